@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker.c: see broker.h. Composes the parts: who may say what, and what is done about
- * each lease when its time comes.
+/* broker.c: see broker.h. Composes the parts: who may send which message, and what is
+ * done about each lease when it is due.
  *
- * A message is judged by one table (who may send it, who answers it). What follows for
- * a lease is done at once; what follows for many (a site came, went, or has a new
- * reclaim delay) is left to their timers, so that one step's work is bounded. */
+ * One table says for each message who may send it and which function handles it. The
+ * consequences for one lease are applied at once. Those for many leases (a site came,
+ * went, or has a new reclaim delay) are left to their timers, so that the work of a
+ * step is bounded. */
 #include "broker/broker.h"
 
 #include <stdlib.h>
@@ -23,8 +24,8 @@
 #include "broker/state_apply.h"
 
 enum {
-    /* Of one tick: some milliseconds of work. What is left is due at once, after the
-     * shell has looked for messages. */
+    /* Of one tick: some milliseconds of work. The rest is due at once, after the shell
+     * has looked for messages. */
     LEASES_PER_TICK = 256,
     MEMBERS_PER_TICK = 64,
 };
@@ -61,7 +62,7 @@ static void load_lease(struct broker *broker, const struct row_lease *row)
     struct member *provider = members_find_or_retire(&broker->members, row->provider);
     if (row->state == LEASE_ENDED &&
         !lease_table_make_room(&broker->leases, provider)) {
-        return; /* history has it */
+        return; /* it is in history */
     }
     bool is_idle = strncmp(row->consumer, "pool:", 5) == 0;
     struct member *consumer =
@@ -90,9 +91,9 @@ void broker_load(struct broker *broker, const struct row *row)
     }
 }
 
-/* After a restart each lease on disk is an open question until its provider has said
- * STATE and its consumer has acknowledged what follows from it. That there is none left
- * is what an administrator waits for who has restarted a broker. */
+/* After a restart a lease on disk is unconfirmed until its provider has sent STATE and
+ * its consumer has acknowledged the contract. An administrator who has restarted a
+ * broker waits for the log line that says that all are confirmed. */
 static void note_confirmed(struct broker *broker, struct lease *lease, int64_t now_ms,
                            struct effects *effects)
 {
@@ -110,7 +111,7 @@ static void note_confirmed(struct broker *broker, struct lease *lease, int64_t n
     }
 }
 
-static void look_at(struct broker *broker, struct lease *lease, int64_t now_ms)
+static void set_due(struct broker *broker, struct lease *lease, int64_t now_ms)
 {
     timer_heap_set(&broker->leases.timers, &lease->timer, now_ms);
 }
@@ -133,7 +134,7 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
         }
         lease->is_unconfirmed = lease_is_open(lease);
         broker->n_unconfirmed += lease->is_unconfirmed;
-        look_at(broker, lease, now_ms);
+        set_due(broker, lease, now_ms);
     }
 }
 
@@ -144,17 +145,17 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Does what is due about the lease, and sets its timer for what comes next. It is
- * judged at the end of a batch only (`may_judge`): by all that has been reported by
- * then. */
-static void attend(struct broker *broker, struct lease *lease, bool may_judge,
+/* Does what is due about the lease, and sets its timer for what comes next. The
+ * rebalance rule is applied only at the end of a batch (`may_rebalance`), by all that
+ * was reported until then. */
+static void do_due(struct broker *broker, struct lease *lease, bool may_rebalance,
                    int64_t now_ms, struct effects *effects)
 {
     state_apply_check_members(lease, now_ms, effects);
     push_drain_refresh(lease, NULL, now_ms, effects);
     poll_state_tick(lease, now_ms, effects);
     push_drain_tick(lease, now_ms, effects);
-    if (may_judge) {
+    if (may_rebalance) {
         rebalance_clock_tick(lease, &broker->handover_limiter, now_ms, effects);
     }
     pool_clock_recall_unplanned(lease, now_ms, effects);
@@ -172,7 +173,8 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
     wake_ms = earlier(wake_ms, push_recall_wake_ms(lease));
     wake_ms = earlier(wake_ms, push_grant_wake_ms(lease));
-    wake_ms = may_judge ? wake_ms : earlier(wake_ms, now_ms); /* by the batch's tick */
+    wake_ms =
+        may_rebalance ? wake_ms : earlier(wake_ms, now_ms); /* at the batch's tick */
     timer_heap_set(&broker->leases.timers, &lease->timer, wake_ms);
 }
 
@@ -181,7 +183,7 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
 {
     const struct member *provider = lease->provider;
     if (provider->session == 0) {
-        return; /* what it goes by will be known at its HELLO */
+        return; /* its configuration will be known at its HELLO */
     }
     rebalance_clock_set_delay(lease,
                               reclaim_delay_get_ms(&broker->reclaim_delays,
@@ -193,8 +195,8 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
 /* ---------------------------------------------------------------- members come and go
  */
 
-static void greet_provider(const struct broker *broker, struct lease *lease,
-                           int64_t now_ms)
+static void refresh_provided(const struct broker *broker, struct lease *lease,
+                             int64_t now_ms)
 {
     if (lease_is_open(lease)) {
         poll_state_begin(lease, now_ms);
@@ -221,7 +223,7 @@ static void store_presence(const struct member *member, enum history_event what,
     effects_store(effects, &row);
 }
 
-/* Its first appearance is no event, and a restart of either side is none. */
+/* Neither its first session nor a restart of either side is an event. */
 static void note_presence(struct member *member, int64_t now_ms,
                           struct effects *effects)
 {
@@ -247,22 +249,23 @@ static void note_absence(struct member *member, int64_t lost_after_ms, int64_t n
                 reason);
 }
 
-/* What a member's coming means for its leases is prepared here, and done as their
- * timers expire. */
+/* What follows for the member's leases is prepared here, and done as their timers
+ * expire.
+ */
 static void member_came(struct broker *broker, const struct member *member,
                         int64_t now_ms)
 {
     struct lease *lease;
     DL_FOREACH2(member->lent, lease, next_lent)
     {
-        greet_provider(broker, lease, now_ms);
-        look_at(broker, lease, now_ms);
+        refresh_provided(broker, lease, now_ms);
+        set_due(broker, lease, now_ms);
     }
     DL_FOREACH2(member->borrowed, lease, next_borrowed)
     {
         lease_notify_consumer(lease, now_ms);
         rebalance_clock_begin_term(lease);
-        look_at(broker, lease, now_ms);
+        set_due(broker, lease, now_ms);
     }
 }
 
@@ -273,20 +276,20 @@ static void member_went(struct broker *broker, const struct member *member,
     DL_FOREACH2(member->lent, lease, next_lent)
     {
         lease_notify_consumer(lease, now_ms);
-        look_at(broker, lease, now_ms);
+        set_due(broker, lease, now_ms);
     }
     DL_FOREACH2(member->borrowed, lease, next_borrowed)
     {
-        look_at(broker, lease, now_ms);
+        set_due(broker, lease, now_ms);
     }
 }
 
 /* ---------------------------------------------------------------- messages */
 
-/* Who may say it. */
+/* Who may send it. */
 enum who {
-    WHO_ANYONE,   /* with a key: requests, outside sessions */
-    WHO_SITE,     /* a member that is a site, to open a session */
+    WHO_ANYONE,   /* that has a key: requests, outside of sessions */
+    WHO_SITE,     /* a site that is a member, to open a session */
     WHO_SESSION,  /* a site, in its session */
     WHO_PROVIDER, /* likewise, and it has that role */
     WHO_CONSUMER,
@@ -374,7 +377,7 @@ static void handle_state(struct broker *broker, struct member *member,
 {
     struct lease *lease = state_apply(broker, member, event, effects);
     if (lease != NULL) {
-        attend(broker, lease, false, event->now_ms, effects);
+        do_due(broker, lease, false, event->now_ms, effects);
     }
 }
 
@@ -385,11 +388,11 @@ static void handle_contract_ack(struct broker *broker, struct member *member,
     struct lease *lease = lease_table_find(&broker->leases, ack->lease);
     if (lease != NULL && lease->consumer == member) {
         push_contract_acknowledge(lease, ack->revision);
-        attend(broker, lease, false, event->now_ms, effects);
+        do_due(broker, lease, false, event->now_ms, effects);
     }
 }
 
-/* An error is never answered: two that disagree would not stop. */
+/* An error is never answered, as two peers that disagree would not stop. */
 static void handle_error(struct broker *broker, struct member *member,
                          const struct event *event, struct effects *effects)
 {
@@ -426,7 +429,7 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
         int64_t before = lease->rebalance_clock.delay_ms;
         refresh_delay(broker, lease, event->now_ms);
         if (lease->rebalance_clock.delay_ms != before) {
-            look_at(broker, lease, event->now_ms);
+            set_due(broker, lease, event->now_ms);
         }
     }
 }
@@ -486,7 +489,7 @@ static int find_handler(enum msg_kind kind)
     return -1;
 }
 
-/* The site that the event comes from; NULL, and answered, where it is none of ours. */
+/* The site that the event comes from; NULL, and refused, if it is no member. */
 static struct member *find_site(const struct broker *broker, const struct event *event,
                                 struct effects *effects)
 {
@@ -500,8 +503,7 @@ static struct member *find_site(const struct broker *broker, const struct event 
     return member;
 }
 
-/* A site whose session is unknown here says HELLO again when it is told so. An error is
- * not answered, whatever it says. */
+/* A site whose session is unknown sends HELLO again when it gets this answer. */
 static bool check_session(const struct event *event, const struct member *member,
                           struct effects *effects)
 {
@@ -529,8 +531,8 @@ static bool check_role(const struct event *event, const struct member *member,
     return false;
 }
 
-static void hear(struct broker *broker, struct member *member, int64_t now_ms,
-                 struct effects *effects)
+static void note_heard(struct broker *broker, struct member *member, int64_t now_ms,
+                       struct effects *effects)
 {
     if (members_hear(&broker->members, member, now_ms)) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is back", member->name);
@@ -557,7 +559,7 @@ static void step_message(struct broker *broker, const struct event *event,
         if (!check_session(event, member, effects)) {
             return;
         }
-        hear(broker, member, event->now_ms, effects);
+        note_heard(broker, member, event->now_ms, effects);
         if (!check_role(event, member, handlers[i].who, effects)) {
             return;
         }
@@ -584,7 +586,7 @@ static void step_tick(struct broker *broker, const struct event *event,
     for (int i = 0; i < LEASES_PER_TICK &&
                     (lease = lease_table_find_due(&broker->leases, now_ms)) != NULL;
          i++) {
-        attend(broker, lease, true, now_ms, effects);
+        do_due(broker, lease, true, now_ms, effects);
     }
 }
 
@@ -595,7 +597,7 @@ void broker_step(struct broker *broker, const struct event *event,
         step_message(broker, event, effects);
     } else if (event->kind == EVENT_TICK) {
         step_tick(broker, event, effects);
-    } /* a connection that closes says nothing about a site: silence does */
+    } /* a closed connection means nothing: only silence does */
 }
 
 int64_t broker_wake_ms(const struct broker *broker)
@@ -667,7 +669,7 @@ void broker_reload(struct broker *broker, const struct broker_config *config,
         struct lease *lease = broker->leases.items[i];
         pool_table_update_lease(&broker->pools, lease);
         lease_notify_consumer(lease, now_ms); /* a provider may be gone */
-        look_at(broker, lease, now_ms);
+        set_due(broker, lease, now_ms);
     }
 }
 

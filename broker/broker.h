@@ -2,17 +2,21 @@
 /* broker.h: the broker as a step machine: members, sessions, contracts, rebalance.
  *
  * The broker keeps the record of every lease and decides, every reclaim delay, which
- * side its idle slots go to. It never mints an epoch: it takes over what a provider
- * states. To read it: rebalance.c (the rule), handover.h (how a move is carried out),
- * state_apply.h (what a provider's word does), rebalance_clock.h (when), lease.h (a
- * contract's states), member.h (who is here), push_contract.h (what consumers are
- * told), relay.h, reclaim_delay.h, broker_view.h; broker.c composes them.
+ * side gets its idle slots. It never creates an epoch, but applies what a provider
+ * states. Where to read on:
  *
- * Units: milliseconds. Ownership: the config is copied. Errors: a step cannot fail;
- * what is refused is answered and leaves the state as it was.
- * Order: leases and sites are kept sorted by id and name.
- * Source: ARCHITECTURE 2 and 5, seed document 002.
- * Layer: broker (base only). */
+ *     lease/rebalance.c     the rule            lease/handover.h        how slots move
+ *     lease/lease.h         a contract          lease/rebalance_clock.h when the rule
+ * applies state_apply.h         a provider's STATE  push/push.h             what is
+ * sent again member/member.h       sites, sessions     pool/pool.h, plan/      pools
+ * and plans relay.h               messages between sites
+ *
+ * broker.c composes them.
+ *
+ * Units: milliseconds. Ownership: the config is copied. Errors: a step cannot fail; a
+ * request that is refused is answered, and leaves the state as it was. Order: leases
+ * are sorted by id, sites by name. Source: ARCHITECTURE 2 and 5, seed document 002.
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_BROKER_H
 #define SUBLET_BROKER_BROKER_H
 
@@ -41,56 +45,57 @@ struct broker;
 struct broker *broker_new(const struct broker_config *config);
 void broker_free(struct broker *broker);
 
-/* What the store had, row by row in the order of enum row_kind, then the start: the
- * boot counter grows and is stored. Only then events. */
+/* First every row of the store, in the order of enum row_kind; then the start, which
+ * increments and stores the boot counter; then events. */
 void broker_load(struct broker *broker, const struct row *row);
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects);
 
 void broker_step(struct broker *broker, const struct event *event,
                  struct effects *effects);
 
-/* Other members and parameters while it runs. Who is no member any more is away, and
- * heard no more; leases that it lends end, those that it borrows by are drained until
- * it is back; all that with the next ticks. Whose roles have changed has to open a new
- * session. */
+/* Replaces members and parameters at run time. A site that is no member any more is
+ * away, and its messages are refused; the leases that it provides end, those that it
+ * consumes are drained until it is a member again. This happens with the next ticks. A
+ * site whose roles have changed has to open a new session. */
 void broker_reload(struct broker *broker, const struct broker_config *config,
                    int64_t now_ms);
 
-/* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
- */
+/* When the next EVENT_TICK is due at the latest; INT64_MAX: none is needed before the
+ * next message. */
 int64_t broker_wake_ms(const struct broker *broker);
 
-/* For invariants and tests: the contract as the broker has it, false where there is
- * none. Pointers live until the next step. */
+/* For invariants and tests: the contract as the broker has it; false if there is none.
+ * Pointers live until the next step. */
 bool broker_find_lease(const struct broker *broker, const char *id,
                        struct row_lease *lease);
 int broker_count_leases(const struct broker *broker);
 const char *broker_lease_id(const struct broker *broker, int index);
 
-/* Looks for what has changed in the listings of leases and sites since the last look;
- * returns their revision, which grows with every change and begins anew with the
- * process. The boot counter tells one process from the next. */
+/* Looks for changes in the listings of leases and sites since the last look; returns
+ * the revision, which grows with every change and starts again with the process. The
+ * boot counter tells one process from the next. */
 uint64_t broker_look(struct broker *broker);
 uint64_t broker_boot(const struct broker *broker);
 bool broker_has_pool(const struct broker *broker, const char *name);
-/* For invariants: the latest cycle of the pool at that place, and when it was; NULL:
- * there was none since the start, or since its plan was loaded. It lives until the next
- * step. */
+/* For invariants: the latest cycle of the pool with that index, and its time; NULL:
+ * none since the start, or since its plan was loaded. It lives until the next step. */
 struct pool_cycle;
 int broker_count_pools(const struct broker *broker);
 const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
                                            const char **name, int64_t *at_ms);
-/* When the site last said anything; 0: not since the start. */
+/* When the site was last heard; 0: not since the start. */
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
-/* The epoch that its provider states, where that is over and its books are lost; 0. */
+/* The epoch that the provider states, if it is below ours because the provider has lost
+ * its ledger; else 0. */
 uint64_t broker_lease_behind(const struct broker *broker, const char *id);
-/* Of interactive jobs' terminals, what the site said: bytes that were passed on, and
- * pieces that were not (streams.h); since the start. */
+/* Terminal data from that site since the start: bytes relayed, and pieces dropped
+ * (streams.h). */
 void broker_site_streams(const struct broker *broker, const char *site,
                          uint64_t *n_bytes, uint64_t *n_dropped);
 
-/* The JSON of INTERFACES 3 for a query about leases, sites, hosts or reclaim delays
- * (not history, which is in the store): an object with schema_version and one array. */
+/* The JSON of INTERFACES 3 for a query about leases, sites, hosts, pools or reclaim
+ * delays (not history, which is in the store): an object with schema_version and one
+ * array. `next` is the id of the last row if there are more, else "". */
 struct value *broker_view(const struct broker *broker, struct arena *arena,
                           const struct msg_query *query, int64_t now_ms,
                           const char **next);

@@ -10,7 +10,7 @@
 #include "broker/member/outbox.h"
 #include "broker/push/push.h"
 
-/* Whom an order is about: a lease, or a site. */
+/* What an order is about: a lease, or a site. */
 struct target {
     struct lease *lease;
     struct member *site;
@@ -28,7 +28,7 @@ static bool is_site(const struct peer *from, const struct member *member)
 
 /* ---------------------------------------------------------------- a lease */
 
-/* `what` is asked for, in words: an administrator may, and its provider. */
+/* The lease's provider and an administrator may do `what`. */
 static int check_right(const struct peer *from, const struct msg_set_drain *set,
                        const struct lease *lease, const char *what, struct err *err)
 {
@@ -70,7 +70,7 @@ static int check_lease(const struct peer *from, const struct msg_set_drain *set,
     return 0;
 }
 
-/* Who knows that nothing of the lost books runs any more. */
+/* The sender knows that no job of the lost ledger runs any more. */
 static int check_recovery(const struct peer *from, const struct msg_set_drain *set,
                           const struct lease *lease, struct err *err)
 {

@@ -2,7 +2,7 @@
 /* broker_parts.h: the parts that the broker composes, for the files that answer
  * messages and for the listings. The parts themselves never include this header.
  *
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_BROKER_PARTS_H
 #define SUBLET_BROKER_BROKER_PARTS_H
 
@@ -11,7 +11,6 @@
 #include "broker/lease/lease_table.h"
 #include "broker/lease/reclaim_delay.h"
 #include "broker/member/member.h"
-#include "broker/member/streams.h"
 #include "broker/pool/pool_table.h"
 #include "broker/revision.h"
 

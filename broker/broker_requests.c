@@ -6,13 +6,10 @@
 
 #include "broker/broker_parts.h"
 #include "broker/member/outbox.h"
-#include "broker/view/broker_view.h"
-#include "broker/view/hosts_view.h"
-#include "broker/view/pools_view.h"
 
 /* ---------------------------------------------------------------- listings */
 
-/* What a query that names one thing names: false, and answered, where there is none. */
+/* Checks that the object named by the query exists; false, and answered, if not. */
 static bool has_named(const struct broker *broker, const struct event *event,
                       struct effects *effects)
 {
@@ -47,14 +44,15 @@ static bool has_named(const struct broker *broker, const struct event *event,
     return true;
 }
 
-/* A lease that is asked for by name is shown even if it has ended. */
+/* A lease that is named is shown even if it has ended. */
 static void reply_leases(const struct broker *broker, const struct event *event,
                          struct effects *effects)
 {
     struct msg_query query = event->msg->query;
     query.with_ended |= query.name[0] != '\0';
     const char *next;
-    struct value *value = broker_view_leases(broker, &effects->arena, &query, &next);
+    struct value *value =
+        broker_view(broker, &effects->arena, &query, event->now_ms, &next);
     outbox_reply(effects, event, query.request, "", value, next);
 }
 
@@ -68,7 +66,7 @@ static void reply_view(const struct broker *broker, const struct event *event,
     outbox_reply(effects, event, query->request, "", value, next);
 }
 
-/* History is on disk only: the shell reads it, and answers. */
+/* History is on disk only: the shell reads it and answers. */
 static void ask_history(const struct event *event, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
@@ -128,35 +126,9 @@ void broker_requests_query(const struct broker *broker, const struct event *even
     }
 }
 
-struct value *broker_view(const struct broker *broker, struct arena *arena,
-                          const struct msg_query *query, int64_t now_ms,
-                          const char **next)
-{
-    *next = "";
-    if (query->kind == QUERY_POOLS) {
-        return pools_view_list(broker, arena, query, now_ms, next);
-    }
-    if (query->kind == QUERY_PLAN) {
-        return pools_view_plan(broker, arena, query, now_ms, next);
-    }
-    if (query->kind == QUERY_SITES) {
-        return broker_view_sites(broker, arena, query, next);
-    }
-    if (query->kind == QUERY_HOSTS) {
-        return hosts_view_page(broker, arena, query, next);
-    }
-    if (query->kind == QUERY_RECLAIM) {
-        return broker_view_reclaim(broker, arena, query, next);
-    }
-    if (query->kind == QUERY_VERSION) {
-        return broker_view_version(arena);
-    }
-    return broker_view_leases(broker, arena, query, next);
-}
-
 /* ---------------------------------------------------------------- snapshots */
 
-/* The whole store: all that members have said of themselves is in it. */
+/* The copy is of the whole store, with all that members have stated. */
 void broker_requests_snapshot(const struct event *event, struct effects *effects)
 {
     const struct msg_snapshot *ask = &event->msg->snapshot;
@@ -243,7 +215,7 @@ static int check_set_reclaim(const struct broker *broker, const struct peer *fro
                        "the federation, or the provider for its own leases",
                        from->name);
     }
-    /* What was set for a lease that is gone can still be removed. */
+    /* An override of a lease that does not exist any more can still be removed. */
     bool is_known = has_target(broker, set, lease) ||
                     (set->delay_ms == -1 &&
                      reclaim_delay_find_override(&broker->reclaim_delays, set->scope,
@@ -267,7 +239,7 @@ static void store_override(const struct msg_set_reclaim *set, struct effects *ef
     effects_store(effects, &row);
 }
 
-/* "5m", "90s", "1.500s": as it would be typed. */
+/* "5m", "90s", "1.500s": in the form of a command. */
 static const char *describe(const struct msg_set_reclaim *set, struct arena *arena)
 {
     long long ms = set->delay_ms;

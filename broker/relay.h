@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relay.h: passes messages about leased jobs between a lease's two sites.
+/* relay.h: relays messages about leased jobs between the two sites of a lease.
  *
- * Sites have no connection to each other. A message names its target and is passed on
- * unread, under the target's session and in the sender's name, if the two share a lease
- * that way round and the run it is about is the consumer's: so no site speaks about
- * another's jobs. LEASE_LOAD and its question are about a lease, which must be the two
- * sites' own; what goes to and from terminals has a bound (streams.h). What a target
- * that is not connected should have got is dropped without a word: both ends send again
- * until answered, and the consumer is told by CONTRACT who is here.
+ * Sites have no connection to each other. A message names its target. It is relayed
+ * unread, in the target's session and in the sender's name, if the two sites share a
+ * lease in that direction and the run is the consumer's; so no site can speak about
+ * another site's jobs. LEASE_LOAD and LEASE_LOAD_ASK name a lease, which must be one of
+ * the two sites. Terminal data is bounded (streams.h). A message to a target that is
+ * not connected is dropped: both ends send again until answered, and CONTRACT tells the
+ * consumer whether the provider is connected.
  *
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_RELAY_H
 #define SUBLET_BROKER_RELAY_H
 

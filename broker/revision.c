@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* revision.c: see revision.h. A stamp has to have in it all that broker_view.c shows.
+/* revision.c: see revision.h. A stamp must cover all that broker_view.c shows.
  */
 #include "broker/revision.h"
 
@@ -15,7 +15,7 @@ static uint64_t add_bytes(uint64_t stamp, const char *text)
     return stamp;
 }
 
-/* Eight bytes at once: numbers differ in few of their bits. */
+/* Eight bytes at once, as numbers differ in few of their bits. */
 static uint64_t add_number(uint64_t stamp, uint64_t number)
 {
     stamp = (stamp ^ number) * 1099511628211U;
@@ -124,7 +124,7 @@ uint64_t revision_look(struct broker *broker)
         struct member *site = broker->members.items[i];
         note(revision, &site->stamp, stamp_of_site(site));
     }
-    /* An ended lease that gave way has left nothing to be compared. */
+    /* An ended lease that was removed has left nothing to compare. */
     if (revision->n_leases > broker->leases.count) {
         revision->revision++;
     }

@@ -11,7 +11,7 @@
 #include "broker/push/push.h"
 #include "model/exported_resources.h"
 
-/* What the STATE alone tells, before it is known whether the lease is. */
+/* Checks what needs no knowledge of the lease. */
 static int check_state(const struct msg_state *state, const struct member *provider,
                        struct lease_id *id, struct err *err)
 {
@@ -32,7 +32,7 @@ static int check_state(const struct msg_state *state, const struct member *provi
     return rc < 0 ? err_set(err, rc, "lease \"%s\": %s", state->lease, err->text) : 0;
 }
 
-/* `otherwise` where the provider gave no reason. */
+/* `otherwise` if the provider gave no reason. */
 static const char *reason_of(const struct msg_state *state, const char *otherwise)
 {
     bool is_given = state->reason != NULL && state->reason[0] != '\0';
@@ -117,8 +117,8 @@ static void register_lease(struct broker *broker, struct lease *lease,
 
 /* ---------------------------------------------------------------- split and flags */
 
-static void take_epoch(struct lease *lease, const struct msg_state *state,
-                       int64_t now_ms, struct effects *effects)
+static void apply_epoch(struct lease *lease, const struct msg_state *state,
+                        int64_t now_ms, struct effects *effects)
 {
     const char *reason =
         handover_reason(lease, state, reason_of(state, "changed by its provider"));
@@ -135,8 +135,8 @@ static void take_epoch(struct lease *lease, const struct msg_state *state,
     lease_notify_consumer(lease, now_ms);
 }
 
-static void take_counts(struct lease *lease, const struct msg_state *state,
-                        int64_t now_ms)
+static void apply_counts(struct lease *lease, const struct msg_state *state,
+                         int64_t now_ms)
 {
     bool is_same_down =
         lease_split_is_same_down(lease->row.hosts, state->hosts, lease->row.n_hosts);
@@ -146,10 +146,10 @@ static void take_counts(struct lease *lease, const struct msg_state *state,
     }
 }
 
-/* One epoch has one split. Where a provider breaks that its word still counts, for it
- * is what its books enforce; disk and consumer must know. */
-static void take_split(struct lease *lease, const struct msg_state *state,
-                       int64_t now_ms, struct effects *effects)
+/* One epoch has one split. If a provider breaks that, its split is applied all the
+ * same, as it is what the provider enforces; disk and consumer must know. */
+static void apply_split(struct lease *lease, const struct msg_state *state,
+                        int64_t now_ms, struct effects *effects)
 {
     const struct row_lease *row = &lease->row;
     bool is_same =
@@ -157,7 +157,7 @@ static void take_split(struct lease *lease, const struct msg_state *state,
         exported_resources_is_same(row->resources, row->n_resources, state->resources,
                                    state->n_resources);
     if (state->epoch == row->epoch && is_same) {
-        take_counts(lease, state, now_ms);
+        apply_counts(lease, state, now_ms);
         return;
     }
     if (state->epoch == row->epoch) {
@@ -165,11 +165,11 @@ static void take_split(struct lease *lease, const struct msg_state *state,
                     "lease %s: its provider states another split under epoch %llu",
                     row->id, (unsigned long long)row->epoch);
     }
-    take_epoch(lease, state, now_ms, effects);
+    apply_epoch(lease, state, now_ms, effects);
 }
 
-static void take_made(struct lease *lease, const struct msg_state *state,
-                      int64_t now_ms, struct effects *effects)
+static void apply_made(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
 {
     if (!state->is_made || lease->row.is_made || !lease_may_move(lease, LEASE_MADE)) {
         return;
@@ -184,8 +184,8 @@ static void take_made(struct lease *lease, const struct msg_state *state,
     lease_notify_consumer(lease, now_ms);
 }
 
-static void take_withdrawn(struct lease *lease, const struct msg_state *state,
-                           int64_t now_ms, struct effects *effects)
+static void apply_withdrawn(struct lease *lease, const struct msg_state *state,
+                            int64_t now_ms, struct effects *effects)
 {
     lease->row.is_withdrawn |= state->is_withdrawn;
     if (!state->is_withdrawn || !lease_may_move(lease, LEASE_WITHDRAW)) {
@@ -197,9 +197,9 @@ static void take_withdrawn(struct lease *lease, const struct msg_state *state,
     lease_notify_consumer(lease, now_ms);
 }
 
-/* Only under a higher epoch: a copy from before the withdrawal may come late. Where the
- * provider never withdrew, because the order to drain was taken back before it came, it
- * has said that it knows. */
+/* Only under a higher epoch, as a copy from before the withdrawal may come late. If the
+ * provider never withdrew, because the order to drain was taken back before it arrived,
+ * the number in STATE says that the provider knows that. */
 static bool is_restored(const struct lease *lease, const struct msg_state *state,
                         bool is_higher)
 {
@@ -208,8 +208,8 @@ static bool is_restored(const struct lease *lease, const struct msg_state *state
            (is_higher || !row->is_withdrawn);
 }
 
-static void take_restored(struct lease *lease, const struct msg_state *state,
-                          bool is_higher, int64_t now_ms, struct effects *effects)
+static void apply_restored(struct lease *lease, const struct msg_state *state,
+                           bool is_higher, int64_t now_ms, struct effects *effects)
 {
     enum lease_move move = lease->row.is_made ? LEASE_RESTORE : LEASE_REOPEN;
     if (!is_restored(lease, state, is_higher) || !lease_may_move(lease, move)) {
@@ -220,8 +220,8 @@ static void take_restored(struct lease *lease, const struct msg_state *state,
     lease_notify_consumer(lease, now_ms);
 }
 
-static void take_details(struct broker *broker, struct lease *lease,
-                         const struct msg_state *state, int64_t now_ms)
+static void apply_details(struct broker *broker, struct lease *lease,
+                          const struct msg_state *state, int64_t now_ms)
 {
     lease->reclaim_policy = state->reclaim_policy;
     lease->min_hold_ms = state->min_hold_ms;
@@ -259,19 +259,19 @@ static void continue_handover(struct lease *lease, const struct msg_state *state
     }
 }
 
-static void take_over(struct broker *broker, struct lease *lease,
-                      const struct msg_state *state, int64_t now_ms,
-                      struct effects *effects)
+static void apply(struct broker *broker, struct lease *lease,
+                  const struct msg_state *state, int64_t now_ms,
+                  struct effects *effects)
 {
     bool is_higher = state->epoch > lease->row.epoch;
-    take_details(broker, lease, state, now_ms);
+    apply_details(broker, lease, state, now_ms);
     push_drain_on_state(lease, state, now_ms, effects);
-    take_split(lease, state, now_ms, effects);
+    apply_split(lease, state, now_ms, effects);
     push_evict_on_state(lease);
-    take_restored(lease, state, is_higher, now_ms, effects);
-    take_made(lease, state, now_ms, effects);
+    apply_restored(lease, state, is_higher, now_ms, effects);
+    apply_made(lease, state, now_ms, effects);
     push_recall_on_state(lease, state, now_ms, effects);
-    take_withdrawn(lease, state, now_ms, effects);
+    apply_withdrawn(lease, state, now_ms, effects);
     if (state->is_ended) {
         end(lease, reason_of(state, "withdrawn, and all its slots are home"), now_ms,
             effects);
@@ -280,14 +280,13 @@ static void take_over(struct broker *broker, struct lease *lease,
     }
 }
 
-/* The broker's contract stands: only a higher epoch can replace it. The first such
- * STATE may be a copy that is late: the provider is asked, and told if it says so
- * again. */
+/* Only a higher epoch can replace the contract. The first STATE below it may be a late
+ * copy, so the provider is asked; if it repeats it, it is refused. */
 static void refuse_behind(struct lease *lease, const struct event *event,
                           struct effects *effects)
 {
     unsigned long long theirs = event->msg->state.epoch, ours = lease->row.epoch;
-    lease->n_behind += lease->n_behind < 3; /* above 2 it has been told */
+    lease->n_behind += lease->n_behind < 3; /* 3: the refusal was sent */
     if (lease->n_behind == 1) {
         poll_state_begin(lease, event->now_ms);
         return;
@@ -305,11 +304,11 @@ static void refuse_behind(struct lease *lease, const struct event *event,
     }
 }
 
-/* What a provider says of a lease that has ended there: its last epoch, and what it was
- * ordered. That is kept, so that the ends of its last jobs are passed on, and that it
- * can be resumed; also by a broker that was restored from before the lease. */
-static void take_ended(struct lease *lease, const struct msg_state *state,
-                       int64_t now_ms, struct effects *effects)
+/* A STATE of a lease that has ended at its provider: the last epoch, and its orders.
+ * Both are stored, so that reports about its last jobs are relayed and the lease can be
+ * resumed, also by a broker that was restored from a time before the lease. */
+static void apply_ended(struct lease *lease, const struct msg_state *state,
+                        int64_t now_ms, struct effects *effects)
 {
     bool is_higher = state->epoch > lease->row.epoch;
     poll_state_end(lease);
@@ -324,10 +323,10 @@ static void take_ended(struct lease *lease, const struct msg_state *state,
     }
 }
 
-/* A provider goes on above the epoch under which a lease ended by its word, unless it
- * has lost its books: what is not above is a copy from before. A lease that ended
- * because its provider was none for a while is the same as it was there; a copy cannot
- * come from an earlier session. */
+/* After a lease has ended by its provider's word, the provider continues above the last
+ * epoch, unless it has lost its ledger. A STATE that is not above is a copy from
+ * before. A lease that ended because its provider was not allowed to be one for a while
+ * continues under the same epoch, in a later session. */
 static bool is_late(const struct lease *lease, const struct msg_state *state)
 {
     if (lease == NULL || lease->is_forgotten) {
@@ -338,23 +337,24 @@ static bool is_late(const struct lease *lease, const struct msg_state *state)
     return state->epoch <= lease->row.epoch && !is_same;
 }
 
-/* A lease that is not known, or has ended. What is withdrawn and known to have ended is
- * a late copy. */
-static struct lease *take_new(struct broker *broker, struct lease *lease,
-                              const struct lease_id *id, struct member *provider,
-                              const struct event *event, struct effects *effects)
+/* The lease is not known, or has ended. If it is known to have ended, a STATE that says
+ * withdrawn is a late copy. */
+static struct lease *apply_new(struct broker *broker, struct lease *lease,
+                               const struct lease_id *id, struct member *provider,
+                               const struct event *event, struct effects *effects)
 {
     const struct msg_state *state = &event->msg->state;
     bool was_ended = lease != NULL;
-    bool is_first = lease == NULL || lease->row.epoch == 0; /* a leaf's, just opened */
+    bool is_first = lease == NULL ||
+                    lease->row.epoch == 0; /* a leaf's contract that was just opened */
     if (state->epoch == 0 || is_late(lease, state)) {
         if (was_ended) {
-            take_ended(lease, state, event->now_ms, effects);
+            apply_ended(lease, state, event->now_ms, effects);
         }
         return lease;
     }
     if (was_ended && state->is_withdrawn) {
-        take_ended(lease, state, event->now_ms, effects);
+        apply_ended(lease, state, event->now_ms, effects);
         return lease;
     }
     struct err err;
@@ -365,20 +365,20 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
         }
     }
     if (state->is_ended) {
-        take_ended(lease, state, event->now_ms, effects);
+        apply_ended(lease, state, event->now_ms, effects);
         lease_notify_consumer(lease,
                               event->now_ms); /* its consumer may know it from before */
         return lease;
     }
     register_lease(broker, lease, state, event->now_ms, effects);
-    take_over(broker, lease, state, event->now_ms, effects);
+    apply(broker, lease, state, event->now_ms, effects);
     if (!is_first) {
-        poll_state_begin(lease, event->now_ms); /* so that a late copy does not stay */
+        poll_state_begin(lease, event->now_ms); /* in case it was a late copy */
     }
     return lease;
 }
 
-/* May take out ended leases, the one that the STATE is about among them. */
+/* May remove ended leases, also the one that the STATE is about. */
 static int make_host_room(struct broker *broker, const struct member *provider,
                           const struct msg_state *state, struct err *err)
 {
@@ -392,7 +392,7 @@ static int make_host_room(struct broker *broker, const struct member *provider,
     return 0;
 }
 
-/* What its provider knew of it is gone, orders to drain it too. */
+/* The provider has lost all it knew of the lease, with the orders to drain it. */
 static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     lease->is_forgotten = true;
@@ -429,7 +429,7 @@ struct lease *state_apply(struct broker *broker, struct member *provider,
     }
     struct lease *lease = lease_table_find(&broker->leases, state->lease);
     if (lease == NULL || !lease_is_open(lease)) {
-        return take_new(broker, lease, &id, provider, event, effects);
+        return apply_new(broker, lease, &id, provider, event, effects);
     }
     if (state->epoch == 0) {
         poll_state_end(lease);
@@ -440,7 +440,7 @@ struct lease *state_apply(struct broker *broker, struct member *provider,
         lease->n_behind = 0;
         lease->behind_epoch = 0;
         lease->is_recovering = false;
-        take_over(broker, lease, state, event->now_ms, effects);
+        apply(broker, lease, state, event->now_ms, effects);
     }
     return lease;
 }

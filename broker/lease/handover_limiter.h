@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handover_limiter.h: how many leases may begin to change hands at one time.
+/* handover_limiter.h: how many hand-overs may begin at the same time.
  *
- * Where a thousand fall due at one instant, a change of the reclaim delay for all of
- * them say, each would be frozen until the last had been heard of, and what is asked
- * again meanwhile would be asked of the same few processors. So at most
- * HANDOVER_LIMITER_LEASES begin within HANDOVER_LIMITER_MS; the others wait, unfrozen,
- * each until an instant of its own: so a round of many costs each of them two looks,
- * and not one for each HANDOVER_LIMITER_MS until its turn. Only beginnings count: a
- * lease that is stuck in its change, because its provider is away, takes nobody's
- * place.
+ * If a thousand leases fall due at one instant (after a change of the reclaim delay for
+ * all, for example), each would stay frozen until the last STATE has been handled, and
+ * every message that is sent again meanwhile would add to the load. So at most
+ * HANDOVER_LIMITER_LEASES hand-overs begin within HANDOVER_LIMITER_MS. Every other
+ * lease gets an instant of its own and is not frozen before; it is looked at twice, not
+ * once in each HANDOVER_LIMITER_MS. Only the begin counts: a hand-over that is stuck
+ * because its provider is away does not hold up others.
  *
  * Units: milliseconds. Source: issue "Leases, complete", 3; INTERFACES 4 ("spreading of
- * judgements applies from 100 leases"). Layer: broker (base only). */
+ * judgements applies from 100 leases"). Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_HANDOVER_LIMITER_H
 #define SUBLET_BROKER_LEASE_HANDOVER_LIMITER_H
 
@@ -31,11 +30,12 @@ struct handover_limiter {
     int n_last;      /* ... and to how many */
 };
 
-/* True where one more may begin now: it is counted. `is_promised`: this is the instant
- * that it was given; who was not waits behind those that were. */
+/* True if one more may begin now, which is then counted. `is_promised`: this is the
+ * instant that the lease was given. Leases without such an instant come after those
+ * with one. */
 bool handover_limiter_take(struct handover_limiter *pace, bool is_promised,
                            int64_t now_ms);
-/* An instant for one that may not begin now. */
+/* An instant for a lease that may not begin now. */
 int64_t handover_limiter_promise(struct handover_limiter *pace);
 
 #endif

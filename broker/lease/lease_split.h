@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_split.h: the hosts of a lease, added up, compared and kept: who holds how many
- * slots and who uses them.
+/* lease_split.h: the hosts of a lease, added up and compared: who holds how many slots,
+ * and who uses them.
  *
- * A host that is down counts for neither side's available, and its slots are idle for
- * nobody; what is used on it is still used.
+ * The slots of a host that is down are available to neither side, and not idle. Slots
+ * in use on such a host still count as used.
  *
- * Units: slots. Order: hosts keep their provider's order; a split is compared host by
- * host. Source: ARCHITECTURE 5 "a host that is down".
- * Layer: broker (base only). */
+ * Units: slots. Order: hosts keep their provider's order; two splits are compared host
+ * by host. Source: ARCHITECTURE 5 "a host that is down". Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_SPLIT_H
 #define SUBLET_BROKER_LEASE_LEASE_SPLIT_H
 
@@ -28,24 +27,23 @@ struct lease_split {
 
 struct lease_split lease_split_sum(const struct host_split *hosts, int n_hosts);
 
-/* Judges what a peer says: each host's slots are held by one side or the other, and
- * neither uses more than it holds. ERR_BOUNDS names the host. */
+/* Checks what a peer says: each slot of a host is held by one side, and neither side
+ * uses more than it holds. ERR_BOUNDS names the host. */
 int lease_split_check(const struct host_split *hosts, int n_hosts,
                       struct err *err) MUST_CHECK;
 
 /* The same hosts. */
 bool lease_split_has_same_hosts(const struct host_split *a, int n_a,
                                 const struct host_split *b, int n_b);
-/* The same hosts with the same slots, held alike, and the same memory and swap space:
- * what one epoch fixes. */
+/* The same hosts with the same slots, held by the same sides, and the same memory and
+ * swap space. This is what an epoch fixes. */
 bool lease_split_is_same(const struct host_split *a, int n_a,
                          const struct host_split *b, int n_b);
-/* The same hosts down. For equal hosts. */
+/* The same hosts are down; both lists name the same hosts. */
 bool lease_split_is_same_down(const struct host_split *a, const struct host_split *b,
                               int n_hosts);
 
-/* A copy in one piece of heap memory, names included; freed with free(). NULL for
- * none. */
+/* A copy in one block of memory, names included; free it with free(). NULL for none. */
 struct host_split *lease_split_dup(const struct host_split *hosts, int n_hosts);
 
 #endif

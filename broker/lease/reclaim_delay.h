@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reclaim_delay.h: the reclaim delay of each lease: who set it, and who wins.
+/* reclaim_delay.h: the reclaim delay of each lease, and which setting decides it.
  *
- * An administrator's override of a lease beats one of its provider, beats one for all,
- * beats what the provider said at HELLO, beats LSF's default. Overrides are on disk.
+ * An administrator's override for a lease goes before one for its provider, then one
+ * for all, then the provider's configuration (from HELLO), then LSF's default.
+ * Overrides are on disk.
  *
- * Units: milliseconds. Ownership: names are copied.
- * Order: by scope, then name. Source: ARCHITECTURE 5 `MC_RECLAIM_DELAY`.
- * Layer: broker (base only). */
+ * Units: milliseconds. Ownership: names are copied. Order: by scope, then name.
+ * Source: ARCHITECTURE 5 `MC_RECLAIM_DELAY`. Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
 #define SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
 
@@ -27,7 +27,7 @@ struct reclaim_delays {
 
 /* Where a delay in force comes from. */
 enum reclaim_delay_source {
-    RECLAIM_DELAY_FROM_DEFAULT,  /* nobody said anything */
+    RECLAIM_DELAY_FROM_DEFAULT,  /* nothing is set */
     RECLAIM_DELAY_FROM_SITE,     /* the provider, at HELLO */
     RECLAIM_DELAY_FROM_ALL,      /* an override for all */
     RECLAIM_DELAY_FROM_PROVIDER, /* an override for the provider */
@@ -47,9 +47,9 @@ void reclaim_delay_set(struct reclaim_delays *overrides, enum reclaim_scope scop
 int64_t reclaim_delay_find_override(const struct reclaim_delays *overrides,
                                     enum reclaim_scope scope, const char *name);
 
-/* The delay in force. `provider` and `lease` may be NULL (the delay of all, of all of a
- * provider's); `site_ms` is what the provider said, 0: nothing. `source` may be NULL.
- */
+/* The delay in force. `lease` may be NULL (the delay for all leases of the provider),
+ * and `provider` too (the delay for all). `site_ms` is the provider's configuration, 0:
+ * not set. `source` may be NULL. */
 int64_t reclaim_delay_get_ms(const struct reclaim_delays *overrides, const char *lease,
                              const char *provider, int64_t site_ms,
                              enum reclaim_delay_source *source);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.h: how the broker speaks: to a member in its session, or back to whom a
- * message came from.
+/* outbox.h: sends the broker's messages: to a member in its session, or back to the
+ * sender of a message.
  *
- * Ownership: texts are copied into the effects' arena; what else a message points to
- * must live there already.
- * Layer: broker (base only). */
+ * Ownership: texts are copied into the effects' arena. Everything else that a message
+ * points to must be there already. Layer: broker. */
 #ifndef SUBLET_BROKER_MEMBER_OUTBOX_H
 #define SUBLET_BROKER_MEMBER_OUTBOX_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* streams.h: how much of interactive jobs' terminals the broker passes on.
+/* streams.h: bounds what the broker relays of interactive jobs' terminals.
  *
- * A job on a borrowed host may write for ever, and its guard sends no more than
- * STREAM_RELAYED_PER_S of that (base/bounds.h); but there may be many. What a site says
- * above STREAMS_SITE_PER_S, or all of them above STREAMS_ALL_PER_S, is dropped: leases
- * and starts come first, and the two ends of a terminal repair what was lost after two
- * seconds. Small pieces (keys, their echo, what has arrived) pass also when a flood has
- * used up the rest, so that who types next to one does not notice it.
+ * A job on a borrowed host may write without end. Its guard sends at most
+ * STREAM_RELAYED_PER_S, but there may be many such jobs. What a site sends above
+ * STREAMS_SITE_PER_S, or all sites above STREAMS_ALL_PER_S, is dropped: leases and
+ * starts come first, and the two ends of a terminal repair the loss after two seconds.
+ * Small pieces (keys, their echo, acknowledgements) pass even then, so that a user at
+ * another terminal does not notice.
  *
  * Measured: 1 MiB is 9 ms of a processor (docs/adr/0033).
  *
- * Units: bytes, milliseconds. Layer: broker (base only). */
+ * Units: bytes, milliseconds. Layer: broker. */
 #ifndef SUBLET_BROKER_MEMBER_STREAMS_H
 #define SUBLET_BROKER_MEMBER_STREAMS_H
 

@@ -10,7 +10,7 @@
  * Order: siblings by (rank, place in the file): one order for fractions, grants and
  * everything else that needs one.
  * Source: seed document 001; hybrid.md 2.
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_H
 #define SUBLET_BROKER_PLAN_PLAN_H
 

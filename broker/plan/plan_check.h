@@ -10,7 +10,7 @@
  *
  * Errors: nothing here fails; each violation goes to `complain`.
  * Source: hybrid.md 2; ARCHITECTURE 5.
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_CHECK_H
 #define SUBLET_BROKER_PLAN_PLAN_CHECK_H
 

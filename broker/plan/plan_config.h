@@ -7,7 +7,7 @@
  * say.
  *
  * Errors become diagnostics of `conf`; each violated rule of plan_check.h has file,
- * line and key. Ownership: all in conf's arena. Layer: broker (base only). */
+ * line and key. Ownership: all in conf's arena. Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_CONFIG_H
 #define SUBLET_BROKER_PLAN_PLAN_CONFIG_H
 

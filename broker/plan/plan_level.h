@@ -7,7 +7,7 @@
  * Ownership policy: to each what it owns and wants; idle slots in order of rank.
  *
  * Order: the siblings' own. Source: seed document 001; hybrid.md 3.4, 3.5.
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_LEVEL_H
 #define SUBLET_BROKER_PLAN_PLAN_LEVEL_H
 

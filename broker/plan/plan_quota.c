@@ -15,7 +15,6 @@
 #include "broker/plan/plan_quota.h"
 
 #include "broker/plan/plan_level.h"
-#include "broker/plan/plan_scale.h"
 
 /* Without bound is the largest there is. */
 static int64_t add(int64_t a, int64_t b)
@@ -119,7 +118,7 @@ struct plan_quota *plan_quota_all(const struct plan *plan, int64_t slots,
     };
     plan_scale(plan, slots, shares, arena);
     int64_t claims = claim_all(plan, uses, shares, below);
-    share_top(&level, plan_min(plan_parts(plan, slots).slots, claims));
+    share_top(&level, plan_min(plan_scale_parts(plan, slots).slots, claims));
     for (int i = 0; i < plan->n_nodes; i++) {
         const struct plan_node *node = &plan->nodes[i];
         if (plan_is_leaf(node)) {

@@ -9,7 +9,7 @@
  * Ownership: results live in the arena given; arrays are in the order of plan->nodes.
  * Order: plan.h; equal entitlement goes to the earlier sibling.
  * Source: seed document 001; hybrid.md 3.1 to 3.6.
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_QUOTA_H
 #define SUBLET_BROKER_PLAN_PLAN_QUOTA_H
 
@@ -57,5 +57,22 @@ struct plan_use *plan_quota_sum(const struct plan *plan, const struct plan_use *
 /* `uses` as plan_quota_sum made them; slots 0 .. PLAN_SLOTS_MAX. */
 struct plan_quota *plan_quota_all(const struct plan *plan, int64_t slots,
                                   const struct plan_use *uses, struct arena *arena);
+
+/* ---------------------------------------------------------------- plan_scale.c */
+
+/* Hybrid nodes own a part of the configured slots, and scale with the pool. Nodes of
+ * ownership policy own a fixed number; the hybrid ones scale with the rest of the pool.
+ * If there are not enough slots, ownership subtrees get theirs in order of rank. */
+
+/* How a pool is divided between the two policies. */
+struct plan_scale_parts {
+    int64_t owned_apart;       /* slots that ownership subtrees get */
+    int64_t slots, configured; /* of the hybrid part */
+};
+struct plan_scale_parts plan_scale_parts(const struct plan *plan, int64_t slots);
+
+/* Fills `scaled` of every node. */
+void plan_scale(const struct plan *plan, int64_t slots, struct plan_quota *shares,
+                struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_scale.c: see plan_scale.h.
+/* plan_scale.c: ownership at the size that a pool has right now (plan_quota.h).
  *
  * A scale is a fraction num/den that a node's OWNED is multiplied with: what exists
  * over what was configured. A node whose scaled ownership would exceed its limit gets
@@ -9,14 +9,17 @@
  *     /p    60 * 150/100 = 90 > 75: 75, and 75/60 from here on
  *     /p/a  40 * 75/60   = 50
  *     /r    40 * 150/100 = 60
- * Only the floor is kept; what it cuts off comes back where shares are rounded. */
-#include "broker/plan/plan_scale.h"
+ * Only the floor is used; what that cuts off is given out where quotas are rounded.
+ *
+ * Source: seed document 001, "How many slots does the consumer own?" and "Mixing";
+ * hybrid.md 3.1, 3.9. */
+#include "broker/plan/plan_quota.h"
 
 struct scale {
     int64_t num, den;
 };
 
-struct plan_parts plan_parts(const struct plan *plan, int64_t slots)
+struct plan_scale_parts plan_scale_parts(const struct plan *plan, int64_t slots)
 {
     int64_t own = 0, apart = 0;
     for (int i = 0; i < plan->n_top; i++) {
@@ -29,7 +32,7 @@ struct plan_parts plan_parts(const struct plan *plan, int64_t slots)
     }
     apart = plan_min(apart, slots);
     int64_t configured = plan_max(plan->configured - own, 0);
-    return (struct plan_parts){apart, slots - apart, configured};
+    return (struct plan_scale_parts){apart, slots - apart, configured};
 }
 
 /* The node's floor, and the scale of its children. */
@@ -53,7 +56,7 @@ void plan_scale(const struct plan *plan, int64_t slots, struct plan_quota *share
                 struct arena *arena)
 {
     struct scale *below = arena_alloc(arena, (size_t)plan->n_nodes, sizeof(*below));
-    struct plan_parts parts = plan_parts(plan, slots);
+    struct plan_scale_parts parts = plan_scale_parts(plan, slots);
     int64_t apart = parts.owned_apart;
     for (int i = 0; i < plan->n_nodes; i++) {
         const struct plan_node *node = &plan->nodes[i];

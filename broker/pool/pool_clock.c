@@ -87,14 +87,14 @@ static bool is_moved(const struct pool_cycle *cycle, int node)
 /* When slots of the node were last moved, and why. */
 static void note_move(const struct pool_cycle *cycle, int node,
                       const struct pool_record *before, const char *why,
-                      struct arena *memory, struct pool_record *told, int64_t now_ms)
+                      struct arena *memory, struct pool_record *record, int64_t now_ms)
 {
     if (is_moved(cycle, node)) {
-        told->moved_ms = now_ms;
-        told->moved_why = why;
+        record->moved_ms = now_ms;
+        record->moved_why = why;
     } else if (before != NULL) {
-        told->moved_ms = before->moved_ms;
-        told->moved_why = arena_str(memory, before->moved_why);
+        record->moved_ms = before->moved_ms;
+        record->moved_why = arena_str(memory, before->moved_why);
     }
 }
 
@@ -127,7 +127,7 @@ static void store_quota(const char *pool, const struct pool_record *record,
 /* A quota or a demand that has changed goes into history. */
 static void record_quotas(const struct pool_entry *pool, const struct plan_use *uses,
                           const struct pool_cycle *cycle, struct arena *memory,
-                          struct pool_record *told, int64_t now_ms,
+                          struct pool_record *records, int64_t now_ms,
                           struct effects *effects)
 {
     const struct plan *plan = cycle->plan;
@@ -136,20 +136,20 @@ static void record_quotas(const struct pool_entry *pool, const struct plan_use *
         int node = by_name[i];
         const struct pool_record *before =
             pool_table_find_record(pool, plan->nodes[node].name);
-        told[i] = (struct pool_record){
+        records[i] = (struct pool_record){
             .node = arena_str(memory, plan->nodes[node].name),
             .quota = cycle->shares[node].quota,
             .demand = cycle->uses[node].demand,
             .carried = carried_of(&uses[node]),
         };
-        bool is_new = before == NULL ? told[i].quota != 0 || told[i].demand != 0
-                                     : before->quota != told[i].quota ||
-                                           before->demand != told[i].demand;
+        bool is_new = before == NULL ? records[i].quota != 0 || records[i].demand != 0
+                                     : before->quota != records[i].quota ||
+                                           before->demand != records[i].demand;
         const char *why =
             is_new || is_moved(cycle, node) ? pool_explain(cycle, node, memory) : NULL;
-        note_move(cycle, node, before, why, memory, &told[i], now_ms);
+        note_move(cycle, node, before, why, memory, &records[i], now_ms);
         if (is_new) {
-            store_quota(pool->name, &told[i], why, now_ms, effects);
+            store_quota(pool->name, &records[i], why, now_ms, effects);
         }
     }
 }
@@ -185,8 +185,8 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
 {
     const struct plan *plan = pool_table_plan(pool, local_ms);
     struct arena *memory = pool_table_new_arena();
-    struct pool_record *told =
-        arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*told));
+    struct pool_record *records =
+        arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*records));
     struct pool_snapshot snapshot;
     pool_snapshot_take(world->leases, world->members, pool, plan, now_ms, memory,
                        &snapshot);
@@ -197,9 +197,9 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
     pool_execute(world, pool, &snapshot, &cycle, now_ms, effects);
     /* pool_cycle_hosts() counts by a plan of its own; the nodes are the same. */
     cycle.plan = plan;
-    record_quotas(pool, snapshot.uses, &cycle, memory, told, now_ms, effects);
-    pool_persist_store(pool, plan, cycle.slots, told, effects);
-    pool_table_set_cycle(pool, &cycle, memory, told, now_ms);
+    record_quotas(pool, snapshot.uses, &cycle, memory, records, now_ms, effects);
+    pool_persist_store(pool, plan, cycle.slots, records, effects);
+    pool_table_set_cycle(pool, &cycle, memory, records, now_ms);
 }
 
 void pool_clock_recall_unplanned(struct lease *lease, int64_t now_ms,

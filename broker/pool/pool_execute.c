@@ -27,9 +27,9 @@ static void set_due(const struct orders *orders, struct lease *lease)
 
 /* ---------------------------------------------------------------- grants */
 
-/* The leaf's contract with the policy whose idle part that is; a new one, that is not
- * registered yet, where there is none. NULL: there is no room, or the id is too long.
- */
+/* The leaf's contract with the policy that has these idle slots; if there is none, a
+ * new contract that is not registered yet. NULL: there is no room, or the id is too
+ * long. */
 static struct lease *contract_of(const struct orders *orders, int leaf,
                                  const struct lease *idle_lease)
 {
@@ -84,7 +84,7 @@ static void grant_of_policy(const struct orders *orders, int leaf,
     set_due(orders, lease);
 }
 
-/* The picks of one policy stand together. */
+/* The picks of one policy are consecutive. */
 static void grant(const struct orders *orders, struct pool_place *place, int leaf)
 {
     const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
@@ -149,7 +149,7 @@ static bool is_whole(const struct orders *orders)
     return orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE;
 }
 
-/* How many of `n_slots` its whole hosts make up. */
+/* How many slots of its whole hosts fit into `n_slots`. */
 static int count_whole(const struct orders *orders, const struct lease *lease,
                        bool only_idle, int64_t n_slots)
 {
@@ -164,7 +164,7 @@ static int count_whole(const struct orders *orders, const struct lease *lease,
     return whole_hosts_pick(hosts, n_hosts, (int)n_slots, arena);
 }
 
-/* What the contract can give of `left` slots, beside what it has been asked for. */
+/* How many of `left` slots the contract can give, besides those it is asked for. */
 static int64_t can_give(const struct orders *orders, const struct lease *lease,
                         bool only_idle, int n_wanted, int64_t left)
 {
@@ -192,7 +192,7 @@ static void recall_of(const struct orders *orders, struct lease *lease, int n_sl
     set_due(orders, lease);
 }
 
-/* What each contract gives is added up first, so that it is told once. */
+/* What each contract gives is added up first, so that it gets one RECALL. */
 static void recall(const struct orders *orders, int leaf)
 {
     struct part_list list = parts_of(orders, leaf);
@@ -238,7 +238,7 @@ static void cancel(const struct orders *orders, int leaf)
     }
 }
 
-/* All that leaves have which the plan of this window has not. */
+/* Recalls all slots of leaves that the plan of this window does not have. */
 static void recall_strays(const struct orders *orders)
 {
     struct part_list list = parts_of(orders, PLAN_NO_NODE);

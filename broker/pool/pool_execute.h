@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_execute.h: hands out what a cycle has decided: grants to leaves' contracts, and
- * recalls of theirs.
+/* pool_execute.h: executes a cycle: grants for the contracts of leaves, and recalls
+ * from them.
  *
- * A leaf that only the plan of another window has gives all of them back. One that is
- * to give slots back gives idle ones first, then those of other providers, last its own
- * site's. What is cancelled is cancelled the other way round. Where hosts are exclusive
- * it is asked for what whole hosts of it make up, and no more: it may keep what is less
- * than one.
+ * A leaf that only the plan of another window has gives back all its slots. A leaf that
+ * has to give back some gives idle slots first, then those of other providers, and last
+ * those of its own site. A cancel goes the other way round. If hosts are exclusive, a
+ * leaf is asked for whole hosts only, and may keep what is less than a host.
  *
- * Order: leaves as in the plan. Layer: broker (base only). */
+ * Order: leaves as in the plan. Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_EXECUTE_H
 #define SUBLET_BROKER_POOL_POOL_EXECUTE_H
 
 #include "broker/pool/pool_snapshot.h"
 
-/* What becomes of the moves of the cycle; the snapshot is the one it was made from. */
+/* The snapshot is the one that the cycle was decided by. */
 void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
                   struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
                   int64_t now_ms, struct effects *effects);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_explain.h: why a node has its quota, and why a cycle moves its slots: a sentence
- * for people, and the rule's name for programs.
+ * for people, and the name of the rule for programs.
  *
- * Ownership: texts live in the arena given. Layer: broker (base only). */
+ * Ownership: texts live in the arena given. Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_EXPLAIN_H
 #define SUBLET_BROKER_POOL_POOL_EXPLAIN_H
 

@@ -6,8 +6,8 @@
  * more. Otherwise all idle slots, shared downwards by configured ownership; in equal
  * parts where nobody owns anything. An ownership subtree counts for itself. */
 #include "base/max_min_fill.h"
-#include "broker/plan/plan_scale.h"
-#include "broker/pool/pool.h"
+#include "broker/plan/plan_quota.h"
+#include "broker/pool/pool_steps.h"
 
 /* Some hybrid leaf wants more than it may have. */
 static bool is_contended(const struct pool_cycle *cycle)
@@ -83,7 +83,7 @@ static void apportion_below(struct pool_cycle *cycle, const struct scratch *scra
 /* The hybrid part's idle slots; those of ownership subtrees go to their `free`. */
 static int64_t count_idle(struct pool_cycle *cycle)
 {
-    int64_t idle = plan_parts(cycle->plan, cycle->slots).slots;
+    int64_t idle = plan_scale_parts(cycle->plan, cycle->slots).slots;
     for (int i = 0; i < cycle->plan->n_top; i++) {
         int64_t held = pool_held(cycle, i);
         if (cycle->plan->nodes[i].policy == PLAN_HYBRID) {

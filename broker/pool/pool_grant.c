@@ -10,7 +10,7 @@
  * Example: /x reserves 3 and is idle, /y has 5 of a quota of 7, /z has 2 of 0; 10
  * slots, 3 are idle. /y may take 3 - 3 (held for /x) = 0: nothing is granted, and 2 are
  * recalled from /z (pool_recall.c). */
-#include "broker/pool/pool.h"
+#include "broker/pool/pool_steps.h"
 
 static int64_t missing_reserve(const struct pool_cycle *cycle, int node)
 {

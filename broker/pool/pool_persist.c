@@ -34,18 +34,18 @@ void pool_persist_load_pool(struct pool_table *pools, const struct row_pool *row
     pool->latest.slots = row->slots;
 }
 
-/* Room is doubled where it is used up: at 1, 2, 4 and so on. */
-static struct pool_record *add_told(struct pool_entry *pool)
+/* Capacity is doubled when it is used up: at 1, 2, 4 and so on. */
+static struct pool_record *add_record(struct pool_entry *pool)
 {
     int count = pool->n_records;
     if ((count & (count - 1)) == 0) {
         size_t room = count > 0 ? (size_t)count * 2 : 1;
-        struct pool_record *told =
-            arena_alloc(pool_table_arena(pool), room, sizeof(*told));
+        struct pool_record *records =
+            arena_alloc(pool_table_arena(pool), room, sizeof(*records));
         if (count > 0) {
-            memcpy(told, pool->records, (size_t)count * sizeof(*told));
+            memcpy(records, pool->records, (size_t)count * sizeof(*records));
         }
-        pool->records = told;
+        pool->records = records;
     }
     return &pool->records[pool->n_records++];
 }
@@ -54,9 +54,9 @@ void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *
 {
     struct pool_entry *pool = pool_table_find(pools, row->pool);
     if (pool != NULL) {
-        struct pool_record *told = add_told(pool);
-        *told = (struct pool_record){.node = arena_str(pool->arena, row->node),
-                                     .carried = row->slots};
+        struct pool_record *record = add_record(pool);
+        *record = (struct pool_record){.node = arena_str(pool->arena, row->node),
+                                       .carried = row->slots};
     }
 }
 
@@ -70,52 +70,52 @@ static void store_pool(const char *name, const char *window, int64_t slots,
     effects_store(effects, &row);
 }
 
-static void store_kept(const char *pool, const struct pool_record *before,
-                       const struct pool_record *now, struct effects *effects)
+static void store_carried(const char *pool, const struct pool_record *before,
+                          const struct pool_record *now, struct effects *effects)
 {
-    int64_t kept_before = before != NULL ? before->carried : PLAN_UNLIMITED;
-    int64_t kept = now != NULL ? now->carried : PLAN_UNLIMITED;
-    if (kept == kept_before) {
+    int64_t carried_before = before != NULL ? before->carried : PLAN_UNLIMITED;
+    int64_t carried = now != NULL ? now->carried : PLAN_UNLIMITED;
+    if (carried == carried_before) {
         return;
     }
     struct row row = {.kind = ROW_KEPT};
     row.kept.pool = pool;
     row.kept.node = now != NULL ? now->node : before->node;
-    row.kept.is_gone = kept == PLAN_UNLIMITED;
-    row.kept.slots = row.kept.is_gone ? 0 : kept;
+    row.kept.is_gone = carried == PLAN_UNLIMITED;
+    row.kept.slots = row.kept.is_gone ? 0 : carried;
     effects_store(effects, &row);
 }
 
-/* Both lists stand in the order of their paths. */
-static void store_all_kept(const struct pool_entry *pool,
-                           const struct pool_record *told, int n_told,
-                           struct effects *effects)
+/* Both lists are sorted by path. */
+static void store_all_carried(const struct pool_entry *pool,
+                              const struct pool_record *records, int n_records,
+                              struct effects *effects)
 {
     int before = 0, now = 0;
-    while (before < pool->n_records || now < n_told) {
-        int order =
-            before == pool->n_records
-                ? 1
-                : (now == n_told ? -1
-                                 : strcmp(pool->records[before].node, told[now].node));
-        store_kept(pool->name, order <= 0 ? &pool->records[before] : NULL,
-                   order >= 0 ? &told[now] : NULL, effects);
+    while (before < pool->n_records || now < n_records) {
+        int order = before == pool->n_records
+                        ? 1
+                        : (now == n_records
+                               ? -1
+                               : strcmp(pool->records[before].node, records[now].node));
+        store_carried(pool->name, order <= 0 ? &pool->records[before] : NULL,
+                      order >= 0 ? &records[now] : NULL, effects);
         before += order <= 0;
         now += order >= 0;
     }
 }
 
 void pool_persist_store(struct pool_entry *pool, const struct plan *plan, int64_t slots,
-                        const struct pool_record *told, struct effects *effects)
+                        const struct pool_record *records, struct effects *effects)
 {
     if (pool->latest.plan != plan || pool->latest.slots != slots) {
         store_pool(pool->name, window_name(pool, plan), slots, false, effects);
     }
-    store_all_kept(pool, told, plan->n_nodes, effects);
+    store_all_carried(pool, records, plan->n_nodes, effects);
     pool->latest = (struct pool_last_cycle){plan, slots};
 }
 
-/* ---------------------------------------------------------------- what is gone */
+/* ---------------------------------------------------------------- removed pools */
 
 void pool_persist_drop(struct pool_table *pools, const char *name)
 {

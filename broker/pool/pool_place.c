@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_place.c: see pool_place.h.
  *
- * Hosts of one provider stand together in the snapshot, as ids of leases begin with it;
- * each such run has a heap (balanced) or a place from which on there may be idle slots
- * (stacked, exclusive), and so has the whole.
+ * Hosts of one provider are consecutive in the snapshot, as ids of leases begin with
+ * its name. Each such run, and the whole, has a heap (balanced) or an index before
+ * which there are no idle slots (stacked, exclusive).
  *
  * Example: n1 and n2 of 4 slots each, both idle, 3 to be granted: stacked n1 3;
  * balanced n1 1, n2 1, n1 1; exclusive none. */
@@ -17,8 +17,8 @@
 struct run {
     const char *site; /* NULL: all of them */
     int first, count;
-    int from;  /* none before has anything to give */
-    int *heap; /* balanced: hosts, most idle slots first; may be behind */
+    int from;  /* no host before it has idle slots */
+    int *heap; /* balanced: hosts, most idle slots first; may be outdated */
     int n_heap;
 };
 

@@ -27,7 +27,7 @@
  * hybrid.md 3.7 goes upwards and lets a parent above its quota give even when nobody is
  * short; docs/adr/0013 says why this goes downwards. */
 #include "base/max_min_fill.h"
-#include "broker/pool/pool.h"
+#include "broker/pool/pool_steps.h"
 
 struct recalls {
     struct pool_cycle *cycle;

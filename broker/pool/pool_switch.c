@@ -9,7 +9,7 @@
 #include "broker/pool/pool_switch.h"
 
 #include "base/max_min_fill.h"
-#include "broker/plan/plan_scale.h"
+#include "broker/plan/plan_quota.h"
 
 int64_t pool_switch_keep(enum plan_policy before, enum plan_policy after,
                          struct pool_holding holding, int64_t own)

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker_view.c: see broker_view.h. */
-#include "broker/view/broker_view.h"
+/* broker_view.c: broker_view() of broker.h: listings of leases, sites, hosts, pools and
+ * reclaim delays as value trees, page by page.
+ *
+ * A page has at most PAGE_ROWS_MAX rows, and as JSON stays well below FRAME_MAX. A
+ * lease that would not fit on a page of its own is shown with its first hosts only;
+ * n_hosts says how many it has. `next` is the id of the last row.
+ *
+ * Order: leases by id, sites by name; delays: the one for all, those of providers by
+ * name, those of leases by id. Source: INTERFACES 3. */
 
 #include <stddef.h>
 #include <string.h>
 
+#include "broker/broker_parts.h"
 #include "broker/lease/lease_split.h"
+#include "broker/view/hosts_view.h"
+#include "broker/view/pools_view.h"
 #include "broker/view/view_page.h"
 #include "model/exported_resources.h"
 
@@ -161,7 +171,7 @@ static bool is_asked_for(const struct lease *lease, const struct msg_query *quer
            is_named(lease->row.consumer, text_or_empty(query->consumer));
 }
 
-struct value *broker_view_leases(const struct broker *broker, struct arena *arena,
+static struct value *view_leases(const struct broker *broker, struct arena *arena,
                                  const struct msg_query *query, const char **next)
 {
     struct view_page page;
@@ -279,7 +289,7 @@ static bool is_site(const struct member *member)
     return (member->roles_allowed & (ROLE_PROVIDER | ROLE_CONSUMER)) != 0;
 }
 
-struct value *broker_view_sites(const struct broker *broker, struct arena *arena,
+static struct value *view_sites(const struct broker *broker, struct arena *arena,
                                 const struct msg_query *query, const char **next)
 {
     struct view_page page;
@@ -371,7 +381,7 @@ static void add_delays_of_leases(const struct broker *broker, struct view_page *
 }
 
 /* Where the last page ended is told by its last row: a lease's id has slashes. */
-struct value *broker_view_reclaim(const struct broker *broker, struct arena *arena,
+static struct value *view_reclaim(const struct broker *broker, struct arena *arena,
                                   const struct msg_query *query, const char **next)
 {
     struct view_page page;
@@ -388,10 +398,38 @@ struct value *broker_view_reclaim(const struct broker *broker, struct arena *are
     return view_page_end(&page, arena, next);
 }
 
-struct value *broker_view_version(struct arena *arena)
+static struct value *view_version(struct arena *arena)
 {
     struct value *root = value_object(arena);
     value_add_int(arena, root, "schema_version", VIEW_PAGE_SCHEMA);
     value_add_text(arena, root, "version", BROKER_VERSION);
     return root;
+}
+
+/* ---------------------------------------------------------------- all listings */
+
+struct value *broker_view(const struct broker *broker, struct arena *arena,
+                          const struct msg_query *query, int64_t now_ms,
+                          const char **next)
+{
+    *next = "";
+    if (query->kind == QUERY_POOLS) {
+        return pools_view_list(broker, arena, query, now_ms, next);
+    }
+    if (query->kind == QUERY_PLAN) {
+        return pools_view_plan(broker, arena, query, now_ms, next);
+    }
+    if (query->kind == QUERY_SITES) {
+        return view_sites(broker, arena, query, next);
+    }
+    if (query->kind == QUERY_HOSTS) {
+        return hosts_view_page(broker, arena, query, next);
+    }
+    if (query->kind == QUERY_RECLAIM) {
+        return view_reclaim(broker, arena, query, next);
+    }
+    if (query->kind == QUERY_VERSION) {
+        return view_version(arena);
+    }
+    return view_leases(broker, arena, query, next);
 }

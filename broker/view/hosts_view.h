@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hosts_view.h: the hosts that leases name, a row each: what of it is exported, and who
+/* hosts_view.h: the hosts that leases name, a row each: what is exported of it, and who
  * uses that.
  *
- * The broker knows no other hosts, and nothing of a host but its exported slots: what a
- * site's own listing has beside (suspended, reserved) is null. A page goes over the
- * hosts of one provider after the other, so that its work is bounded by theirs.
+ * The broker knows no other hosts, and only the exported slots of these. Columns that a
+ * site's own listing has besides (suspended, reserved) are null. A page walks the hosts
+ * of one provider after the other, so that its work is bounded by theirs.
  *
  * Order: by provider, then host. `next` is PROVIDER/HOST of the last row.
- * Source: INTERFACES 3 (host). Layer: broker (base only). */
+ * Source: INTERFACES 3 (host). Layer: broker. */
 #ifndef SUBLET_BROKER_VIEW_HOSTS_VIEW_H
 #define SUBLET_BROKER_VIEW_HOSTS_VIEW_H
 

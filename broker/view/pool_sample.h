@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_sample.h: pools and the nodes of their plans in numbers, as the latest cycle
- * left them, one by one, for charts.
+/* pool_sample.h: pools and the nodes of their plans as numbers for charts, by the
+ * latest cycle.
  *
- * What a cycle grants counts as had, what it recalls as recalled. A pool without a
- * cycle (since the start, or since its plan was loaded anew) has none.
+ * What the cycle grants counts as held, what it recalls as recalled. A pool without a
+ * cycle (since the start, or since its plan was loaded) has no samples.
  *
  * Units: slots. Ownership: names are borrowed until the next step.
- * Order: pools as configured; each first itself, then its nodes as plan.h has them.
- * Layer: broker (base only). */
+ * Order: pools as configured; each pool, then its nodes in the order of plan.h.
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_VIEW_POOL_SAMPLE_H
 #define SUBLET_BROKER_VIEW_POOL_SAMPLE_H
 

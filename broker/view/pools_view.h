@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pools_view.h: what is shown of pools that run: each with its slots, and the nodes of
- * its plan with quotas as they are now, and what was last done about them.
+/* pools_view.h: the pools of the broker: each with its slots, and the nodes of its plan
+ * with their quotas as they are now, and what was last done about them.
  *
- * Quotas are computed from what leaves have and want at this moment; the next cycle
- * acts by the same rule. Order: pools as configured, nodes as in the file.
- * Source: INTERFACES 3 and 5. Layer: broker (base only). */
+ * Quotas are computed by what leaves have and want at this moment; the next cycle acts
+ * by the same rule. Order: pools as configured, nodes as in the file. Source:
+ * INTERFACES 3 and 5. Layer: broker. */
 #ifndef SUBLET_BROKER_VIEW_POOLS_VIEW_H
 #define SUBLET_BROKER_VIEW_POOLS_VIEW_H
 

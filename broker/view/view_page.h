@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view_page.h: a page of a listing in the making: so many rows, and as JSON well below
+/* view_page.h: builds a page of a listing: so many rows, and as JSON well below
  * FRAME_MAX.
  *
- * Source: INTERFACES 3. Layer: broker (base only). */
+ * Source: INTERFACES 3. Layer: broker. */
 #ifndef SUBLET_BROKER_VIEW_VIEW_PAGE_H
 #define SUBLET_BROKER_VIEW_VIEW_PAGE_H
 
@@ -14,7 +14,7 @@
 
 enum {
     VIEW_PAGE_SCHEMA = 1,
-    /* Of JSON; the rest of a frame is for the message around it. */
+    /* Of JSON; the rest of the frame is for the message around it. */
     VIEW_PAGE_BYTES = FRAME_MAX / 4 * 3,
 };
 
@@ -29,13 +29,13 @@ struct view_page {
 /* {"schema_version":1} with an empty array of that name. */
 void view_page_begin(struct view_page *page, struct arena *arena, const char *name,
                      const struct msg_query *query);
-/* False, and the page is done, where a row of that size has no place on it. The first
- * row always has one. */
+/* False, and the page is done, if a row of that size does not fit. The first row always
+ * fits. */
 bool view_page_takes(struct view_page *page, int64_t bytes);
 /* An empty row, whose id is borrowed until view_page_end. */
 struct value *view_page_add(struct view_page *page, struct arena *arena, const char *id,
                             int64_t bytes);
-/* The object; `next` is the id of the last row, "" where there are no more. */
+/* The object; `next` is the id of the last row, "" if there are no more. */
 struct value *view_page_end(const struct view_page *page, struct arena *arena,
                             const char **next);
 
