@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/job/job_dispatch.h"
+#include "site/job/control_job.h"
 #include "site/job/job_lookup.h"
 #include "site/permission.h"
 

@@ -71,7 +71,7 @@ struct site {
     struct history *history;
     struct lifecycle *life; /* of its jobs */
     struct lending *lending;
-    struct recalls *recalls;
+    struct recall_enforce *recalls;
     struct host_admin closed;
     struct windows windows;
     /* The journal's counters. */

@@ -14,7 +14,6 @@
 #include "site/hangup.h"
 #include "site/job/deferred_kill.h"
 #include "site/job/history.h"
-#include "site/job/job_dispatch.h"
 #include "site/parts.h"
 #include "site/site_copy.h"
 #include "site/site_dispatch.h"
@@ -298,7 +297,7 @@ static void tick_consumer(struct site *site, int64_t now_ms, struct effects *eff
     struct report_queue reports;
     report_queue_init(&reports, &effects->arena);
     consumer_tick(site->consumer, now_ms, effects, report_queue_collect, &reports);
-    report_queue_apply(site, &reports, now_ms, effects);
+    report_queue_apply(&reports, site->life, &site->pass_request, now_ms, effects);
 }
 
 static void tick(struct site *site, int64_t now_ms, struct effects *effects)
@@ -340,7 +339,20 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     lease_load_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
-        site_usage_read(site, &effects->arena, &usage);
+        const struct site_usage_parts parts = {
+            .config = site->config,
+            .hosts = site->hosts,
+            .runs = site->runs,
+            .provider = site->provider,
+            .consumer = site->consumer,
+            .jobs = site->jobs,
+            .capacity = site->capacity,
+            .schedule = site->schedule,
+        };
+        site_usage_read(&parts, &effects->arena, &usage);
+        usage.n_passes = site->n_passes;
+        usage.passes_us = site->passes_us;
+        usage.pass_times = site->pass_times;
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
     hangup_late(site->terminals, site->jobs, site->life, now_ms, effects);

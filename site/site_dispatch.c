@@ -205,7 +205,8 @@ static void tell_consumer(struct site *site, const struct call *call,
     report_queue_init(&reports, &effects->arena);
     consumer_message(site->consumer, call->msg, call->now_ms, effects,
                      report_queue_collect, &reports);
-    report_queue_apply(site, &reports, call->now_ms, effects);
+    report_queue_apply(&reports, site->life, &site->pass_request, call->now_ms,
+                       effects);
 }
 
 static void on_attempt_state(struct site *site, const struct call *call,

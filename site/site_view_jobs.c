@@ -6,7 +6,6 @@
 
 #include "model/job_id.h"
 #include "sched/resreq/resreq.h"
-#include "site/job/deferred_kill.h"
 #include "site/job/job_lookup.h"
 #include "site/resizes.h"
 #include "site/site_page.h"

@@ -3,7 +3,6 @@
  * way to whom, and when a suspended job may go on. */
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/job/suspend.h"
 #include "site/overloads.h"
 #include "site/reserves.h"
 #include "site/view_rows.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "site/job/suspend.h"
 #include "site/parts.h"
 #include "site/slot_runs.h"
 

@@ -9,43 +9,45 @@
 #include "base/whole_hosts.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_victims.h"
+#include "site/job/control_job.h"
 #include "site/job/deferred_kill.h"
-#include "site/job/job_dispatch.h"
 
-struct recalls {
+struct recall_enforce {
     struct recall_enforce_parts parts;
     int64_t wake_ms; /* the next deadline */
 };
 
-struct recalls *recall_enforce_new(const struct recall_enforce_parts *parts)
+struct recall_enforce *recall_enforce_new(const struct recall_enforce_parts *parts)
 {
-    struct recalls *recalls = mem_alloc(1, sizeof(*recalls));
+    struct recall_enforce *recalls = mem_alloc(1, sizeof(*recalls));
     recalls->parts = *parts;
     recalls->wake_ms = INT64_MAX;
     return recalls;
 }
 
-void recall_enforce_free(struct recalls *recalls)
+void recall_enforce_free(struct recall_enforce *recalls)
 {
     free(recalls);
 }
 
-int64_t recall_enforce_wake_ms(const struct recalls *recalls)
+int64_t recall_enforce_wake_ms(const struct recall_enforce *recalls)
 {
     return recalls->wake_ms;
 }
 
-void recall_enforce_reload(struct recalls *recalls, const struct site_config *config)
+void recall_enforce_reload(struct recall_enforce *recalls,
+                           const struct site_config *config)
 {
     recalls->parts.config = config;
 }
 
-static int priority_of(const struct recalls *recalls, const struct job *job)
+static int priority_of(const struct recall_enforce *recalls, const struct job *job)
 {
     return job->queue >= 0 ? recalls->parts.config->queues[job->queue].priority : 0;
 }
 
-static struct recall_victim victim_of(const struct recalls *recalls, struct job *job)
+static struct recall_victim victim_of(const struct recall_enforce *recalls,
+                                      struct job *job)
 {
     return (struct recall_victim){
         .job = job,
@@ -60,8 +62,8 @@ static struct recall_victim victim_of(const struct recalls *recalls, struct job 
 
 /* ---------------------------------------------------------------- what is lent */
 
-static struct recall_victims list_runs(const struct recalls *recalls, const char *lease,
-                                       struct arena *arena)
+static struct recall_victims list_runs(const struct recall_enforce *recalls,
+                                       const char *lease, struct arena *arena)
 {
     const struct run_table *table = runs_table(recalls->parts.runs);
     struct recall_victims victims = {arena_alloc(arena, (size_t)run_table_count(table),
@@ -89,7 +91,7 @@ static struct recall_victims list_runs(const struct recalls *recalls, const char
 }
 
 /* True where the job uses slots that this site has as a leaf. */
-static bool is_on_own_part(const struct recalls *recalls, const struct job *job,
+static bool is_on_own_part(const struct recall_enforce *recalls, const struct job *job,
                            const char *lease)
 {
     for (int i = 0; i < job->n_hosts; i++) {
@@ -100,8 +102,8 @@ static bool is_on_own_part(const struct recalls *recalls, const struct job *job,
     return false;
 }
 
-static struct recall_victims list_own(const struct recalls *recalls, const char *lease,
-                                      struct arena *arena)
+static struct recall_victims list_own(const struct recall_enforce *recalls,
+                                      const char *lease, struct arena *arena)
 {
     int n_open = job_table_count_open(recalls->parts.jobs);
     struct recall_victims victims = {
@@ -118,8 +120,9 @@ static struct recall_victims list_own(const struct recalls *recalls, const char 
     return victims;
 }
 
-static void end_overdue(struct recalls *recalls, const struct provider_overdue *overdue,
-                        int64_t now_ms, struct effects *effects)
+static void end_overdue(struct recall_enforce *recalls,
+                        const struct provider_overdue *overdue, int64_t now_ms,
+                        struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct recall_victims victims = overdue->is_own
@@ -147,8 +150,8 @@ static void end_overdue(struct recalls *recalls, const struct provider_overdue *
 
 /* ---------------------------------------------------------------- what is borrowed */
 
-static struct recall_victims list_jobs(const struct recalls *recalls, const char *lease,
-                                       struct arena *arena)
+static struct recall_victims list_jobs(const struct recall_enforce *recalls,
+                                       const char *lease, struct arena *arena)
 {
     int n_open = job_table_count_open(recalls->parts.jobs);
     struct recall_victims victims = {
@@ -166,7 +169,7 @@ static struct recall_victims list_jobs(const struct recalls *recalls, const char
 }
 
 /* A job that has not begun yet is not warned: its provider refuses it, or ends it. */
-static void warn(struct recalls *recalls, struct job *job, int64_t deadline_ms,
+static void warn(struct recall_enforce *recalls, struct job *job, int64_t deadline_ms,
                  int64_t now_ms, struct effects *effects)
 {
     bool is_new = job->recall_ms == 0;
@@ -231,7 +234,7 @@ static void take_hosts(const struct consumer_recall *recall,
     }
 }
 
-static void choose(struct recalls *recalls, const struct consumer_recall *recall,
+static void choose(struct recall_enforce *recalls, const struct consumer_recall *recall,
                    int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
@@ -257,7 +260,7 @@ static void choose(struct recalls *recalls, const struct consumer_recall *recall
     }
 }
 
-void recall_enforce_forget(struct recalls *recalls, const char *lease)
+void recall_enforce_forget(struct recall_enforce *recalls, const char *lease)
 {
     for (int i = 0; i < job_table_count_open(recalls->parts.jobs); i++) {
         struct job *job = job_table_open_at(recalls->parts.jobs, i);
@@ -265,7 +268,7 @@ void recall_enforce_forget(struct recalls *recalls, const char *lease)
     }
 }
 
-void recall_enforce_tick(struct recalls *recalls, int64_t now_ms,
+void recall_enforce_tick(struct recall_enforce *recalls, int64_t now_ms,
                          struct effects *effects)
 {
     recalls->wake_ms = INT64_MAX;

@@ -35,16 +35,17 @@ struct recall_enforce_parts {
     struct lifecycle *life;
 };
 
-struct recalls;
-struct recalls *recall_enforce_new(const struct recall_enforce_parts *parts);
-void recall_enforce_free(struct recalls *recalls);
-void recall_enforce_reload(struct recalls *recalls, const struct site_config *config);
+struct recall_enforce;
+struct recall_enforce *recall_enforce_new(const struct recall_enforce_parts *parts);
+void recall_enforce_free(struct recall_enforce *recalls);
+void recall_enforce_reload(struct recall_enforce *recalls,
+                           const struct site_config *config);
 
-void recall_enforce_tick(struct recalls *recalls, int64_t now_ms,
+void recall_enforce_tick(struct recall_enforce *recalls, int64_t now_ms,
                          struct effects *effects);
-int64_t recall_enforce_wake_ms(const struct recalls *recalls);
+int64_t recall_enforce_wake_ms(const struct recall_enforce *recalls);
 
 /* The lease was told anew, and nothing of it is wanted back: its jobs run on. */
-void recall_enforce_forget(struct recalls *recalls, const char *lease);
+void recall_enforce_forget(struct recall_enforce *recalls, const char *lease);
 
 #endif

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#include "site/job/job_dispatch.h"
-#include "site/parts.h"
-
 void report_queue_init(struct report_queue *reports, struct arena *arena)
 {
     *reports = (struct report_queue){.arena = arena};
@@ -34,13 +31,14 @@ void report_queue_collect(void *arg, const struct consumer_report *report)
                                       : NULL;
 }
 
-void report_queue_apply(struct site *site, const struct report_queue *reports,
-                        int64_t now_ms, struct effects *effects)
+void report_queue_apply(const struct report_queue *reports, struct lifecycle *life,
+                        struct pass_request *pass_request, int64_t now_ms,
+                        struct effects *effects)
 {
     for (int i = 0; i < reports->count; i++) {
-        job_report_apply(site->life, &reports->items[i], now_ms, effects);
+        job_report_apply(life, &reports->items[i], now_ms, effects);
     }
     if (reports->count > 0) {
-        pass_request_set(&site->pass_request);
+        pass_request_set(pass_request);
     }
 }

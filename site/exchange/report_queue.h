@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_queue.h: news of the consumer's attempts, kept until consumer/ is done
- * speaking and then applied: what they lead to calls consumer/ again.
+/* report_queue.h: reports of the consumer on its attempts. They are collected while
+ * consumer/ is at work, and applied after it, since what they lead to calls consumer/
+ * again.
  *
  * Ownership: copies, in the arena. Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_REPORT_QUEUE_H
 #define SUBLET_SITE_EXCHANGE_REPORT_QUEUE_H
 
 #include "consumer/consumer.h"
-
-struct site;
+#include "site/job/lifecycle.h"
+#include "site/pass_request.h"
 
 struct report_queue {
     struct arena *arena;
@@ -17,9 +18,10 @@ struct report_queue {
 };
 
 void report_queue_init(struct report_queue *reports, struct arena *arena);
-/* A consumer_report_fn; `arg` is the reports. */
+/* A consumer_report_fn; `arg` is the queue. */
 void report_queue_collect(void *arg, const struct consumer_report *report);
-void report_queue_apply(struct site *site, const struct report_queue *reports,
-                        int64_t now_ms, struct effects *effects);
+void report_queue_apply(const struct report_queue *reports, struct lifecycle *life,
+                        struct pass_request *pass_request, int64_t now_ms,
+                        struct effects *effects);
 
 #endif

@@ -5,30 +5,28 @@
 #include <limits.h>
 #include <string.h>
 
-#include "site/parts.h"
-
-static void read_own(const struct site *site, struct msg_usage *usage)
+static void read_own(const struct site_usage_parts *parts, struct msg_usage *usage)
 {
-    for (int i = 0; i < host_table_count(site->hosts); i++) {
-        const char *name = host_table_name(site->hosts, i);
-        int max = host_table_max(site->hosts, i);
+    for (int i = 0; i < host_table_count(parts->hosts); i++) {
+        const char *name = host_table_name(parts->hosts, i);
+        int max = host_table_max(parts->hosts, i);
         int own, consumers;
-        run_table_used(runs_table(site->runs), i, &own, &consumers);
-        int may = provider_local_max(site->provider, name, max, own);
+        run_table_used(runs_table(parts->runs), i, &own, &consumers);
+        int may = provider_local_max(parts->provider, name, max, own);
         usage->n_own += max;
         usage->n_own_used += own;
-        usage->n_lent += provider_lent(site->provider, name);
-        bool is_open = host_table_is_ready(site->hosts, i) &&
-                       !capacity_is_used_exclusively(site->capacity, i);
+        usage->n_lent += provider_lent(parts->provider, name);
+        bool is_open = host_table_is_ready(parts->hosts, i) &&
+                       !capacity_is_used_exclusively(parts->capacity, i);
         usage->n_idle += is_open && may > own ? may - own : 0;
     }
 }
 
-static void read_borrowed(const struct site *site, struct msg_usage *usage)
+static void read_borrowed(const struct site_usage_parts *parts, struct msg_usage *usage)
 {
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_hosts(parts->consumer); i++) {
         struct consumer_host host;
-        consumer_host_at(site->consumer, i, &host);
+        consumer_host_at(parts->consumer, i, &host);
         usage->n_borrowed += host.n_held;
         usage->n_idle +=
             host.is_open && host.n_held > host.n_used ? host.n_held - host.n_used : 0;
@@ -51,10 +49,11 @@ static struct msg_job_counts read_jobs(const struct job_table *jobs)
 
 /* A queue that may use no borrowed host wants nothing of a pool, but where this site
  * lends into one and is a leaf of its plan itself. */
-static bool may_use_pool(const struct site *site, const struct queue_config *queue)
+static bool may_use_pool(const struct site_usage_parts *parts,
+                         const struct queue_config *queue)
 {
-    for (int i = 0; i < provider_count_books(site->provider); i++) {
-        if (strchr(provider_book_id(site->provider, i), ':') != NULL) {
+    for (int i = 0; i < provider_count_books(parts->provider); i++) {
+        if (strchr(provider_book_id(parts->provider, i), ':') != NULL) {
             return true;
         }
     }
@@ -68,13 +67,13 @@ static bool may_use_pool(const struct site *site, const struct queue_config *que
 }
 
 /* Jobs in line: what waits for something else than slots wants none yet. */
-static void read_queues(const struct site *site, struct arena *arena,
+static void read_queues(const struct site_usage_parts *parts, struct arena *arena,
                         struct msg_usage *usage)
 {
-    int n_queues = site->config->n_queues;
+    int n_queues = parts->config->n_queues;
     int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
     struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
-    const struct job_classes *lines = job_table_classes(site->jobs);
+    const struct job_classes *lines = job_table_classes(parts->jobs);
     for (int i = 0; i < job_classes_count(lines); i++) {
         int n_turns;
         struct job_class_entry *const *turns =
@@ -85,20 +84,21 @@ static void read_queues(const struct site *site, struct arena *arena,
         }
     }
     for (int i = 0; i < n_queues; i++) {
-        if (waiting[i] > 0 && may_use_pool(site, &site->config->queues[i])) {
+        if (waiting[i] > 0 && may_use_pool(parts, &parts->config->queues[i])) {
             queues[usage->n_queues++] =
-                (struct queue_demand){arena_str(arena, site->config->queues[i].name),
+                (struct queue_demand){arena_str(arena, parts->config->queues[i].name),
                                       waiting[i] < INT_MAX ? (int)waiting[i] : INT_MAX};
         }
     }
     usage->queues = queues;
 }
 
-static bool is_named(const struct site *site, const struct consumer_host *host)
+static bool is_named(const struct site_usage_parts *parts,
+                     const struct consumer_host *host)
 {
     int preference;
-    for (int i = 0; i < site->config->n_queues; i++) {
-        if (queue_allows(&site->config->queues[i], host->name, host->site,
+    for (int i = 0; i < parts->config->n_queues; i++) {
+        if (queue_allows(&parts->config->queues[i], host->name, host->site,
                          &preference)) {
             return true;
         }
@@ -107,16 +107,16 @@ static bool is_named(const struct site *site, const struct consumer_host *host)
 }
 
 /* Of one that is not made, and so will never be. */
-static bool is_unnamed(const struct site *site, const char *lease)
+static bool is_unnamed(const struct site_usage_parts *parts, const char *lease)
 {
     bool is_there = false;
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_hosts(parts->consumer); i++) {
         struct consumer_host host;
-        consumer_host_at(site->consumer, i, &host);
+        consumer_host_at(parts->consumer, i, &host);
         if (strcmp(host.lease, lease) != 0) {
             continue;
         }
-        if (host.is_made || is_named(site, &host)) {
+        if (host.is_made || is_named(parts, &host)) {
             return false;
         }
         is_there = true;
@@ -124,31 +124,29 @@ static bool is_unnamed(const struct site *site, const char *lease)
     return is_there;
 }
 
-void site_usage_read(const struct site *site, struct arena *arena,
+void site_usage_read(const struct site_usage_parts *parts, struct arena *arena,
                      struct msg_usage *usage)
 {
-    int64_t n_waiting = job_table_pending_slots(site->jobs);
-    *usage =
-        (struct msg_usage){.n_waiting = n_waiting < INT_MAX ? (int)n_waiting : INT_MAX,
-                           .jobs = read_jobs(site->jobs),
-                           .n_passes = site->n_passes,
-                           .passes_us = site->passes_us,
-                           .pass_times = site->pass_times};
-    read_own(site, usage);
-    read_borrowed(site, usage);
-    int n_contracts = consumer_count_contracts(site->consumer);
+    int64_t n_waiting = job_table_pending_slots(parts->jobs);
+    *usage = (struct msg_usage){
+        .n_waiting = n_waiting < INT_MAX ? (int)n_waiting : INT_MAX,
+        .jobs = read_jobs(parts->jobs),
+    };
+    read_own(parts, usage);
+    read_borrowed(parts, usage);
+    int n_contracts = consumer_count_contracts(parts->consumer);
     int *waiting = arena_alloc(arena, (size_t)n_contracts, sizeof(*waiting));
     for (int i = 0; i < n_contracts; i++) {
         struct msg_contract contract;
-        if (consumer_contract_at(site->consumer, i, &contract)) {
-            waiting[i] = schedule_waiting_lease(site->schedule, contract.lease);
+        if (consumer_contract_at(parts->consumer, i, &contract)) {
+            waiting[i] = schedule_waiting_lease(parts->schedule, contract.lease);
         }
     }
     struct lease_demand *demands = NULL;
-    consumer_demands(site->consumer, waiting, arena, &demands, &usage->n_demands);
+    consumer_demands(parts->consumer, waiting, arena, &demands, &usage->n_demands);
     for (int i = 0; i < usage->n_demands; i++) {
-        demands[i].is_unnamed = is_unnamed(site, demands[i].lease);
+        demands[i].is_unnamed = is_unnamed(parts, demands[i].lease);
     }
     usage->demands = demands;
-    read_queues(site, arena, usage);
+    read_queues(parts, arena, usage);
 }

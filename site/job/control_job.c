@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control_job_apply.c: kill, stop, resume, signal and requeue of a job: see
- * job_dispatch.h. */
-#include "site/job/job_dispatch.h"
+/* control_job.c: see control_job.h. */
+#include "site/job/control_job.h"
 
 #include <signal.h>
 
@@ -11,7 +10,7 @@
 #include "site/job/lifecycle_parts.h"
 #include "site/job/suspend.h"
 
-static void control_waiting(struct lifecycle *life, struct job *job,
+static void control_pending(struct lifecycle *life, struct job *job,
                             enum control_action action, int64_t now_ms,
                             struct effects *effects)
 {
@@ -20,7 +19,7 @@ static void control_waiting(struct lifecycle *life, struct job *job,
         job_end_unstarted(life, job, now_ms, effects);
         break;
     case CONTROL_RESUME:
-        job->n_requeues = 0; /* whoever lets it go on lets it try again */
+        job->n_requeues = 0; /* the counts of failures begin anew */
         job->n_pre_fails = 0;
         job_set_avoided(job, "");
     /* fall through */
@@ -33,7 +32,7 @@ static void control_waiting(struct lifecycle *life, struct job *job,
         }
         break;
     case CONTROL_SIGNAL:
-        break; /* there is nobody to take it */
+        break; /* there is no process to signal */
     }
 }
 
@@ -64,7 +63,7 @@ void control_job_apply(struct lifecycle *life, struct job *job,
                                   job->attempt == 0 ? " before it began" : ""));
     }
     if (job->attempt == 0) {
-        control_waiting(life, job, action, now_ms, effects);
+        control_pending(life, job, action, now_ms, effects);
     } else if (action == CONTROL_SUSPEND) {
         suspend_add_cause(life, job, HALT_USER, 0, now_ms, effects);
     } else if (action == CONTROL_RESUME) {
@@ -72,8 +71,9 @@ void control_job_apply(struct lifecycle *life, struct job *job,
     } else if (action == CONTROL_KILL) {
         deferred_kill_start(life, job, signal, now_ms, effects);
     } else if (job->halt.causes == 0) {
-        /* Nobody signals what is to stand still: it would go on for that, on slots that
-         * others may have; and the order to stand still is given once. */
+        /* A suspended job gets no signal: it would have to be resumed for that, on
+         * slots that other jobs may use, and the order to suspend it is given only
+         * once. */
         attempt_control(life, job, action, signal, now_ms, effects);
     }
 }

@@ -8,7 +8,7 @@
 #include "site/job/effective_rules.h"
 #include "site/job/lifecycle_parts.h"
 
-enum { PATIENCE_MS = 600000 }; /* where JOB_POSTPROC_TIMEOUT says nothing */
+enum { PATIENCE_MS = 600000 }; /* if JOB_POSTPROC_TIMEOUT is not set */
 
 static int64_t patience_ms(const struct lifecycle *life, const struct job *job)
 {
@@ -18,20 +18,20 @@ static int64_t patience_ms(const struct lifecycle *life, const struct job *job)
     return post_ms != JOB_RLIMIT_NONE ? post_ms : PATIENCE_MS;
 }
 
-static void expect(struct lifecycle *life, const struct job *job)
+static void schedule_wake(struct lifecycle *life, const struct job *job)
 {
     if (job->end_by_ms < life->deferred_ms) {
         life->deferred_ms = job->end_by_ms;
     }
 }
 
-static bool put_off(struct lifecycle *life, struct job *job, int signal, int64_t now_ms,
-                    struct effects *effects)
+static bool defer(struct lifecycle *life, struct job *job, int signal, int64_t now_ms,
+                  struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
-    bool has_given =
+    bool has_yielded =
         halt->causes != 0 && halt->yields && attempt_is_suspended(life, job);
-    if (signal == SIGKILL || !has_given ||
+    if (signal == SIGKILL || !has_yielded ||
         !effective_rules_has_post(life->parts.config, job)) {
         return false;
     }
@@ -45,7 +45,7 @@ static bool put_off(struct lifecycle *life, struct job *job, int signal, int64_t
         job_table_set_state(life->parts.jobs, job, job_suspended_state(job));
     }
     job_store(job, effects);
-    expect(life, job);
+    schedule_wake(life, job);
     pass_request_set(life->parts.pass_request);
     return true;
 }
@@ -53,7 +53,7 @@ static bool put_off(struct lifecycle *life, struct job *job, int signal, int64_t
 void deferred_kill_start(struct lifecycle *life, struct job *job, int signal,
                          int64_t now_ms, struct effects *effects)
 {
-    if (!put_off(life, job, signal, now_ms, effects)) {
+    if (!defer(life, job, signal, now_ms, effects)) {
         attempt_control(life, job, CONTROL_KILL, signal, now_ms, effects);
     }
 }
@@ -77,7 +77,7 @@ void deferred_kill_now(struct lifecycle *life, struct job *job, int64_t now_ms,
     attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
-/* From the last: a job may end where it is told to, and those behind it move up. */
+/* Backwards, since a job may end in the loop, which moves those behind it up. */
 void deferred_kill_tick(struct lifecycle *life, int64_t now_ms, struct effects *effects)
 {
     if (now_ms < life->deferred_ms) {
@@ -95,7 +95,7 @@ void deferred_kill_tick(struct lifecycle *life, int64_t now_ms, struct effects *
         if (now_ms >= job->end_by_ms) {
             deferred_kill_now(life, job, now_ms, effects);
         } else {
-            expect(life, job);
+            schedule_wake(life, job);
         }
     }
 }

@@ -1,40 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deferred_kill.h: jobs that stand still while others have their slots, and are to end:
- * those with commands after them wait for their slots, so that the commands run in
- * these.
+/* deferred_kill.h: kills of jobs. The kill of a yielded job that has post-execution
+ * commands is deferred until the job has its slots again, so that the commands run on
+ * slots of their own.
  *
- * Such a job is killed, or to be requeued, and not yet ordered to end. It is among
- * those that wait for nothing but slots (suspend.h): it goes on in its turn, and is
- * ended as soon as it runs, by the usual signals. After JOB_POSTPROC_TIMEOUT, and where
- * none is set after ten minutes, it ends where it stands, and its commands run beside
- * others. So it does when somebody needs its end at once: SIGKILL by its user, a
- * recall.
+ * A job with a deferred kill is marked as killed, or as to be requeued, but its run has
+ * not been ordered to end. It waits for slots like any yielded job (suspend.h), is
+ * resumed in its turn, and is then ended by the usual signals. If it still waits after
+ * JOB_POSTPROC_TIMEOUT (ten minutes if that is not set), it is ended while suspended,
+ * and its commands run beside other jobs. The same happens if its end cannot wait: its
+ * user sends SIGKILL, or its slots are recalled.
  *
- * Not on disk: after a restart the time begins anew.
+ * The deadline is not stored: after a restart the time begins anew.
  * Units: milliseconds. Source: ADR 0019. Layer: site. */
 #ifndef SUBLET_SITE_JOB_DEFERRED_KILL_H
 #define SUBLET_SITE_JOB_DEFERRED_KILL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "model/effect.h"
 #include "site/job/lifecycle.h"
 
-/* The run of the job is to end by `signal` (0: the usual ones): now, or once the job
- * has its slots again. Either is stored. */
+/* Ends the run of a job by `signal` (0: the usual signals), or defers that. */
 void deferred_kill_start(struct lifecycle *life, struct job *job, int signal,
                          int64_t now_ms, struct effects *effects);
-/* It runs: one that has waited is ended. */
+/* The job is running: if its kill was deferred, it is ended now. */
 void deferred_kill_resumed(struct lifecycle *life, struct job *job, int64_t now_ms,
                            struct effects *effects);
-/* Where it stands. */
+/* Ends the job at once, while it is suspended. */
 void deferred_kill_now(struct lifecycle *life, struct job *job, int64_t now_ms,
                        struct effects *effects);
-/* Those whose time is over end where they stand. */
+/* Ends the jobs whose deadline has passed. */
 void deferred_kill_tick(struct lifecycle *life, int64_t now_ms,
                         struct effects *effects);
-/* When the next of them is due. */
+/* When the next deadline is due. */
 int64_t deferred_kill_wake_ms(const struct lifecycle *life);
 
 #endif

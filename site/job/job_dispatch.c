@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_dispatch.c: see job_dispatch.h. What is common to all jobs, and executions on own
- * hosts. */
+/* job_dispatch.c: see job_dispatch.h; and how attempts are found again after a restart,
+ * see lifecycle.h. */
 #include "site/job/job_dispatch.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static const char *id_text(struct effects *effects, const struct job *job)
     return job_id_text(&effects->arena, job->id, job->index);
 }
 
-/* The job's, as its queue and its application have it executed. */
+/* The spec of the job with what its queue and its application profile add to it. */
 static const struct job_spec *spec_to_run(const struct lifecycle *life,
                                           const struct job *job, int64_t now_ms,
                                           struct effects *effects)
@@ -49,7 +49,7 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
     return spec;
 }
 
-/* The run of its attempt on own hosts, without what it executes. */
+/* The row of the run of its attempt on own hosts, without its spec. */
 static struct row_run taken_row(const struct lifecycle *life, const struct job *job,
                                 struct effects *effects)
 {
@@ -65,9 +65,9 @@ static struct row_run taken_row(const struct lifecycle *life, const struct job *
     };
 }
 
-static void start_here(struct lifecycle *life, struct job *job,
-                       const struct place_start *start, const char *reserved,
-                       int64_t now_ms, struct effects *effects)
+static void start_own(struct lifecycle *life, struct job *job,
+                      const struct place_start *start, const char *reserved,
+                      int64_t now_ms, struct effects *effects)
 {
     job_table_begin(life->parts.jobs, job, take_attempt(life, effects), "", 0, start,
                     reserved);
@@ -80,8 +80,9 @@ static void start_here(struct lifecycle *life, struct job *job,
              effects);
 }
 
-/* "n1@north" at its provider is "n1". */
-static struct host_slots *names_there(struct effects *effects, const struct job *job)
+/* The provider calls the host "n1@north" "n1". */
+static struct host_slots *names_at_provider(struct effects *effects,
+                                            const struct job *job)
 {
     struct host_slots *hosts =
         arena_alloc(&effects->arena, (size_t)job->n_hosts, sizeof(*hosts));
@@ -95,10 +96,10 @@ static struct host_slots *names_there(struct effects *effects, const struct job 
 
 /* The spec as it goes to the provider: with SUBLET_RECALL_GRACE in its environment if
  * the lease is of a leaf of a pool (recall_enforce.h). */
-static const struct job_spec *grace_spec(const struct lifecycle *life,
-                                         const struct job *job,
-                                         const struct job_spec *from,
-                                         struct effects *effects)
+static const struct job_spec *spec_with_grace(const struct lifecycle *life,
+                                              const struct job *job,
+                                              const struct job_spec *from,
+                                              struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct msg_contract contract;
@@ -126,9 +127,10 @@ static struct consumer_attempt attempt_of(const struct lifecycle *life,
         .job = id_text(effects, job),
         .lease = job->lease,
         .epoch = job->epoch,
-        .hosts = names_there(effects, job),
+        .hosts = names_at_provider(effects, job),
         .n_hosts = job->n_hosts,
-        .spec = grace_spec(life, job, spec_to_run(life, job, now_ms, effects), effects),
+        .spec = spec_with_grace(life, job, spec_to_run(life, job, now_ms, effects),
+                                effects),
         .priority =
             job->queue >= 0 ? life->parts.config->queues[job->queue].priority : 0,
         .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
@@ -151,9 +153,9 @@ static uint64_t epoch_of(const struct lifecycle *life, const char *lease)
     return 0;
 }
 
-static void start_there(struct lifecycle *life, struct job *job,
-                        const struct place_start *start, const char *reserved,
-                        int64_t now_ms, struct effects *effects)
+static void start_borrowed(struct lifecycle *life, struct job *job,
+                           const struct place_start *start, const char *reserved,
+                           int64_t now_ms, struct effects *effects)
 {
     job_table_begin(life->parts.jobs, job, take_attempt(life, effects), start->lease,
                     epoch_of(life, start->lease), start, reserved);
@@ -168,9 +170,9 @@ void job_dispatch_start(struct lifecycle *life, struct job *job,
 {
     accepts_note(life->parts.accepts, start->hosts, start->n_hosts, now_ms);
     if (start->lease[0] == '\0') {
-        start_here(life, job, start, reserved, now_ms, effects);
+        start_own(life, job, start, reserved, now_ms, effects);
     } else {
-        start_there(life, job, start, reserved, now_ms, effects);
+        start_borrowed(life, job, start, reserved, now_ms, effects);
     }
 }
 
@@ -201,7 +203,8 @@ static void restore_runs(struct lifecycle *life, struct effects *effects)
         const struct job *job = job_lookup_one(life->parts.jobs, run->job);
         bool is_ours = job != NULL && job->attempt == run->id.attempt;
         if (!is_ours || job_is_ended(job) != (run->record == RUN_RECORD_ENDED)) {
-            /* No batch leaves this behind; its host is told when it lists the run. */
+            /* No committed batch leaves this behind. The host is told to end the run
+             * when it lists its runs. */
             effects_log(effects, LOG_LEVEL_WARNING,
                         "attempt %llu belongs to no job: forgotten",
                         (unsigned long long)run->id.attempt);
@@ -241,12 +244,13 @@ void job_dispatch_restore(struct lifecycle *life, int64_t now_ms,
                           struct effects *effects)
 {
     restore_runs(life, effects);
-    /* By id: what is open changes on the way. */
+    /* Walked by id, since the list of open attempts changes in the loop. */
     for (int i = 0; i < job_table_count(life->parts.jobs); i++) {
         struct job *job = job_table_at(life->parts.jobs, i);
         if (job->is_open) {
             restore_job(life, job, now_ms, effects);
         }
     }
-    runs_host_away(life->parts.runs, -1, now_ms, effects); /* hosts that are gone */
+    runs_host_away(life->parts.runs, -1, now_ms,
+                   effects); /* hosts that are not configured */
 }

@@ -10,8 +10,6 @@
  * user resumes it, and the count begins anew. After a code in EXCLUDE(...) it avoids
  * the hosts that it had, until a user resumes or requeues it. */
 
-#include "site/job/job_dispatch.h"
-
 #include <string.h>
 
 #include "site/job/attempt.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_progress.c: what becomes of the run of a job, on own hosts: see job_dispatch.h.
- */
+/* job_progress.c: the progress of runs, and of runs on own hosts in particular; see
+ * lifecycle.h and lifecycle_parts.h. */
 #include "site/job/deferred_kill.h"
-#include "site/job/job_dispatch.h"
 #include "site/job/lifecycle_parts.h"
 
-static void note_begun(struct lifecycle *life, struct job *job, enum job_state state,
-                       int64_t start_ms, int64_t now_ms, struct effects *effects)
+static void record_state(struct lifecycle *life, struct job *job, enum job_state state,
+                         int64_t start_ms, int64_t now_ms, struct effects *effects)
 {
     if (state != JOB_RUN) {
         state = job_suspended_state(job);
-        pass_request_set(life->parts.pass_request); /* its slots may be others' now */
+        pass_request_set(life->parts.pass_request); /* its slots may be free now */
     }
     bool is_news = job_note_suspension(job, state, now_ms) || job->state != state ||
                    job->start_ms == 0 || !job->is_decided;
@@ -20,12 +19,13 @@ static void note_begun(struct lifecycle *life, struct job *job, enum job_state s
     if (job->start_ms == 0) {
         job->start_ms = start_ms != 0 ? start_ms : now_ms;
         if (job->ledger != NULL) {
-            pass_request_set(
-                life->parts.pass_request); /* durations of what it reserves begin */
+            /* The durations of its reservations (rusage) begin now. */
+            pass_request_set(life->parts.pass_request);
         }
     }
     if (job->is_growing) {
-        pass_request_set(life->parts.pass_request); /* who runs may have more */
+        pass_request_set(
+            life->parts.pass_request); /* a running job may get more slots */
     }
     shares_change(life->parts.shares, job, now_ms);
     job->is_decided = true;
@@ -35,13 +35,13 @@ static void note_begun(struct lifecycle *life, struct job *job, enum job_state s
 void job_progress_state(struct lifecycle *life, struct job *job, enum job_state state,
                         int64_t start_ms, int64_t now_ms, struct effects *effects)
 {
-    note_begun(life, job, state, start_ms, now_ms, effects);
+    record_state(life, job, state, start_ms, now_ms, effects);
     if (state == JOB_RUN) {
         deferred_kill_resumed(life, job, now_ms, effects);
     }
 }
 
-/* On record, so that it is known for how long. */
+/* Stored, so that the time since then is known. */
 void job_progress_unknown(struct lifecycle *life, struct job *job,
                           struct effects *effects)
 {
@@ -59,10 +59,11 @@ void job_progress_run(struct lifecycle *life, struct run *run, int64_t now_ms,
         if (job != NULL) {
             job_end_run(life, job, &run->exit, now_ms, effects);
         }
-        /* Output that went to no file stays at the host for peek, with the job. */
-        bool is_kept = job != NULL && job_is_ended(job) &&
-                       run->exit.out_bytes + run->exit.err_bytes > 0;
-        if (!is_kept) {
+        /* The host keeps output that went to no file, so that peek can show it, until
+         * the job is cleaned. */
+        bool has_output = job != NULL && job_is_ended(job) &&
+                          run->exit.out_bytes + run->exit.err_bytes > 0;
+        if (!has_output) {
             runs_forget(life->parts.runs, run, effects);
         }
         return;
@@ -70,7 +71,7 @@ void job_progress_run(struct lifecycle *life, struct run *run, int64_t now_ms,
     if (job == NULL) {
         return;
     }
-    job->is_taken = false; /* whatever has become of it has a row of its own */
+    job->is_taken = false; /* the run has a row of its own now */
     if (job->resize.event != RESIZE_NONE && run->resize_done >= job->resize.number) {
         life->parts.on_resized(life->parts.arg, job, run, now_ms, effects);
     }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/job/job_dispatch.h"
 #include "site/job/lifecycle_parts.h"
 #include "site/run/outfile.h"
 

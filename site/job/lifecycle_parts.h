@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lifecycle_parts.h: struct lifecycle, for the files that work on it. Layer: site. */
+/* lifecycle_parts.h: struct lifecycle, and what the files that work on it call of each
+ * other.
+ *
+ * Order of the units, each calls those before it: attempt, job_end, deferred_kill,
+ * job_progress, job_report, job_dispatch, suspend, control_job. Layer: site. */
 #ifndef SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
 #define SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
 
@@ -9,7 +13,28 @@ struct lifecycle {
     struct lifecycle_parts parts;
     uint64_t last_attempt, stored_attempt; /* numbers; stored: in the journal, 0 until
                                               an attempt was started */
-    int64_t deferred_ms;                   /* when the next deferred end is due */
+    int64_t deferred_ms;                   /* when the next deferred kill is due */
 };
+
+/* The run of a job has started at `start_ms`, and is running (JOB_RUN) or suspended
+ * (any other state). */
+void job_progress_state(struct lifecycle *life, struct job *job, enum job_state state,
+                        int64_t start_ms, int64_t now_ms, struct effects *effects);
+/* The state of the run is unknown. */
+void job_progress_unknown(struct lifecycle *life, struct job *job,
+                          struct effects *effects);
+
+/* The run of a job has ended: the job ends or is requeued (job_end.c says when). */
+void job_end_run(struct lifecycle *life, struct job *job, const struct run_exit *exit,
+                 int64_t now_ms, struct effects *effects);
+/* A pending job was killed. */
+void job_end_unstarted(struct lifecycle *life, struct job *job, int64_t now_ms,
+                       struct effects *effects);
+/* The provider has refused the attempt: the job is requeued, or ends if it was killed
+ * in the meantime. */
+void job_end_refused(struct lifecycle *life, struct job *job, const char *reason,
+                     int64_t now_ms, struct effects *effects);
+/* The reason of a job that is requeued because its slots were recalled. */
+extern const char job_end_recalled[];
 
 #endif

@@ -13,7 +13,7 @@ void suspend_add_cause(struct lifecycle *life, struct job *job, enum halt_cause 
                        uint64_t by, int64_t now_ms, struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
-    bool was_to_run = halt->causes == 0;
+    bool was_running = halt->causes == 0;
     if ((halt->causes & (int)cause) != 0 || job_is_kill_deferred(job)) {
         return;
     }
@@ -22,11 +22,11 @@ void suspend_add_cause(struct lifecycle *life, struct job *job, enum halt_cause 
         halt->by = by;
         halt->n_preempted++;
     }
-    if (was_to_run && cause != HALT_LOAD) {
+    if (was_running && cause != HALT_LOAD) {
         job_set_overload(job, "");
     }
-    if (was_to_run) {
-        /* An exclusive job's hosts stay its own. */
+    if (was_running) {
+        /* Other jobs may not use the hosts of an exclusive job. */
         halt->yields =
             cause == HALT_PREEMPT ||
             (life->parts.config->preempt.is_enabled && !job->spec->is_exclusive);
@@ -39,12 +39,12 @@ void suspend_add_cause(struct lifecycle *life, struct job *job, enum halt_cause 
     job_store(job, effects);
 }
 
-static void go_on(struct lifecycle *life, struct job *job, int64_t now_ms,
-                  struct effects *effects)
+static void resume(struct lifecycle *life, struct job *job, int64_t now_ms,
+                   struct effects *effects)
 {
     job->halt.causes = 0;
-    job_table_set_state(life->parts.jobs, job,
-                        job->state); /* to the limits it runs from now on */
+    /* The limits count the job as running from now on. */
+    job_table_set_state(life->parts.jobs, job, job->state);
     attempt_control(life, job, CONTROL_RESUME, 0, now_ms, effects);
 }
 
@@ -56,15 +56,15 @@ void suspend_clear_cause(struct lifecycle *life, struct job *job, enum halt_caus
         return;
     }
     halt->causes &= ~(int)cause;
-    /* As long as it counts as running nobody else was given its slots. */
+    /* Until its suspension is confirmed, no other job was given its slots. */
     bool has_slots = job->state == JOB_RUN && !attempt_is_suspended(life, job);
     if (halt->causes == 0 && (!halt->yields || has_slots)) {
-        go_on(life, job, now_ms, effects);
+        resume(life, job, now_ms, effects);
         return;
     }
     if (halt->causes == 0) {
         halt->causes = HALT_PREEMPT;
-        halt->by = 0; /* nobody's doing: others may have its slots */
+        halt->by = 0; /* no job has preempted it, but others may use its slots */
     }
     if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
         job_table_set_state(life->parts.jobs, job, job_suspended_state(job));
@@ -102,7 +102,7 @@ static void end(struct lifecycle *life, struct job *job, enum halt_cause cause,
     struct job_halt *halt = &job->halt;
     const char *text = end_text(effects, job, cause, by);
     if (halt->causes == 0) {
-        halt->yields = false; /* it has its slots, and may hear its end */
+        halt->yields = false; /* it has its slots, and gets the usual signals */
     }
     halt->causes |= (int)cause;
     if (cause == HALT_PREEMPT) {
@@ -143,5 +143,5 @@ void suspend_or_terminate(struct lifecycle *life, struct job *job,
 void suspend_resume(struct lifecycle *life, struct job *job, int64_t now_ms,
                     struct effects *effects)
 {
-    go_on(life, job, now_ms, effects);
+    resume(life, job, now_ms, effects);
 }
