@@ -77,9 +77,9 @@ PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS), \
 	$(call room,base model sched broker provider consumer site sim) $(wildcard host/exec/*.c))
 TOOLKIT_SRCS := $(call room,sys proto)
 # What a guard and its sublet-host both are made of; the guard alone; sublet-host alone.
-RUN_SRCS := $(sort $(wildcard host/kernel/*.c host/run_dir/*.c host/run_dir/record_file.c))
-GUARD_SRCS := $(sort $(filter-out $(RUN_SRCS),$(wildcard host/guard*.c host/guard/*.c host/stdio/*.c)))
-HOST_SRCS := $(filter-out $(GUARD_SRCS) $(RUN_SRCS) $(PURE_SRCS),$(call room,host))
+RUN_SRCS := $(call room,host/kernel host/run_dir)
+GUARD_SRCS := $(call room,host/guard host/stdio)
+HOST_SRCS := $(call room,host/agent host/load)
 CLI_SRCS := $(call room,cli)
 SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SRCS) \
 	$(HOST_SRCS) $(CLI_SRCS)
@@ -162,7 +162,7 @@ $(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(PAGE_OBJ) $
 	$(link)
 $(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
-$(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RUN_SRCS) $(wildcard host/exec/guard_record.c)) $(TOOLKIT) $(PURE) | $(BIN)
+$(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RUN_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet: $(call obj,$(CLI_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)

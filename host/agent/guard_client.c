@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -13,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/run_dir/run_dir.h"
-
 extern char **environ;
+
+/* ---- the program */
 
 int guard_client_find_program(char *path, size_t size, struct err *err)
 {
@@ -60,19 +61,19 @@ static void prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attrib
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn(const char *guard, const char *option, const char *directory, int link,
-                 struct err *err)
+static int spawn(const char *program, const char *option, const char *directory,
+                 int link, struct err *err)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    const char *arguments[] = {guard, directory, NULL, NULL};
+    const char *arguments[] = {program, directory, NULL, NULL};
     if (option != NULL) {
         arguments[1] = option;
         arguments[2] = directory;
     }
     prepare(&files, &attributes, link);
     pid_t pid;
-    int error = posix_spawn(&pid, guard, &files, &attributes,
+    int error = posix_spawn(&pid, program, &files, &attributes,
                             (char *const *)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
@@ -83,18 +84,18 @@ static int spawn(const char *guard, const char *option, const char *directory, i
                    strerror(error));
 }
 
-int guard_client_spawn(const char *guard, const char *option, const char *directory,
+int guard_client_spawn(const char *program, const char *option, const char *directory,
                        int *link, struct err *err)
 {
     int ends[2] = {-1, -1};
     if (link == NULL) {
-        return spawn(guard, option, directory, -1, err);
+        return spawn(program, option, directory, -1, err);
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
         fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
         return err_set(err, ERR_FULL, "cannot connect a guard: %s", strerror(errno));
     }
-    int code = spawn(guard, option, directory, ends[1], err);
+    int code = spawn(program, option, directory, ends[1], err);
     close(ends[1]);
     if (code != 0) {
         close(ends[0]);
@@ -108,4 +109,101 @@ void guard_client_reap(void)
 {
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
+}
+
+/* ---- the fork server */
+
+void guard_client_init(struct guard_client *client, const char *program)
+{
+    *client = (struct guard_client){.program = program, .forkserver = -1};
+}
+
+void guard_client_release(struct guard_client *client)
+{
+    if (client->forkserver >= 0) {
+        close(client->forkserver);
+        client->forkserver = -1;
+    }
+}
+
+static bool send_descriptor(int link, const char *path, int end)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec text = {.iov_base = (char *)(uintptr_t)path, .iov_len = strlen(path)};
+    struct msghdr packet = {.msg_iov = &text,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof(control)};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&packet);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(end));
+    memcpy(CMSG_DATA(head), &end, sizeof(end));
+    return sendmsg(link, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+/* Asks the fork server for a guard; false if it cannot take the packet now. */
+static bool request_fork(struct guard_client *client, const char *path, int *link)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) !=
+        0) {
+        return false;
+    }
+    bool is_sent = send_descriptor(client->forkserver, path, ends[1]);
+    if (!is_sent && errno != EAGAIN) {
+        guard_client_release(client); /* it is gone: the next start makes another one */
+    }
+    close(ends[1]);
+    if (is_sent) {
+        *link = ends[0];
+    } else {
+        close(ends[0]);
+    }
+    return is_sent;
+}
+
+int guard_client_start(struct guard_client *client, const char *runs, const char *name,
+                       int *link, struct err *err)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof(path), "%s/%s", runs, name) >= (int)sizeof(path)) {
+        return err_set(err, ERR_BOUNDS, "the run's path is too long");
+    }
+    bool is_there = client->forkserver >= 0 ||
+                    guard_client_spawn(client->program, "--nursery", runs,
+                                       &client->forkserver, err) == 0;
+    if (is_there && request_fork(client, path, link)) {
+        return 0;
+    }
+    return guard_client_spawn(client->program, NULL, path, link, err);
+}
+
+/* ---- requests and records */
+
+bool guard_client_send(int link, const struct guard_request *request)
+{
+    return link >= 0 && send(link, request, sizeof(*request),
+                             MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*request);
+}
+
+enum guard_client_event guard_client_receive(int link, struct guard_record *record)
+{
+    char text[GUARD_RECORD_MAX];
+    ssize_t length = recv(link, text, sizeof(text), MSG_DONTWAIT);
+    if (length < 0 && errno == ECONNRESET) {
+        /* It ended with a request of ours unread. What it has sent is still to be
+         * received. */
+        length = recv(link, text, sizeof(text), MSG_DONTWAIT);
+    }
+    if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return GUARD_CLIENT_NOTHING;
+    }
+    if (length <= 0 || guard_record_parse(text, (size_t)length, record, NULL) != 0) {
+        return GUARD_CLIENT_GONE;
+    }
+    return GUARD_CLIENT_RECORD;
 }

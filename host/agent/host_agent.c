@@ -2,22 +2,24 @@
 /* host_agent.c: see host_agent.h. */
 #include "host/agent/host_agent.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
-#include "host/agent/host_output.h"
+#include "host/agent/host_spool.h"
 #include "host/agent/host_streams.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
 enum {
-    HELLO_MS = 1000,       /* said again until it is welcomed */
-    CONNECT_LOOK_MS = 100, /* while there is no connection to say it on */
+    HELLO_MS = 1000,       /* until it is welcomed */
+    CONNECT_LOOK_MS = 100, /* checks for a connection to send it on */
     ALIVE_MS = 2000,
     SILENCE_MS = 10000,
-    FLUSH_MS = 20,         /* when the connection would take no more */
-    ENDED_AGAIN_MS = 5000, /* an end that the site has not taken yet */
+    FLUSH_MS = 20,        /* after the connection took no more */
+    REPEAT_END_MS = 5000, /* until the site forgets the run */
     MESSAGES_PER_TURN = 256,
     LOG_BURST = 5,
 };
@@ -25,7 +27,7 @@ enum {
 struct host_agent {
     zloop_t *loop;
     const char *name;
-    const struct host_inventory *inventory;
+    const char *boot_id;
     const struct host_spool *spool;
     struct load *load;
     struct wire_client *client;
@@ -35,11 +37,11 @@ struct host_agent {
     uint64_t session;
     bool is_welcome;
     bool is_synced;
-    bool needs_session; /* after this turn */
+    bool needs_session; /* at the end of this step */
     uint64_t seq;
     int64_t heard_ms;
-    int64_t hello_ms; /* when the last one left; 0: none did */
-    int64_t load_ms;  /* when the site was last told of the load; 0: never here */
+    int64_t hello_ms; /* when the last one was sent; 0: none was */
+    int64_t load_ms;  /* when the load was last sent; 0: not in this session */
     int flush_timer;  /* -1: not set */
     struct log_limit refused, unwelcome;
     uint8_t bytes[OUTPUT_CHUNK_MAX];
@@ -61,7 +63,7 @@ static int send_to_site(struct host_agent *agent, struct msg *msg)
     return code;
 }
 
-/* A guard of a later version may know more of them. */
+/* A guard of a later version may send causes that are not known here. */
 static enum run_cause cause_of(const struct guard_record *record)
 {
     return record->phase == RUN_ENDED && record->cause <= RUN_CAUSE_PRE_EXEC
@@ -124,8 +126,8 @@ static void flush_later(struct host_agent *agent)
     }
 }
 
-/* False where the connection takes no more now. */
-static bool tell(struct host_agent *agent, struct host_run *run)
+/* Returns false if the connection takes no more now. */
+static bool report(struct host_agent *agent, struct host_run *run)
 {
     struct msg msg = {0};
     fill_state(run, &msg);
@@ -133,19 +135,20 @@ static bool tell(struct host_agent *agent, struct host_run *run)
         flush_later(agent);
         return false;
     }
-    run->is_told = true;
-    run->told_ms = daemon_now_ms();
+    run->is_reported = true;
+    run->reported_ms = daemon_now_ms();
     return true;
 }
 
-/* What runs have used, of those that run and have not told; the rest next time. */
+/* CPU time of running runs that was not reported; what does not fit waits for the next
+ * message. */
 static void fill_runs(struct host_agent *agent, struct msg_host_load *load)
 {
     struct host_run *run = NULL;
     load->runs = agent->use;
     while ((run = host_runs_next(agent->runs, run)) != NULL &&
            load->n_runs < RUN_LOADS_MAX) {
-        if (run->record.phase == RUN_RUNNING && !run->is_use_told) {
+        if (run->record.phase == RUN_RUNNING && !run->is_use_reported) {
             agent->use[load->n_runs++] = (struct run_load){
                 .run = {run->site, run->attempt},
                 .cpu_ms = (int64_t)run->record.cpu_ms,
@@ -154,28 +157,30 @@ static void fill_runs(struct host_agent *agent, struct msg_host_load *load)
     }
 }
 
-static void note_use_told(struct host_agent *agent, const struct msg_host_load *load)
+static void mark_use_reported(struct host_agent *agent,
+                              const struct msg_host_load *load)
 {
     for (int i = 0; i < load->n_runs; i++) {
-        host_runs_find(agent->runs, &load->runs[i].run)->is_use_told = true;
+        host_runs_find(agent->runs, &load->runs[i].run)->is_use_reported = true;
     }
 }
 
-/* What does not leave now is told at the next heartbeat. */
-static void tell_load(struct host_agent *agent)
+/* A load that cannot be sent now is sent at the next heartbeat. */
+static void report_load(struct host_agent *agent)
 {
     struct msg msg = {.kind = MSG_HOST_LOAD};
     load_fill(agent->load, &msg.host_load);
     fill_runs(agent, &msg.host_load);
     if (send_to_site(agent, &msg) == 0) {
         agent->load_ms = daemon_now_ms();
-        note_use_told(agent, &msg.host_load);
+        mark_use_reported(agent, &msg.host_load);
     } else {
         agent->load_ms = 0;
     }
 }
 
-/* Tells all that is not told; after the first round that leaves nobody out, SYNCED. */
+/* Reports all runs that are not reported. After the first complete round, sends SYNCED.
+ */
 static void flush(struct host_agent *agent)
 {
     if (!agent->is_welcome) {
@@ -185,8 +190,8 @@ static void flush(struct host_agent *agent)
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
         if (run->record.phase == RUN_UNKNOWN) {
-            is_complete = false; /* flushed again when its guard speaks */
-        } else if (!run->is_told && !tell(agent, run)) {
+            is_complete = false; /* reported when its guard answers */
+        } else if (!run->is_reported && !report(agent, run)) {
             return;
         }
     }
@@ -194,7 +199,7 @@ static void flush(struct host_agent *agent)
         struct msg msg = {.kind = MSG_HOST_SYNCED};
         agent->is_synced = send_to_site(agent, &msg) == 0;
         if (agent->is_synced) {
-            tell_load(agent);
+            report_load(agent);
         } else {
             flush_later(agent);
         }
@@ -213,7 +218,7 @@ void host_agent_on_change(void *arg, struct host_run *run, bool is_gone)
             flush_later(agent);
         }
     } else if (agent->is_synced) {
-        tell(agent, run);
+        report(agent, run);
     } else {
         flush(agent);
     }
@@ -230,11 +235,11 @@ static struct host_run *find_or_deny(struct host_agent *agent, const struct run_
     return run;
 }
 
-/* Nothing is said of a run that is not known yet: it will be, when it is. */
+/* A run that is not known yet is reported once it is. */
 static void answer(struct host_agent *agent, struct host_run *run)
 {
     if (run->record.phase != RUN_UNKNOWN) {
-        tell(agent, run);
+        report(agent, run);
     }
 }
 
@@ -242,7 +247,7 @@ static void take_welcome(struct host_agent *agent, const struct msg *msg)
 {
     const struct msg_welcome *welcome = &msg->welcome;
     if (agent->is_welcome) {
-        return; /* the answer to a HELLO that was said twice */
+        return; /* the answer to a repeated HELLO */
     }
     if (welcome->is_accepted) {
         agent->is_welcome = true;
@@ -260,7 +265,7 @@ static void take_welcome(struct host_agent *agent, const struct msg *msg)
 
 static void take_pong(struct host_agent *agent, const struct msg *msg)
 {
-    (void)agent; /* that it came is all it says */
+    (void)agent; /* its arrival is all that counts */
     (void)msg;
 }
 
@@ -333,8 +338,8 @@ static void take_output_ask(struct host_agent *agent, const struct msg *msg)
                                            .is_gone = true};
     } else {
         bool has_begun = run->record.start_ms != 0;
-        host_output_read(agent->spool, run->name, has_begun, ask, agent->bytes,
-                         &reply.output);
+        host_spool_read_output(agent->spool, run->name, has_begun, ask, agent->bytes,
+                               &reply.output);
     }
     send_to_site(agent, &reply);
 }
@@ -344,7 +349,7 @@ static void take_stream(struct host_agent *agent, const struct msg *msg)
     host_streams_down(agent->streams, &msg->stream_down);
 }
 
-/* What does not leave now is asked for again by the user's side. */
+/* What is not sent now is requested again by the user's side. */
 static void send_stream(void *arg, const struct msg_stream_up *up)
 {
     struct host_agent *agent = arg;
@@ -397,7 +402,7 @@ static void on_refused(void *arg, const struct peer *from, const struct err *err
 
 /* ---- sessions */
 
-/* Above whatever this host has used before, also where it was reinstalled. */
+/* Above all sessions that this host has used, also before a reinstallation. */
 static void choose_session(struct host_agent *agent)
 {
     uint64_t by_clock = (uint64_t)daemon_now_ms() << 8;
@@ -414,8 +419,18 @@ static void begin_session(struct host_agent *agent)
     agent->heard_ms = daemon_now_ms();
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
-        run->is_told = run->is_use_told = false;
+        run->is_reported = run->is_use_reported = false;
     }
+}
+
+/* The processors that this process may use. */
+static int count_cpus(void)
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
+        return CPU_COUNT(&cpus);
+    }
+    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* there are more than the set holds */
 }
 
 static void say_hello(struct host_agent *agent)
@@ -426,12 +441,12 @@ static void say_hello(struct host_agent *agent)
     }
     struct msg msg = {.kind = MSG_HOST_HELLO};
     msg.host_hello.name = agent->name;
-    msg.host_hello.boot_id = agent->inventory->boot_id;
-    msg.host_hello.n_cpus = agent->inventory->n_cpus;
+    msg.host_hello.boot_id = agent->boot_id;
+    msg.host_hello.n_cpus = count_cpus();
     if (send_to_site(agent, &msg) == 0) {
         agent->hello_ms = now;
     } else {
-        agent->heard_ms = now; /* nobody is there to be heard: libzmq keeps trying */
+        agent->heard_ms = now; /* there is no connection, and libzmq keeps trying */
     }
 }
 
@@ -467,7 +482,7 @@ static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
                       agent);
     if (agent->needs_session) {
         begin_session(agent);
-        agent->hello_ms = daemon_now_ms(); /* no faster than HELLOs are repeated */
+        agent->hello_ms = daemon_now_ms(); /* not sooner than a HELLO is repeated */
     }
     return 0;
 }
@@ -485,13 +500,13 @@ static int on_connect_look(zloop_t *loop, int timer, void *arg)
     return 0;
 }
 
-static void tell_ends_again(struct host_agent *agent)
+static void repeat_ends(struct host_agent *agent)
 {
     int64_t now = daemon_now_ms();
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
-        if (run->record.phase == RUN_ENDED && now - run->told_ms >= ENDED_AGAIN_MS) {
-            run->is_told = false;
+        if (run->record.phase == RUN_ENDED && now - run->reported_ms >= REPEAT_END_MS) {
+            run->is_reported = false;
         }
     }
     flush(agent);
@@ -509,24 +524,23 @@ static int on_alive(zloop_t *loop, int timer, void *arg)
         struct msg msg = {.kind = MSG_HOST_ALIVE};
         msg.host_alive.seq = ++agent->seq;
         send_to_site(agent, &msg);
-        tell_ends_again(agent);
+        repeat_ends(agent);
         if (agent->is_synced &&
             load_is_due(agent->load, agent->load_ms, daemon_now_ms())) {
-            tell_load(agent);
+            report_load(agent);
         }
     }
     return 0;
 }
 
-struct host_agent *host_agent_new(zloop_t *loop, const char *name,
-                                  const struct host_inventory *inventory,
+struct host_agent *host_agent_new(zloop_t *loop, const char *name, const char *boot_id,
                                   const struct host_spool *spool, struct load *load,
                                   struct wire_client *client)
 {
     struct host_agent *agent = mem_alloc(1, sizeof(*agent));
     agent->loop = loop;
     agent->name = name;
-    agent->inventory = inventory;
+    agent->boot_id = boot_id;
     agent->spool = spool;
     agent->load = load;
     agent->client = client;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host_agent.h: the session of this host with its site.
  *
- * HOST_HELLO is sent until it is welcomed; then every run as it is, then HOST_SYNCED;
- * from there on each run again when it changes. An end is told again and again until
- * the site forgets the run. What there is to tell of the machine is told after SYNCED
- * and then as load.h says. A site that is silent for 10 s, or knows no such session,
- * gets a new one, on a new connection. What belongs to another session is ignored.
+ * The agent sends HOST_HELLO until it gets a WELCOME. Then it reports every run, then
+ * HOST_SYNCED, and from then on each run again when it changes. The end of a run is
+ * repeated until the site forgets the run. Resources and load of the machine are
+ * reported after SYNCED, and then as load.h says. If the site is silent for 10 s, or
+ * does not know the session, the agent begins a new session on a new connection.
+ * Messages of other sessions are ignored.
  *
  * Layer: host. */
 #ifndef SUBLET_HOST_AGENT_HOST_AGENT_H
@@ -14,17 +15,15 @@
 #include <czmq.h>
 
 #include "base/err.h"
-#include "host/agent/host_inventory.h"
 #include "host/agent/host_runs.h"
 #include "host/agent/host_spool.h"
 #include "host/load/load.h"
 #include "sys/wire.h"
 
 struct host_agent;
-/* All is borrowed for its life; the runs' change function must be host_agent_on_change
- * with the agent. */
-struct host_agent *host_agent_new(zloop_t *loop, const char *name,
-                                  const struct host_inventory *inventory,
+/* All arguments are borrowed for its life. The change function of the runs must be
+ * host_agent_on_change with the agent. */
+struct host_agent *host_agent_new(zloop_t *loop, const char *name, const char *boot_id,
                                   const struct host_spool *spool, struct load *load,
                                   struct wire_client *client);
 void host_agent_free(struct host_agent *agent);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host_runs.c: see host_runs.h.
  *
- * All connections to guards hang on one epoll descriptor, which is all that the loop
- * polls of them: thousands of guards cost it as much as one. */
+ * All connections to guards are in one epoll descriptor, which the loop polls:
+ * thousands of guards cost it as much as one. */
 #include "host/agent/host_runs.h"
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,27 +16,26 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "host/agent/forkserver_client.h"
 #include "host/agent/guard_client.h"
-#include "host/agent/guard_talk.h"
-#include "host/agent/resize_writer.h"
+#include "host/agent/spec_writer.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
 enum {
     EVENTS_PER_TURN = 256,
-    RETRY_MS = 100, /* a guard between its lock and its socket, no free process */
-    START_TIMEOUT_MS = 30000, /* a guard is up in milliseconds, its account's look-up
-                                 may ask the network */
+    RETRY_MS =
+        100, /* a guard has its lock and no socket yet, or no process can be made */
+    START_TIMEOUT_MS = 30000, /* a guard starts in milliseconds, but looking up its
+                                 account may ask the network */
 };
 
-/* `run` first: what is handed out is the public part. */
+/* `run` is first: it is the public part. */
 struct entry {
     struct host_run run;
-    int link;          /* to its guard; -1: none */
-    bool is_new;       /* asked for here, and its guard has said nothing yet */
-    bool is_second;    /* a guard for it was started twice */
-    bool is_forgotten; /* goes when its waiting guard has ended */
+    int link;             /* connection to its guard; -1: none */
+    bool is_new;          /* started here, and its guard has sent nothing yet */
+    bool is_second_start; /* a guard was started for it a second time */
+    bool is_forgotten;    /* removed when its waiting guard has exited */
     bool needs_retry;
     int64_t unknown_since;
     UT_hash_handle hh;
@@ -46,7 +45,7 @@ struct host_runs {
     zloop_t *loop;
     struct host_spool *spool;
     struct host_runs_setting setting;
-    struct forkserver_client nursery;
+    struct guard_client guards;
     host_runs_change_fn on_change;
     void *arg;
     struct entry *entries; /* by name */
@@ -54,7 +53,7 @@ struct host_runs {
     int retry_timer;       /* -1: not set */
 };
 
-static void settle(struct host_runs *runs, struct entry *entry);
+static void resolve(struct host_runs *runs, struct entry *entry);
 
 static struct entry *entry_of(struct host_run *run)
 {
@@ -91,7 +90,7 @@ static struct entry *add(struct host_runs *runs, const struct run_id *id)
 static void close_link(struct entry *entry)
 {
     if (entry->link >= 0) {
-        close(entry->link); /* and so out of the epoll */
+        close(entry->link); /* this also removes it from the epoll */
         entry->link = -1;
     }
 }
@@ -132,15 +131,14 @@ static int start_guard(struct host_runs *runs, struct entry *entry, struct err *
     char parent[HOST_SPOOL_PATH_SIZE + sizeof("/runs")];
     int link = -1;
     snprintf(parent, sizeof(parent), "%s/runs", runs->spool->path);
-    int code =
-        forkserver_client_start(&runs->nursery, parent, entry->run.name, &link, err);
+    int code = guard_client_start(&runs->guards, parent, entry->run.name, &link, err);
     if (code == 0) {
         watch(runs, entry, link);
     }
     return code;
 }
 
-static int start_burial(struct host_runs *runs, struct entry *entry, struct err *err)
+static int start_reaping(struct host_runs *runs, struct entry *entry, struct err *err)
 {
     char path[HOST_SPOOL_PATH_SIZE + HOST_RUNS_NAME_SIZE + sizeof("/runs/")];
     int link = -1;
@@ -152,16 +150,16 @@ static int start_burial(struct host_runs *runs, struct entry *entry, struct err 
     return code;
 }
 
-/* ---- what becomes of a run */
+/* ---- the state of a run */
 
-static void send_order(const struct entry *entry, enum guard_request_kind kind,
-                       uint64_t token)
+static void send_request(const struct entry *entry, enum guard_request_kind kind,
+                         uint64_t token)
 {
-    struct guard_request order = {.kind = kind, .token = token};
-    guard_talk_send(entry->link, &order);
+    struct guard_request request = {.kind = kind, .token = token};
+    guard_client_send(entry->link, &request);
 }
 
-/* It has used more, and nothing else is new. */
+/* Only the CPU time has changed. */
 static bool is_use_only(const struct guard_record *before,
                         const struct guard_record *record)
 {
@@ -177,22 +175,22 @@ static void accept_record(struct host_runs *runs, struct entry *entry,
 {
     if (is_use_only(&entry->run.record, record)) {
         entry->run.record.cpu_ms = record->cpu_ms;
-        entry->run.is_use_told = false;
-        return; /* for the next HOST_LOAD */
+        entry->run.is_use_reported = false;
+        return; /* reported by the next HOST_LOAD */
     }
-    entry->run.is_use_told = record->cpu_ms == 0;
+    entry->run.is_use_reported = record->cpu_ms == 0;
     entry->run.record = *record;
-    entry->run.is_told = false;
+    entry->run.is_reported = false;
     entry->is_new = false;
     if (entry->is_forgotten && record->phase == RUN_WAITING) {
-        send_order(entry, GUARD_REQUEST_END, 0);
+        send_request(entry, GUARD_REQUEST_END, 0);
         return;
     }
     entry->is_forgotten = false;
     runs->on_change(runs->arg, &entry->run, false);
 }
 
-/* Without a directory: it lives in memory until it is forgotten. */
+/* The run has no directory; it is in memory until it is forgotten. */
 static void fail(struct host_runs *runs, struct entry *entry, const char *text)
 {
     struct guard_record record = {.phase = RUN_ENDED, .end = RUN_END_FAILED};
@@ -203,8 +201,8 @@ static void fail(struct host_runs *runs, struct entry *entry, const char *text)
     accept_record(runs, entry, &record);
 }
 
-/* It never began, and nothing is left of it. */
-static void vanish(struct host_runs *runs, struct entry *entry)
+/* The run never began, and has no directory any more. */
+static void report_gone(struct host_runs *runs, struct entry *entry)
 {
     if (!entry->is_forgotten) {
         runs->on_change(runs->arg, &entry->run, true);
@@ -223,13 +221,13 @@ static int on_retry(zloop_t *loop, int timer, void *arg)
     HASH_ITER (hh, runs->entries, entry, next) {
         if (entry->needs_retry) {
             entry->needs_retry = false;
-            settle(runs, entry);
+            resolve(runs, entry);
         }
     }
     return 0;
 }
 
-static void settle_later(struct host_runs *runs, struct entry *entry)
+static void resolve_later(struct host_runs *runs, struct entry *entry)
 {
     entry->needs_retry = true;
     if (runs->retry_timer < 0) {
@@ -237,7 +235,7 @@ static void settle_later(struct host_runs *runs, struct entry *entry)
     }
 }
 
-static void bury(struct host_runs *runs, struct entry *entry)
+static void reap(struct host_runs *runs, struct entry *entry)
 {
     struct err err;
     log_line(LOG_LEVEL_WARNING, "run %s: its guard is gone, what is left is killed",
@@ -246,36 +244,36 @@ static void bury(struct host_runs *runs, struct entry *entry)
         entry->run.record.phase = RUN_UNKNOWN;
         entry->unknown_since = daemon_now_ms();
     }
-    if (start_burial(runs, entry, &err) != 0) {
+    if (start_reaping(runs, entry, &err) != 0) {
         log_line(LOG_LEVEL_WARNING, "run %s: %s", entry->run.name, err.text);
-        settle_later(runs, entry);
+        resolve_later(runs, entry);
     }
 }
 
-/* A guard that left no record has begun nothing, and one more is given a try: many may
- * have gone at once with their nursery. */
+/* A guard without record has begun nothing, so another one is started, once: many
+ * guards may die together with their fork server. */
 static void start_again(struct host_runs *runs, struct entry *entry)
 {
     struct err err;
-    if (entry->is_second) {
+    if (entry->is_second_start) {
         fail(runs, entry, "its guard ended before it was ready");
         return;
     }
-    entry->is_second = true;
+    entry->is_second_start = true;
     if (start_guard(runs, entry, &err) != 0) {
         fail(runs, entry, err.text);
     }
 }
 
-/* A guard holds the directory: its record counts, and what it will say. */
-static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
+/* A guard holds the lock: its record counts, and what it will send. */
+static void resolve_guarded(struct host_runs *runs, struct entry *entry, int dir)
 {
     struct guard_record record;
     int link = run_socket_connect(dir, RUN_DIR_SOCKET);
     if (link >= 0) {
         watch(runs, entry, link);
     } else {
-        settle_later(runs, entry);
+        resolve_later(runs, entry);
     }
     if (record_file_read(dir, &record, NULL) == 0 &&
         (record.phase != entry->run.record.phase ||
@@ -285,8 +283,8 @@ static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
     }
 }
 
-/* Nobody holds it, and as long as we do nobody will. */
-static void settle_unguarded(struct host_runs *runs, struct entry *entry, int dir)
+/* No guard holds the lock, and none can take it while we have it. */
+static void resolve_unguarded(struct host_runs *runs, struct entry *entry, int dir)
 {
     struct guard_record record;
     int code = record_file_read(dir, &record, NULL);
@@ -301,28 +299,29 @@ static void settle_unguarded(struct host_runs *runs, struct entry *entry, int di
                (code == 0 && record.phase == RUN_WAITING && is_this_boot)) {
         remove_directory(runs, entry->run.name);
         close(dir);
-        vanish(runs, entry);
+        report_gone(runs, entry);
     } else {
         close(dir);
-        bury(runs, entry);
+        reap(runs, entry);
     }
 }
 
-/* Finds out from the directory how a run is whose guard says nothing (run_dir.h). */
-static void settle(struct host_runs *runs, struct entry *entry)
+/* Finds the state of a run without connection to its guard from its directory
+ * (run_dir.h). */
+static void resolve(struct host_runs *runs, struct entry *entry)
 {
     close_link(entry);
     int dir = host_spool_open_run(runs->spool, entry->run.name);
     if (dir < 0 && errno == ENOENT) {
-        vanish(runs, entry);
+        report_gone(runs, entry);
     } else if (dir < 0) {
         log_line(LOG_LEVEL_ERROR, "run %s: its directory cannot be opened: %s",
                  entry->run.name, strerror(errno));
-        settle_later(runs, entry);
+        resolve_later(runs, entry);
     } else if (host_spool_lock_run(dir)) {
-        settle_unguarded(runs, entry, dir);
+        resolve_unguarded(runs, entry, dir);
     } else {
-        settle_guarded(runs, entry, dir);
+        resolve_guarded(runs, entry, dir);
         close(dir);
     }
 }
@@ -332,7 +331,7 @@ static void settle(struct host_runs *runs, struct entry *entry)
 static void on_guard(struct host_runs *runs, struct entry *entry)
 {
     struct guard_record record;
-    switch (guard_talk_receive(entry->link, &record)) {
+    switch (guard_client_receive(entry->link, &record)) {
     case GUARD_CLIENT_NOTHING:
         break;
     case GUARD_CLIENT_RECORD:
@@ -342,13 +341,13 @@ static void on_guard(struct host_runs *runs, struct entry *entry)
         if (entry->run.record.phase == RUN_ENDED) {
             close_link(entry);
         } else {
-            settle(runs, entry);
+            resolve(runs, entry);
         }
         break;
     }
 }
 
-/* An entry is freed only by its own event, and has one a turn: the others stay good. */
+/* An entry is freed only by its own event, and has one event in a turn. */
 static int on_events(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     (void)loop;
@@ -404,8 +403,8 @@ struct host_run *host_runs_start(struct host_runs *runs,
     entry->is_new = true;
     int code = prepare_run(runs, entry, start, &err);
     if (code == ERR_EXISTS) {
-        entry->is_new = false; /* it could not be deleted once: as it is, then */
-        settle_later(runs, entry);
+        entry->is_new = false; /* it could not be deleted before: take its state */
+        resolve_later(runs, entry);
     } else if (code != 0) {
         fail(runs, entry, err.text);
     }
@@ -415,26 +414,26 @@ struct host_run *host_runs_start(struct host_runs *runs,
 bool host_runs_go(struct host_runs *runs, struct host_run *run, uint64_t token)
 {
     (void)runs;
-    struct guard_request order = {.kind = GUARD_REQUEST_GO, .token = token};
+    struct guard_request request = {.kind = GUARD_REQUEST_GO, .token = token};
     return run->record.phase != RUN_ENDED &&
-           guard_talk_send(entry_of(run)->link, &order);
+           guard_client_send(entry_of(run)->link, &request);
 }
 
 bool host_runs_control(struct host_runs *runs, struct host_run *run,
                        const struct run_control *control)
 {
     (void)runs;
-    struct guard_request order = {.kind = GUARD_REQUEST_CONTROL,
-                                  .action = (uint32_t)control->action,
-                                  .signal = control->signal,
-                                  .reasons = (uint32_t)control->reasons,
-                                  .number = control->number};
+    struct guard_request request = {.kind = GUARD_REQUEST_CONTROL,
+                                    .action = (uint32_t)control->action,
+                                    .signal = control->signal,
+                                    .reasons = (uint32_t)control->reasons,
+                                    .number = control->number};
     return run->record.phase != RUN_ENDED &&
-           guard_talk_send(entry_of(run)->link, &order);
+           guard_client_send(entry_of(run)->link, &request);
 }
 
-/* What cannot be asked for is refused: the site would wait for it for ever. But not
- * what the guard may have been told of: its command may agree yet. */
+/* A resize that cannot be requested is refused, or the site would wait for ever. But a
+ * resize that the guard may know of is not: its command may accept it yet. */
 static void refuse_resize(struct host_run *run, const struct msg_run_resize *resize,
                           const char *why)
 {
@@ -446,8 +445,8 @@ static void refuse_resize(struct host_run *run, const struct msg_run_resize *res
 bool host_runs_resize(struct host_runs *runs, struct host_run *run,
                       const struct msg_run_resize *resize)
 {
-    struct guard_request order = {.kind = GUARD_REQUEST_RESIZE,
-                                  .number = resize->number};
+    struct guard_request request = {.kind = GUARD_REQUEST_RESIZE,
+                                    .number = resize->number};
     bool has_begun =
         run->record.phase == RUN_RUNNING || run->record.phase == RUN_SUSPENDED;
     struct err err = {0};
@@ -460,17 +459,17 @@ bool host_runs_resize(struct host_runs *runs, struct host_run *run,
     }
     int dir = host_runs_open(runs, run);
     if (dir < 0) {
-        return false; /* the site asks again: who knows what its guard was told */
+        return false; /* the site repeats it: the guard may know of it */
     }
-    int code = resize_writer_is_written(dir, resize->number)
+    int code = spec_writer_has_resize(dir, resize->number)
                    ? 0
-                   : resize_writer_write(dir, resize, &err);
+                   : spec_writer_write_resize(dir, resize, &err);
     close(dir);
     if (code != 0) {
         refuse_resize(run, resize, err.text);
         return false;
     }
-    return guard_talk_send(entry_of(run)->link, &order);
+    return guard_client_send(entry_of(run)->link, &request);
 }
 
 bool host_runs_forget(struct host_runs *runs, struct host_run *run)
@@ -481,15 +480,15 @@ bool host_runs_forget(struct host_runs *runs, struct host_run *run)
     case RUN_SUSPENDED:
         return false;
     case RUN_ENDED:
-        send_order(entry, GUARD_REQUEST_END,
-                   0); /* one that fails to write its record */
+        send_request(entry, GUARD_REQUEST_END,
+                     0); /* a guard that cannot write its record */
         remove_directory(runs, run->name);
         drop(runs, entry);
         return true;
     case RUN_UNKNOWN:
     case RUN_WAITING:
         entry->is_forgotten = true;
-        send_order(entry, GUARD_REQUEST_END, 0);
+        send_request(entry, GUARD_REQUEST_END, 0);
         return true;
     }
     return false;
@@ -500,10 +499,10 @@ int host_runs_open(const struct host_runs *runs, const struct host_run *run)
     return host_spool_open_run(runs->spool, run->name);
 }
 
-/* ---- life */
+/* ---- guards that do not start, and runs found at the start */
 
-/* A guard that was never heard and left no state has begun nothing; whenever it wakes
- * up, its directory is gone. A burial may take its time. */
+/* A guard that has sent nothing and left no state has begun nothing. If it continues
+ * later, its directory is gone. Reaping may take longer. */
 static void give_up(struct host_runs *runs, struct entry *entry)
 {
     bool is_new = entry->is_new;
@@ -523,7 +522,7 @@ static void give_up(struct host_runs *runs, struct entry *entry)
         fail(runs, entry, "its guard did not come up");
     } else {
         remove_directory(runs, entry->run.name);
-        vanish(runs, entry);
+        report_gone(runs, entry);
     }
 }
 
@@ -567,7 +566,7 @@ static void load_run(void *arg, const char *name)
         is_run = strcmp(again, name) == 0;
     }
     if (is_run) {
-        settle(runs, add(runs, &id));
+        resolve(runs, add(runs, &id));
     } else {
         log_line(LOG_LEVEL_WARNING,
                  "\"%s/runs/%s\" is not a run's directory: left alone",
@@ -604,7 +603,7 @@ int host_runs_new(zloop_t *loop, struct host_spool *spool,
                                 .on_change = on_change,
                                 .arg = arg,
                                 .retry_timer = -1};
-    forkserver_client_init(&built->nursery, setting->guard);
+    guard_client_init(&built->guards, setting->guard);
     *runs = built;
     built->events = epoll_create1(EPOLL_CLOEXEC);
     zmq_pollitem_t item = {.fd = built->events, .events = ZMQ_POLLIN};
@@ -627,6 +626,6 @@ void host_runs_free(struct host_runs *runs)
     if (runs->events >= 0) {
         close(runs->events);
     }
-    forkserver_client_release(&runs->nursery);
+    guard_client_release(&runs->guards);
     free(runs);
 }

@@ -118,25 +118,19 @@ bool host_spool_lock_run(int dir)
     return flock(dir, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* The state goes first: without it the rest means nothing. */
-static bool unlink_parts(const struct host_spool *spool, const char *name)
+static bool remove_run(const struct host_spool *spool, const char *name)
 {
-    static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
-                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
-                                        RUN_DIR_RESIZE};
-    char path[2 * ENTRY_SIZE];
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", name, files[i]);
-        unlinkat(spool->runs, path, 0);
+    int dir = host_spool_open_run(spool, name);
+    if (dir >= 0) {
+        run_dir_empty(dir);
+        close(dir);
     }
-    snprintf(path, sizeof(path), "%s/%s", name, RUN_DIR_WORK);
-    unlinkat(spool->runs, path, AT_REMOVEDIR);
     return unlinkat(spool->runs, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
 bool host_spool_remove_run(struct host_spool *spool, const char *name, char *left)
 {
-    if (unlink_parts(spool, name)) {
+    if (remove_run(spool, name)) {
         return true;
     }
     char fresh[2 * ENTRY_SIZE];
@@ -150,7 +144,7 @@ bool host_spool_remove_run(struct host_spool *spool, const char *name, char *lef
     return length >= HOST_SPOOL_PATH_SIZE;
 }
 
-/* Names first, then the calls: these may delete what is being read. */
+/* The names are read first: a call may delete what is being read. */
 static void list(int dir, host_spool_entry_fn fn, void *arg)
 {
     int copy = openat(dir, ".", OPEN_DIRECTORY);
@@ -178,4 +172,36 @@ void host_spool_list_trash(const struct host_spool *spool, host_spool_entry_fn f
                            void *arg)
 {
     list(spool->trash, fn, arg);
+}
+
+void host_spool_read_output(const struct host_spool *spool, const char *name,
+                            bool has_begun, const struct msg_output_ask *ask,
+                            uint8_t *bytes, struct msg_output *output)
+{
+    char path[512];
+    *output = (struct msg_output){.run = ask->run,
+                                  .request = ask->request,
+                                  .stream = ask->stream,
+                                  .offset = ask->offset,
+                                  .bytes = bytes,
+                                  .is_end = true};
+    if (!has_begun) {
+        return;
+    }
+    snprintf(path, sizeof(path), "%s/%s", name,
+             ask->stream == OUTPUT_OUT ? RUN_DIR_STDOUT : RUN_DIR_STDERR);
+    int file = openat(spool->runs, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        output->is_gone = true;
+    } else {
+        size_t wanted = ask->n_bytes < OUTPUT_CHUNK_MAX ? (size_t)ask->n_bytes
+                                                        : (size_t)OUTPUT_CHUNK_MAX;
+        ssize_t got = pread(file, bytes, wanted, (off_t)ask->offset);
+        output->n_bytes = got > 0 ? (int)got : 0;
+        output->is_end = ask->offset + output->n_bytes >= status.st_size;
+    }
+    if (file >= 0) {
+        close(file);
+    }
 }

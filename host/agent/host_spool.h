@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_spool.h: the spool directory of one sublet-host (run_dir.h draws it).
+/* host_spool.h: the spool directory of one sublet-host (its layout is in run_dir.h).
  *
  * Ownership: one process per spool: opening it takes its lock for the process's life.
  * Errors: ERR_EXISTS another sublet-host serves it; ERR_IO with the path.
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "model/msg.h"
 
 enum { HOST_SPOOL_PATH_SIZE = 4096 };
 
@@ -19,26 +20,33 @@ struct host_spool {
     unsigned long n_trashed;
 };
 
-/* Makes what is missing of it. */
+/* Makes missing directories. */
 int host_spool_open(struct host_spool *spool, const char *path,
                     struct err *err) MUST_CHECK;
 void host_spool_close(struct host_spool *spool);
 
-/* Runs by their directory's name ("SITE.ATTEMPT"). Both return a descriptor; open
- * returns -1 where there is none. */
+/* `name` is that of the directory ("SITE.ATTEMPT"). Both return a descriptor;
+ * host_spool_open_run returns -1 if there is no such run. */
 int host_spool_make_run(const struct host_spool *spool, const char *name,
                         struct err *err);
 int host_spool_open_run(const struct host_spool *spool, const char *name);
 
-/* Takes the lock of a run's open directory; false where its guard has it. It is given
- * back when the descriptor is closed. */
+/* Locks a run's open directory until the descriptor is closed; false if its guard holds
+ * the lock. */
 bool host_spool_lock_run(int dir);
 
-/* Deletes a run's directory. False where the job left more than can be deleted at once:
- * it is out of the way then, and `left` (HOST_SPOOL_PATH_SIZE) is where it lies. */
+/* Deletes a run's directory. Returns false if the job left more in it than can be
+ * deleted at once: it is moved away then, to the path `left` (HOST_SPOOL_PATH_SIZE). */
 bool host_spool_remove_run(struct host_spool *spool, const char *name, char *left);
 
-/* Calls back for each run, and for each directory that waits to be deleted. */
+/* Answers `ask` about the output of the run in directory `name`. `bytes` has room for
+ * OUTPUT_CHUNK_MAX and must live as long as the answer. A run that has not begun has no
+ * output yet, which is not the same as output that is gone. */
+void host_spool_read_output(const struct host_spool *spool, const char *name,
+                            bool has_begun, const struct msg_output_ask *ask,
+                            uint8_t *bytes, struct msg_output *output);
+
+/* Call `fn` for each run, and for each directory that waits to be deleted. */
 typedef void (*host_spool_entry_fn)(void *arg, const char *name);
 void host_spool_list_runs(const struct host_spool *spool, host_spool_entry_fn fn,
                           void *arg);

@@ -10,10 +10,10 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "host/agent/guard_talk.h"
-#include "host/run_dir/stream_packet.h"
+#include "host/agent/guard_client.h"
+#include "host/run_dir/run_dir.h"
 
-/* So that one job's flood leaves the others their turn. */
+/* A bound, so that one busy stream does not block the others. */
 enum { PACKETS_PER_TURN = 8 };
 
 struct stream {
@@ -144,7 +144,7 @@ void host_streams_down(struct host_streams *streams, const struct msg_stream_dow
     HASH_FIND_STR(streams->streams, run->name, stream);
     stream = stream != NULL ? stream : connect_to(streams, run);
     if (stream == NULL) {
-        return; /* it is not there yet, or no more */
+        return; /* there is no socket yet, or no more */
     }
     packet.head = (struct stream_head){
         .flags =

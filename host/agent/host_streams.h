@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_streams.h: what passes between the site and the guards of interactive runs here:
- * STREAM_DOWN to them, STREAM_UP from them.
+/* host_streams.h: passes packets of interactive runs between the site and guards:
+ * STREAM_DOWN to the guard, STREAM_UP to the site.
  *
- * A connection to a guard is made when the site first has something for its run, and
- * goes with either of them. Nothing is kept here: what cannot go on at once is dropped,
- * and the user's side asks again (stdio_relay.h).
+ * The connection to a guard is made when the site first sends a packet for its run. It
+ * ends with the guard or the agent. Nothing is stored here: a packet that cannot be
+ * passed on at once is dropped, and the user's side asks again (host_stdio.h).
  *
  * Ownership: loop and runs are borrowed. Layer: host. */
 #ifndef SUBLET_HOST_AGENT_HOST_STREAMS_H
@@ -15,7 +15,7 @@
 #include "host/agent/host_runs.h"
 #include "model/msg.h"
 
-/* A guard has something for the site. It lives until the call returns. */
+/* A packet for the site, valid until the call returns. */
 typedef void (*host_streams_up_fn)(void *arg, const struct msg_stream_up *up);
 
 struct host_streams;

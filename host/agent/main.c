@@ -14,10 +14,9 @@
 
 #include "host/agent/guard_client.h"
 #include "host/agent/host_agent.h"
-#include "host/agent/host_inventory.h"
 #include "host/agent/host_runs.h"
 #include "host/agent/host_spool.h"
-#include "host/kernel/cgroup_root.h"
+#include "host/kernel/kernel.h"
 #include "host/load/load.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
@@ -25,14 +24,14 @@
 
 enum {
     EXIT_USAGE = 2,
-    EXIT_IN_USE = 75,   /* EX_TEMPFAIL: the spool is another one's */
-    GO_WAIT_MS = 60000, /* a guard whose agent is away waits so long for its go */
-    GRACE_MS = 5000,    /* between TERM and KILL */
+    EXIT_IN_USE = 75,   /* EX_TEMPFAIL: another sublet-host uses the spool */
+    GO_WAIT_MS = 60000, /* a guard without agent waits so long for its GO */
+    GRACE_MS = 5000,    /* between the signals that terminate a job */
 };
 
 struct options {
     const char *name, *site, *key, *site_key, *spool;
-    long parent; /* 0: it lives by itself */
+    long parent; /* 0: none */
     bool without_cgroups;
     struct load_setting load;
 };
@@ -42,7 +41,7 @@ struct parts {
     struct host_spool spool;
     struct wire_client *client;
     struct load *load;
-    struct host_inventory inventory;
+    char boot_id[40];
     struct host_agent *agent;
     struct host_runs *runs;
     char guard[4096];
@@ -74,7 +73,7 @@ static int fail(int status, const struct err *err)
     return status;
 }
 
-/* 0: go on; else the exit status, negated where that is 0. */
+/* Returns 0 to continue, else the exit status, negated if that is 0. */
 static int read_options(int argc, char **argv, struct options *options)
 {
     static const struct option names[] = {
@@ -145,14 +144,14 @@ static int read_options(int argc, char **argv, struct options *options)
     return 0;
 }
 
-/* The agents of a site that is gone would serve on, unowned, and keep the next site's
- * from the spool. False where the parent was gone before the kernel could be asked. */
+/* Without its site an agent would run on and keep the spool from the next one. Returns
+ * false if the parent was gone before the kernel could be asked. */
 static bool end_with_parent(long parent)
 {
     return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && (long)getppid() == parent;
 }
 
-/* A guard is given descriptors 0 to 3: ours must not lie there. */
+/* Guards get descriptors 0 to 3: our own must not have these numbers. */
 static void fill_standard_files(void)
 {
     int file;
@@ -214,7 +213,7 @@ static int make_runs(struct parts *parts, const struct options *options,
 {
     struct host_runs_setting setting = {
         .guard = parts->guard,
-        .boot_id = parts->inventory.boot_id,
+        .boot_id = parts->boot_id,
         .spec = {.cgroup = parts->cgroup.path,
                  .memory = parts->cgroup.memory,
                  .wait_ms = GO_WAIT_MS,
@@ -253,12 +252,12 @@ static int make_parts(struct parts *parts, const struct options *options,
         return code;
     }
     parts->loop = zloop_new();
-    host_inventory_read(&parts->inventory);
+    boot_id_read(parts->boot_id, sizeof(parts->boot_id));
     code = load_new(parts->loop, &options->load, &parts->load, err);
     if (code != 0) {
         return code;
     }
-    parts->agent = host_agent_new(parts->loop, options->name, &parts->inventory,
+    parts->agent = host_agent_new(parts->loop, options->name, parts->boot_id,
                                   &parts->spool, parts->load, parts->client);
     code = make_runs(parts, options, err);
     if (code == 0) {

@@ -10,11 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/exec/run_spec.h"
+#include "host/exec/exec.h"
 #include "host/run_dir/run_dir.h"
 
-/* A list of hosts longer than this stays empty: the kernel takes 128 KiB a variable. */
+/* A longer list of hosts is left empty: the kernel allows 128 KiB for a variable. */
 enum { HOSTS_VARIABLE_MAX = 65536 };
+
+#define NEW_RESIZE_FILE RUN_DIR_RESIZE ".new"
+
+enum { NUMBER_END_MAX = 64 }; /* the beginning of the resize file, with its number */
 
 static void put(FILE *to, const char *name, const char *value)
 {
@@ -26,7 +30,7 @@ static void put_number(FILE *to, const char *name, int64_t number)
     fprintf(to, "%s=%" PRId64 "%c", name, number, '\0');
 }
 
-/* "12[3]" in its parts. Of no array: the index is "0", as LSF has it. */
+/* The parts of "12[3]". Without an array the index is "0", as in LSF. */
 struct job_parts {
     int id_length;
     const char *index;
@@ -63,7 +67,7 @@ static void put_path(FILE *to, const char *name, const char *path, const char *j
     fputc('\0', to);
 }
 
-static bool is_ours(const char *variable)
+static bool is_set_by_us(const char *variable)
 {
     static const char *const names[] = {
         "LSB_JOBID=",       "LSB_JOBINDEX=", "LSB_JOBNAME=",
@@ -82,9 +86,9 @@ static void put_env(FILE *to, const char *name, const char *value)
     fprintf(to, "env=%s=%s%c", name, value, '\0');
 }
 
-/* Nothing where it would be too long. */
-void spec_writer_put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
-                           int n_hosts)
+/* "NAME=h1 h1 h2", a name for each slot; "NAME=" if that is too long. */
+static void put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
+                      int n_hosts)
 {
     size_t length = 0;
     for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
@@ -101,8 +105,9 @@ void spec_writer_put_hosts(FILE *to, const char *name, const struct host_slots *
     fputc('\0', to);
 }
 
-void spec_writer_put_counts(FILE *to, const char *name, const struct host_slots *hosts,
-                            int n_hosts)
+/* "NAME=h1 2 h2 1"; "NAME=" if that is too long. */
+static void put_counts(FILE *to, const char *name, const struct host_slots *hosts,
+                       int n_hosts)
 {
     enum { NUMBER_LENGTH = 12 };
     size_t length = 0;
@@ -116,7 +121,7 @@ void spec_writer_put_counts(FILE *to, const char *name, const struct host_slots 
     fputc('\0', to);
 }
 
-/* An element has the array's name with its own index. */
+/* An array element has the name of the array with its own index. */
 static void put_job(FILE *to, const struct msg_run_start *start)
 {
     struct job_parts parts = split_job(start->job);
@@ -134,16 +139,16 @@ static void put_job(FILE *to, const struct msg_run_start *start)
 static void put_variables(FILE *to, const struct msg_run_start *start)
 {
     for (int i = 0; i < start->spec.n_env; i++) {
-        if (!is_ours(start->spec.env[i])) {
+        if (!is_set_by_us(start->spec.env[i])) {
             put(to, "env", start->spec.env[i]);
         }
     }
     put_job(to, start);
     put_env(to, "LSB_QUEUE", start->spec.queue);
     fputs("env=", to);
-    spec_writer_put_hosts(to, "LSB_HOSTS", start->hosts, start->n_hosts);
+    put_hosts(to, "LSB_HOSTS", start->hosts, start->n_hosts);
     fputs("env=", to);
-    spec_writer_put_counts(to, "LSB_MCPU_HOSTS", start->hosts, start->n_hosts);
+    put_counts(to, "LSB_MCPU_HOSTS", start->hosts, start->n_hosts);
     if (start->spec.interaction != INTERACTION_NONE) {
         put_env(to, "LSB_INTERACTIVE", "Y");
     }
@@ -202,8 +207,9 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put(to, "end", "");
 }
 
-int spec_writer_write_file(int dir, const char *file_name, int how, const char *bytes,
-                           size_t length, const char *what, struct err *err)
+/* `how`: O_EXCL or O_TRUNC. */
+static int write_file(int dir, const char *file_name, int how, const char *bytes,
+                      size_t length, const char *what, struct err *err)
 {
     int file =
         openat(dir, file_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0600);
@@ -232,8 +238,69 @@ int spec_writer_write(int dir, const char *name, const struct msg_run_start *sta
     if (fclose(to) != 0) {
         abort(); /* out of memory */
     }
-    int code =
-        spec_writer_write_file(dir, RUN_DIR_SPEC, O_EXCL, bytes, length, "spec", err);
+    int code = write_file(dir, RUN_DIR_SPEC, O_EXCL, bytes, length, "spec", err);
     free(bytes);
     return code;
+}
+
+/* ---- resize */
+
+static void put_resize(FILE *to, const struct msg_run_resize *resize)
+{
+    const char *event = resize->event == RESIZE_GROW ? "grow" : "shrink";
+    fprintf(to, "%s%cnumber=%" PRIu64 "%cn_slots=%d%ccommand=%s%c",
+            RUN_SPEC_RESIZE_HEAD, '\0', resize->number, '\0',
+            msg_sum_slots(resize->all, resize->n_all), '\0', resize->command, '\0');
+    fputs("env=", to);
+    put_hosts(to, "LSB_HOSTS", resize->all, resize->n_all);
+    fputs("env=", to);
+    put_counts(to, "LSB_MCPU_HOSTS", resize->all, resize->n_all);
+    fputs("told=", to);
+    put_counts(to, "LSB_RESIZE_HOSTS", resize->hosts, resize->n_hosts);
+    fprintf(to, "told=LSB_RESIZE_EVENT=%s%c", event, '\0');
+    fprintf(to, "told=LSB_RESIZE_NOTIFY_OK=0%c", '\0');
+    fprintf(to, "told=LSB_RESIZE_NOTIFY_FAIL=1%cend=%c", '\0', '\0');
+}
+
+static int replace_resize(int dir, const char *bytes, size_t length, struct err *err)
+{
+    if (write_file(dir, NEW_RESIZE_FILE, O_TRUNC, bytes, length, "resize", err) < 0) {
+        return err->code;
+    }
+    return renameat(dir, NEW_RESIZE_FILE, dir, RUN_DIR_RESIZE) == 0
+               ? 0
+               : err_set(err, ERR_IO, "cannot write the run's resize: %s",
+                         strerror(errno));
+}
+
+int spec_writer_write_resize(int dir, const struct msg_run_resize *resize,
+                             struct err *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&bytes, &length);
+    if (to == NULL) {
+        abort();
+    }
+    put_resize(to, resize);
+    if (fclose(to) != 0) {
+        abort(); /* out of memory */
+    }
+    int code = replace_resize(dir, bytes, length, err);
+    free(bytes);
+    return code;
+}
+
+bool spec_writer_has_resize(int dir, uint64_t number)
+{
+    char wanted[NUMBER_END_MAX], found[NUMBER_END_MAX];
+    int length = snprintf(wanted, sizeof(wanted), "%s%cnumber=%" PRIu64 "%c",
+                          RUN_SPEC_RESIZE_HEAD, '\0', number, '\0');
+    int file = openat(dir, RUN_DIR_RESIZE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_same = file >= 0 && read(file, found, (size_t)length) == length &&
+                   memcmp(found, wanted, (size_t)length) == 0;
+    if (file >= 0) {
+        close(file);
+    }
+    return is_same;
 }

@@ -1,46 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_writer.h: RUN_START written down for a guard (run_spec.h has the format).
+/* spec_writer.h: writes the spec of a run, and requests to resize it, to the run's
+ * directory, for its guard (the format is in exec.h).
  *
- * What a job of the site itself asks for is taken as it is. A leased one runs in the
- * run's own work directory with no input, and its output stays with the run whatever
- * files its owner named: they are files of another site, which fetches the output.
- * Variables: exactly the spec's, and LSB_JOBID LSB_JOBINDEX LSB_JOBNAME LSB_QUEUE
- * LSB_HOSTS LSB_MCPU_HOSTS, LSB_INTERACTIVE=Y and SUBLET_LEASE where they
- * are such; the guard adds SUBLET_RUN,
- * its mark.
+ * For a job of the site itself everything is written as the job has it. A leased job
+ * runs in the run's own work directory without input, and its output stays in the run's
+ * directory whatever files its owner named: these are files of another site, which
+ * fetches the output. The environment is exactly that of the job, and LSB_JOBID
+ * LSB_JOBINDEX LSB_JOBNAME LSB_QUEUE LSB_HOSTS LSB_MCPU_HOSTS, LSB_INTERACTIVE=Y and
+ * SUBLET_LEASE if they apply; the guard adds SUBLET_RUN, its mark.
  *
- * Layer: host. */
+ * Errors: ERR_IO. Layer: host. */
 #ifndef SUBLET_HOST_AGENT_SPEC_WRITER_H
 #define SUBLET_HOST_AGENT_SPEC_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "model/msg.h"
 
 struct spec_writer_setting {
-    const char *cgroup; /* where runs' cgroups are made; "": none */
+    const char *cgroup; /* where the cgroups of runs are made; "": none */
     const char *memory; /* those of version 1's memory controller; "": none */
     int64_t wait_ms;
     int64_t grace_ms;
 };
 
-/* Writes it into the run's open directory. */
+/* `dir` is the run's open directory. */
 int spec_writer_write(int dir, const char *name, const struct msg_run_start *start,
                       const struct spec_writer_setting *setting,
                       struct err *err) MUST_CHECK;
 
-/* The whole file, or ERR_IO, which names `what` of the run it is; `how`: O_EXCL or
- * O_TRUNC. */
-int spec_writer_write_file(int dir, const char *file_name, int how, const char *bytes,
-                           size_t length, const char *what, struct err *err) MUST_CHECK;
-
-/* "NAME=h1 h1 h2", a name per slot, and "NAME=h1 2 h2 1", each ended by a NUL; nothing
- * behind the "=" where that would be too long for a variable. */
-void spec_writer_put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
-                           int n_hosts);
-void spec_writer_put_counts(FILE *to, const char *name, const struct host_slots *hosts,
-                            int n_hosts);
+/* Replaces the resize file as a whole: a guard that reads it finds the one that its
+ * request means, or none. */
+int spec_writer_write_resize(int dir, const struct msg_run_resize *resize,
+                             struct err *err) MUST_CHECK;
+/* The resize file has that number, so the guard may know of it. */
+bool spec_writer_has_resize(int dir, uint64_t number);
 
 #endif

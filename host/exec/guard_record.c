@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_record.c: see guard_record.h. One table says what a record has, in its order.
- */
-#include "host/exec/guard_record.h"
+/* guard_record.c: see exec.h. The fields of a record, in order, are one table. */
+#include "host/exec/exec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +11,7 @@
 struct field {
     const char *name;
     size_t offset;
-    size_t size; /* of a text; 0: a number */
+    size_t size; /* of a text; 0: the field is a number */
 };
 
 #define NUMBER(name)                                                                   \
@@ -117,7 +116,7 @@ static bool take_field(struct guard_record *record, const char *name, const char
         memcpy(to, &number, sizeof(number));
         return is_good;
     }
-    return true; /* of another version */
+    return true; /* a field of another version */
 }
 
 int guard_record_parse(const char *text, size_t length, struct guard_record *record,
@@ -160,7 +159,7 @@ void guard_record_set_text(struct guard_record *record, const char *text)
 {
     snprintf(record->text, sizeof(record->text), "%s", text);
     for (char *at = record->text; *at != '\0'; at++) {
-        /* A line, and no half characters of a path that was cut. */
+        /* A truncated path may end in half a character. */
         if (*at < ' ' || *at > '~') {
             *at = '?';
         }

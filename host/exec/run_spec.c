@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec.c: see run_spec.h. */
-#include "host/exec/run_spec.h"
+/* run_spec.c: see exec.h. */
+#include "host/exec/exec.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -10,8 +10,7 @@
 #include "base/arena.h"
 #include "base/bounds.h"
 
-/* What sublet-host adds to the job's own variables. */
-enum { ENV_ADDED_MAX = 16 };
+enum { ENV_ADDED_MAX = 16 }; /* what sublet-host adds to the variables of the job */
 
 enum kind { TEXT, NUMBER, FLAG };
 
@@ -155,7 +154,7 @@ static bool take_item(struct run_spec *spec, const char *item)
     return take_field(spec, item, length, value);
 }
 
-/* No fewer than there are variables. */
+/* An upper bound of the number of variables. */
 static size_t count_items(const char *bytes, size_t length)
 {
     size_t count = 0;
@@ -196,4 +195,59 @@ void run_spec_release(struct run_spec *spec)
     free(spec->bytes);
     free(spec->env);
     memset(spec, 0, sizeof(*spec));
+}
+
+/* ---- a request to resize */
+
+static bool take_text(const char *item, const char *name, const char **text)
+{
+    size_t length = strlen(name);
+    if (strncmp(item, name, length) != 0) {
+        return false;
+    }
+    *text = item + length;
+    return true;
+}
+
+static bool take_variable(const char *item, const char *name, const char **list,
+                          int *count)
+{
+    return *count < RUN_SPEC_RESIZE_ENV_MAX && take_text(item, name, &list[*count]) &&
+           ++*count > 0;
+}
+
+static bool take_resize_item(struct resize_request *request, const char *item)
+{
+    const char *value;
+    if (take_text(item, "number=", &value)) {
+        return take_number(value, &request->number);
+    }
+    if (take_text(item, "n_slots=", &value)) {
+        return take_number(value, &request->n_slots);
+    }
+    return take_text(item, "command=", &request->command) ||
+           take_variable(item, "env=", request->env, &request->n_env) ||
+           take_variable(item, "told=", request->command_env, &request->n_command_env);
+}
+
+bool run_spec_parse_resize(struct resize_request *request, size_t length)
+{
+    const char *bytes = request->bytes;
+    size_t at = strlen(RUN_SPEC_RESIZE_HEAD) + 1;
+    request->command = "";
+    if (length < at || bytes[length - 1] != '\0' ||
+        strcmp(bytes, RUN_SPEC_RESIZE_HEAD) != 0) {
+        return false;
+    }
+    while (at < length) {
+        const char *item = bytes + at;
+        at += strlen(item) + 1;
+        if (strcmp(item, "end=") == 0) {
+            return at == length;
+        }
+        if (!take_resize_item(request, item)) {
+            return false;
+        }
+    }
+    return false;
 }

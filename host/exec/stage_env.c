@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stage_env.c: see stage_env.h. */
-#include "host/exec/stage_env.h"
+/* stage_env.c: see exec.h. */
+#include "host/exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-/* PATH, LSB_JOBEXIT_STAT, LSB_JOBPEND, and PWD by who starts the command. */
+/* PATH, LSB_JOBEXIT_STAT, LSB_JOBPEND, and PWD, which launch.c sets. */
 enum { ADDED_MAX = 4 };
 
 static bool is_replaced(const char *variable)
@@ -18,15 +18,15 @@ static bool is_replaced(const char *variable)
            strncmp(variable, "LSB_JOBPEND=", 12) == 0;
 }
 
-/* The job's exit code is one of those for which it waits again. */
-static bool is_requeued(const struct stages *course)
+/* The job's exit code is one of its REQUEUE_EXIT_VALUES. */
+static bool is_requeued(const struct stages *stages)
 {
     static const char name[] = "LSB_EXIT_REQUEUE=";
-    if (course->end != RUN_END_EXITED || course->is_ended_by_order) {
+    if (stages->end != RUN_END_EXITED || stages->is_killed) {
         return false;
     }
-    for (int i = 0; course->spec->env[i] != NULL; i++) {
-        const char *at = course->spec->env[i];
+    for (int i = 0; stages->spec->env[i] != NULL; i++) {
+        const char *at = stages->spec->env[i];
         char *end = NULL;
         if (strncmp(at, name, sizeof(name) - 1) != 0) {
             continue;
@@ -36,7 +36,7 @@ static bool is_requeued(const struct stages *course)
             if (end == at) {
                 return false;
             }
-            if (code == course->code) {
+            if (code == stages->code) {
                 return true;
             }
         }
@@ -44,26 +44,26 @@ static bool is_requeued(const struct stages *course)
     return false;
 }
 
-void stage_env_init(struct stage_env *env, const struct stages *course)
+void stage_env_init(struct stage_env *env, const struct stages *stages)
 {
     int n_given = 0, count = 0;
-    while (course->spec->env[n_given] != NULL) { /* its mark stands behind n_env */
+    while (stages->spec->env[n_given] != NULL) { /* the mark is behind n_env */
         n_given++;
     }
     env->list = mem_alloc((size_t)n_given + ADDED_MAX + 1, sizeof(*env->list));
     for (int i = 0; i < n_given; i++) {
-        if (!is_replaced(course->spec->env[i])) {
-            env->list[count++] = course->spec->env[i];
+        if (!is_replaced(stages->spec->env[i])) {
+            env->list[count++] = stages->spec->env[i];
         }
     }
     env->list[count++] = "PATH=/bin:/usr/bin:/sbin:/usr/sbin";
-    if (course->stage == STAGE_POST_EXEC) {
+    if (stages->stage == STAGE_POST_EXEC) {
         snprintf(env->status, sizeof(env->status), "LSB_JOBEXIT_STAT=%d",
-                 course->status);
+                 stages->status);
         env->list[count++] = env->status;
     }
-    if (course->stage == STAGE_POST_EXEC &&
-        (course->cause == RUN_CAUSE_PRE_EXEC || is_requeued(course))) {
+    if (stages->stage == STAGE_POST_EXEC &&
+        (stages->cause == RUN_CAUSE_PRE_EXEC || is_requeued(stages))) {
         env->list[count++] = "LSB_JOBPEND=1";
     }
 }

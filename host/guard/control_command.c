@@ -10,29 +10,29 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "host/kernel/process.h"
+#include "host/guard/launch.h"
 #include "model/row.h"
 
 enum {
-    ACTION_MAX_MS = 60000,
-    ADDED_MAX = 6,         /* the variables above, and PWD by who starts the command */
-    PIDS_SIZE = 64 * 1024, /* the kernel takes 128 KiB a variable */
+    COMMAND_MAX_MS = 60000,
+    ADDED_MAX = 6, /* those of control_command.h, and PWD, which launch.c sets */
+    PIDS_SIZE = 64 * 1024, /* the kernel allows 128 KiB for a variable */
     NUMBER_SIZE = 24,
 };
 
-void control_command_init(struct control_command *action)
+void control_command_init(struct control_command *command)
 {
-    *action = (struct control_command){.until_ms = CONTROL_COMMAND_NEVER};
+    *command = (struct control_command){.until_ms = CONTROL_COMMAND_NEVER};
 }
 
-bool control_command_is_running(const struct control_command *action)
+bool control_command_is_running(const struct control_command *command)
 {
-    return action->pid != 0;
+    return command->pid != 0;
 }
 
 /* ---------------------------------------------------------------- variables */
 
-/* Numbers with blanks between them, as many as fit. */
+/* A list of numbers, separated by blanks, as many as fit. */
 struct numbers {
     char *text;
     size_t length;
@@ -64,11 +64,11 @@ static bool is_listed(const pid_t *groups, int count, pid_t group)
     return false;
 }
 
-static void list_processes(const struct procs *crew, struct numbers *pids,
+static void list_processes(const struct procs *procs, struct numbers *pids,
                            struct numbers *groups)
 {
     int n_members = 0, n_groups = 0;
-    struct process *members = procs_members(crew, &n_members);
+    struct process *members = procs_members(procs, &n_members);
     pid_t *known = mem_alloc((size_t)n_members + 1, sizeof(*known));
     numbers_begin(pids, "LSB_JOBPIDS");
     numbers_begin(groups, "LSB_JOBPGIDS");
@@ -96,38 +96,39 @@ static int reasons_of(int causes)
 
 /* ---------------------------------------------------------------- begin, end */
 
-int control_command_begin(struct control_command *action, enum job_control which,
-                          const struct control_command_context *place, int64_t now_ms,
+int control_command_begin(struct control_command *command, enum job_control which,
+                          const struct control_command_context *context, int64_t now_ms,
                           struct err *err)
 {
     struct numbers pids, groups;
     char reasons[sizeof("LSB_SUSP_REASONS=") + NUMBER_SIZE];
-    const char *const *given = place->spec->env;
+    const char *const *given = context->spec->env;
     int count = 0;
-    while (given[count] != NULL) { /* the run's mark is among them */
+    while (given[count] != NULL) { /* including the run's mark */
         count++;
     }
     const char **env = mem_alloc((size_t)count + ADDED_MAX + 1, sizeof(*env));
     memcpy(env, given, (size_t)count * sizeof(*env));
-    list_processes(place->crew, &pids, &groups);
+    list_processes(context->procs, &pids, &groups);
     env[count++] = pids.text;
     env[count++] = groups.text;
     env[count++] = "LS_EXEC_T=JOB_CONTROLS";
     if (which == JOB_CONTROL_SUSPEND) {
         snprintf(reasons, sizeof(reasons), "LSB_SUSP_REASONS=%d",
-                 reasons_of(place->reasons));
+                 reasons_of(context->reasons));
         env[count++] = reasons;
         env[count++] = "LSB_SUSP_SUBREASONS=0";
     }
     struct cgroup none = {.dir = -1};
-    struct launched job;
-    struct launch_command command = {.text = place->spec->controls[which], .env = env};
-    int code = launch_fork(&job, place->dir, place->spec, &command, place->account,
-                           &none, err);
+    struct launched launched;
+    struct launch_command shell = {.text = context->spec->controls[which], .env = env};
+    int code = launch_fork(&launched, context->dir, context->spec, &shell,
+                           context->account, &none, err);
     if (code == 0) {
-        launch_release(&job);
-        launch_abandon(&job); /* of why it could not begin nobody asks */
-        *action = (struct control_command){which, job.pid, now_ms + ACTION_MAX_MS};
+        launch_release(&launched);
+        launch_abandon(&launched); /* an error before exec is of no interest */
+        *command =
+            (struct control_command){which, launched.pid, now_ms + COMMAND_MAX_MS};
     }
     free(env);
     free(pids.text);
@@ -135,27 +136,20 @@ int control_command_begin(struct control_command *action, enum job_control which
     return code;
 }
 
-bool control_command_ended(struct control_command *action, pid_t pid)
+bool control_command_ended(struct control_command *command, pid_t pid)
 {
-    if (action->pid == 0 || pid != action->pid) {
+    if (command->pid == 0 || pid != command->pid) {
         return false;
     }
-    control_command_init(action);
+    control_command_init(command);
     return true;
 }
 
-void control_command_kill(struct control_command *action)
+void control_command_kill(struct control_command *command)
 {
-    if (action->pid == 0) {
+    if (command->pid == 0) {
         return;
     }
-    int count = 0;
-    struct process *list = process_list(&count);
-    for (int i = 0; i < count; i++) {
-        if (list[i].session == action->pid || list[i].pid == action->pid) {
-            process_signal(&list[i], SIGKILL);
-        }
-    }
-    free(list);
-    action->until_ms = CONTROL_COMMAND_NEVER;
+    process_kill_session(command->pid);
+    command->until_ms = CONTROL_COMMAND_NEVER;
 }

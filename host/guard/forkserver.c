@@ -16,11 +16,11 @@
 
 #include "host/guard/guard_link.h"
 #include "host/guard/guard_loop.h"
-#include "host/kernel/kernel_clock.h"
+#include "host/kernel/kernel.h"
 #include "host/run_dir/run_dir.h"
 
-/* One packet: `path` and the descriptor that came with it, -1 where none did. False at
- * the end of the connection. */
+/* Receives one packet: `path`, and the descriptor that came with it (-1: none). Returns
+ * false at the end of the connection. */
 static bool receive(int host, char *path, size_t size, int *agent)
 {
     union {
@@ -50,13 +50,13 @@ static bool receive(int host, char *path, size_t size, int *agent)
 }
 
 /* Its sublet-host was killed: a successor may be making a directory of that name. */
-static bool is_gone(int agent)
+static bool is_closed(int agent)
 {
     struct pollfd polls = {.fd = agent};
     return poll(&polls, 1, 0) != 0;
 }
 
-static void say_failed(int agent, int error)
+static void report_failure(int agent, int error)
 {
     struct guard_record record = {.phase = RUN_ENDED, .end = RUN_END_FAILED};
     struct guard_link link;
@@ -72,7 +72,7 @@ static void say_failed(int agent, int error)
 
 static int guard(int host, const char *path, int agent)
 {
-    /* As RUN_DIR_AGENT_FD says: above the run's lock. */
+    /* Above the descriptor of the lock: see RUN_DIR_AGENT_FD. */
     int above = fcntl(agent, F_DUPFD_CLOEXEC, RUN_DIR_AGENT_FD);
     close(agent);
     close(host);
@@ -84,9 +84,9 @@ int forkserver_main(int host)
 {
     char path[PATH_MAX];
     int agent;
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for guards */
+    signal(SIGCHLD, SIG_IGN); /* guards are not waited for */
     while (receive(host, path, sizeof(path), &agent)) {
-        if (agent < 0 || is_gone(agent)) {
+        if (agent < 0 || is_closed(agent)) {
             if (agent >= 0) {
                 close(agent);
             }
@@ -97,7 +97,7 @@ int forkserver_main(int host)
             return guard(host, path, agent);
         }
         if (pid < 0) {
-            say_failed(agent, errno);
+            report_failure(agent, errno);
         } else {
             close(agent);
         }

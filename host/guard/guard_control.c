@@ -5,254 +5,257 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "host/kernel/kernel_clock.h"
+#include "host/kernel/kernel.h"
 
 enum {
-    STOP_MOMENT_MS = 1000, /* from SIGTSTP until a parallel job has to stand still: a
-                              launcher tells the others of the job */
-    STOP_AGAIN_MS = 500,   /* somebody could not be stopped: deep in the kernel */
+    TSTP_GRACE_MS = 1000, /* from SIGTSTP to SIGSTOP of a parallel job: its launcher
+                             passes the signal on */
+    SUSPEND_RETRY_MS =
+        500, /* a process that is deep in the kernel could not be stopped */
 };
 
-/* ---- what JOB_CONTROLS says */
+/* ---- commands of JOB_CONTROLS */
 
-void guard_control_kill_command(struct guard_run *life)
+void guard_control_kill_command(struct guard_run *run)
 {
-    control_command_kill(&life->action);
-    control_command_init(&life->action); /* it is collected as any other child */
-    life->crew.except = 0;
+    control_command_kill(&run->control_command);
+    control_command_init(
+        &run->control_command); /* run_step.c collects it as any other child */
+    run->procs.except = 0;
 }
 
-/* What JOB_CONTROLS says of the job itself; NULL: nothing. */
-static const char *control_of(const struct guard_run *life, enum job_control action)
+/* The command or signal of JOB_CONTROLS for the job itself; NULL: none. */
+static const char *control_of(const struct guard_run *run, enum job_control action)
 {
-    return life->course.stage == STAGE_JOB ? life->spec.controls[action] : NULL;
+    return run->stages.stage == STAGE_JOB ? run->spec.controls[action] : NULL;
 }
 
-/* One that runs still is over with that: the latest order counts. */
-static bool start_action(struct guard_run *life, enum job_control action)
+/* A command that still runs is killed: the latest request counts. */
+static bool start_command(struct guard_run *run, enum job_control action)
 {
-    struct control_command_context place = {.dir = life->dir,
-                                            .spec = &life->spec,
-                                            .account = &life->account,
-                                            .crew = &life->crew,
-                                            .reasons = life->reasons};
+    struct control_command_context context = {.dir = run->dir,
+                                              .spec = &run->spec,
+                                              .account = &run->account,
+                                              .procs = &run->procs,
+                                              .reasons = run->reasons};
     struct err err = {0};
-    guard_control_kill_command(life);
-    if (control_command_begin(&life->action, action, &place, kernel_clock_now_ms(),
-                              &err) != 0) {
-        snprintf(life->course.text, sizeof(life->course.text),
-                 "JOB_CONTROLS: %s: %.200s", job_control_name(action), err.text);
+    guard_control_kill_command(run);
+    if (control_command_begin(&run->control_command, action, &context,
+                              kernel_clock_now_ms(), &err) != 0) {
+        snprintf(run->stages.text, sizeof(run->stages.text), "JOB_CONTROLS: %s: %.200s",
+                 job_control_name(action), err.text);
         return false;
     }
-    life->crew.except = life->action.pid;
+    run->procs.except = run->control_command.pid;
     return true;
 }
 
-/* ---- standing still, and going on */
+/* ---- suspend and resume */
 
-void guard_control_suspend(struct guard_run *life)
+void guard_control_suspend(struct guard_run *run)
 {
     int64_t now = kernel_clock_now_ms();
-    if (!procs_suspend(&life->crew)) {
-        life->stop_at = now + STOP_AGAIN_MS;
+    if (!procs_suspend(&run->procs)) {
+        run->suspend_at = now + SUSPEND_RETRY_MS;
         return;
     }
-    life->stop_at = GUARD_RUN_NEVER;
-    life->ran_ms += now - life->running_since;
-    life->record.phase = RUN_SUSPENDED;
-    life->record.control_done = life->stop_number;
-    guard_run_publish(life);
+    run->suspend_at = GUARD_RUN_NEVER;
+    run->ran_ms += now - run->running_since;
+    run->record.phase = RUN_SUSPENDED;
+    run->record.control_done = run->suspend_number;
+    guard_run_publish(run);
 }
 
-static void begin_stop(struct guard_run *life, const struct run_control *control)
+static void begin_suspend(struct guard_run *run, const struct run_control *control)
 {
-    const char *what = control_of(life, JOB_CONTROL_SUSPEND);
-    int asked = life->spec.n_slots > 1 ? SIGTSTP : 0;
-    int signal = what != NULL ? job_control_signal(what) : asked;
-    life->stop_number = control->number;
-    life->reasons = control->reasons;
-    life->is_asked = what != NULL || signal != 0;
-    if (what != NULL && signal == 0 && start_action(life, JOB_CONTROL_SUSPEND)) {
-        life->stop_at = life->action.until_ms; /* or once it has ended */
+    const char *what = control_of(run, JOB_CONTROL_SUSPEND);
+    int tstp = run->spec.n_slots > 1 ? SIGTSTP : 0;
+    int signal = what != NULL ? job_control_signal(what) : tstp;
+    run->suspend_number = control->number;
+    run->reasons = control->reasons;
+    run->is_tstp_sent = what != NULL || signal != 0;
+    if (what != NULL && signal == 0 && start_command(run, JOB_CONTROL_SUSPEND)) {
+        run->suspend_at = run->control_command.until_ms; /* or once it has ended */
         return;
     }
     if (signal == 0 || signal == SIGSTOP) {
-        guard_control_suspend(life);
+        guard_control_suspend(run);
         return;
     }
-    procs_signal(&life->crew, signal);
-    life->stop_at = kernel_clock_now_ms() + STOP_MOMENT_MS;
+    procs_signal(&run->procs, signal);
+    run->suspend_at = kernel_clock_now_ms() + TSTP_GRACE_MS;
 }
 
-static void resume_all(struct guard_run *life)
+static void resume_all(struct guard_run *run)
 {
-    bool is_stopping = life->stop_at != GUARD_RUN_NEVER;
-    life->stop_at = GUARD_RUN_NEVER;
-    guard_control_kill_command(life);
-    if (life->record.phase == RUN_SUSPENDED) {
-        life->running_since = kernel_clock_now_ms();
-        life->record.phase = RUN_RUNNING;
+    bool is_stopping = run->suspend_at != GUARD_RUN_NEVER;
+    run->suspend_at = GUARD_RUN_NEVER;
+    guard_control_kill_command(run);
+    if (run->record.phase == RUN_SUSPENDED) {
+        run->running_since = kernel_clock_now_ms();
+        run->record.phase = RUN_RUNNING;
         is_stopping = true;
     }
     if (is_stopping) {
-        procs_resume(&life->crew);
-        if (life->is_asked) {
-            procs_signal(&life->crew, SIGCONT);
+        procs_resume(&run->procs);
+        if (run->is_tstp_sent) {
+            procs_signal(&run->procs, SIGCONT);
         }
-        life->is_asked = false;
+        run->is_tstp_sent = false;
     }
 }
 
-/* By its user or the scheduler: it hears what JOB_CONTROLS says besides. */
-static void resume(struct guard_run *life)
+/* A resume by request also does what JOB_CONTROLS says. */
+static void resume(struct guard_run *run)
 {
-    bool is_still =
-        life->record.phase == RUN_SUSPENDED || life->stop_at != GUARD_RUN_NEVER;
-    const char *what = control_of(life, JOB_CONTROL_RESUME);
-    resume_all(life);
-    if (!is_still || what == NULL) {
+    bool was_suspended =
+        run->record.phase == RUN_SUSPENDED || run->suspend_at != GUARD_RUN_NEVER;
+    const char *what = control_of(run, JOB_CONTROL_RESUME);
+    resume_all(run);
+    if (!was_suspended || what == NULL) {
         return;
     }
     int signal = job_control_signal(what);
     if (signal != 0) {
-        procs_signal(&life->crew, signal);
+        procs_signal(&run->procs, signal);
     } else {
-        start_action(life, JOB_CONTROL_RESUME);
+        start_command(run, JOB_CONTROL_RESUME);
     }
 }
 
-/* ---- the end of a command */
+/* ---- termination */
 
-void guard_control_escalate(struct guard_run *life, int64_t now)
+void guard_control_escalate(struct guard_run *run, int64_t now)
 {
-    int signal = escalation_next(&life->ladder, life->spec.grace_ms, now);
+    int signal = escalation_next(&run->escalation, run->spec.grace_ms, now);
     if (signal == SIGKILL) {
-        procs_kill(&life->crew);
+        procs_kill(&run->procs);
     } else if (signal != 0) {
-        procs_signal(&life->crew, signal);
+        procs_signal(&run->procs, signal);
     }
 }
 
-/* By what JOB_CONTROLS says; the usual signals come a grace after that. False where it
- * says nothing. */
-static bool begin_control(struct guard_run *life, int64_t now)
+/* Terminates by JOB_CONTROLS; the default signals follow after JOB_TERMINATE_INTERVAL.
+ * Returns false if JOB_CONTROLS has nothing for this. */
+static bool terminate_by_control(struct guard_run *run, int64_t now)
 {
-    const char *what = control_of(life, JOB_CONTROL_TERMINATE);
-    if (what == NULL || escalation_is_on(&life->ladder)) {
+    const char *what = control_of(run, JOB_CONTROL_TERMINATE);
+    if (what == NULL || escalation_is_on(&run->escalation)) {
         return what != NULL;
     }
     int signal = job_control_signal(what);
     if (signal != 0) {
-        procs_signal(&life->crew, signal);
-        escalation_postpone(&life->ladder, now + life->spec.grace_ms);
+        procs_signal(&run->procs, signal);
+        escalation_postpone(&run->escalation, now + run->spec.grace_ms);
         return true;
     }
-    if (start_action(life, JOB_CONTROL_TERMINATE)) {
-        escalation_postpone(&life->ladder, life->action.until_ms);
+    if (start_command(run, JOB_CONTROL_TERMINATE)) {
+        escalation_postpone(&run->escalation, run->control_command.until_ms);
         return true;
     }
     return false;
 }
 
-void guard_control_terminate(struct guard_run *life, int signal)
+void guard_control_terminate(struct guard_run *run, int signal)
 {
     int64_t now = kernel_clock_now_ms();
-    resize_command_abandon(life);
-    if (life->is_meeting) { /* at the gate it hears nothing */
-        life->is_meeting = false;
-        launch_release(&life->job);
+    resize_command_abandon(run);
+    if (run->awaits_user) { /* at the gate it gets no signals */
+        run->awaits_user = false;
+        launch_release(&run->launched);
     }
     if (signal == SIGKILL) {
-        life->stop_at = GUARD_RUN_NEVER;
-        guard_control_kill_command(life);
-    } else if (life->action.action != JOB_CONTROL_TERMINATE ||
-               !control_command_is_running(&life->action)) {
-        resume_all(life);
+        run->suspend_at = GUARD_RUN_NEVER;
+        guard_control_kill_command(run);
+    } else if (run->control_command.action != JOB_CONTROL_TERMINATE ||
+               !control_command_is_running(&run->control_command)) {
+        resume_all(run);
     }
-    if (signal != SIGKILL && begin_control(life, now)) {
+    if (signal != SIGKILL && terminate_by_control(run, now)) {
         return;
     }
-    escalation_begin(&life->ladder, signal, now);
-    guard_control_escalate(life, now);
+    escalation_begin(&run->escalation, signal, now);
+    guard_control_escalate(run, now);
 }
 
-void guard_control_command_ended(struct guard_run *life)
+void guard_control_command_ended(struct guard_run *run)
 {
-    if (life->stop_at != GUARD_RUN_NEVER && life->record.phase == RUN_RUNNING) {
-        guard_control_suspend(life);
-    } else if (escalation_is_on(&life->ladder)) {
-        escalation_postpone(&life->ladder, kernel_clock_now_ms() + life->spec.grace_ms);
+    if (run->suspend_at != GUARD_RUN_NEVER && run->record.phase == RUN_RUNNING) {
+        guard_control_suspend(run);
+    } else if (escalation_is_on(&run->escalation)) {
+        escalation_postpone(&run->escalation,
+                            kernel_clock_now_ms() + run->spec.grace_ms);
     }
 }
 
-/* ---- orders */
+/* ---- requests */
 
-void guard_control_apply(struct guard_run *life, const struct run_control *control)
+void guard_control_apply(struct guard_run *run, const struct run_control *control)
 {
     switch (control->action) {
     case CONTROL_SIGNAL:
-        /* Nobody signals what is to stand still: it was to go on before, and the order
-         * to do so was overtaken. */
-        resume_all(life);
-        procs_signal(&life->crew, control->signal);
+        /* A job to be suspended gets no signals: it was to be resumed first, and the
+         * request to suspend it was overtaken. */
+        resume_all(run);
+        procs_signal(&run->procs, control->signal);
         break;
     case CONTROL_SUSPEND:
-        /* Who is being killed is not held up. */
-        if (!escalation_is_on(&life->ladder) && life->record.phase == RUN_RUNNING) {
-            begin_stop(life, control);
+        /* A job that is being terminated is not suspended. */
+        if (!escalation_is_on(&run->escalation) && run->record.phase == RUN_RUNNING) {
+            begin_suspend(run, control);
             return;
         }
         break;
     case CONTROL_RESUME:
-        resume(life);
+        resume(run);
         break;
     case CONTROL_KILL:
-        life->is_killed = life->was_killed = true;
-        guard_control_terminate(life, control->signal == SIGKILL ? SIGKILL : SIGINT);
+        run->is_killed = run->was_killed = true;
+        guard_control_terminate(run, control->signal == SIGKILL ? SIGKILL : SIGINT);
         break;
     }
-    life->record.control_done = control->number;
-    guard_run_publish(life);
+    run->record.control_done = control->number;
+    guard_run_publish(run);
 }
 
-/* Nothing is left of it but its output: a kill lets that go. */
-static void control_draining(struct guard_run *life, const struct run_control *control)
+/* Only output is left: a kill discards it. */
+static void control_draining(struct guard_run *run, const struct run_control *control)
 {
-    life->record.control_done = control->number;
+    run->record.control_done = control->number;
     if (control->action == CONTROL_KILL) {
-        life->is_draining = false;
-        guard_run_end_as_decided(life);
+        run->is_draining = false;
+        guard_run_end_as_decided(run);
     } else {
-        guard_run_publish(life);
+        guard_run_publish(run);
     }
 }
 
-void guard_control_request(struct guard_run *life, const struct guard_request *order)
+void guard_control_request(struct guard_run *run, const struct guard_request *request)
 {
-    struct run_control wanted = {order->number, (enum control_action)order->action,
-                                 order->signal, false, (int)order->reasons};
-    bool is_known = order->action <= CONTROL_KILL && order->signal >= 0 &&
-                    order->reasons <= HALT_CAUSES && order->signal < NSIG &&
-                    (order->action != CONTROL_SIGNAL || order->signal > 0);
-    bool is_news =
-        wanted.number > life->record.control_done &&
-        !(life->stop_at != GUARD_RUN_NEVER && wanted.number <= life->stop_number);
-    /* Its site waits with that until the resize is over, and says it again. */
-    bool is_held =
-        wanted.action == CONTROL_SUSPEND && resize_command_is_running(&life->resize);
-    if (!is_known || !is_news || is_held || life->record.phase == RUN_ENDED) {
-        guard_link_push(&life->link, &life->record);
-    } else if (life->is_draining) {
-        control_draining(life, &wanted);
-    } else if (life->record.phase != RUN_WAITING) {
-        guard_control_apply(life, &wanted);
+    struct run_control wanted = {request->number, (enum control_action)request->action,
+                                 request->signal, false, (int)request->reasons};
+    bool is_known = request->action <= CONTROL_KILL && request->signal >= 0 &&
+                    request->reasons <= HALT_CAUSES && request->signal < NSIG &&
+                    (request->action != CONTROL_SIGNAL || request->signal > 0);
+    bool is_new =
+        wanted.number > run->record.control_done &&
+        !(run->suspend_at != GUARD_RUN_NEVER && wanted.number <= run->suspend_number);
+    /* The site does not suspend during a resize, and repeats the request. */
+    bool waits_for_resize =
+        wanted.action == CONTROL_SUSPEND && resize_command_is_running(&run->resize);
+    if (!is_known || !is_new || waits_for_resize || run->record.phase == RUN_ENDED) {
+        guard_link_push(&run->link, &run->record);
+    } else if (run->is_draining) {
+        control_draining(run, &wanted);
+    } else if (run->record.phase != RUN_WAITING) {
+        guard_control_apply(run, &wanted);
     } else if (wanted.action == CONTROL_KILL) {
-        life->record.control_done = wanted.number;
-        guard_run_end(life, RUN_END_SIGNALLED, SIGTERM, "killed before it began");
+        run->record.control_done = wanted.number;
+        guard_run_end(run, RUN_END_SIGNALLED, SIGTERM, "killed before it began");
     } else {
-        if (wanted.number > life->pending.number) {
-            life->pending = wanted;
+        if (wanted.number > run->pending.number) {
+            run->pending = wanted;
         }
-        guard_link_push(&life->link, &life->record);
+        guard_link_push(&run->link, &run->record);
     }
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_control.h: what a run is told to do, and what is done to its processes then:
- * stand still, go on, hear a signal, end.
+/* guard_control.h: control requests for a run, and what they do to its processes:
+ * suspend, resume, signal, terminate.
  *
- * An order whose number was carried out is answered and not repeated. One that comes
- * before the go is kept; a kill ends the run then and there. A site's JOB_CONTROLS
- * (control_command.h) may say how the job itself stands still, goes on and ends.
+ * A request whose number was carried out already is answered and not repeated. One that
+ * comes before the GO is stored and carried out after it; a kill ends the run at once.
+ * A kill, and a limit, send signals to all processes (escalation in exec.h), after a
+ * resume. They terminate the current command: before the job this keeps the job from
+ * beginning, after the job it does not change the result. The job may have commands of
+ * its own for suspend, resume and terminate (JOB_CONTROLS, control_command.h).
  *
  * Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_GUARD_CONTROL_H
@@ -12,23 +15,24 @@
 
 #include "host/guard/guard_run.h"
 
-/* An order by number: checked, and carried out or answered. */
-void guard_control_request(struct guard_run *life, const struct guard_request *order);
-/* One that is known to be good, of a run that has begun. */
-void guard_control_apply(struct guard_run *life, const struct run_control *control);
+/* Checks a request, and carries it out or answers it. */
+void guard_control_request(struct guard_run *run, const struct guard_request *request);
+/* Carries out a valid request, for a run that has begun. */
+void guard_control_apply(struct guard_run *run, const struct run_control *control);
 
-/* Ends the command that runs, by the signals from this one on (SIGXCPU, SIGINT). A
- * suspended one is resumed, or it could not hear the signals and clean up; one whose
- * slots are others' (SIGKILL) ends where it stands. */
-void guard_control_terminate(struct guard_run *life, int signal);
-/* The next of these signals, if it is due. */
-void guard_control_escalate(struct guard_run *life, int64_t now);
+/* Terminates the current command, beginning with this signal (SIGXCPU, SIGINT,
+ * SIGKILL). A suspended command is resumed, or it could not react to the signals,
+ * except for SIGKILL: its slots may be in use by other jobs. */
+void guard_control_terminate(struct guard_run *run, int signal);
+/* Sends the next of these signals, if it is due. */
+void guard_control_escalate(struct guard_run *run, int64_t now);
 
-/* Says that it stands still only once all of it does: others get its slots then. */
-void guard_control_suspend(struct guard_run *life);
-/* No command of JOB_CONTROLS runs any more. */
-void guard_control_kill_command(struct guard_run *life);
-/* It has ended, or had its time: what it was to bring about is done. */
-void guard_control_command_ended(struct guard_run *life);
+/* Stops all processes. SUSPENDED is reported only once all of them are stopped, because
+ * other jobs get the slots then. */
+void guard_control_suspend(struct guard_run *run);
+/* Kills the running command of JOB_CONTROLS, if any. */
+void guard_control_kill_command(struct guard_run *run);
+/* That command has ended or was killed for its time: continues what it was for. */
+void guard_control_command_ended(struct guard_run *run);
 
 #endif

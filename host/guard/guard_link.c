@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/run_dir/run_socket.h"
+#include "host/run_dir/run_dir.h"
 
 void guard_link_init(struct guard_link *link)
 {
@@ -25,8 +25,8 @@ void guard_link_release(struct guard_link *link)
     guard_link_init(link);
 }
 
-/* The newest is served: an agent that left in silence does not keep its successor out.
- */
+/* The newest connections are served, so that an agent that died silently does not block
+ * its successor. */
 void guard_link_add(struct guard_link *link, int peer)
 {
     if (link->n_peers == GUARD_LINK_PEERS) {
@@ -89,7 +89,7 @@ int guard_link_polls(const struct guard_link *link, struct pollfd *polls)
     return n_polls;
 }
 
-static void take_in(struct guard_link *link, const struct guard_record *record)
+static void accept_peer(struct guard_link *link, const struct guard_record *record)
 {
     int peer = run_socket_accept(link->listener);
     if (peer < 0) {
@@ -105,24 +105,24 @@ static void take_in(struct guard_link *link, const struct guard_record *record)
 }
 
 void guard_link_serve(struct guard_link *link, const struct pollfd *polls, int n_polls,
-                      const struct guard_record *record, guard_link_request_fn on_order,
-                      void *arg)
+                      const struct guard_record *record,
+                      guard_link_request_fn on_request, void *arg)
 {
     for (int i = 0; i < n_polls; i++) {
         int peer = polls[i].fd;
-        /* An order before this one may have closed it. */
+        /* A request before this one may have closed it. */
         if (polls[i].revents == 0 || !is_peer(link, peer)) {
             continue;
         }
-        struct guard_request order;
-        ssize_t got = recv(peer, &order, sizeof(order), MSG_DONTWAIT | MSG_TRUNC);
-        if (got == (ssize_t)sizeof(order)) {
-            on_order(arg, &order);
+        struct guard_request request;
+        ssize_t got = recv(peer, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
+        if (got == (ssize_t)sizeof(request)) {
+            on_request(arg, &request);
         } else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
             drop(link, peer);
         }
     }
     if (n_polls > 0 && polls[0].revents != 0) {
-        take_in(link, record);
+        accept_peer(link, record);
     }
 }

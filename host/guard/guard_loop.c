@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard_loop.c: see guard_loop.h. */
 #include "host/guard/guard_loop.h"
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,61 +17,59 @@
 #include "host/guard/guard_run.h"
 #include "host/guard/guard_timers.h"
 #include "host/guard/run_step.h"
-#include "host/kernel/kernel_clock.h"
-#include "host/run_dir/run_dir_lock.h"
+#include "host/kernel/kernel.h"
 
-/* ---- living */
+/* ---- the loop */
 
-static void on_order(void *arg, const struct guard_request *order)
+static void on_request(void *arg, const struct guard_request *request)
 {
-    struct guard_run *life = arg;
-    bool is_waiting = life->record.phase == RUN_WAITING;
-    if (order->kind == GUARD_REQUEST_GO && is_waiting &&
-        order->token == life->record.token) {
-        run_step_begin(life);
-    } else if (order->kind == GUARD_REQUEST_CONTROL) {
-        guard_control_request(life, order);
-    } else if (order->kind == GUARD_REQUEST_RESIZE) {
-        resize_command_request(life, order);
-    } else if (order->kind == GUARD_REQUEST_END &&
-               (is_waiting || life->record.phase == RUN_ENDED)) {
-        life->is_over = true;
+    struct guard_run *run = arg;
+    bool is_waiting = run->record.phase == RUN_WAITING;
+    if (request->kind == GUARD_REQUEST_GO && is_waiting &&
+        request->token == run->record.token) {
+        run_step_begin(run);
+    } else if (request->kind == GUARD_REQUEST_CONTROL) {
+        guard_control_request(run, request);
+    } else if (request->kind == GUARD_REQUEST_RESIZE) {
+        resize_command_request(run, request);
+    } else if (request->kind == GUARD_REQUEST_END &&
+               (is_waiting || run->record.phase == RUN_ENDED)) {
+        run->is_over = true;
     } else {
-        guard_link_push(&life->link, &life->record);
+        guard_link_push(&run->link, &run->record);
     }
 }
 
-static void live(struct guard_run *life)
+static void serve(struct guard_run *run)
 {
-    while (!life->is_over &&
-           !(life->record.phase == RUN_ENDED && life->save_at == GUARD_RUN_NEVER)) {
+    while (!run->is_over &&
+           !(run->record.phase == RUN_ENDED && run->save_at == GUARD_RUN_NEVER)) {
         struct pollfd polls[2 + GUARD_LINK_PEERS + STDIO_RELAY_POLLS] = {
-            {.fd = life->signals, .events = POLLIN}};
-        int n_polls = guard_link_polls(&life->link, polls + 1);
+            {.fd = run->signals, .events = POLLIN}};
+        int n_polls = guard_link_polls(&run->link, polls + 1);
         struct pollfd *of_stream = polls + 1 + n_polls;
         int n_of_stream =
-            life->stream == NULL ? 0 : stdio_relay_polls(life->stream, of_stream);
+            run->relay == NULL ? 0 : stdio_relay_polls(run->relay, of_stream);
         if (poll(polls, (nfds_t)(1 + n_polls + n_of_stream),
-                 guard_timers_timeout_ms(life)) < 0) {
+                 guard_timers_timeout_ms(run)) < 0) {
             continue;
         }
         if (polls[0].revents != 0) {
-            run_step_on_child(life);
+            run_step_on_child(run);
         }
-        guard_link_serve(&life->link, polls + 1, n_polls, &life->record, on_order,
-                         life);
+        guard_link_serve(&run->link, polls + 1, n_polls, &run->record, on_request, run);
         if (n_of_stream > 0) {
-            stdio_relay_serve(life->stream, of_stream, n_of_stream,
+            stdio_relay_serve(run->relay, of_stream, n_of_stream,
                               kernel_clock_now_ms());
         }
-        guard_timers_step(life);
+        guard_timers_step(run);
     }
 }
 
-/* ---- setting up */
+/* ---- initialization */
 
-/* Every signal is blocked: a shutdown that asks all to end is for the job, whose end
- * the guard then writes down. */
+/* All signals are blocked: a shutdown terminates the job, and the guard records its
+ * end. */
 static int block_signals(void)
 {
     sigset_t all;
@@ -83,14 +81,14 @@ static int block_signals(void)
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int make_work(const struct guard_run *life, struct err *err)
+static int make_work(const struct guard_run *run, struct err *err)
 {
-    if (life->spec.cwd[0] != '\0') {
+    if (run->spec.cwd[0] != '\0') {
         return 0;
     }
-    if ((mkdirat(life->dir, RUN_DIR_WORK, 0700) != 0 && errno != EEXIST) ||
-        (life->account.is_other &&
-         fchownat(life->dir, RUN_DIR_WORK, life->account.uid, life->account.gid,
+    if ((mkdirat(run->dir, RUN_DIR_WORK, 0700) != 0 && errno != EEXIST) ||
+        (run->account.is_other &&
+         fchownat(run->dir, RUN_DIR_WORK, run->account.uid, run->account.gid,
                   AT_SYMLINK_NOFOLLOW) != 0)) {
         return err_set(err, ERR_IO, "cannot make the run's work directory: %s",
                        strerror(errno));
@@ -98,102 +96,102 @@ static int make_work(const struct guard_run *life, struct err *err)
     return 0;
 }
 
-static int draw_numbers(struct guard_run *life, struct err *err)
+static int draw_numbers(struct guard_run *run, struct err *err)
 {
     uint64_t numbers[2];
     if (getrandom(numbers, sizeof(numbers), 0) != (ssize_t)sizeof(numbers)) {
         return err_set(err, ERR_IO, "no random numbers: %s", strerror(errno));
     }
-    life->record.token = (numbers[0] >> 1) | 1;
-    life->record.mark = (numbers[1] >> 1) | 1;
+    run->record.token = (numbers[0] >> 1) | 1;
+    run->record.mark = (numbers[1] >> 1) | 1;
     return 0;
 }
 
-static void set_mark(struct guard_run *life)
+static void set_mark(struct guard_run *run)
 {
-    guard_record_mark(&life->record, life->spec.run, life->mark);
-    life->spec.env[life->spec.n_env] = life->mark;
+    guard_record_mark(&run->record, run->spec.run, run->mark);
+    run->spec.env[run->spec.n_env] = run->mark;
 }
 
-static int read_spec(struct guard_run *life, struct err *err)
+static int read_spec(struct guard_run *run, struct err *err)
 {
-    int code = run_dir_read_spec(life->dir, &life->spec, err);
-    if (code == 0 && life->spec.end_within_ms > 0) {
-        life->end_by = kernel_clock_now_ms() + life->spec.end_within_ms;
+    int code = run_dir_read_spec(run->dir, &run->spec, err);
+    if (code == 0 && run->spec.end_within_ms > 0) {
+        run->end_by = kernel_clock_now_ms() + run->spec.end_within_ms;
     }
     return code != 0 ? code
-                     : account_find(life->spec.account, life->spec.is_leased,
-                                    &life->account, err);
+                     : account_find(run->spec.account, run->spec.is_leased,
+                                    &run->account, err);
 }
 
-static int prepare(struct guard_run *life, struct err *err)
+static int prepare(struct guard_run *run, struct err *err)
 {
-    int code = read_spec(life, err);
+    int code = read_spec(run, err);
     if (code == 0) {
-        code = make_work(life, err);
+        code = make_work(run, err);
     }
     if (code == 0) {
-        code = draw_numbers(life, err);
+        code = draw_numbers(run, err);
     }
     if (code == 0) {
-        set_mark(life);
-        stages_init(&life->course, &life->spec);
-        life->record.phase = RUN_WAITING;
-        code = record_file_write(life->dir, &life->record, err);
+        set_mark(run);
+        stages_init(&run->stages, &run->spec);
+        run->record.phase = RUN_WAITING;
+        code = record_file_write(run->dir, &run->record, err);
     }
     return code;
 }
 
-static void take_process(struct guard_run *life)
+static void set_up_process(struct guard_run *run)
 {
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    life->signals = block_signals();
+    run->signals = block_signals();
 }
 
 int guard_loop_post_exec(const char *path, int dir, int agent,
                          const struct guard_record *record)
 {
-    struct guard_run life;
+    struct guard_run run;
     struct err err = {0};
-    guard_run_init(&life, path, agent);
-    uint64_t guard_pid = life.record.guard_pid;
-    life.record = *record;
-    life.record.guard_pid = guard_pid;
-    life.dir = dir;
-    take_process(&life);
-    if (life.signals >= 0 && read_spec(&life, &err) == 0) {
-        set_mark(&life);
-        resize_command_reload(&life);
-        stages_init_post_exec(&life.course, &life.spec, record);
-        run_step_next(&life);
-        live(&life);
+    guard_run_init(&run, path, agent);
+    uint64_t guard_pid = run.record.guard_pid;
+    run.record = *record;
+    run.record.guard_pid = guard_pid;
+    run.dir = dir;
+    set_up_process(&run);
+    if (run.signals >= 0 && read_spec(&run, &err) == 0) {
+        set_mark(&run);
+        resize_command_reload(&run);
+        stages_init_post_exec(&run.stages, &run.spec, record);
+        run_step_next(&run);
+        serve(&run);
     } else {
-        guard_run_end(&life, record->end, record->code, record->text);
+        guard_run_end(&run, record->end, record->code, record->text);
     }
-    guard_run_release(&life);
+    guard_run_release(&run);
     return 0;
 }
 
 int guard_loop_main(const char *path, int agent)
 {
-    struct guard_run life;
+    struct guard_run run;
     struct err err = {0};
-    guard_run_init(&life, path, agent);
-    take_process(&life);
-    life.dir = run_dir_enter(path);
-    if (life.dir < 0 || life.signals < 0) {
-        guard_run_release(&life);
+    guard_run_init(&run, path, agent);
+    set_up_process(&run);
+    run.dir = run_dir_enter(path);
+    if (run.dir < 0 || run.signals < 0) {
+        guard_run_release(&run);
         return 1;
     }
-    if (prepare(&life, &err) == 0) {
-        guard_link_push(&life.link, &life.record);
-        guard_timers_step(&life);
-        live(&life);
+    if (prepare(&run, &err) == 0) {
+        guard_link_push(&run.link, &run.record);
+        guard_timers_step(&run);
+        serve(&run);
     } else {
-        /* On disk if it can be; the agent is told in any case. */
-        guard_run_end(&life, RUN_END_FAILED, 0, err.text);
+        /* The agent gets this even if the disk does not. */
+        guard_run_end(&run, RUN_END_FAILED, 0, err.text);
     }
-    guard_run_release(&life);
+    guard_run_release(&run);
     return 0;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_main.c: sublet-guard: the small process that outlives everything around a run.
+/* guard_main.c: sublet-guard, the small process that guards one run and outlives its
+ * agent.
  *
  *     sublet-guard DIRECTORY            guards the run in it to its end
- *     sublet-guard --bury DIRECTORY     ends a run whose guard was killed
- *     sublet-guard --remove DIRECTORY   deletes a forgotten run's directory
- *     sublet-guard --nursery DIRECTORY  forks guards of runs in it, as they are asked
- * for
+ *     sublet-guard --bury DIRECTORY     reaps a run whose guard was killed
+ * (guard_reap.h) sublet-guard --remove DIRECTORY   deletes the directory of a forgotten
+ * run sublet-guard --nursery DIRECTORY  forks guards of runs in it (forkserver.h)
  *
- * Started by sublet-host, which may give a connection as descriptor 3. DIRECTORY is
- * absolute. There is one per running job: libc only. */
+ * sublet-host starts it and may pass a connection as descriptor 3. The names of options
+ * stay: an agent of an earlier version may still run after an upgrade. DIRECTORY is
+ * absolute. There is one guard for each running job, so it uses libc only. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

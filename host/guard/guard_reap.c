@@ -6,44 +6,41 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/exec/guard_record.h"
-#include "host/exec/run_spec.h"
+#include "host/exec/exec.h"
 #include "host/guard/guard_link.h"
 #include "host/guard/guard_loop.h"
-#include "host/kernel/kernel_clock.h"
-#include "host/kernel/procs.h"
-#include "host/run_dir/record_file.h"
-#include "host/run_dir/run_dir_lock.h"
+#include "host/kernel/kernel.h"
+#include "host/run_dir/run_dir.h"
 
 enum {
-    LOOK_MS = 10,
+    SCAN_MS = 10,
     LOCK_WAIT_MS = 2000,
-    GIVE_UP_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
+    GIVE_UP_MS = 30000, /* processes that SIGKILL does not end, in the kernel */
 };
 
-/* Of a guard that was killed the connection may be at its end before its lock is free:
- * in what order a dying process lets go of its files is the kernel's affair. */
-static int take_from_dead(const char *path)
+/* The connection of a killed guard may end before its lock is free: the kernel closes
+ * the descriptors of a dying process in any order. */
+static int enter_dead(const char *path)
 {
     int64_t until = kernel_clock_now_ms() + LOCK_WAIT_MS;
     int dir = run_dir_enter(path);
     while (dir < 0 && errno == EWOULDBLOCK && kernel_clock_now_ms() < until) {
-        kernel_clock_sleep(LOOK_MS);
+        kernel_clock_sleep(SCAN_MS);
         dir = run_dir_enter(path);
     }
     return dir;
 }
 
-/* True when a look has found nobody. */
-static bool kill_all(const struct procs *crew)
+/* Returns true once a scan finds no process. */
+static bool kill_all(const struct procs *procs)
 {
     int64_t until = kernel_clock_now_ms() + GIVE_UP_MS;
-    while (procs_kill(crew) > 0) {
+    while (procs_kill(procs) > 0) {
         if (kernel_clock_now_ms() > until) {
             return false;
         }
         kernel_clock_sleep(
-            LOOK_MS); /* they are no children of ours: nothing to wait for */
+            SCAN_MS); /* they are not our children: waitpid does not help */
     }
     return true;
 }
@@ -53,25 +50,25 @@ static bool clear(const char *path, const struct guard_record *record)
     const char *name = strrchr(path, '/');
     char mark[GUARD_RECORD_MARK_SIZE];
     guard_record_mark(record, name == NULL ? path : name + 1, mark);
-    struct procs crew = {
+    struct procs procs = {
         .cgroup = {.dir = -1},
-        .memory = {.dir = -1},
+        .memcg = {.dir = -1},
         .session = (pid_t)record->job_pid,
         .session_start = record->job_start,
         .mark = mark,
     };
     if (record->cgroup[0] != '\0') {
-        cgroup_open(&crew.cgroup, record->cgroup);
+        cgroup_open(&procs.cgroup, record->cgroup);
     }
-    bool is_clear = kill_all(&crew);
-    cgroup_remove(&crew.cgroup);
+    bool is_clear = kill_all(&procs);
+    cgroup_remove(&procs.cgroup);
     if (record->memory[0] != '\0') {
         rmdir(record->memory);
     }
     return is_clear;
 }
 
-/* The job had begun, and what comes after it has not. */
+/* The job had begun, and no post-exec command had. */
 static bool has_commands_left(int dir, const struct guard_record *record)
 {
     struct run_spec spec;
@@ -83,12 +80,13 @@ static bool has_commands_left(int dir, const struct guard_record *record)
     return has_any;
 }
 
-/* True where the record says how the job ended, and commands after it are left. */
-static bool bury(int dir, const char *path, struct guard_record *record)
+/* Returns true if the record says how the job ended, and post-exec commands are left.
+ */
+static bool reap(int dir, const char *path, struct guard_record *record)
 {
     bool is_over = record->end != RUN_END_NONE;
     char boot_id[sizeof(record->boot_id)];
-    run_dir_read_boot_id(boot_id, sizeof(boot_id));
+    boot_id_read(boot_id, sizeof(boot_id));
     bool is_this_boot = strcmp(boot_id, record->boot_id) == 0;
     const char *text = is_this_boot ? "its guard is gone without an exit record"
                                     : "the machine went down while it ran";
@@ -111,22 +109,22 @@ static bool bury(int dir, const char *path, struct guard_record *record)
     return false;
 }
 
-/* Leaves the record ENDED, or on the way to it; -1 where there is none to be, or it
- * cannot be written. */
-static int settle(int dir, const char *path, struct guard_record *record)
+/* Writes the record, ENDED or with post-exec commands left. Returns -1 if there is no
+ * record to write, or it cannot be written. */
+static int reap_by_record(int dir, const char *path, struct guard_record *record)
 {
     int code = record_file_read(dir, record, NULL);
     if (code == ERR_NOT_FOUND) {
         return -1;
     }
     if (code != 0) {
-        /* Damaged: whether it began, nobody knows, and so it counts as begun. */
+        /* Damaged: it is not known whether the job began, so it counts as begun. */
         memset(record, 0, sizeof(*record));
     }
     if (record->phase == RUN_ENDED) {
         return 0;
     }
-    bury(dir, path, record);
+    reap(dir, path, record);
     return record_file_write(dir, record, NULL) == 0 ? 0 : -1;
 }
 
@@ -134,8 +132,8 @@ int guard_reap_main(const char *path, int agent)
 {
     struct guard_record record;
     struct guard_link link;
-    int dir = take_from_dead(path);
-    int code = dir < 0 ? -1 : settle(dir, path, &record);
+    int dir = enter_dead(path);
+    int code = dir < 0 ? -1 : reap_by_record(dir, path, &record);
     if (code == 0 && record.phase != RUN_ENDED) {
         return guard_loop_post_exec(path, dir, agent, &record);
     }
@@ -144,11 +142,11 @@ int guard_reap_main(const char *path, int agent)
         guard_link_add(&link, agent);
     }
     if (dir >= 0) {
-        close(dir); /* the lock, before anybody hears of it */
+        close(dir); /* the lock is free before this is reported */
     }
     if (code == 0) {
         guard_link_push(&link, &record);
     }
     guard_link_release(&link);
-    return code == 0 ? 0 : 1; /* the agent looks, and tries again */
+    return code == 0 ? 0 : 1; /* the agent checks the directory and tries again */
 }

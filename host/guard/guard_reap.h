@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_reap.h: a run whose guard was killed, or whose machine went down: what is left
- * of it is killed, and its record says ENDED, LOST.
+/* guard_reap.h: reaps a run whose guard was killed, or whose machine went down: kills
+ * its processes, and writes ENDED, LOST to its record.
  *
- * Commands after the job (POST_EXEC) run all the same where the machine did not go down
- * and none of them had begun: they are on record as begun before they do, and none runs
- * twice. Where they had, the record says how the job ended, and keeps that.
+ * If the machine did not go down and no post-exec command had begun, they run all the
+ * same. The record says that they have begun before they do, so none runs twice. If
+ * they had begun, the record says how the job ended, and that stays.
  *
- * Two gravediggers do no harm: the directory's lock lets one in. Layer: host (guard).
- */
+ * The lock of the directory lets only one process reap. Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_GUARD_REAP_H
 #define SUBLET_HOST_GUARD_GUARD_REAP_H
 

@@ -2,8 +2,8 @@
 /* guard_remove.c: see guard_remove.h.
  *
  * The tree is flattened: each directory D directly below the top is emptied, and a
- * directory found in D is moved up beside it, to have its turn. When D is empty it
- * goes. So two directories are open at any depth. */
+ * directory that is found in D is moved up beside D, to be emptied later. An empty D is
+ * removed. So only two directories are open, however deep the tree is. */
 #include "host/guard/guard_remove.h"
 
 #include <dirent.h>
@@ -26,16 +26,15 @@ static DIR *open_below(int dir, const char *name)
     return below < 0 ? NULL : fdopendir(below);
 }
 
-/* Root needs no rights; an owner gives them back to himself. */
+/* An owner may have removed its own rights; root needs none. */
 static void allow_owner(int dir, const char *name)
 {
     if (fchmodat(dir, name, 0700, AT_SYMLINK_NOFOLLOW) != 0) {
-        return; /* what comes next fails, and says so */
+        return; /* the next call fails */
     }
 }
 
-/* Moving a directory takes the right to write to it, and its owner may have none left.
- */
+/* Moving a directory needs the right to write to it, which its owner may lack. */
 static bool move_up(int from, const char *name, int top, unsigned long *number)
 {
     char fresh[32];
@@ -45,10 +44,10 @@ static bool move_up(int from, const char *name, int top, unsigned long *number)
     }
     allow_owner(from, name);
     return renameat(from, name, top, fresh) == 0 || errno == EEXIST ||
-           errno == ENOTEMPTY; /* a name in use: the next number does it */
+           errno == ENOTEMPTY; /* the name is in use: the next number is tried */
 }
 
-/* Empties D. What was moved up is counted by *number. */
+/* Empties D. *number counts the directories that were moved up. */
 static void empty(int top, const char *name, unsigned long *number)
 {
     DIR *below = open_below(top, name);
@@ -70,7 +69,7 @@ static void empty(int top, const char *name, unsigned long *number)
     closedir(below);
 }
 
-/* One pass over the top; true where something went or moved. */
+/* One pass over the top; true if anything was removed or moved. */
 static bool sweep(DIR *all, unsigned long *number)
 {
     int top = dirfd(all);
@@ -100,7 +99,8 @@ int guard_remove_main(const char *path)
     if (all == NULL) {
         return 1;
     }
-    /* Each pass deletes or lifts something; who lifts without end is cut off. */
+    /* Each pass removes or moves something; the bound is for a job that adds without
+     * end. */
     while (rmdir(path) != 0 && number < 10000000 && sweep(all, &number)) {
     }
     closedir(all);

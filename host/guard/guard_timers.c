@@ -5,244 +5,248 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "host/guard/guard_control.h"
-#include "host/kernel/kernel_clock.h"
-#include "host/run_dir/run_dir_lock.h"
+#include "host/kernel/kernel.h"
+#include "host/run_dir/run_dir.h"
 
 enum {
-    LISTEN_AGAIN_MS = 1000,
-    TELL_USE_MS = 10000,   /* what a run has used: below the agent's own interval ... */
-    TELL_LEAST_MS = 100,   /* ... where it is worth it ... */
-    TELL_COST_FACTOR = 50, /* ... and at a fiftieth of a processor at most */
+    LISTEN_RETRY_MS = 1000,
+    REPORT_USE_MS =
+        10000, /* CPU time is reported more often than the agent reports it ... */
+    REPORT_LEAST_MS = 100, /* ... if it has grown by that ... */
+    REPORT_COST_FACTOR =
+        50, /* ... and at the cost of a fiftieth of a processor at most */
 };
 
-/* ---- who is connected */
+/* ---- connections */
 
-/* The socket's file is made when the first agent is gone: most runs never
- * need it. */
-static void watch_link(struct guard_run *life, int64_t now)
+/* The socket is made only once no agent is connected: most runs never need it. */
+static void watch_link(struct guard_run *run, int64_t now)
 {
-    if (life->link.listener >= 0 || life->link.n_peers > 0) {
-        life->listen_at = GUARD_RUN_NEVER;
-    } else if (life->listen_at == GUARD_RUN_NEVER || now >= life->listen_at) {
-        life->listen_at = guard_link_listen(&life->link, NULL) == 0
-                              ? GUARD_RUN_NEVER
-                              : now + LISTEN_AGAIN_MS;
+    if (run->link.listener >= 0 || run->link.n_peers > 0) {
+        run->listen_at = GUARD_RUN_NEVER;
+    } else if (run->listen_at == GUARD_RUN_NEVER || now >= run->listen_at) {
+        run->listen_at = guard_link_listen(&run->link, NULL) == 0
+                             ? GUARD_RUN_NEVER
+                             : now + LISTEN_RETRY_MS;
     }
 }
 
-static void watch_agent(struct guard_run *life, int64_t now)
+static void watch_agent(struct guard_run *run, int64_t now)
 {
-    if (life->record.phase != RUN_WAITING || life->link.n_peers > 0) {
-        life->wait_until = GUARD_RUN_NEVER;
-    } else if (life->wait_until == GUARD_RUN_NEVER) {
-        life->wait_until = now + life->spec.wait_ms;
+    if (run->record.phase != RUN_WAITING || run->link.n_peers > 0) {
+        run->give_up_at = GUARD_RUN_NEVER;
+    } else if (run->give_up_at == GUARD_RUN_NEVER) {
+        run->give_up_at = now + run->spec.wait_ms;
     }
 }
 
-static int64_t listen_at(const struct guard_run *life)
+static int64_t listen_at(const struct guard_run *run)
 {
-    return life->listen_at;
+    return run->listen_at;
 }
 
-static int64_t wait_until(const struct guard_run *life)
+static int64_t give_up_at(const struct guard_run *run)
 {
-    return life->wait_until;
+    return run->give_up_at;
 }
 
-/* Nobody has let it go: it never was. */
-static void give_up_waiting(struct guard_run *life, int64_t now)
+/* No GO has come: the run never existed. */
+static void give_up_waiting(struct guard_run *run, int64_t now)
 {
     (void)now;
-    run_dir_remove(life->dir, life->path);
-    life->is_over = true;
+    run_dir_empty(run->dir);
+    rmdir(run->path);
+    run->is_over = true;
 }
 
-static int64_t stream_at(const struct guard_run *life)
+static int64_t stream_at(const struct guard_run *run)
 {
-    if (life->stream == NULL) {
+    if (run->relay == NULL) {
         return GUARD_RUN_NEVER;
     }
-    bool is_awaited = life->is_meeting || life->is_draining;
+    bool is_awaited = run->awaits_user || run->is_draining;
     int64_t wake_ms =
-        is_awaited ? stdio_relay_deadline_ms(life->stream) : GUARD_RUN_NEVER;
-    int64_t turn_ms = stdio_relay_retry_ms(life->stream);
+        is_awaited ? stdio_relay_deadline_ms(run->relay) : GUARD_RUN_NEVER;
+    int64_t turn_ms = stdio_relay_retry_ms(run->relay);
     return turn_ms < wake_ms ? turn_ms : wake_ms;
 }
 
-static void watch_stream(struct guard_run *life, int64_t now)
+static void watch_stream(struct guard_run *run, int64_t now)
 {
-    if (life->is_meeting && stdio_relay_is_user_there(life->stream, now)) {
-        life->is_meeting = false;
-        launch_release(&life->job);
+    if (run->awaits_user && stdio_relay_is_user_there(run->relay, now)) {
+        run->awaits_user = false;
+        launch_release(&run->launched);
     }
-    if (life->is_draining && stdio_relay_is_drained(life->stream, now)) {
-        life->is_draining = false;
-        guard_run_end_as_decided(life);
+    if (run->is_draining && stdio_relay_is_drained(run->relay, now)) {
+        run->is_draining = false;
+        guard_run_end_as_decided(run);
     }
 }
 
-/* ---- what ends a command */
+/* ---- termination of commands */
 
-static int64_t action_until(const struct guard_run *life)
+static int64_t command_until(const struct guard_run *run)
 {
-    return life->action.until_ms;
+    return run->control_command.until_ms;
 }
 
-static void end_action(struct guard_run *life, int64_t now)
+static void kill_command(struct guard_run *run, int64_t now)
 {
     (void)now;
-    snprintf(life->course.text, sizeof(life->course.text),
+    snprintf(run->stages.text, sizeof(run->stages.text),
              "the %s command of JOB_CONTROLS took too long and was ended",
-             job_control_name(life->action.action));
-    control_command_kill(&life->action); /* its end is waited for */
+             job_control_name(run->control_command.action));
+    control_command_kill(&run->control_command); /* run_step.c collects it */
 }
 
-static int64_t resize_until(const struct guard_run *life)
+static int64_t resize_until(const struct guard_run *run)
 {
-    return life->resize.until_ms;
+    return run->resize.until_ms;
 }
 
-static int64_t limit_at(const struct guard_run *life)
+static int64_t limit_at(const struct guard_run *run)
 {
-    if (life->record.phase != RUN_RUNNING || life->spec.run_limit_ms == 0 ||
-        life->course.stage != STAGE_JOB || escalation_is_on(&life->ladder)) {
+    if (run->record.phase != RUN_RUNNING || run->spec.run_limit_ms == 0 ||
+        run->stages.stage != STAGE_JOB || escalation_is_on(&run->escalation)) {
         return GUARD_RUN_NEVER;
     }
-    return life->running_since + life->spec.run_limit_ms - life->ran_ms;
+    return run->running_since + run->spec.run_limit_ms - run->ran_ms;
 }
 
-static void end_at_limit(struct guard_run *life, int64_t now)
+static void terminate_at_limit(struct guard_run *run, int64_t now)
 {
     (void)now;
-    life->is_at_limit = true;
-    guard_control_terminate(life, SIGINT);
+    run->is_at_limit = true;
+    guard_control_terminate(run, SIGINT);
 }
 
-/* What stands still is not woken to be told of a limit. */
-static bool is_held(const struct guard_run *life)
+/* A suspended run is not resumed for a limit. */
+static bool is_suspended(const struct guard_run *run)
 {
-    return life->record.phase == RUN_SUSPENDED && life->course.stage != STAGE_POST_EXEC;
+    return run->record.phase == RUN_SUSPENDED && run->stages.stage != STAGE_POST_EXEC;
 }
 
-static int64_t stage_at(const struct guard_run *life)
+static int64_t stage_at(const struct guard_run *run)
 {
-    return is_held(life) ? GUARD_RUN_NEVER : life->stage_until;
+    return is_suspended(run) ? GUARD_RUN_NEVER : run->stage_until;
 }
 
-static void end_late(struct guard_run *life, int64_t now)
+static void terminate_late(struct guard_run *run, int64_t now)
 {
     (void)now;
-    life->stage_until = GUARD_RUN_NEVER;
-    life->is_late = true;
-    guard_control_terminate(life, SIGINT);
+    run->stage_until = GUARD_RUN_NEVER;
+    run->is_late = true;
+    guard_control_terminate(run, SIGINT);
 }
 
-static int64_t look_at(const struct guard_run *life)
+static int64_t check_at(const struct guard_run *run)
 {
-    return is_held(life) ? GUARD_RUN_NEVER : life->limits.look_at;
+    return is_suspended(run) ? GUARD_RUN_NEVER : run->rlimits.check_at;
 }
 
-static void look(struct guard_run *life, int64_t now)
+static void check_limits(struct guard_run *run, int64_t now)
 {
-    enum run_cause cause = rlimit_watch_check(&life->limits, &life->crew, now);
-    if (cause != RUN_CAUSE_NONE && !escalation_is_on(&life->ladder)) {
-        guard_control_terminate(life, cause == RUN_CAUSE_CPU_LIMIT ? SIGXCPU : SIGINT);
+    enum run_cause cause = rlimit_watch_check(&run->rlimits, &run->procs, now);
+    if (cause != RUN_CAUSE_NONE && !escalation_is_on(&run->escalation)) {
+        guard_control_terminate(run, cause == RUN_CAUSE_CPU_LIMIT ? SIGXCPU : SIGINT);
     }
 }
 
-static int64_t climb_at(const struct guard_run *life)
+static int64_t escalate_at(const struct guard_run *run)
 {
-    return life->ladder.next_ms;
+    return run->escalation.next_ms;
 }
 
-/* ---- what goes on record */
+/* ---- reports */
 
-static int64_t stop_at(const struct guard_run *life)
+static int64_t suspend_at(const struct guard_run *run)
 {
-    return life->record.phase == RUN_RUNNING ? life->stop_at : GUARD_RUN_NEVER;
+    return run->record.phase == RUN_RUNNING ? run->suspend_at : GUARD_RUN_NEVER;
 }
 
-static void stop(struct guard_run *life, int64_t now)
+static void suspend(struct guard_run *run, int64_t now)
 {
     (void)now;
-    guard_control_suspend(life);
+    guard_control_suspend(run);
 }
 
-static int64_t save_at(const struct guard_run *life)
+static int64_t save_at(const struct guard_run *run)
 {
-    return life->save_at;
+    return run->save_at;
 }
 
-static void save(struct guard_run *life, int64_t now)
+static void save(struct guard_run *run, int64_t now)
 {
     (void)now;
-    guard_run_save(life);
+    guard_run_save(run);
 }
 
-/* What stands still uses nothing. */
-static int64_t tell_at(const struct guard_run *life)
+/* A suspended run uses no CPU time. */
+static int64_t report_use_at(const struct guard_run *run)
 {
-    return life->record.phase == RUN_RUNNING && life->link.n_peers > 0
-               ? life->tell_at
+    return run->record.phase == RUN_RUNNING && run->link.n_peers > 0
+               ? run->report_use_at
                : GUARD_RUN_NEVER;
 }
 
-/* Told to the agent, not to the disk: it is of use while the run goes on. */
-static void tell_use(struct guard_run *life, int64_t now)
+/* For the agent only: on disk it would be outdated soon. */
+static void report_use(struct guard_run *run, int64_t now)
 {
-    int64_t cpu_ms = run_rusage_cpu_ms(&life->use, &life->crew);
-    int64_t least_ms = (kernel_clock_now_ms() - now) * TELL_COST_FACTOR;
-    life->tell_at = now + (least_ms > TELL_USE_MS ? least_ms : TELL_USE_MS);
-    if (cpu_ms >= (int64_t)life->record.cpu_ms + TELL_LEAST_MS) {
-        life->record.cpu_ms = (uint64_t)cpu_ms;
-        guard_link_push(&life->link, &life->record);
+    int64_t cpu_ms = run_rusage_cpu_ms(&run->rusage, &run->procs);
+    int64_t least_ms = (kernel_clock_now_ms() - now) * REPORT_COST_FACTOR;
+    run->report_use_at = now + (least_ms > REPORT_USE_MS ? least_ms : REPORT_USE_MS);
+    if (cpu_ms >= (int64_t)run->record.cpu_ms + REPORT_LEAST_MS) {
+        run->record.cpu_ms = (uint64_t)cpu_ms;
+        guard_link_push(&run->link, &run->record);
     }
 }
 
 /* ---- the table */
 
 static const struct deadline {
-    int64_t (*at)(const struct guard_run *life);
-    void (*on_due)(struct guard_run *life, int64_t now); /* NULL: each turn looks */
-    bool is_of_ended;                                    /* run: else never of it */
+    int64_t (*at)(const struct guard_run *run);
+    void (*on_due)(struct guard_run *run,
+                   int64_t now); /* NULL: guard_timers_step checks it always */
+    bool is_due_after_end;       /* also after the end of the run */
 } rows[] = {
     {listen_at, NULL, false},
     {stream_at, NULL, false},
-    {wait_until, give_up_waiting, false},
-    {action_until, end_action, false},
+    {give_up_at, give_up_waiting, false},
+    {command_until, kill_command, false},
     {resize_until, resize_command_expire, false},
-    {limit_at, end_at_limit, false},
-    {stage_at, end_late, false},
-    {look_at, look, false},
-    {climb_at, guard_control_escalate, false},
-    {stop_at, stop, false},
+    {limit_at, terminate_at_limit, false},
+    {stage_at, terminate_late, false},
+    {check_at, check_limits, false},
+    {escalate_at, guard_control_escalate, false},
+    {suspend_at, suspend, false},
     {save_at, save, true},
-    {tell_at, tell_use, false},
+    {report_use_at, report_use, false},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-static int64_t due_at(const struct deadline *row, const struct guard_run *life)
+static int64_t due_at(const struct deadline *row, const struct guard_run *run)
 {
-    bool is_due_ever = row->is_of_ended || life->record.phase != RUN_ENDED;
-    return is_due_ever ? row->at(life) : GUARD_RUN_NEVER;
+    bool is_due_ever = row->is_due_after_end || run->record.phase != RUN_ENDED;
+    return is_due_ever ? row->at(run) : GUARD_RUN_NEVER;
 }
 
-int64_t guard_timers_next_ms(const struct guard_run *life)
+int64_t guard_timers_next_ms(const struct guard_run *run)
 {
     int64_t next = GUARD_RUN_NEVER;
     for (int i = 0; i < N_ROWS; i++) {
-        int64_t at = due_at(&rows[i], life);
+        int64_t at = due_at(&rows[i], run);
         next = at < next ? at : next;
     }
     return next;
 }
 
-int guard_timers_timeout_ms(const struct guard_run *life)
+int guard_timers_timeout_ms(const struct guard_run *run)
 {
-    int64_t next = guard_timers_next_ms(life);
+    int64_t next = guard_timers_next_ms(run);
     if (next == GUARD_RUN_NEVER) {
         return -1;
     }
@@ -250,15 +254,15 @@ int guard_timers_timeout_ms(const struct guard_run *life)
     return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-void guard_timers_step(struct guard_run *life)
+void guard_timers_step(struct guard_run *run)
 {
     int64_t now = kernel_clock_now_ms();
-    watch_stream(life, now);
-    watch_link(life, now);
-    watch_agent(life, now);
-    for (int i = 0; i < N_ROWS && !life->is_over; i++) {
-        if (rows[i].on_due != NULL && now >= due_at(&rows[i], life)) {
-            rows[i].on_due(life, now);
+    watch_stream(run, now);
+    watch_link(run, now);
+    watch_agent(run, now);
+    for (int i = 0; i < N_ROWS && !run->is_over; i++) {
+        if (rows[i].on_due != NULL && now >= due_at(&rows[i], run)) {
+            rows[i].on_due(run, now);
         }
     }
 }

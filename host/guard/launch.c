@@ -22,13 +22,13 @@
 #include "host/run_dir/run_dir.h"
 
 enum {
-    NOTE_MAX = 240, /* what went wrong, as a person reads it */
+    ERROR_TEXT_MAX = 240, /* an error text */
     EXIT_NOT_BEGUN = 127,
-    PLAIN_MAX = 1024,
-    PLAIN_WORDS_MAX = 64,
+    DIRECT_MAX = 1024,
+    DIRECT_WORDS_MAX = 64,
 };
 
-/* What the child needs, gathered before the fork. */
+/* What the child needs, prepared before the fork. */
 struct start {
     const struct run_spec *spec;
     const struct launch_command *command;
@@ -42,28 +42,28 @@ static _Noreturn void give_up(int gate, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static _Noreturn void give_up(int gate, const char *format, ...)
 {
-    char note[NOTE_MAX];
+    char text[ERROR_TEXT_MAX];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(note, sizeof(note), format, args);
+    int length = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     if (length > 0) {
-        send(gate, note, strnlen(note, sizeof(note)), MSG_NOSIGNAL);
+        send(gate, text, strnlen(text, sizeof(text)), MSG_NOSIGNAL);
     }
     _exit(EXIT_NOT_BEGUN);
 }
 
-/* Nothing of the guard's stays open: least of all its lock, which would make a dead
- * guard look alive. */
+/* The child must not inherit descriptors of the guard, least of all the lock, which
+ * would make a dead guard look alive. */
 static void close_others(const struct start *start)
 {
-    const struct job_stdio *ends = start->command->ends;
+    const struct job_stdio *stdio = start->command->stdio;
     int keep[] = {start->gate,
                   start->out,
                   start->err,
-                  ends != NULL ? ends->job_in : -1,
-                  ends != NULL ? ends->job_out : -1,
-                  ends != NULL ? ends->job_err : -1};
+                  stdio != NULL ? stdio->job_in : -1,
+                  stdio != NULL ? stdio->job_out : -1,
+                  stdio != NULL ? stdio->job_err : -1};
     int from = STDERR_FILENO + 1;
     for (;;) {
         int next = -1;
@@ -104,7 +104,7 @@ static void pass_gate(int gate)
         got = recv(gate, &go, 1, 0);
     } while (got < 0 && errno == EINTR);
     if (got != 1) {
-        _exit(EXIT_NOT_BEGUN); /* the guard is gone, or thought better of it */
+        _exit(EXIT_NOT_BEGUN); /* the guard is gone, or has abandoned the launch */
     }
 }
 
@@ -117,7 +117,8 @@ static void enter_directory(const struct start *start)
         }
         return;
     }
-    if (chdir(RUN_DIR_WORK) != 0) { /* the guard stands in the run's directory */
+    if (chdir(RUN_DIR_WORK) !=
+        0) { /* the guard's working directory is the run's directory */
         give_up(start->gate, "cannot enter the run's work directory: %s",
                 strerror(errno));
     }
@@ -141,7 +142,7 @@ static int open_input(const struct start *start, const char *path)
     return file;
 }
 
-static void place_files(const struct start *start, int in, int out, int err)
+static void dup_files(const struct start *start, int in, int out, int err)
 {
     if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(err, STDERR_FILENO) < 0) {
@@ -149,21 +150,22 @@ static void place_files(const struct start *start, int in, int out, int err)
     }
 }
 
-/* Of an interactive job. */
-static void open_ends(const struct start *start, const struct job_stdio *ends)
+/* For an interactive job. */
+static void open_stdio(const struct start *start, const struct job_stdio *stdio)
 {
     const struct run_spec *spec = start->spec;
-    if (ends->is_terminal && ioctl(ends->job_in, TIOCSCTTY, 0) != 0) {
+    if (stdio->is_terminal && ioctl(stdio->job_in, TIOCSCTTY, 0) != 0) {
         give_up(start->gate, "cannot take the terminal: %s", strerror(errno));
     }
-    int in = spec->in_file[0] != '\0' ? open_input(start, spec->in_file) : ends->job_in;
-    int out = ends->job_out >= 0 ? ends->job_out
-              : start->out >= 0  ? start->out
-                                 : open_output(start, spec->out_file);
-    int err = ends->job_err >= 0 ? ends->job_err
-              : start->err >= 0  ? start->err
-                                 : open_output(start, spec->err_file);
-    place_files(start, in, out, err);
+    int in =
+        spec->in_file[0] != '\0' ? open_input(start, spec->in_file) : stdio->job_in;
+    int out = stdio->job_out >= 0 ? stdio->job_out
+              : start->out >= 0   ? start->out
+                                  : open_output(start, spec->out_file);
+    int err = stdio->job_err >= 0 ? stdio->job_err
+              : start->err >= 0   ? start->err
+                                  : open_output(start, spec->err_file);
+    dup_files(start, in, out, err);
 }
 
 static void open_files(const struct start *start)
@@ -171,11 +173,11 @@ static void open_files(const struct start *start)
     const struct run_spec *spec = start->spec;
     if (!start->command->is_job) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        place_files(start, null, null, null);
+        dup_files(start, null, null, null);
         return;
     }
-    if (start->command->ends != NULL) {
-        open_ends(start, start->command->ends);
+    if (start->command->stdio != NULL) {
+        open_stdio(start, start->command->stdio);
         return;
     }
     int in = open_input(start, spec->in_file[0] != '\0' ? spec->in_file : "/dev/null");
@@ -183,24 +185,25 @@ static void open_files(const struct start *start)
     int err = start->err >= 0             ? start->err
               : spec->err_file[0] != '\0' ? open_output(start, spec->err_file)
                                           : out;
-    place_files(start, in, out, err);
+    dup_files(start, in, out, err);
 }
 
-/* The words of a command in which nothing is for a shell to interpret: a program by its
- * path, and arguments, one blank between them. False for any other. */
-static bool split_plain(const char *command, char *copy, char **words)
+/* Splits a command without shell syntax: the path of a program, and arguments,
+ * separated by single blanks. Returns false for any other command. */
+static bool split_words(const char *command, char *copy, char **words)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789/._-+:,@% ";
+    static const char literal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789/._-+:,@% ";
     size_t length = strlen(command);
-    if (command[0] != '/' || length >= PLAIN_MAX || strspn(command, plain) != length) {
+    if (command[0] != '/' || length >= DIRECT_MAX ||
+        strspn(command, literal) != length) {
         return false;
     }
     memcpy(copy, command, length + 1);
     int n_words = 0;
     char *word;
     while ((word = strsep(&copy, " ")) != NULL) {
-        if (n_words == PLAIN_WORDS_MAX || word[0] == '\0') {
+        if (n_words == DIRECT_WORDS_MAX || word[0] == '\0') {
             return false;
         }
         words[n_words++] = word;
@@ -209,8 +212,7 @@ static bool split_plain(const char *command, char *copy, char **words)
     return true;
 }
 
-/* As a shell does: PWD is true and in the environment. One that leads here by other
- * names is left. */
+/* Sets PWD as a shell does. A PWD that leads here by other names stays. */
 static void set_pwd(char *pwd, size_t size, char **env)
 {
     struct stat here;
@@ -227,25 +229,25 @@ static void set_pwd(char *pwd, size_t size, char **env)
         return;
     }
     snprintf(pwd, size, "PWD=%s", cwd);
-    *env = pwd; /* a place is free behind the last */
+    *env = pwd; /* there is a free place behind the last */
 }
 
-/* What /bin/sh would do with it, without a start of /bin/sh: a fifth of what a short
- * job costs. Returns where that did not work out, and the shell has the say. */
-static void run_plain(const struct launch_command *command)
+/* Executes the command without starting /bin/sh, which is a fifth of the cost of a
+ * short job. Returns if that fails: the shell then reports the error. */
+static void exec_directly(const struct launch_command *command)
 {
-    char copy[PLAIN_MAX];
+    char copy[DIRECT_MAX];
     char pwd[PATH_MAX + sizeof("PWD=")];
-    char *words[PLAIN_WORDS_MAX + 1];
-    if (split_plain(command->text, copy, words)) {
+    char *words[DIRECT_WORDS_MAX + 1];
+    if (split_words(command->text, copy, words)) {
         char **env = (char **)(uintptr_t)command->env;
         set_pwd(pwd, sizeof(pwd), env);
         execve(words[0], words, env);
     }
 }
 
-/* Everything between fork and exec. The guard has no other thread, so this may call
- * what it likes. */
+/* Everything between fork and exec. The guard has no other thread, so any call is safe.
+ */
 static _Noreturn void become_command(const struct start *start)
 {
     close_others(start);
@@ -261,14 +263,14 @@ static _Noreturn void become_command(const struct start *start)
                 strerror(error));
     }
     if (start->spec->is_leased) {
-        /* Somebody else's work: no set-uid program helps it up. */
+        /* A leased job gains no rights by set-uid programs. */
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     }
     enter_directory(start);
     open_files(start);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     reset_signals();
-    run_plain(start->command);
+    exec_directly(start->command);
     char shell[] = "sh";
     char option[] = "-c";
     char *arguments[] = {shell, option, (char *)(uintptr_t)start->command->text, NULL};
@@ -276,7 +278,7 @@ static _Noreturn void become_command(const struct start *start)
     give_up(start->gate, "cannot begin the command: %s", strerror(errno));
 }
 
-/* Born into it: there is no moment at which the job could have left a child outside. */
+/* The process is born into its cgroup: it cannot leave a child outside. */
 static pid_t fork_into(const struct cgroup *cgroup)
 {
     if (!cgroup_is_open(cgroup)) {
@@ -290,8 +292,8 @@ static pid_t fork_into(const struct cgroup *cgroup)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
 }
 
-/* Kept with the run: made by the guard, given to the account. */
-static int open_kept(int dir, const char *name, const struct account *account)
+/* A file in the run's directory: made by the guard, owned by the account. */
+static int open_output_file(int dir, const char *name, const struct account *account)
 {
     int file =
         openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -303,19 +305,19 @@ static int open_kept(int dir, const char *name, const struct account *account)
     return file;
 }
 
-static int open_kept_files(struct start *start, struct err *err)
+static int open_output_files(struct start *start, struct err *err)
 {
     const struct run_spec *spec = start->spec;
     bool keeps_out =
-        start->command->ends != NULL ? spec->keeps_out : spec->out_file[0] == '\0';
+        start->command->stdio != NULL ? spec->keeps_out : spec->out_file[0] == '\0';
     if (!start->command->is_job) {
         return 0;
     }
     if (keeps_out) {
-        start->out = open_kept(start->dir, RUN_DIR_STDOUT, start->account);
+        start->out = open_output_file(start->dir, RUN_DIR_STDOUT, start->account);
     }
     if (spec->keeps_err) {
-        start->err = open_kept(start->dir, RUN_DIR_STDERR, start->account);
+        start->err = open_output_file(start->dir, RUN_DIR_STDERR, start->account);
     }
     if ((keeps_out && start->out < 0) || (spec->keeps_err && start->err < 0)) {
         return err_set(err, ERR_IO, "cannot make the output's files: %s",
@@ -324,7 +326,7 @@ static int open_kept_files(struct start *start, struct err *err)
     return 0;
 }
 
-static int fork_child(struct launched *job, const struct start *start,
+static int fork_child(struct launched *launched, const struct start *start,
                       struct cgroup *cgroup, struct err *err)
 {
     pid_t pid = fork_into(cgroup);
@@ -338,11 +340,11 @@ static int fork_child(struct launched *job, const struct start *start,
     if (pid == 0) {
         become_command(start);
     }
-    job->pid = pid;
+    launched->pid = pid;
     return 0;
 }
 
-int launch_fork(struct launched *job, int dir, const struct run_spec *spec,
+int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
                 const struct launch_command *command, const struct account *account,
                 struct cgroup *cgroup, struct err *err)
 {
@@ -353,16 +355,16 @@ int launch_fork(struct launched *job, int dir, const struct run_spec *spec,
                           .out = -1,
                           .err = -1};
     int gates[2] = {-1, -1};
-    int code = open_kept_files(&start, err);
-    *job = (struct launched){.gate = -1};
+    int code = open_output_files(&start, err);
+    *launched = (struct launched){.gate = -1};
     if (code == 0 &&
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gates) != 0) {
         code = err_set(err, ERR_FULL, "cannot make the gate: %s", strerror(errno));
     }
     if (code == 0) {
-        job->gate = gates[0];
+        launched->gate = gates[0];
         start.gate = gates[1];
-        code = fork_child(job, &start, cgroup, err);
+        code = fork_child(launched, &start, cgroup, err);
     }
     int done[] = {start.out, start.err, gates[1], code != 0 ? gates[0] : -1};
     for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++) {
@@ -373,21 +375,21 @@ int launch_fork(struct launched *job, int dir, const struct run_spec *spec,
     return code;
 }
 
-void launch_release(struct launched *job)
+void launch_release(struct launched *launched)
 {
-    send(job->gate, "g", 1, MSG_NOSIGNAL);
+    send(launched->gate, "g", 1, MSG_NOSIGNAL);
 }
 
-void launch_abandon(struct launched *job)
+void launch_abandon(struct launched *launched)
 {
-    close(job->gate);
-    job->gate = -1;
+    close(launched->gate);
+    launched->gate = -1;
 }
 
-bool launch_has_failed(struct launched *job, char *text, size_t size)
+bool launch_has_failed(struct launched *launched, char *text, size_t size)
 {
-    ssize_t length = recv(job->gate, text, size - 1, MSG_DONTWAIT);
+    ssize_t length = recv(launched->gate, text, size - 1, MSG_DONTWAIT);
     text[length > 0 ? length : 0] = '\0';
-    launch_abandon(job);
+    launch_abandon(launched);
     return length > 0;
 }

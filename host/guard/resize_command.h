@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resize_command.h: a run that is told of other slots: its resize notification command,
- * and what it says to them.
+/* resize_command.h: notifies a run of other slots, by its resize notification command,
+ * and reports whether that accepts them.
  *
- * sublet-host writes the file (run_dir.h), then orders by its number. The command runs
- * as the job's user in /tmp, without input and output, with the job's variables, those
- * of hosts as they are after the resize, and
+ * sublet-host writes the resize file (run_dir.h), then sends a request with its number.
+ * The command runs as the job's user in /tmp, without input and output, with the
+ * environment of the job. Variables with hosts are as they are after the resize. It
+ * also has
  *
  *     LSB_RESIZE_EVENT        grow, shrink
- *     LSB_RESIZE_HOSTS        what comes or goes: "h1 2 h2 1"
- *     LSB_RESIZE_NOTIFY_OK    the code with which it agrees (0) ...
- *     LSB_RESIZE_NOTIFY_FAIL  ... and one with which it does not (any other)
+ *     LSB_RESIZE_HOSTS        the hosts that are added or released: "h1 2 h2 1"
+ *     LSB_RESIZE_NOTIFY_OK    the exit code that accepts (0) ...
+ *     LSB_RESIZE_NOTIFY_FAIL  ... and one that refuses (as any other does)
  *
- * It is not of the job, and not stopped or signalled with it. One that has not ended
- * after ten minutes is ended, and has not agreed. While it runs the job is not stopped;
- * one that ends, or is to end, does so at once. A job that stands still, has not begun
- * or is over is not told: RESIZE_NOT_NOW.
- *
- * The file: RUN_DIR_RESIZE_HEAD, then "number=", "command=", "n_slots=", "env=..." for
- * variables of the job from then on, "told=..." for those of the command alone, then
- * "end=": all ended by a NUL.
+ * It does not belong to the job, and is not stopped or signalled with it. After ten
+ * minutes it is killed, which counts as a refusal. While it runs the job is not
+ * suspended; if the job ends, or is to be terminated, that happens at once. A job that
+ * is suspended, has not begun or is over is not notified: RESIZE_NOT_NOW.
  *
  * Units: milliseconds of the monotonic clock. Source: lsf.md 6.1; ADR 0034.
  * Layer: host (guard). */
@@ -29,39 +26,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { RESIZE_REQUEST_ENV_MAX = 8 };
-
-struct resize_request {
-    char *bytes; /* of all texts; NULL: none */
-    int64_t number, n_slots;
-    const char *command;
-    const char *env[RESIZE_REQUEST_ENV_MAX], *told[RESIZE_REQUEST_ENV_MAX];
-    int n_env, n_told;
-};
+#include "host/exec/exec.h"
 
 struct resize_command {
-    pid_t pid;                   /* of the command; 0: none runs */
-    int64_t until_ms;            /* it is ended then; INT64_MAX: none runs */
-    struct resize_request asked; /* what it is told of */
-    struct resize_request kept;  /* whose variables are the job's */
+    pid_t pid;                     /* 0: none runs */
+    int64_t until_ms;              /* it is killed then; INT64_MAX: none runs */
+    struct resize_request request; /* the last one */
+    struct resize_request applied; /* the accepted one, whose variables the job has */
 };
 
 struct guard_run;
 struct guard_request;
 
-void resize_command_init(struct resize_command *resize);
-void resize_command_release(struct resize_command *resize);
-
 bool resize_command_is_running(const struct resize_command *resize);
-/* By number: begun, or answered. */
-void resize_command_request(struct guard_run *life, const struct guard_request *order);
-/* A child has ended like that: true where it was this command, which is answered. */
-bool resize_command_ended(struct guard_run *life, pid_t pid, int status);
-/* It has had its time. */
-void resize_command_expire(struct guard_run *life, int64_t now);
-/* The job ends, or is to: nobody waits for the command. */
-void resize_command_abandon(struct guard_run *life);
-/* Of a run whose guard is gone: what was agreed last counts. */
-void resize_command_reload(struct guard_run *life);
+/* Begins the resize with that number, or answers. */
+void resize_command_request(struct guard_run *run, const struct guard_request *request);
+/* A child has ended: returns true if it was this command, which is answered then. */
+bool resize_command_ended(struct guard_run *run, pid_t pid, int status);
+/* Its time is over. */
+void resize_command_expire(struct guard_run *run, int64_t now);
+/* The job ends, or is to be terminated: the command is killed. */
+void resize_command_abandon(struct guard_run *run);
+/* For a run whose guard is gone: applies the resize that was accepted last. */
+void resize_command_reload(struct guard_run *run);
 
 #endif

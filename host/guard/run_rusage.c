@@ -2,32 +2,70 @@
 /* run_rusage.c: see run_rusage.h. */
 #include "host/guard/run_rusage.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
-
-#include "host/guard/rlimit_watch.h"
+#include <unistd.h>
 
 static int64_t larger(int64_t one, int64_t other)
 {
     return one > other ? one : other;
 }
 
-void run_rusage_take(struct run_rusage *use, const struct procs *crew)
-{
-    if (cgroup_is_open(&crew->cgroup)) {
-        use->cpu_ms += larger(cgroup_cpu_ms(&crew->cgroup), 0);
-    }
-    use->peak_kib = larger(memcg_peak_kib(&crew->memory), use->peak_kib);
-}
-
-int64_t run_rusage_cpu_ms(const struct run_rusage *use, const struct procs *crew)
-{
-    return use->cpu_ms + rlimit_watch_cpu_ms(crew);
-}
-
-void run_rusage_write(const struct run_rusage *use, struct guard_record *record)
+/* CPU time of all processes that the guard has waited for, and of their children that
+ * they have waited for. */
+static int64_t waited_cpu_ms(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
-    record->cpu_ms = (uint64_t)larger(use->cpu_ms, rlimit_watch_waited_ms());
-    record->mem_kib = (uint64_t)larger(use->peak_kib, usage.ru_maxrss);
+    return ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+           (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+}
+
+void run_rusage_measure(const struct procs *procs, struct run_rusage_sample *sample)
+{
+    int n_members = 0;
+    int64_t page_kib = sysconf(_SC_PAGESIZE) / 1024, ticks = 0;
+    struct process *members = procs_members(procs, &n_members);
+    *sample = (struct run_rusage_sample){.n_processes = n_members};
+    for (int i = 0; i < n_members; i++) {
+        ticks += (int64_t)members[i].cpu_ticks;
+        sample->mem_kib += (int64_t)members[i].resident_pages * page_kib;
+        sample->swap_kib += (int64_t)(members[i].virtual_bytes / 1024);
+        sample->n_threads += (int64_t)members[i].n_threads;
+    }
+    free(members);
+    sample->cpu_ms = waited_cpu_ms() + ticks * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+int64_t run_rusage_procs_cpu_ms(const struct procs *procs)
+{
+    int64_t counted_ms =
+        cgroup_is_open(&procs->cgroup) ? cgroup_cpu_ms(&procs->cgroup) : -1;
+    struct run_rusage_sample sample;
+    if (counted_ms >= 0) {
+        return counted_ms;
+    }
+    run_rusage_measure(procs, &sample);
+    return sample.cpu_ms;
+}
+
+void run_rusage_add_cgroups(struct run_rusage *rusage, const struct procs *procs)
+{
+    if (cgroup_is_open(&procs->cgroup)) {
+        rusage->cpu_ms += larger(cgroup_cpu_ms(&procs->cgroup), 0);
+    }
+    rusage->peak_kib = larger(memcg_peak_kib(&procs->memcg), rusage->peak_kib);
+}
+
+int64_t run_rusage_cpu_ms(const struct run_rusage *rusage, const struct procs *procs)
+{
+    return rusage->cpu_ms + run_rusage_procs_cpu_ms(procs);
+}
+
+void run_rusage_record(const struct run_rusage *rusage, struct guard_record *record)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    record->cpu_ms = (uint64_t)larger(rusage->cpu_ms, waited_cpu_ms());
+    record->mem_kib = (uint64_t)larger(rusage->peak_kib, usage.ru_maxrss);
 }

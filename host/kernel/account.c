@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* account.c: see account.h. */
-#include "host/kernel/account.h"
+/* account.c: see kernel.h. */
+#include "host/kernel/kernel.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -13,7 +13,7 @@
 
 enum { GROUPS_MAX = 65536 }; /* NGROUPS_MAX of Linux */
 
-/* Room grows until the answer fits; an account has at most GROUPS_MAX groups. */
+/* The array grows until all groups fit; an account has at most GROUPS_MAX. */
 static void find_groups(const char *name, struct account *account)
 {
     int room = 64;
@@ -78,5 +78,5 @@ int account_become(const struct account *account)
         setresuid(account->uid, account->uid, account->uid) != 0) {
         return errno;
     }
-    return setuid(0) == 0 ? EPERM : 0; /* no way back, or not at all */
+    return setuid(0) == 0 ? EPERM : 0; /* the account must have no way back to root */
 }

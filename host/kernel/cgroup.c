@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup.c: see cgroup.h. */
-#include "host/kernel/cgroup.h"
+/* cgroup.c: see kernel.h. */
+#include "host/kernel/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "host/kernel/kernel_file.h"
 
-/* It takes less than ten; a process deep in the kernel longer. */
+/* Freezing takes less than 10 ms; longer if a process is deep in the kernel. */
 enum { FREEZE_WAIT_MS = 1000 };
 
 bool cgroup_open(struct cgroup *cgroup, const char *path)
@@ -33,7 +33,7 @@ bool cgroup_make(struct cgroup *cgroup, const char *path)
         return false;
     }
     if (faccessat(cgroup->dir, "cgroup.freeze", W_OK, 0) != 0) {
-        cgroup_remove(cgroup); /* a kernel before 5.2: of no use */
+        cgroup_remove(cgroup); /* a kernel before 5.2 cannot freeze */
     }
     return cgroup->dir >= 0;
 }
@@ -54,7 +54,7 @@ void cgroup_remove(struct cgroup *cgroup)
     }
 }
 
-/* A change of cgroup.events wakes those who poll it for POLLPRI. */
+/* The kernel signals a change of cgroup.events by POLLPRI. */
 static bool wait_frozen(const struct cgroup *cgroup)
 {
     char text[KERNEL_FILE_MAX];
@@ -81,8 +81,8 @@ bool cgroup_freeze(const struct cgroup *cgroup, bool is_frozen)
     return !is_frozen || wait_frozen(cgroup);
 }
 
-/* For kernels before 5.14, which have no cgroup.kill: one by one; the caller looks
- * again until nobody is left. */
+/* Kernels before 5.14 have no cgroup.kill. The caller repeats this until the cgroup is
+ * empty. */
 static void kill_each(const struct cgroup *cgroup)
 {
     char text[KERNEL_FILE_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_root.c: see cgroup_root.h. */
-#include "host/kernel/cgroup_root.h"
+/* cgroup_root.c: see kernel.h. */
+#include "host/kernel/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,9 +16,9 @@
 
 enum { SWEEP_AGE_S = 60, PATH_SIZE = CGROUP_ROOT_PATH_SIZE };
 
-/* ---- what the kernel tells */
+/* ---- mounts and our own cgroup */
 
-/* In a list with one of `between` between its words. */
+/* `between` are the separators of the list. */
 static bool has_word(const char *list, const char *word, const char *between)
 {
     size_t length = strlen(word);
@@ -61,7 +61,7 @@ static bool take_mount_of_memory(char *line, char *point)
     return take_mount(line, "cgroup", "memory", point);
 }
 
-/* "0::/path". One outside our cgroup namespace ("/..") is nothing to us. */
+/* "0::/path". A path outside our cgroup namespace ("/..") cannot be used. */
 static bool take_own(char *line, char *path)
 {
     return strncmp(line, "0::/", 4) == 0 && strncmp(line, "0::/..", 6) != 0 &&
@@ -88,16 +88,17 @@ static bool find_line(const char *process, const char *name,
     return is_found;
 }
 
-/* ---- places */
+/* ---- candidates */
 
-/* BASE/NAME; false where that is too long. */
+/* BASE/NAME; false if that is too long. */
 static bool join(const char *base, const char *name, char path[PATH_SIZE])
 {
     return snprintf(path, PATH_SIZE, "%s/%s", base, name) < PATH_SIZE;
 }
 
-/* A run's cgroup can be made in it, and processes be put into that. */
-static bool make_place(const char *base, char place[PATH_SIZE])
+/* Makes BASE/sublet. True if cgroups of runs can be made in it, and processes moved to
+ * them. */
+static bool make_candidate(const char *base, char place[PATH_SIZE])
 {
     char procs[PATH_SIZE];
     return join(base, "sublet", place) && join(base, "cgroup.procs", procs) &&
@@ -105,8 +106,8 @@ static bool make_place(const char *base, char place[PATH_SIZE])
            access(procs, W_OK) == 0;
 }
 
-/* The cgroups in `path` get the memory controller, or have it. */
-static bool give_memory(const char *path)
+/* Enables the memory controller for the cgroups in `path`. */
+static bool enable_memory(const char *path)
 {
     char control[PATH_SIZE], text[512];
     if (!join(path, "cgroup.subtree_control", control)) {
@@ -123,14 +124,14 @@ static bool give_memory(const char *path)
     return put > 0 || has_word(text, "memory", " \n");
 }
 
-/* Takes it where it is the first, or the first with memory. */
-static void try_place(const char *base, struct cgroup_root *found)
+/* Chooses BASE if it is the first candidate, or the first with memory controller. */
+static void try_candidate(const char *base, struct cgroup_root *found)
 {
     char place[PATH_SIZE];
-    if (found->has_memory || !make_place(base, place)) {
+    if (found->has_memory || !make_candidate(base, place)) {
         return;
     }
-    bool has_memory = give_memory(base) && give_memory(place);
+    bool has_memory = enable_memory(base) && enable_memory(place);
     if (has_memory || found->path[0] == '\0') {
         snprintf(found->path, sizeof(found->path), "%s", place);
         found->has_memory = has_memory;
@@ -148,11 +149,11 @@ static void find_version_2(const char *process, const char *mount,
     size_t length = strlen(base), tail = strlen(AGENT);
     if (length > tail && strcmp(base + length - tail, AGENT) == 0) {
         base[length - tail] = '\0';
-        try_place(base, found);
+        try_candidate(base, found);
         base[length - tail] = '/';
     }
-    try_place(base, found);
-    try_place(mount, found);
+    try_candidate(base, found);
+    try_candidate(mount, found);
 }
 
 void cgroup_root_find(const char *process, struct cgroup_root *found)
@@ -164,14 +165,14 @@ void cgroup_root_find(const char *process, struct cgroup_root *found)
     }
     if (!found->has_memory &&
         find_line(process, "mountinfo", take_mount_of_memory, mount) &&
-        !make_place(mount, found->memory)) {
+        !make_candidate(mount, found->memory)) {
         found->memory[0] = '\0';
     }
 }
 
-/* ---- what was left */
+/* ---- cgroups that were left behind */
 
-/* One with a process in it is not removed: the kernel says no. */
+/* The kernel refuses to remove a cgroup that contains a process. */
 static void sweep(const char *path)
 {
     DIR *all = path[0] == '\0' ? NULL : opendir(path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_file.h: the small files by which the kernel is told and tells of a cgroup.
+/* kernel_file.h: reads and writes the small files of a cgroup.
  *
- * `dir` is an open directory. What is longer than KERNEL_FILE_MAX is cut.
- * Layer: host (guard). */
+ * `dir` is an open directory. What is longer than KERNEL_FILE_MAX is truncated.
+ * Layer: host (inside kernel/). */
 #ifndef SUBLET_HOST_KERNEL_KERNEL_FILE_H
 #define SUBLET_HOST_KERNEL_KERNEL_FILE_H
 
@@ -11,16 +11,16 @@
 
 enum { KERNEL_FILE_MAX = 4096 };
 
-/* False where there is none, or the kernel refuses the text. */
+/* Returns false if there is no such file, or the kernel refuses the text. */
 bool kernel_file_write(int dir, const char *name, const char *text);
 bool kernel_file_write_number(int dir, const char *name, int64_t number);
-/* False where there is none, or it is empty; the text is "" then. */
+/* Returns false, and the text "", if the file is missing or empty. */
 bool kernel_file_read(int dir, const char *name, char text[KERNEL_FILE_MAX]);
-/* The same of a file that is open, from its beginning. */
+/* The same for an open file, from its beginning. */
 bool kernel_file_read_open(int file, char text[KERNEL_FILE_MAX]);
-/* The number behind `key` and a blank, at the start of a line; -1: none. */
+/* The number in the line "KEY NUMBER"; -1: there is no such line. */
 int64_t kernel_file_find_number(const char *text, const char *key);
-/* Of a file with such lines; "" for `key`: the file is a number. -1: none. */
+/* The same in a file; with `key` "" the whole file is a number. -1: none. */
 int64_t kernel_file_read_number(int dir, const char *name, const char *key);
 
 #endif

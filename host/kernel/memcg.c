@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memcg.c: see memcg.h. */
-#include "host/kernel/memcg.h"
+/* memcg.c: see kernel.h. */
+#include "host/kernel/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "host/kernel/kernel_file.h"
 
-/* Names of the same things. */
+/* The names of the files in both versions. */
 struct names {
     const char *limit, *events, *peak;
 };
@@ -20,95 +20,93 @@ static const struct names version_2 = {"memory.max", "memory.events", "memory.pe
 static const struct names version_1 = {"memory.limit_in_bytes", "memory.oom_control",
                                        "memory.max_usage_in_bytes"};
 
-static const struct names *names_of(const struct memcg *memory)
+static const struct names *names_of(const struct memcg *memcg)
 {
-    return memory->path == NULL ? &version_2 : &version_1;
+    return memcg->path == NULL ? &version_2 : &version_1;
 }
 
-void memcg_init(struct memcg *memory)
+void memcg_init(struct memcg *memcg)
 {
-    *memory = (struct memcg){.dir = -1};
+    *memcg = (struct memcg){.dir = -1};
 }
 
-static bool has_limit(const struct memcg *memory)
+static bool has_limit(const struct memcg *memcg)
 {
-    return faccessat(memory->dir, names_of(memory)->limit, W_OK, 0) == 0;
+    return faccessat(memcg->dir, names_of(memcg)->limit, W_OK, 0) == 0;
 }
 
-bool memcg_use_cgroup(struct memcg *memory, const struct cgroup *cgroup)
+bool memcg_use_cgroup(struct memcg *memcg, const struct cgroup *cgroup)
 {
-    *memory = (struct memcg){.dir = cgroup->dir};
-    if (cgroup->dir >= 0 && !has_limit(memory)) {
-        memory->dir = -1;
+    *memcg = (struct memcg){.dir = cgroup->dir};
+    if (cgroup->dir >= 0 && !has_limit(memcg)) {
+        memcg->dir = -1;
     }
-    return memcg_is_open(memory);
+    return memcg_is_open(memcg);
 }
 
-bool memcg_make(struct memcg *memory, const char *path)
+bool memcg_make(struct memcg *memcg, const char *path)
 {
-    memcg_init(memory);
+    memcg_init(memcg);
     if (mkdir(path, 0755) != 0 && errno != EEXIST) {
         return false;
     }
-    *memory = (struct memcg){.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                             .path = path};
-    if (memory->dir >= 0 && !has_limit(memory)) {
-        memcg_remove(memory);
+    *memcg = (struct memcg){.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                            .path = path};
+    if (memcg->dir >= 0 && !has_limit(memcg)) {
+        memcg_remove(memcg);
     }
-    return memcg_is_open(memory);
+    return memcg_is_open(memcg);
 }
 
-bool memcg_add_process(const struct memcg *memory, pid_t pid)
+bool memcg_add_process(const struct memcg *memcg, pid_t pid)
 {
-    return memory->path == NULL ||
-           kernel_file_write_number(memory->dir, "cgroup.procs", pid);
+    return memcg->path == NULL ||
+           kernel_file_write_number(memcg->dir, "cgroup.procs", pid);
 }
 
-void memcg_remove(struct memcg *memory)
+void memcg_remove(struct memcg *memcg)
 {
-    if (memory->path != NULL && memory->dir >= 0) {
-        rmdir(memory->path);
-        close(memory->dir);
+    if (memcg->path != NULL && memcg->dir >= 0) {
+        rmdir(memcg->path);
+        close(memcg->dir);
     }
-    memcg_init(memory);
+    memcg_init(memcg);
 }
 
-bool memcg_set_limit(const struct memcg *memory, int64_t kib)
+bool memcg_set_limit(const struct memcg *memcg, int64_t kib)
 {
     int64_t bytes = kib > INT64_MAX / 1024 ? INT64_MAX : kib * 1024;
-    if (!memcg_is_open(memory) ||
-        !kernel_file_write_number(memory->dir, names_of(memory)->limit, bytes)) {
+    if (!memcg_is_open(memcg) ||
+        !kernel_file_write_number(memcg->dir, names_of(memcg)->limit, bytes)) {
         return false;
     }
-    /* With swap it would only get slow. */
-    if (memory->path == NULL) {
-        kernel_file_write(memory->dir, "memory.swap.max", "0");
-        kernel_file_write(memory->dir, "memory.oom.group", "1");
+    /* A run over its limit is killed; with swap it would only become slow. */
+    if (memcg->path == NULL) {
+        kernel_file_write(memcg->dir, "memory.swap.max", "0");
+        kernel_file_write(memcg->dir, "memory.oom.group", "1");
     } else {
-        kernel_file_write_number(memory->dir, "memory.memsw.limit_in_bytes", bytes);
+        kernel_file_write_number(memcg->dir, "memory.memsw.limit_in_bytes", bytes);
     }
     return true;
 }
 
-int64_t memcg_oom_kills(const struct memcg *memory)
+int64_t memcg_oom_kills(const struct memcg *memcg)
 {
-    return memcg_is_open(memory)
-               ? kernel_file_read_number(memory->dir, names_of(memory)->events,
-                                         "oom_kill")
-               : -1;
+    return memcg_is_open(memcg) ? kernel_file_read_number(
+                                      memcg->dir, names_of(memcg)->events, "oom_kill")
+                                : -1;
 }
 
-bool memcg_kills_whole_run(const struct memcg *memory)
+bool memcg_kills_whole_run(const struct memcg *memcg)
 {
-    return memory->path == NULL && memcg_is_open(memory) &&
-           kernel_file_read_number(memory->dir, "memory.oom.group", "") == 1;
+    return memcg->path == NULL && memcg_is_open(memcg) &&
+           kernel_file_read_number(memcg->dir, "memory.oom.group", "") == 1;
 }
 
-int64_t memcg_peak_kib(const struct memcg *memory)
+int64_t memcg_peak_kib(const struct memcg *memcg)
 {
-    int64_t bytes =
-        memcg_is_open(memory)
-            ? kernel_file_read_number(memory->dir, names_of(memory)->peak, "")
-            : -1;
+    int64_t bytes = memcg_is_open(memcg)
+                        ? kernel_file_read_number(memcg->dir, names_of(memcg)->peak, "")
+                        : -1;
     return bytes < 0 ? -1 : bytes / 1024;
 }

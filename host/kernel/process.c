@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c: see process.h. */
-#include "host/kernel/process.h"
+/* process.c: see kernel.h. */
+#include "host/kernel/kernel.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 enum {
     STAT_MAX = 1024,
-    ENVIRON_MAX = 1 << 18, /* more than ENV_BYTES_MAX and what is added */
+    ENVIRON_MAX = 1 << 18, /* above ENV_BYTES_MAX and the variables we add */
     FIELDS_READ = 24,      /* of /proc/PID/stat, see proc(5) */
 };
 
@@ -36,7 +37,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *text, size_t size)
     return (ssize_t)used;
 }
 
-/* The second field is a name in brackets that may hold blanks and brackets itself. */
+/* The second field, a name in brackets, may contain blanks and brackets. */
 bool process_read(pid_t pid, struct process *process)
 {
     char text[STAT_MAX];
@@ -120,11 +121,23 @@ bool process_signal(const struct process *process, int signal)
     if (handle < 0) {
         return false;
     }
-    /* The handle holds whoever has the id now; only then is its start compared. */
+    /* The handle pins the process that has the id now, before its start is compared. */
     struct process now;
     bool is_same = process_read(process->pid, &now) && now.start == process->start;
     bool is_sent =
         is_same && syscall(SYS_pidfd_send_signal, handle, signal, NULL, 0) == 0;
     close(handle);
     return is_sent;
+}
+
+void process_kill_session(pid_t pid)
+{
+    int count = 0;
+    struct process *list = process_list(&count);
+    for (int i = 0; i < count; i++) {
+        if (list[i].session == pid || list[i].pid == pid) {
+            process_signal(&list[i], SIGKILL);
+        }
+    }
+    free(list);
 }

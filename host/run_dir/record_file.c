@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_file.c: see record_file.h. The file has two places of GUARD_RECORD_MAX bytes.
+/* record_file.c: see run_dir.h. The file has two places of GUARD_RECORD_MAX bytes.
  * Each holds "sum=", a checksum of the record, and the record as text. */
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "host/run_dir/run_dir.h"
 
 #define NEW_FILE RUN_DIR_STATE ".new"
 #define SUM_FORMAT "sum=%016" PRIx64 "\n"
@@ -26,8 +24,8 @@ static uint64_t sum_of(const char *text)
     return sum;
 }
 
-/* False where the place is empty, or was not written to its end. `bytes` has a NUL
- * behind it. */
+/* Returns false if the place is empty or was not written completely. `bytes` ends with
+ * a NUL. */
 static bool parse_place(const char *bytes, struct guard_record *record)
 {
     char head[SUM_LENGTH + 1];
@@ -74,7 +72,7 @@ int record_file_read(int dir, struct guard_record *record, struct err *err)
     return 0;
 }
 
-/* 0 or errno. The NUL goes with it: what stood there may have been longer. */
+/* Returns 0 or errno. The NUL is written too: the text before may have been longer. */
 static int write_place(int file, struct guard_record *record)
 {
     char bytes[SUM_LENGTH + GUARD_RECORD_MAX];
@@ -108,7 +106,7 @@ int record_file_write(int dir, struct guard_record *record, struct err *err)
         error = errno;
     }
     if (error != 0) {
-        record->seq--; /* the place is written again, the other one stays */
+        record->seq--; /* the next attempt uses this place again */
         return err_set(err, ERR_IO, "cannot write a run's record: %s", strerror(error));
     }
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_dir.c: see run_dir_lock.h. */
-#include "host/run_dir/run_dir_lock.h"
+/* run_dir.c: see run_dir.h. */
+#include "host/run_dir/run_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "host/exec/run_spec.h"
-#include "host/kernel/boot_id.h"
-#include "host/run_dir/run_dir.h"
 
 int run_dir_enter(const char *path)
 {
@@ -27,43 +24,71 @@ int run_dir_enter(const char *path)
     return dir;
 }
 
-void run_dir_remove(int dir, const char *path)
+/* The state goes first: without it the other files have no meaning. */
+void run_dir_empty(int dir)
 {
-    static const char *const files[] = {RUN_DIR_SPEC,   RUN_DIR_STATE,  RUN_DIR_SOCKET,
+    static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
                                         RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
                                         RUN_DIR_RESIZE};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         unlinkat(dir, files[i], 0);
     }
     unlinkat(dir, RUN_DIR_WORK, AT_REMOVEDIR);
-    rmdir(path);
 }
 
-int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err)
+/* ---- its files */
+
+/* A whole file, from malloc, with a free byte behind it. */
+static int read_file(int dir, const char *name, char **bytes, size_t *length,
+                     struct err *err)
 {
-    memset(spec, 0, sizeof(*spec));
-    int file = openat(dir, RUN_DIR_SPEC, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat status;
+    *bytes = NULL;
     if (file < 0 || fstat(file, &status) != 0) {
         int error = errno;
         if (file >= 0) {
             close(file);
         }
-        return err_set(err, ERR_IO, "cannot open the run's spec: %s", strerror(error));
+        return err_set(err, ERR_IO, "cannot open the run's %s: %s", name,
+                       strerror(error));
     }
     if (status.st_size > RUN_SPEC_MAX) {
         close(file);
-        return err_set(err, ERR_BOUNDS, "the run's spec is too large");
+        return err_set(err, ERR_BOUNDS, "the run's %s is too large", name);
     }
-    size_t length = (size_t)status.st_size;
-    char *bytes = mem_alloc(length + 1, 1);
-    ssize_t got = read(file, bytes, length);
+    *length = (size_t)status.st_size;
+    *bytes = mem_alloc(*length + 1, 1);
+    ssize_t got = read(file, *bytes, *length);
     close(file);
-    if (got != (ssize_t)length) {
-        free(bytes);
-        return err_set(err, ERR_IO, "cannot read the run's spec");
+    if (got != (ssize_t)*length) {
+        free(*bytes);
+        *bytes = NULL;
+        return err_set(err, ERR_IO, "cannot read the run's %s", name);
     }
-    return run_spec_parse(bytes, length, spec, err);
+    return 0;
+}
+
+int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err)
+{
+    char *bytes;
+    size_t length;
+    memset(spec, 0, sizeof(*spec));
+    int code = read_file(dir, RUN_DIR_SPEC, &bytes, &length, err);
+    return code != 0 ? code : run_spec_parse(bytes, length, spec, err);
+}
+
+bool run_dir_read_resize(int dir, uint64_t number, struct resize_request *request)
+{
+    size_t length;
+    *request = (struct resize_request){.bytes = NULL};
+    if (read_file(dir, RUN_DIR_RESIZE, &request->bytes, &length, NULL) == 0 &&
+        run_spec_parse_resize(request, length) && (uint64_t)request->number == number) {
+        return true;
+    }
+    free(request->bytes);
+    request->bytes = NULL;
+    return false;
 }
 
 static uint64_t size_of(int dir, const char *name)
@@ -78,15 +103,4 @@ void run_dir_measure_output(int dir, struct guard_record *record)
 {
     record->out_bytes = size_of(dir, RUN_DIR_STDOUT);
     record->err_bytes = size_of(dir, RUN_DIR_STDERR);
-}
-
-void run_dir_read_boot_id(char *boot_id, size_t size)
-{
-    int file = open(boot_id_path(), O_RDONLY | O_CLOEXEC);
-    ssize_t length = file < 0 ? 0 : read(file, boot_id, size - 1);
-    boot_id[length > 0 ? length : 0] = '\0';
-    boot_id[strcspn(boot_id, "\n")] = '\0';
-    if (file >= 0) {
-        close(file);
-    }
 }

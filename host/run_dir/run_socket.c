@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_socket.c: see run_socket.h. */
-#include "host/run_dir/run_socket.h"
+/* run_socket.c: see run_dir.h. */
+#include "host/run_dir/run_dir.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -45,4 +45,19 @@ int run_socket_accept(int listener)
         return -1;
     }
     return peer;
+}
+
+int run_socket_connect(int dir, const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    /* The path of a run may be too long for a socket's address. */
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir,
+             name);
+    int link = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (link >= 0 &&
+        connect(link, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        close(link);
+        return -1;
+    }
+    return link;
 }

@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #include "host/agent/guard_client.h"
-#include "host/agent/guard_talk.h"
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 
 enum { WAIT_MS = 60000 };
 
@@ -127,7 +126,7 @@ bool guard_trial_hear(struct guard_trial *trial)
     for (;;) {
         struct pollfd polls = {.fd = trial->link, .events = POLLIN};
         assert_int_equal(poll(&polls, 1, RUN_FIXTURE_PATIENCE_MS), 1);
-        switch (guard_talk_receive(trial->link, &trial->record)) {
+        switch (guard_client_receive(trial->link, &trial->record)) {
         case GUARD_CLIENT_RECORD:
             return true;
         case GUARD_CLIENT_GONE:
@@ -153,7 +152,7 @@ void guard_trial_hear_silence(struct guard_trial *trial)
 
 void guard_trial_tell(struct guard_trial *trial, struct guard_request order)
 {
-    assert_true(guard_talk_send(trial->link, &order));
+    assert_true(guard_client_send(trial->link, &order));
 }
 
 void guard_trial_go(struct guard_trial *trial)

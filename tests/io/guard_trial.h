@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "host/agent/spec_writer.h"
-#include "host/exec/guard_record.h"
-#include "host/kernel/cgroup_root.h"
+#include "host/exec/exec.h"
+#include "host/kernel/kernel.h"
 #include "host/run_dir/run_dir.h"
 #include "tests/io/run_fixture.h"
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 
 static char program[4096];
 

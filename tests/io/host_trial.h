@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "host/exec/guard_record.h"
+#include "host/exec/exec.h"
 #include "tests/io/fake_site.h"
 
 /* Waits for a file, so that a test decides when it goes on. */

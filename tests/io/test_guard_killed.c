@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 #include "tests/io/guard_trial.h"
 
 static void check_burial(struct guard_trial *trial)

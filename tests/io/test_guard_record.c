@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "host/agent/guard_client.h"
-#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir.h"
 #include "tests/io/guard_trial.h"
 
 static void test_damaged_spec(void **state)

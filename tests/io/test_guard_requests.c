@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/agent/guard_talk.h"
+#include "host/agent/guard_client.h"
 #include "tests/io/guard_trial.h"
 
 static bool has_bytes(const char *path)
@@ -241,8 +241,8 @@ static void test_kill_before_the_go(void **state)
     guard_trial_hear_until(trial, RUN_WAITING);
     uint64_t token = trial->record.token;
     guard_trial_control(trial, 1, CONTROL_KILL, 0);
-    guard_talk_send(trial->link,
-                    &(struct guard_request){.kind = GUARD_REQUEST_GO, .token = token});
+    guard_client_send(
+        trial->link, &(struct guard_request){.kind = GUARD_REQUEST_GO, .token = token});
     guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.start_ms, 0);

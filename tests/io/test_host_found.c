@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/exec/guard_record.h"
-#include "host/run_dir/record_file.h"
+#include "host/exec/exec.h"
+#include "host/run_dir/run_dir.h"
 #include "tests/io/host_trial.h"
 
 /* ---- killed and found again */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/kernel/cgroup_root.h"
+#include "host/kernel/kernel.h"
 #include "tests/unit/host/fake_cgroup.h"
 
 /* Both hierarchies, and one that is none of ours in front. */

@@ -10,16 +10,16 @@
 #include <unistd.h>
 
 #include "host/guard/guard_timers.h"
-#include "host/kernel/kernel_clock.h"
+#include "host/kernel/kernel.h"
 
 /* A job that runs, with an agent, and nothing to wait for. */
-static void begin(struct guard_run *life)
+static void begin(struct guard_run *run)
 {
-    guard_run_init(life, "", -1);
-    life->course.stage = STAGE_JOB;
-    life->record.phase = RUN_RUNNING;
-    life->tell_at = GUARD_RUN_NEVER;
-    life->link.n_peers = 1;
+    guard_run_init(run, "", -1);
+    run->stages.stage = STAGE_JOB;
+    run->record.phase = RUN_RUNNING;
+    run->report_use_at = GUARD_RUN_NEVER;
+    run->link.n_peers = 1;
 }
 
 static void test_earliest(void **state)
@@ -36,13 +36,13 @@ static void test_earliest(void **state)
         {"a look at its use", 5, 4, 3, 2, 2},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct guard_run life;
-        begin(&life);
-        life.stage_until = rows[i].stage;
-        life.save_at = rows[i].save;
-        life.stop_at = rows[i].stop;
-        life.limits.look_at = rows[i].look;
-        if (guard_timers_next_ms(&life) != rows[i].expected) {
+        struct guard_run run;
+        begin(&run);
+        run.stage_until = rows[i].stage;
+        run.save_at = rows[i].save;
+        run.suspend_at = rows[i].stop;
+        run.rlimits.check_at = rows[i].look;
+        if (guard_timers_next_ms(&run) != rows[i].expected) {
             fail_msg("%s", rows[i].why);
         }
     }
@@ -52,82 +52,82 @@ static void test_earliest(void **state)
  * limit any more. */
 static void test_run_limit(void **state)
 {
-    struct guard_run life;
-    begin(&life);
-    life.spec.run_limit_ms = 1000;
-    life.running_since = 5000;
-    assert_int_equal(guard_timers_next_ms(&life), 6000);
-    life.ran_ms = 400;
-    assert_int_equal(guard_timers_next_ms(&life), 5600);
-    life.record.phase = RUN_SUSPENDED;
-    assert_int_equal(guard_timers_next_ms(&life), GUARD_RUN_NEVER);
-    life.record.phase = RUN_RUNNING;
-    life.course.stage = STAGE_PRE_EXEC;
-    assert_int_equal(guard_timers_next_ms(&life), GUARD_RUN_NEVER);
-    life.course.stage = STAGE_JOB;
-    escalation_postpone(&life.ladder, 9000);
-    assert_int_equal(guard_timers_next_ms(&life), 9000);
+    struct guard_run run;
+    begin(&run);
+    run.spec.run_limit_ms = 1000;
+    run.running_since = 5000;
+    assert_int_equal(guard_timers_next_ms(&run), 6000);
+    run.ran_ms = 400;
+    assert_int_equal(guard_timers_next_ms(&run), 5600);
+    run.record.phase = RUN_SUSPENDED;
+    assert_int_equal(guard_timers_next_ms(&run), GUARD_RUN_NEVER);
+    run.record.phase = RUN_RUNNING;
+    run.stages.stage = STAGE_PRE_EXEC;
+    assert_int_equal(guard_timers_next_ms(&run), GUARD_RUN_NEVER);
+    run.stages.stage = STAGE_JOB;
+    escalation_postpone(&run.escalation, 9000);
+    assert_int_equal(guard_timers_next_ms(&run), 9000);
 }
 
 static void test_standing_still(void **state)
 {
-    struct guard_run life;
-    begin(&life);
-    life.limits.look_at = 10;
-    life.stage_until = 20;
-    life.tell_at = 30;
-    life.stop_at = 40;
-    life.record.phase = RUN_SUSPENDED;
-    assert_int_equal(guard_timers_next_ms(&life), GUARD_RUN_NEVER);
-    life.save_at = 50;
-    assert_int_equal(guard_timers_next_ms(&life), 50);
-    life.course.stage = STAGE_POST_EXEC; /* what cleans up has its time all the same */
-    assert_int_equal(guard_timers_next_ms(&life), 10);
+    struct guard_run run;
+    begin(&run);
+    run.rlimits.check_at = 10;
+    run.stage_until = 20;
+    run.report_use_at = 30;
+    run.suspend_at = 40;
+    run.record.phase = RUN_SUSPENDED;
+    assert_int_equal(guard_timers_next_ms(&run), GUARD_RUN_NEVER);
+    run.save_at = 50;
+    assert_int_equal(guard_timers_next_ms(&run), 50);
+    run.stages.stage = STAGE_POST_EXEC; /* what cleans up has its time all the same */
+    assert_int_equal(guard_timers_next_ms(&run), 10);
 }
 
 static void test_ended(void **state)
 {
-    struct guard_run life;
-    begin(&life);
-    life.stage_until = life.stop_at = life.listen_at = life.limits.look_at = 10;
-    life.record.phase = RUN_ENDED;
-    assert_int_equal(guard_timers_next_ms(&life), GUARD_RUN_NEVER);
-    life.save_at = 60;
-    assert_int_equal(guard_timers_next_ms(&life), 60);
+    struct guard_run run;
+    begin(&run);
+    run.stage_until = run.suspend_at = run.listen_at = run.rlimits.check_at = 10;
+    run.record.phase = RUN_ENDED;
+    assert_int_equal(guard_timers_next_ms(&run), GUARD_RUN_NEVER);
+    run.save_at = 60;
+    assert_int_equal(guard_timers_next_ms(&run), 60);
 }
 
 static void test_for_poll(void **state)
 {
-    struct guard_run life;
-    begin(&life);
-    assert_int_equal(guard_timers_timeout_ms(&life), -1);
-    life.save_at = 1; /* long ago */
-    assert_int_equal(guard_timers_timeout_ms(&life), 0);
-    life.save_at = kernel_clock_now_ms() + 3600000;
-    assert_in_range(guard_timers_timeout_ms(&life), 3000000, 3600000);
-    life.save_at = GUARD_RUN_NEVER - 1;
-    assert_in_range(guard_timers_timeout_ms(&life), 3600000, INT32_MAX);
+    struct guard_run run;
+    begin(&run);
+    assert_int_equal(guard_timers_timeout_ms(&run), -1);
+    run.save_at = 1; /* long ago */
+    assert_int_equal(guard_timers_timeout_ms(&run), 0);
+    run.save_at = kernel_clock_now_ms() + 3600000;
+    assert_in_range(guard_timers_timeout_ms(&run), 3000000, 3600000);
+    run.save_at = GUARD_RUN_NEVER - 1;
+    assert_in_range(guard_timers_timeout_ms(&run), 3600000, INT32_MAX);
 }
 
 /* What a turn does is done once: its deadline is gone, or later. */
 static void test_turn(void **state)
 {
-    struct guard_run life;
-    begin(&life);
-    life.tell_at = 1;
-    guard_timers_step(&life);
-    assert_true(life.tell_at > kernel_clock_now_ms());
-    assert_false(life.is_over);
-    life.record.phase = RUN_WAITING; /* and its agent goes */
-    life.link.n_peers = 0;
-    life.listen_at = GUARD_RUN_NEVER - 1;
-    life.spec.wait_ms = 3600000;
-    guard_timers_step(&life);
-    assert_false(life.is_over);
-    assert_true(life.wait_until > kernel_clock_now_ms());
-    life.link.n_peers = 1; /* and comes back */
-    guard_timers_step(&life);
-    assert_int_equal(life.wait_until, GUARD_RUN_NEVER);
+    struct guard_run run;
+    begin(&run);
+    run.report_use_at = 1;
+    guard_timers_step(&run);
+    assert_true(run.report_use_at > kernel_clock_now_ms());
+    assert_false(run.is_over);
+    run.record.phase = RUN_WAITING; /* and its agent goes */
+    run.link.n_peers = 0;
+    run.listen_at = GUARD_RUN_NEVER - 1;
+    run.spec.wait_ms = 3600000;
+    guard_timers_step(&run);
+    assert_false(run.is_over);
+    assert_true(run.give_up_at > kernel_clock_now_ms());
+    run.link.n_peers = 1; /* and comes back */
+    guard_timers_step(&run);
+    assert_int_equal(run.give_up_at, GUARD_RUN_NEVER);
 }
 
 int main(void)

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host/kernel/cgroup.h"
+#include "host/kernel/kernel.h"
 #include "host/kernel/kernel_file.h"
-#include "host/kernel/memcg.h"
 #include "tests/unit/host/fake_cgroup.h"
 
 static int begin(void **state)

@@ -18,8 +18,7 @@
 
 #include "base/bounds.h"
 #include "host/run_dir/run_dir.h"
-#include "host/run_dir/stream_packet.h"
-#include "host/stdio/stdio_relay.h"
+#include "host/stdio/host_stdio.h"
 #include "model/msg.h"
 
 enum { SERVED = 8 }; /* turns: more than any of this takes */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec.h: the pure part of a run: its spec, its record, the commands that it consists
+ * of, and the signals that terminate it. Nothing is executed here, and no file is read.
+ *
+ *   guard_record  the state of a run, as its guard reports it and writes it to disk
+ *   run_spec      what a guard has to run, as sublet-host writes it down
+ *   stages        the sequence of a run's commands, and the result of the run
+ *   stage_env     the environment of commands before and after the job
+ *   escalation    the sequence of signals that terminates a command
+ *
+ * Source: LSF's PRE_EXEC, POST_EXEC, JOB_TERMINATE_INTERVAL; lsf.md 3.5, 6.1.
+ * Layer: host/exec (pure). */
+#ifndef SUBLET_HOST_EXEC_EXEC_H
+#define SUBLET_HOST_EXEC_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bounds.h"
+#include "base/err.h"
+#include "model/job_control.h"
+#include "model/job_rlimit.h"
+#include "model/msg.h"
+
+/* ---- the record of a run
+ *
+ * The record is the same in memory, on disk and on the guard's socket. As text it has
+ * one line "name=value" per field. A parser skips unknown names and sets missing fields
+ * to zero, so that guards and agents of different versions understand each other.
+ *
+ * Units: milliseconds of wall clock, KiB, bytes; clock ticks since boot for job_start.
+ */
+enum {
+    GUARD_RECORD_TEXT_SIZE = 256,
+    GUARD_RECORD_PATH_SIZE = 1024,
+    GUARD_RECORD_MAX = 4096, /* as text */
+    GUARD_RECORD_MARK_SIZE = 256,
+};
+
+struct guard_record {
+    enum run_phase phase;
+    enum run_end
+        end; /* set before ENDED when the job is over, post-exec commands run */
+    char boot_id[40];
+    uint64_t guard_pid;
+    uint64_t token;     /* what the GO request must carry; 63 bits, never 0 */
+    uint64_t mark;      /* in the environment of all processes of the run: SUBLET_RUN */
+    uint64_t job_pid;   /* also the session of the job; 0 until the job has begun */
+    uint64_t job_start; /* field 22 of /proc/PID/stat */
+    char cgroup[GUARD_RECORD_PATH_SIZE]; /* "": processes are found by their session */
+    char memory[GUARD_RECORD_PATH_SIZE]; /* cgroup of the version 1 memory controller */
+    uint64_t start_ms, end_ms;
+    uint64_t control_done;
+    uint64_t can_resize;               /* 1: the guard knows GUARD_REQUEST_RESIZE */
+    uint64_t resize_done, resize_code; /* of the last resize, as in RUN_STATE */
+    uint64_t cause;                    /* enum run_cause */
+    uint64_t code;
+    uint64_t cpu_ms, mem_kib;
+    uint64_t out_bytes, err_bytes;
+    uint64_t seq; /* how often it was written to disk; 0: never */
+    char text[GUARD_RECORD_TEXT_SIZE];
+};
+
+/* Writes at most GUARD_RECORD_MAX bytes including the NUL; returns the length. */
+size_t guard_record_format(const struct guard_record *record, char *text);
+/* Errors: ERR_PARSE. */
+int guard_record_parse(const char *text, size_t length, struct guard_record *record,
+                       struct err *err) MUST_CHECK;
+
+/* The variable that all processes of the run carry: "SUBLET_RUN=north.1.<mark>". */
+void guard_record_mark(const struct guard_record *record, const char *run,
+                       char text[GUARD_RECORD_MARK_SIZE]);
+
+/* Copies a sentence into `record->text` as one line of printable ASCII. */
+void guard_record_set_text(struct guard_record *record, const char *text);
+
+/* ---- the spec of a run, and a request to resize it
+ *
+ * The spec file begins with RUN_SPEC_HEAD. Then come "name=value" for each field,
+ * "env=NAME=value" for each variable, "limit=NAME=number", "pre_exec=COMMAND",
+ * "post_exec=COMMAND" and "control=suspend=COMMAND" for each of these, and "end=".
+ * Each item ends with a NUL, so a truncated file is noticed, and a command may contain
+ * any other byte.
+ *
+ * The resize file begins with RUN_SPEC_RESIZE_HEAD. Then come "number=", "command=" and
+ * "n_slots=", "env=..." for variables that the job's commands have from then on,
+ * "told=..." for variables of the notification command alone, and "end=".
+ *
+ * Units: milliseconds. Ownership: all texts point into `bytes`, until release.
+ * Errors: ERR_PARSE. */
+#define RUN_SPEC_HEAD "sublet-spec 1"
+#define RUN_SPEC_RESIZE_HEAD "sublet-resize 1"
+
+enum {
+    RUN_SPEC_ENV_FREE = 2,  /* for the mark, and PWD */
+    RUN_SPEC_MAX = 1 << 20, /* a RUN_START is one frame; its hosts are named twice */
+    RUN_SPEC_RESIZE_ENV_MAX = 8,
+};
+
+struct run_spec {
+    char *bytes;
+    const char *run;     /* "SITE.ATTEMPT" */
+    const char *account; /* "": the guard's own */
+    const char *command;
+    const char *cwd;      /* "": the run's work directory */
+    const char *in_file;  /* "": /dev/null */
+    const char *out_file; /* "": a file in the run's directory */
+    const char *err_file; /* "": the same as the output */
+    const char *cgroup;   /* directory to make the run's cgroup in; "": none */
+    const char *memory;   /* the same for version 1's memory controller */
+    bool is_leased;       /* never as root; output stays in the run's directory */
+    bool keeps_err;       /* errors go to the run's directory, apart from the output */
+    bool keeps_out;       /* interactive jobs: likewise, instead of the terminal */
+    int64_t interaction;  /* enum interaction */
+    int64_t umask;
+    int64_t n_slots;       /* if several, the job gets a SIGTSTP before it is stopped */
+    int64_t run_limit_ms;  /* 0: none */
+    int64_t end_within_ms; /* the job ends so long after its guard began; 0: no limit */
+    int64_t wait_ms;       /* how long a guard without agent waits for the GO */
+    int64_t grace_ms;      /* between the signals that terminate the job */
+    const char **env;      /* NULL-terminated, with RUN_SPEC_ENV_FREE places behind */
+    int n_env;
+    struct job_rlimits limits;
+    const char *pre_execs[EXEC_COMMANDS_MAX]; /* commands before the job */
+    int n_pre_execs;
+    const char *post_execs[EXEC_COMMANDS_MAX]; /* and after it */
+    int n_post_execs;
+    const char *controls[JOB_CONTROL_KINDS]; /* signal or command; NULL: the default */
+};
+
+/* Takes ownership of `bytes`, from malloc, also if it fails. */
+int run_spec_parse(char *bytes, size_t length, struct run_spec *spec,
+                   struct err *err) MUST_CHECK;
+void run_spec_release(struct run_spec *spec);
+
+struct resize_request {
+    char *bytes; /* from malloc; NULL: there is none */
+    int64_t number, n_slots;
+    const char *command;
+    const char *env[RUN_SPEC_RESIZE_ENV_MAX], *command_env[RUN_SPEC_RESIZE_ENV_MAX];
+    int n_env, n_command_env;
+};
+
+/* Parses request->bytes. Returns false if they are truncated or no resize file. */
+bool run_spec_parse_resize(struct resize_request *request, size_t length);
+
+/* ---- the sequence of commands
+ *
+ * A run executes its pre-exec commands, the job, and its post-exec commands, one after
+ * the other. If a pre-exec command fails or is killed, the job does not begin.
+ * Post-exec commands run in any case. The result of the run is that of the job, or of
+ * the failed pre-exec command. */
+enum stage { STAGE_PRE_EXEC, STAGE_JOB, STAGE_POST_EXEC, STAGE_DONE };
+
+struct stages {
+    const struct run_spec *spec;
+    enum stage stage;
+    int at; /* index of the command within its stage */
+    /* The result, once the job has ended or cannot begin: */
+    bool is_decided;
+    enum run_end end;
+    enum run_cause cause;
+    int code;
+    int status; /* wait status; 0: the job never began */
+    bool is_killed;
+    char text[GUARD_RECORD_TEXT_SIZE];
+};
+
+/* How a command ended. */
+struct stage_outcome {
+    int status;           /* wait status */
+    enum run_cause cause; /* the limit that terminated it */
+    bool is_killed;       /* by a kill request */
+    bool is_late;         /* its stage exceeded its time limit */
+    const char *failure;  /* why the command could not begin; "": it did */
+};
+
+/* Starts with the first command that exists. */
+void stages_init(struct stages *stages, const struct run_spec *spec);
+/* For a run whose job has ended as the record says: only post-exec commands are left.
+ */
+void stages_init_post_exec(struct stages *stages, const struct run_spec *spec,
+                           const struct guard_record *record);
+/* The current command; NULL after the last one. */
+const char *stages_command(const struct stages *stages);
+/* The current command has ended: moves to the next one. */
+void stages_advance(struct stages *stages, const struct stage_outcome *outcome);
+
+/* The environment of the current pre-exec or post-exec command: that of the job with
+ * LSF's PATH. Post-exec commands also have LSB_JOBEXIT_STAT, the wait status of the job
+ * (0: it did not begin), and LSB_JOBPEND=1 if the job will be requeued.
+ *
+ * Ownership: the list is heap memory, its texts belong to the spec or to this struct.
+ */
+struct stage_env {
+    const char **list; /* NULL-terminated, with a free place for PWD */
+    char status[64];
+};
+
+void stage_env_init(struct stage_env *env, const struct stages *stages);
+void stage_env_release(struct stage_env *env);
+
+/* ---- escalation of signals
+ *
+ * A command is terminated by SIGINT, SIGTERM and SIGKILL, with JOB_TERMINATE_INTERVAL
+ * between them. SIGXCPU comes first if the CPU limit is the reason. SIGKILL is repeated
+ * until the caller finds no process any more.
+ *
+ * Units: milliseconds of the monotonic clock. */
+#define ESCALATION_NEVER INT64_MAX
+
+struct escalation {
+    int next_signal; /* index of the next signal to be sent */
+    int64_t next_ms; /* when it is due; NEVER: nothing is being terminated */
+};
+
+void escalation_init(struct escalation *escalation);
+bool escalation_is_on(const struct escalation *escalation);
+/* Starts with `signal` (SIGXCPU, SIGINT or SIGKILL), which is due at once. An
+ * escalation that is on already continues unchanged, except that SIGKILL takes effect
+ * at once. */
+void escalation_begin(struct escalation *escalation, int signal, int64_t now_ms);
+/* Another means is tried first: SIGINT is due at `until_ms`, unless signals have been
+ * sent already. */
+void escalation_postpone(struct escalation *escalation, int64_t until_ms);
+/* Returns the signal that is due now, 0 if none is. The next one is due `pause_ms`
+ * later. */
+int escalation_next(struct escalation *escalation, int64_t pause_ms, int64_t now_ms);
+
+#endif
