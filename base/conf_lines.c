@@ -158,7 +158,7 @@ bool conf_lines_next(struct conf_lines *lines)
             }
             conf_lines_complain(
                 lines, lines->line, NULL,
-                "\\ at the end of the file, expected a line that goes on");
+                "\\ at the end of the file, expected a continuation line");
             break;
         }
         size_t kept = without_comment(part, length, &quoted);

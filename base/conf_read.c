@@ -237,7 +237,7 @@ static void read_keyed(struct reader *reader, struct conf_section *section)
         cell->value = value_of(arena, value, strlen(value));
     } else if (section->name[0] != '\0') {
         complain(reader, reader->lines.text_line, cell->key,
-                 "no value, expected one, or - or () for none");
+                 "no value, expected a value, or - or () if it is unset");
     }
 }
 
@@ -303,7 +303,7 @@ static const char *heading_key(struct reader *reader, const char *word, size_t w
     const char *key = upper(reader->conf->arena, word, length);
     if (has_column(reader->section, key)) {
         complain(reader, reader->lines.text_line, key,
-                 "given again in the heading, expected once");
+                 "given twice in the heading, expected once");
         return NULL;
     }
     return key;
@@ -370,7 +370,7 @@ static void read_row(struct reader *reader)
                       "parentheses do not pair, expected each closed in its cell");
     } else if (n_words != reader->n_heading) {
         conf_complain(reader->conf, CONF_ERROR, &where, NULL, NULL,
-                      "%d cells, expected %d as in the heading (- for none)", n_words,
+                      "%d cells, expected %d as in the heading (- if unset)", n_words,
                       reader->n_heading);
     }
 }

@@ -78,8 +78,8 @@ static int check_recovery(const struct peer *from, const struct msg_set_drain *s
     return rc < 0 || lease->behind_epoch != 0
                ? rc
                : err_set(err, ERR_STATE,
-                         "lease %s: its provider is not behind, there is nothing to "
-                         "recover",
+                         "lease %s: the provider's journal is not behind, so there is "
+                         "nothing to recover",
                          lease->row.id);
 }
 

@@ -119,10 +119,9 @@ void broker_requests_query(const struct broker *broker, const struct event *even
     case QUERY_LIMITS:
     case QUERY_KINDS:
     default:
-        outbox_reply_error(
-            effects, event, query->request, ERR_NOT_FOUND,
-            "the broker keeps leases, their hosts and sites only; ask a site, with "
-            "--socket");
+        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
+                           "the broker knows leases, their hosts and sites only; ask a "
+                           "site, with --socket");
     }
 }
 
@@ -152,8 +151,8 @@ void broker_requests_reconfig(const struct event *event, struct effects *effects
     uint64_t request = event->msg->reconfig.request;
     if ((event->from.roles & ROLE_ADMIN) == 0) {
         outbox_reply_error(effects, event, request, ERR_DENIED,
-                           "\"%s\" may not have the broker's configuration read anew; "
-                           "ask an administrator of the federation",
+                           "\"%s\" may not reload the broker's configuration; ask an "
+                           "administrator of the federation",
                            event->from.name);
         return;
     }

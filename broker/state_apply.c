@@ -162,7 +162,7 @@ static void apply_split(struct lease *lease, const struct msg_state *state,
     }
     if (state->epoch == row->epoch) {
         effects_log(effects, LOG_LEVEL_ERROR,
-                    "lease %s: its provider states another split under epoch %llu",
+                    "lease %s: its provider reports a different split under epoch %llu",
                     row->id, (unsigned long long)row->epoch);
     }
     apply_epoch(lease, state, now_ms, effects);
@@ -178,7 +178,7 @@ static void apply_made(struct lease *lease, const struct msg_state *state,
     rebalance_clock_start(lease, now_ms);
     lease_move(lease, LEASE_MADE,
                state->type == LEASE_POOL
-                   ? "its plan gives it slots"
+                   ? "its plan grants it slots"
                    : "the consumer's first job was scheduled onto it",
                now_ms, effects);
     lease_notify_consumer(lease, now_ms);
@@ -273,8 +273,8 @@ static void apply(struct broker *broker, struct lease *lease,
     push_recall_on_state(lease, state, now_ms, effects);
     apply_withdrawn(lease, state, now_ms, effects);
     if (state->is_ended) {
-        end(lease, reason_of(state, "withdrawn, and all its slots are home"), now_ms,
-            effects);
+        end(lease, reason_of(state, "withdrawn, and all its slots have been returned"),
+            now_ms, effects);
     } else if (lease->row.state == LEASE_INACTIVE) {
         continue_handover(lease, state, now_ms, effects);
     }
@@ -299,7 +299,7 @@ static void refuse_behind(struct lease *lease, const struct event *event,
                       "until an administrator says `sublet lease recover %s`",
                       lease->row.id, theirs, ours, lease->row.id);
         effects_log(effects, LOG_LEVEL_WARNING,
-                    "lease %s: its provider is at epoch %llu, behind %llu",
+                    "lease %s: the provider is at epoch %llu, behind %llu",
                     lease->row.id, theirs, ours);
     }
 }

@@ -271,7 +271,7 @@ int connect_send(struct connect *connect, struct msg *msg, uint64_t *request,
 {
     if (connect->site == NULL) {
         return err_set(err, ERR_STATE,
-                       "this is for a site, not for a broker; leave --broker away");
+                       "this command asks a site, not a broker; omit --broker");
     }
     if (request != NULL) {
         *request = ++connect->last_request;

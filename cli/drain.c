@@ -222,7 +222,7 @@ static bool is_over(struct drain *drain, int *status)
     int rc = look(drain, &leases, &progress, &err);
     bool is_done = true;
     if (rc == ERR_AWAY) {
-        show(drain, "the daemon cannot be reached; the order stands");
+        show(drain, "the daemon cannot be reached; the order remains in force");
         is_done = false;
     } else if (rc != 0) {
         show(drain, NULL);

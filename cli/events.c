@@ -16,9 +16,9 @@
 #include "model/msg.h"
 
 const struct call_option events_options[] = {
-    {"--after", "ID", "only what came after this event", false},
+    {"--after", "ID", "only events after this one", false},
     {"--last", "N", "only the last so many of these", false},
-    {"--follow", NULL, "go on until interrupted", false},
+    {"--follow", NULL, "continue until interrupted", false},
     {NULL, NULL, NULL, false},
 };
 

@@ -18,7 +18,7 @@ const struct call_option leases_options[] = {
 };
 
 const struct call_option lease_options[] = {
-    {"--site", "SITE", "drain, resume: all leases of this site, and those to come",
+    {"--site", "SITE", "drain, resume: all leases of this site, also future ones",
      false},
     {"--no-wait", NULL, "drain: do not wait for the last job to end", false},
     {"--timeout", "TIME", "drain: wait so long at most (seconds, or s m h d)", false},

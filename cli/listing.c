@@ -11,7 +11,7 @@ const struct call_option listing_options[] = {
     {"--json", NULL, "the whole as JSON", false},
     {"--noheader", NULL, "no heading", false},
     {"-o", "FIELDS", "these JSON fields, separated by commas", false},
-    {"--sort", "FIELD", "by this JSON field; -FIELD the other way round", false},
+    {"--sort", "FIELD", "by this JSON field; -FIELD reverses the order", false},
     {NULL, NULL, NULL, false},
 };
 

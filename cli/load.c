@@ -10,7 +10,7 @@
 
 const struct call_option load_options[] = {
     {"-R", "STRING", "those that match, in its order", false},
-    {"-l", NULL, "also disk I/O and what is measured besides", false},
+    {"-l", NULL, "also disk I/O and other measured resources", false},
     {NULL, NULL, NULL, false},
 };
 

@@ -136,12 +136,11 @@ static int print_commands(const struct command *commands)
     put_heading(".SS", "Options of all commands");
     put_options(call_globals);
     puts(".SH EXIT STATUS");
-    put_line(
-        "0: done. 1: refused or failed, with one line on standard error: what, why, "
-        "what to do. 2: wrong usage.");
+    put_line("0: done. 1: refused or failed, with one line on standard error that says "
+             "what, why and what to do. 2: wrong usage.");
     puts(".SH ENVIRONMENT");
-    put_line("SUBLET_SOCKET, SUBLET_BROKER, SUBLET_KEY, SUBLET_BROKER_KEY stand in for "
-             "the options of all commands.");
+    put_line("SUBLET_SOCKET, SUBLET_BROKER, SUBLET_KEY and SUBLET_BROKER_KEY are "
+             "defaults for the options of all commands.");
     puts(".SH SEE ALSO\n\\fBsublet.conf\\fR(5)");
     return call_finish_output();
 }

@@ -17,7 +17,7 @@ int outcome_connect_again(const struct call *call, struct connect **connect,
     int rc = ERR_AWAY;
     connect_free(*connect);
     *connect = NULL;
-    call_say("the site does not answer; waiting for it to come back");
+    call_say("the site does not answer; waiting until it does");
     for (int i = 0; rc != 0 && i < RETRIES_MAX; i++) {
         zclock_sleep(RETRY_MS);
         rc = connect_new(call, connect, err);

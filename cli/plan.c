@@ -16,12 +16,12 @@
 #include "sys/json.h"
 
 const struct call_option plan_options[] = {
-    {"--pool", "NAME", "the pool; may be left out where the file has one", false},
+    {"--pool", "NAME", "the pool; may be omitted if the file has only one", false},
     {"--slots", "N", "slots that the pool has now", false},
     {"--demand", "NODE=N,...", "slots that leaves want; inf: any number", false},
     {"--alloc", "NODE=N,...", "slots that leaves have", false},
     {"--recalled", "NODE=N,...", "of these, recalled in an earlier cycle", false},
-    {"--window", "NAME", "the time window whose plan counts", false},
+    {"--window", "NAME", "the time window whose plan is used", false},
     {"--hosts", "NxM", "N hosts of M slots each, for PLACEMENT=exclusive", false},
     {NULL, NULL, NULL, false},
 };

@@ -69,8 +69,7 @@ static int check_found(const struct call *call, const struct listing *listing)
     size_t n_asked = (size_t)call->n_operands - 1;
     return n_asked > 0 && json_array_size(listing->rows) == 0
                ? call_fail(
-                     "plan: no node \"%s\" in the plan; with a file, give --slots "
-                     "too",
+                     "plan: no node \"%s\" in the plan; with a file, also give --slots",
                      call->operands[1])
                : CALL_OK;
 }

@@ -12,7 +12,7 @@
 #include "model/msg.h"
 
 const struct call_option cmd_resize_options[] = {
-    {"-c", NULL, "with release: asks for no more slots from then on", false},
+    {"-c", NULL, "with release: the job requests no more slots afterwards", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -80,7 +80,7 @@ static int read_what(struct call *call, struct msg_job_resize *resize)
     const char *what = call->n_operands > WHAT ? call->operands[WHAT] : "";
     bool is_release = strcmp(what, "release") == 0;
     if (call_has(call, "-c") && !is_release) {
-        return call_misuse(call, "-c goes with release");
+        return call_misuse(call, "-c requires release");
     }
     if (is_release) {
         return read_release(call, resize);

@@ -9,7 +9,7 @@
 const struct call_option hosts_options[] = {
     {"-l", NULL, "in full", false},
     {"-e", NULL, "what is exported", false},
-    {"-s", NULL, "shared resources: what there is, reserved and left", false},
+    {"-s", NULL, "shared resources: total, reserved and available", false},
     {"-R", "STRING", "those that match the requirement string", false},
     {NULL, NULL, NULL, false},
 };
@@ -20,7 +20,7 @@ const struct call_option queues_options[] = {
 };
 
 const struct call_option limits_options[] = {
-    {"-a", NULL, "also those of which nothing is used", false},
+    {"-a", NULL, "also those that are not used", false},
     {"-c", NULL, "as configured", false},
     {"-n", "NAME", "of this name, used or not", false},
     {"-u", "USER", "that hold for this user, or group", false},
@@ -37,7 +37,7 @@ int resources_hosts(struct call *call)
     query.shared = call_has(call, "-s");
     if (query.shared &&
         (query.exported || call_has(call, "-R") || call_has(call, "-l"))) {
-        return call_misuse(call, "-s goes with none of -e, -l and -R");
+        return call_misuse(call, "-s cannot be combined with -e, -l or -R");
     }
     query.res_req = call_has(call, "-R") ? call_value(call, "-R") : "";
     return listing_run(call, &query, query.shared ? "resource" : "host",

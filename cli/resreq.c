@@ -11,7 +11,7 @@
 const struct call_option resreq_options[] = {
     {"--lenient", NULL, "as with LSF_STRICT_RESREQ=N", false},
     {"--all", NULL, "check: every section, not select alone", false},
-    {"--hosts", "FILE", "match: hosts, a JSON object a line", false},
+    {"--hosts", "FILE", "match: file of hosts, one JSON object on each line", false},
     {"--local", "HOST", "match: the host that type==local means", false},
     {NULL, NULL, NULL, false},
 };
@@ -142,7 +142,7 @@ int resreq_run(struct call *call)
         return call_misuse(call, "no requirement string");
     }
     if (strcmp(what, "match") == 0) {
-        return call_has(call, "--all") ? call_misuse(call, "--all goes with check")
+        return call_has(call, "--all") ? call_misuse(call, "--all requires check")
                                        : match_run(call);
     }
     if (call_has(call, "--hosts") || call_has(call, "--local")) {

@@ -11,13 +11,13 @@
 #include "cli/commands.h"
 
 const struct call_option simulate_options[] = {
-    {"--events", "FILE", "what happened, a JSON object a line; -: standard output",
+    {"--events", "FILE", "events, one JSON object on each line; -: standard output",
      false},
     {"--json", NULL, "the summary as JSON", false},
-    {"--seed", "N", "of all that is left to chance (default 1)", false},
+    {"--seed", "N", "seed of the random numbers (default 1)", false},
     {"--plot", "FILE", "slots used, lent and borrowed over time, as SVG", false},
     {"--compare", NULL, "several scenarios, side by side", false},
-    {"--log", NULL, "what the daemons log goes to standard error", false},
+    {"--log", NULL, "the daemons' logs go to standard error", false},
     {NULL, NULL, NULL, false},
 };
 

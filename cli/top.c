@@ -22,7 +22,8 @@
 #include "sys/daemon.h"
 
 const struct call_option top_options[] = {
-    {"--once", NULL, "one picture, and end; as where the output is no terminal", false},
+    {"--once", NULL,
+     "one picture, then end; the default if the output is not a terminal", false},
     {"--interval", "TIME", "ask so often, whole seconds; default 1s", false},
     {"--filter", "WORDS", "leases with all of these in id, state or reason", false},
     {NULL, NULL, NULL, false},
@@ -294,10 +295,10 @@ static void draw_help(int y)
     static const char *const lines[] = {
         "q         ends",
         "s  S      sorts by the next column, or the one before",
-        "r         the other way round",
-        "/         types a filter of words; Enter keeps it, Esc clears it",
+        "r         reverses the order",
+        "/         filters by words; Enter applies the filter, Esc clears it",
         "up down PgUp PgDn Home End   moves through the leases",
-        "h         these keys, and away with them",
+        "h         shows or hides these keys",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         mvaddnstr(y + (int)i, 2, lines[i], COLS - 2);

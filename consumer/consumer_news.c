@@ -266,7 +266,7 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
         break;
     case ATTEMPT_LOST:
         forget(consumer, reporter, attempt, CONSUMER_LOST,
-               "its provider has no trace of it");
+               "its provider has no record of it");
         break;
     case ATTEMPT_ABSENT:
         note_absent(consumer, reporter, attempt);

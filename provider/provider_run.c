@@ -81,8 +81,8 @@ static const char *judge_host(const struct provider *provider,
         return arena_printf(arena, "an exclusive job runs on host %s", asked->host);
     }
     if (start->spec.is_exclusive && count_used(host, true) > 0) {
-        return arena_printf(arena, "other jobs run on host %s, it wants one of its own",
-                            asked->host);
+        return arena_printf(
+            arena, "other jobs run on host %s, and the job is exclusive", asked->host);
     }
     if (asked->n_slots > entry->consumer - entry->consumer_running) {
         return arena_printf(arena, "no free slot on host %s", asked->host);
@@ -123,7 +123,7 @@ static const char *judge(const struct provider *provider,
                               start->lease);
     }
     if (reason == NULL && start->n_hosts <= 0) {
-        reason = "no host is asked for";
+        reason = "no host is requested";
     }
     for (int i = 0; reason == NULL && i < start->n_hosts; i++) {
         reason = judge_host(provider, book, start, i, arena);

@@ -82,8 +82,7 @@ static const char *read_local(const struct reader *reader, const struct conf_cel
     }
     if (strcmp(words.words[0], "root") == 0) {
         COMPLAIN(reader, CONF_ERROR, cell,
-                 "nobody of another site runs as root, "
-                 "expected another account");
+                 "a user of another site cannot run as root, expected another account");
         return NULL;
     }
     return words.words[0];

@@ -84,8 +84,9 @@ static int check(const struct call *call, const struct job *job,
     }
     if (action == CONTROL_RESUME && !is_stopped(job)) {
         return job->attempt != 0 && job->halt.causes != 0
-                   ? err_set(err, ERR_STATE,
-                             "job is suspended by the system, which resumes it")
+                   ? err_set(
+                         err, ERR_STATE,
+                         "the job was suspended by the system, which also resumes it")
                    : err_set(err, ERR_STATE, "job is not suspended");
     }
     if (action == CONTROL_SIGNAL && job->attempt == 0) {
@@ -96,8 +97,8 @@ static int check(const struct call *call, const struct job *job,
     }
     if (action == CONTROL_SIGNAL && job->halt.causes != 0) {
         return err_set(err, ERR_STATE,
-                       "job is suspended, and takes signals when it goes on; `sublet "
-                       "kill` ends it");
+                       "the job is suspended and accepts signals when it resumes; "
+                       "`sublet kill` ends it");
     }
     return 0;
 }
@@ -198,7 +199,8 @@ static void order_elements(struct call *call, const char *id,
     note(call, id, 0, done_text(action));
     call->n_taken += n_taken - 1;
     if (call->n_taken == ALL_MAX) {
-        note(call, id, ERR_FULL, "many jobs have taken it, say it again for the rest");
+        note(call, id, ERR_FULL,
+             "too many jobs for one request; repeat it for the others");
     }
 }
 
@@ -223,7 +225,7 @@ static void order_all(struct call *call)
     for (int i = 0; i < job_table_count(call->api->jobs); i++) {
         if (call->n_taken == ALL_MAX) {
             note(call, "0", ERR_FULL,
-                 "many jobs have taken it, say it again for the rest");
+                 "too many jobs for one request; repeat it for the others");
             return;
         }
         struct job *job = job_table_at(call->api->jobs, i);

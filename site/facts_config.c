@@ -272,7 +272,7 @@ static void read_model(struct conf *conf, const struct conf_section *section,
     for (int i = 0; i < config->n_models; i++) {
         if (strcmp(models[i].name, cell->value) == 0) {
             COMPLAIN(CONF_ERROR, section, row, cell,
-                     "model \"%s\" stands here twice, expected one row", cell->value);
+                     "model \"%s\" is defined twice, expected one row", cell->value);
             return;
         }
     }

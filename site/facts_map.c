@@ -231,8 +231,8 @@ static void read_row(struct map_row *map, const struct resources *catalogue,
         return;
     }
     if (list->is_mapped[id]) {
-        COMPLAIN(map, "RESOURCENAME",
-                 "resource \"%s\" stands here twice, expected once", name);
+        COMPLAIN(map, "RESOURCENAME", "resource \"%s\" is defined twice, expected once",
+                 name);
         return;
     }
     list->is_mapped[id] = true;

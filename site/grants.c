@@ -214,16 +214,16 @@ static void judge_resources(const struct site *site, struct effects *effects)
             const struct lease_resource *resource = &contract.resources[k];
             int id = find_resource(facts_resources(site->facts), resource);
             if (!is_alike(facts_resources(site->facts), id, resource)) {
-                effects_log(effects, LOG_LEVEL_WARNING,
-                            "lease %s gives resource \"%s\", which is not defined "
-                            "alike here: not used, expected in section Resource: TYPE "
-                            "Numeric, INTERVAL %s, INCREASING %s, CONSUMABLE %s, "
-                            "RELEASE %s",
-                            contract.lease, resource->name,
-                            resource->traits & TRAIT_DYNAMIC ? "set" : "()",
-                            resource->traits & TRAIT_INCREASING ? "Y" : "N",
-                            resource->traits & TRAIT_CONSUMABLE ? "Y" : "N",
-                            resource->traits & TRAIT_RELEASED ? "Y" : "N");
+                effects_log(
+                    effects, LOG_LEVEL_WARNING,
+                    "lease %s exports resource \"%s\", which is defined differently "
+                    "here: not used, expected in section Resource: TYPE Numeric, "
+                    "INTERVAL %s, INCREASING %s, CONSUMABLE %s, RELEASE %s",
+                    contract.lease, resource->name,
+                    resource->traits & TRAIT_DYNAMIC ? "set" : "()",
+                    resource->traits & TRAIT_INCREASING ? "Y" : "N",
+                    resource->traits & TRAIT_CONSUMABLE ? "Y" : "N",
+                    resource->traits & TRAIT_RELEASED ? "Y" : "N");
             }
         }
     }

@@ -199,7 +199,7 @@ const char *overload_judge_hold(struct overload_judge *judge, const struct site 
         return NULL;
     }
     if (!spot->is_told || spot->row < 0) {
-        return arena_printf(arena, "%s does not tell its load", spot->host);
+        return arena_printf(arena, "%s does not report its load", spot->host);
     }
     const char *stop = overload_judge_stop(judge, site, arena, queue, spot);
     if (stop != NULL) {

@@ -212,8 +212,8 @@ void picks_begin(struct site *site, int64_t now_ms, struct effects *effects)
     picks->has_news = false;
     if (picks->is_open) {
         effects_log(effects, LOG_LEVEL_NOTICE,
-                    "an export policy waits until hosts have told what its RES_SELECT "
-                    "names");
+                    "an export policy waits until hosts have reported what its "
+                    "RES_SELECT names");
     }
 }
 

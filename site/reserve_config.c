@@ -46,7 +46,7 @@ static const char *wrong_with(const struct site_config *config, const char *name
         return "cannot be reserved, expected a Numeric resource with INCREASING N and "
                "CONSUMABLE Y";
     }
-    return find_method(config, name) != NULL ? "stands there twice" : NULL;
+    return find_method(config, name) != NULL ? "appears there twice" : NULL;
 }
 
 static void read_row(struct conf *conf, const struct conf_section *section,
@@ -100,8 +100,9 @@ static const char *why_not_preemptable(const struct site_config *config,
         return "cannot be reserved, expected a Numeric resource with INCREASING N and "
                "CONSUMABLE Y";
     }
-    return resource->is_released ? NULL
-                                 : "is kept by suspended jobs, expected RELEASE Y";
+    return resource->is_released
+               ? NULL
+               : "is not released by suspended jobs, expected RELEASE Y";
 }
 
 static bool ends_jobs(const struct site_config *config)
@@ -128,8 +129,8 @@ static void read_preemptable(struct conf *conf, struct site_config *config)
                           "resource \"%s\" %s", words.words[i], wrong);
         } else if (strcmp(words.words[i], "mem") == 0 && !ends_jobs(config)) {
             conf_complain(conf, CONF_WARNING, at.section, at.row, cell,
-                          "suspended jobs keep their memory: nobody is preempted for "
-                          "it but in a queue with TERMINATE_WHEN = PREEMPT");
+                          "suspended jobs do not release memory: only jobs of queues "
+                          "with TERMINATE_WHEN = PREEMPT are preempted for it");
         }
     }
     config->preemptable = words.words;

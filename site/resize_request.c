@@ -51,7 +51,7 @@ static int check_job(const struct call *call, const struct job *job, struct err 
     }
     if (job->lease[0] != '\0') {
         return err_set(err, ERR_STATE,
-                       "job runs on borrowed hosts, where its slots stay as they are");
+                       "the job runs on borrowed hosts, where jobs cannot be resized");
     }
     if (job->terms->resizable == RESIZABLE_NO && !call->is_admin) {
         return err_set(err, ERR_STATE,
@@ -93,13 +93,13 @@ static int check_gone(const struct call *call, const struct job *job,
     }
     if (n_slots - n_gone < least) {
         return err_set(err, ERR_BOUNDS,
-                       "job would have %d of %d slots left, expected "
-                       "at least %d",
+                       "the job would have %d of %d slots left, expected at least %d",
                        n_slots - n_gone, n_slots, least);
     }
     if (allocation_slots_on(gone->hosts, gone->n_hosts, first) >=
         job->hosts[0].n_slots) {
-        return err_set(err, ERR_STATE, "job runs on %s, expected to keep a slot there",
+        return err_set(err, ERR_STATE,
+                       "the job's command runs on %s, where it must keep a slot",
                        first);
     }
     return 0;
@@ -130,8 +130,8 @@ static int plan_size(const struct call *call, const struct job *job,
         change->max_slots = wanted > n_slots ? wanted : 0;
         change->text =
             wanted > n_slots
-                ? arena_printf(arena, "asks for %d slots more", wanted - n_slots)
-                : arena_printf(arena, "has %d slots, and asks for no more", n_slots);
+                ? arena_printf(arena, "requests %d more slots", wanted - n_slots)
+                : arena_printf(arena, "has %d slots and requests no more", n_slots);
         return 0;
     }
     change->gone = allocation_tail(arena, job->hosts, job->n_hosts, n_slots - wanted);
@@ -202,7 +202,7 @@ static int plan_cancel(const struct call *call, const struct job *job,
                        struct change *change, struct err *err)
 {
     (void)call;
-    change->text = "asks for no more slots";
+    change->text = "requests no more slots";
     return job_asked_slots(job) > 0
                ? 0
                : err_set(err, ERR_STATE, "job has no pending allocation request");

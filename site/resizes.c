@@ -241,7 +241,7 @@ static const char *told(struct arena *arena, const struct job_resize *resize, in
         arena_printf(arena, "%d slot%s %s: %s", n_slots, n_slots == 1 ? "" : "s",
                      resize->event == RESIZE_GROW ? "more" : "less", hosts);
     if (code == RESIZE_NOT_NOW) {
-        return arena_printf(arena, "%s: not now, it could not be told of it", what);
+        return arena_printf(arena, "%s: not now, the job cannot be notified", what);
     }
     return code == 0 ? what
                      : arena_printf(arena,

@@ -205,11 +205,10 @@ static bool is_settled(const struct resreq_selector *selector, const struct spot
     }
     const char *name = resources_at(facts_resources(selector->facts), id)->name;
     conf_complain(selector->conf, CONF_WARNING, spot->section, spot->row, spot->cell,
-                  selector->is_simulated
-                      ? "%s is what hosts tell of themselves, which those of a "
-                        "simulation do not: it is absent"
-                      : "%s is what hosts tell of themselves: hosts are picked once, "
-                        "when they have told",
+                  selector->is_simulated ? "%s is reported by hosts, and simulated "
+                                           "hosts do not report it: it is absent"
+                                         : "%s is reported by hosts: the hosts are "
+                                           "chosen once, after they have reported",
                   name);
     return selector->is_simulated;
 }

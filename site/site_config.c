@@ -154,7 +154,7 @@ static void read_host_row(struct conf *conf, struct place place, int form,
     }
     if (entry != NULL && entry->is_named[form]) {
         COMPLAIN(place.section, place.row, place.cell,
-                 "host \"%s\" stands here twice, expected one row", name);
+                 "host \"%s\" is defined twice, expected one row", name);
         return;
     }
     if (entry == NULL && list->count == HOSTS_MAX) {

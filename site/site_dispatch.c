@@ -362,8 +362,8 @@ static void on_host_load(struct site *site, const struct call *call,
     lease_load_mark(site, is_first || is_better || is_turned, call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
-                    "host %s tells of \"%s\", which is no resource here, or no value "
-                    "of its type: not used",
+                    "host %s reports \"%s\", which is not a resource here or has a "
+                    "value of another type: ignored",
                     host_table_name(site->hosts, call->host), unknown);
     }
     look_at_load(site, is_first, call->now_ms);
@@ -455,9 +455,9 @@ static void on_reconfig(struct site *site, const struct call *call,
 {
     uint64_t request = call->msg->reconfig.request;
     if (!permission_is_admin(site->config, call->from)) {
-        effects_reply_error(effects, call->from, request, ERR_DENIED,
-                            "only an administrator of the site may have its "
-                            "configuration read anew");
+        effects_reply_error(
+            effects, call->from, request, ERR_DENIED,
+            "only an administrator of the site may reload its configuration");
         return;
     }
     struct effect *effect = effects_add(effects, EFFECT_RELOAD);
@@ -535,12 +535,12 @@ static void refuse(const struct call *call, struct effects *effects)
     if (call->from->kind == PEER_CLIENT) {
         struct msg msg = {.kind = MSG_ERROR, .site = ""};
         msg.error.code = ERR_DENIED;
-        msg.error.text = "this is not for a client of a site to say";
+        msg.error.text = "a client of a site may not send this message";
         msg.error.about = (int)call->msg->kind;
         effects_send(effects, call->from, &msg);
     } else {
         effects_log(effects, LOG_LEVEL_DEBUG,
-                    "%s is not for its sender to say: ignored",
+                    "%s may not be sent by this peer: ignored",
                     msg_kind_name(call->msg->kind));
     }
 }

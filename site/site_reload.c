@@ -224,7 +224,7 @@ void site_reload(struct site *site, const struct site_config *from, int64_t now_
     site->now_ms = now_ms;
     history_step(site->history, now_ms);
     apply(site, from, now_ms, effects);
-    effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was read anew");
+    effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was reloaded");
 }
 
 void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects)

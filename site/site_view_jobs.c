@@ -59,10 +59,10 @@ static const char *why_text(const struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
     if (job_is_kill_deferred(job) && job->halt.causes != 0) {
-        return arena_printf(arena,
-                            "%s; ends in its slots, for the commands after it, as soon "
-                            "as others give them back",
-                            job->reason);
+        return arena_printf(
+            arena,
+            "%s; ends as soon as it has its slots back, since commands run after it",
+            job->reason);
     }
     if (job->is_killed) {
         return job->reason;
@@ -77,7 +77,8 @@ static const char *why_text(const struct site_view *view, struct arena *arena,
     case JOB_SSUSP:
         return site_view_halted(view, arena, job);
     case JOB_UNKWN:
-        return job->lease[0] != '\0' ? "its provider is silent" : "its host is away";
+        return job->lease[0] != '\0' ? "its provider is silent"
+                                     : "its host is unreachable";
     case JOB_RUN:
     case JOB_DONE:
     case JOB_EXIT:
@@ -187,12 +188,11 @@ static const char *more_reason(const struct site_view *view, struct arena *arena
         return "it does not run";
     }
     if (job->grow_ms > view->event_ms) {
-        return job->is_untold
-                   ? "it could not be told of more slots: a command before or after it "
-                     "runs, or its host's agent was older when it began; it is asked "
-                     "again"
-                   : "its resize notification command did not want more; it is asked "
-                     "again";
+        return job->is_untold ? "it could not be notified of more slots, since a "
+                                "command before or after it runs, or since its host's "
+                                "agent is older; this is tried again"
+                              : "its resize notification command refused more slots; "
+                                "this is tried again";
     }
     if (verdict == NULL || verdict->reason == REASON_STARTED) {
         return NULL;

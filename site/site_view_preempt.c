@@ -113,8 +113,9 @@ static const char *overloaded(const struct site_view *view, struct arena *arena,
     return arena_printf(
         arena, "suspended for its host's load%s%s; %s%s",
         job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",
-        hold != NULL ? "it goes on when that is back within its thresholds, now "
-                     : "it goes on when it is its turn (SBD_SLEEP_TIME)",
+        hold != NULL ? "it resumes when that is within its thresholds again, now "
+                     : "it resumes after SBD_SLEEP_TIME, since one job of a host is "
+                       "resumed at a time",
         hold != NULL ? hold : "");
 }
 
@@ -133,13 +134,15 @@ const char *site_view_halted(const struct site_view *view, struct arena *arena,
     if ((causes & HALT_PREEMPT) != 0) {
         const char *lacks = reserves_lacks(view->site, arena, job);
         const char *when = arena_printf(
-            arena, "it goes on as soon as its slots on %s are free%s%s",
+            arena, "it resumes as soon as its slots on %s are free%s%s",
             where_text(arena, job),
-            lacks[0] != '\0' ? ", and enough is left of what it gave back: " : "",
+            lacks[0] != '\0'
+                ? ", and enough is available of the resources that it released: "
+                : "",
             lacks);
         const char *what =
             job->halt.by == 0
-                ? "others have its slots"
+                ? "other jobs use its slots"
                 : arena_printf(arena, "preempted by job <%s>, %d time%s so far",
                                by_text(arena, job), job->halt.n_preempted,
                                job->halt.n_preempted == 1 ? "" : "s");

@@ -117,11 +117,11 @@ const char *site_view_slots_text(const struct site_view *view, struct arena *are
         value_format_instant(reserved.start_ms, at);
         return arena_printf(arena, "%s; it can start at about %.19sZ", text, at);
     }
-    return arena_printf(arena, "%s; when it can start depends on %s", text,
-                        reserved.lease[0] == '\0'
-                            ? "jobs without a run limit"
-                            : "jobs without a run limit, or slots that its lease is "
-                              "still to bring");
+    return arena_printf(
+        arena, "%s; when it can start depends on %s", text,
+        reserved.lease[0] == '\0'
+            ? "jobs without a run limit"
+            : "jobs without a run limit, or slots that its lease does not have yet");
 }
 
 /* Slots that it has in hand on hosts of that queue. */

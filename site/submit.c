@@ -398,9 +398,10 @@ static int read_indices(const struct site_api *api, struct arena *arena,
         *n_indices = job_id_expand(arena, &list, indices);
     }
     if (*n_indices > JOBS_MAX - job_table_count_unfinished(api->jobs)) {
-        return err_set(err, ERR_FULL,
-                       "the site has %d unfinished jobs, and takes %d; try again later",
-                       job_table_count_unfinished(api->jobs), JOBS_MAX);
+        return err_set(
+            err, ERR_FULL,
+            "the site has %d unfinished jobs and accepts %d; try again later",
+            job_table_count_unfinished(api->jobs), JOBS_MAX);
     }
     return 0;
 }

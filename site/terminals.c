@@ -105,15 +105,15 @@ int terminals_check(const struct terminals *terminals, const struct queue_config
     }
     if (is_refused(terminals, queue)) {
         return err_set(err, ERR_STATE,
-                       "%s: all its hosts are borrowed, and their providers take no "
-                       "interactive jobs; see `sublet queues -l` for others",
+                       "%s: all its hosts are borrowed, and their providers accept no "
+                       "interactive jobs; see `sublet queues -l` for other queues",
                        queue->name);
     }
     if (terminals->count >= TERMINALS_MAX) {
-        return err_set(err, ERR_FULL,
-                       "the site has %d interactive jobs, and takes no more; try again "
-                       "later",
-                       TERMINALS_MAX);
+        return err_set(
+            err, ERR_FULL,
+            "the site has %d interactive jobs and accepts no more; try again later",
+            TERMINALS_MAX);
     }
     return 0;
 }

@@ -81,9 +81,10 @@ static bool read_cell(const struct reader *reader, const struct conf_cell *cell,
         return false;
     }
     if (load_threshold_is_inverted(reader->resources, threshold)) {
-        conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row, cell,
-                      "\"%s\": loadStop comes before loadSched, and counts for both",
-                      cell->value);
+        conf_complain(
+            reader->conf, CONF_WARNING, reader->section, reader->row, cell,
+            "\"%s\": loadStop is reached before loadSched, and counts for both",
+            cell->value);
     }
     return true;
 }

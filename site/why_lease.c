@@ -62,12 +62,12 @@ static const char *of_contract(const struct site_view *view,
         return "its provider is not connected";
     }
     if (contract->state == LEASE_INACTIVE) {
-        return "its slots are being divided anew";
+        return "its slots are being moved";
     }
     if (contract->state == LEASE_DRAINING) {
         return "it is draining";
     }
-    return contract->n_recalls > 0 ? "slots of it are wanted back by its pool" : NULL;
+    return contract->n_recalls > 0 ? "the pool is recalling slots of it" : NULL;
 }
 
 /* What stands against this job whatever becomes of the contract. */
@@ -75,17 +75,17 @@ static const char *of_job(struct arena *arena, const struct job *job,
                           const struct lease_hosts *hosts)
 {
     if (hosts->n_named == 0) {
-        return arena_printf(arena, "queue <%s> names none of its hosts",
+        return arena_printf(arena, "HOSTS of queue <%s> has none of its hosts",
                             job_queue_name(job));
     }
     if (job_reads_file(job->spec)) {
         return "its input file (-i) is read on own hosts alone";
     }
     if (hosts->is_batch && job->spec->interaction != INTERACTION_NONE) {
-        return "its provider takes no interactive jobs";
+        return "its provider accepts no interactive jobs";
     }
     if (hosts->n_asked == 0) {
-        return "none of its hosts is asked for (-m)";
+        return "none of its hosts is in the job's host list (-m)";
     }
     if (hosts->n_asked == hosts->n_avoided) {
         return "it has exited on each of its hosts with a code of EXCLUDE";

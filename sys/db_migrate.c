@@ -98,7 +98,7 @@ static int read_version(sqlite3 *handle, const char *path, int32_t application_i
     }
     bool is_new = tables == 0 && owner == 0 && *version == 0;
     if (!is_new && owner != application_id) {
-        return err_set(err, ERR_IO, "\"%s\" is another program's file", path);
+        return err_set(err, ERR_IO, "\"%s\" belongs to another program", path);
     }
     return ERR_NONE;
 }

@@ -68,7 +68,8 @@ int local_client_send(struct local_client *client, const struct msg *msg,
         if (put >= 0) {
             local_buffer_take(&out, (size_t)put);
         } else if (errno != EINTR) {
-            status = err_set(err, ERR_AWAY, "daemon has gone: %s", strerror(errno));
+            status = err_set(err, ERR_AWAY, "the daemon has closed the connection: %s",
+                             strerror(errno));
         }
     }
     local_buffer_free(&out);
@@ -102,7 +103,7 @@ static int read_some(struct local_client *client, int64_t deadline_ms, struct er
     uint8_t *room = local_buffer_room(&client->in, READ_SIZE);
     ssize_t got = recv(client->fd, room, READ_SIZE, 0);
     if (got == 0 || (got < 0 && errno != EINTR)) {
-        return err_set(err, ERR_AWAY, "daemon has gone");
+        return err_set(err, ERR_AWAY, "the daemon has closed the connection");
     }
     local_buffer_grow(&client->in, got > 0 ? (size_t)got : 0);
     return ERR_NONE;

@@ -203,7 +203,7 @@ int local_server_send(struct local_server *server, const struct peer *to,
 {
     struct connection *connection = find(server, to->link);
     if (connection == NULL) {
-        return err_set(err, ERR_AWAY, "%s not sent: the client is gone",
+        return err_set(err, ERR_AWAY, "%s not sent: the client has disconnected",
                        msg_kind_name(msg->kind));
     }
     uint8_t *bytes;

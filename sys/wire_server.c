@@ -386,7 +386,9 @@ int wire_server_send(struct wire_server *server, const struct peer *to,
             wire_links_remove(server->links, to->link);
         }
         return drop_send(server, to, msg,
-                         why == EHOSTUNREACH ? "it is gone" : "its queue is full", err);
+                         why == EHOSTUNREACH ? "it does not exist any more"
+                                             : "its queue is full",
+                         err);
     }
     server->counters.sent++;
     return ERR_NONE;

@@ -351,8 +351,8 @@ static int take_parameter(const char *name, const char *value, int allowed, int 
         *seen |= parameters[i].bit;
         return value[0] == '\0' ? 0 : parameters[i].take(value, target, err);
     }
-    return err_set(err, ERR_PARSE, "parameter %.80s: this page has none of that name",
-                   name);
+    return err_set(err, ERR_PARSE,
+                   "parameter %.80s: this page has no parameter of that name", name);
 }
 
 static int take_parameters(const char *text, int allowed, struct arena *arena,

@@ -136,8 +136,8 @@ static void commit_stores(struct hub *hub)
     int64_t begin_ns = metrics_now_ns();
     if (write_stores(hub, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
-                 "commit failed: %s; nothing of it was sent, the next start goes on "
-                 "from what is on disk",
+                 "commit failed: %s; nothing of the batch was sent, and the next start "
+                 "continues from what is on disk",
                  err.text);
         _exit(EXIT_FAILURE);
     }
@@ -246,7 +246,7 @@ static void answer_reload(struct hub *hub, const struct effect *effect)
     to.name = arena_str(&arena, to.name);
     msg.reply.code = hub->reload != NULL
                          ? hub->reload(hub->reload_part, &arena, &text, &err)
-                         : err_set(&err, ERR_UNBUILT, "nothing is read anew here");
+                         : err_set(&err, ERR_UNBUILT, "this process reloads nothing");
     msg.reply.text = msg.reply.code < 0 ? err.text : text;
     send_message(hub, &to, &msg);
     arena_release(&arena);
@@ -509,7 +509,7 @@ int hub_run_reload(struct hub *hub, struct arena *arena, const char **text,
 {
     return hub->reload != NULL
                ? hub->reload(hub->reload_part, arena, text, err)
-               : err_set(err, ERR_STATE, "the configuration is not read anew here");
+               : err_set(err, ERR_STATE, "the configuration cannot be reloaded here");
 }
 
 int hub_reload(struct hub *hub, const struct broker_setup *setup, struct err *err)

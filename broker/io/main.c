@@ -69,7 +69,7 @@ static int make_directory_of(const char *path, struct err *err)
 static void run_loop(zloop_t *loop)
 {
     while (zloop_start(loop) == 0) {
-        log_line(LOG_LEVEL_DEBUG, "the loop was interrupted, and goes on");
+        log_line(LOG_LEVEL_DEBUG, "the event loop was interrupted and continues");
     }
 }
 
@@ -196,7 +196,8 @@ static int configure_and_serve(char *const *paths, int n_paths)
         log_line(LOG_LEVEL_ERROR, "cannot start: the configuration has errors (%d)",
                  conf.n_errors);
     } else if (!has_broker) {
-        log_line(LOG_LEVEL_ERROR, "cannot start: no Broker section in what was read");
+        log_line(LOG_LEVEL_ERROR,
+                 "cannot start: no Broker section in the files that were read");
     } else {
         status = serve(paths, n_paths, &setup);
     }

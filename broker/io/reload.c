@@ -54,7 +54,8 @@ static int judge(struct conf *conf, struct broker_setup *setup, struct err *err)
         return daemon_first_error(conf, err);
     }
     return has_broker ? 0
-                      : err_set(err, ERR_PARSE, "no Broker section in what was read");
+                      : err_set(err, ERR_PARSE,
+                                "no Broker section in the files that were read");
 }
 
 static int run(void *arg, struct arena *arena, const char **text, struct err *err)
@@ -81,7 +82,7 @@ static int run(void *arg, struct arena *arena, const char **text, struct err *er
         struct tokens *old = *reload->tokens;
         *reload->tokens = fresh;
         fresh = old;
-        *text = arena_printf(arena, "The configuration was read anew; warnings: %d.",
+        *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                              conf.n_warnings);
         log_line(LOG_LEVEL_NOTICE, "%s", *text);
     }

@@ -215,8 +215,7 @@ static int on_turn(zloop_t *loop, int timer_id, void *arg)
     }
     if (write_rows(sampler, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
-                 "commit failed: %s; the next start goes on from what "
-                 "is on disk",
+                 "commit failed: %s; the next start continues from what is on disk",
                  err.text);
         _exit(EXIT_FAILURE);
     }

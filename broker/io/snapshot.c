@@ -101,7 +101,7 @@ static void commit_present(struct snapshot *snapshot)
     }
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR,
-                 "commit failed: %s; the next start goes on from what is on disk",
+                 "commit failed: %s; the next start continues from what is on disk",
                  err.text);
         _exit(EXIT_FAILURE);
     }
@@ -292,9 +292,9 @@ static int take_ask(struct snapshot *snapshot, const struct msg_snapshot *ask,
                        FETCH_PATIENCE_MS / 1000);
     }
     if (!is_same && ask->offset != 0) {
-        return err_set(err, ERR_STALE,
-                       "this snapshot was given up, or the broker started anew; fetch "
-                       "it again");
+        return err_set(
+            err, ERR_STALE,
+            "this snapshot was dropped, or the broker was restarted; fetch it again");
     }
     if (!is_same) {
         begin_fetch(snapshot, ask->ticket);

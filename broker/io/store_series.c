@@ -180,7 +180,7 @@ int store_series_read(struct store_series *series, struct db *db,
         return rc;
     }
     if (id < 0 && kind != STORE_SERIES_ALL) {
-        return err_set(err, ERR_NOT_FOUND, "%s \"%s\": nothing was sampled of it",
+        return err_set(err, ERR_NOT_FOUND, "%s \"%s\": no sample was taken",
                        kinds[kind].name, ask->name);
     }
     *value = value_object(arena);

@@ -79,7 +79,7 @@ void lease_recalls_settle(struct lease *lease, int64_t now_ms, struct effects *e
     int n_held = count_held(lease), n_done = 0;
     while (n_done < recalls->n_bounds && recalls->bounds[n_done].n_held >= n_held) {
         const struct lease_recalls_bound *done = &recalls->bounds[n_done];
-        lease_record_recall(lease, HISTORY_RECALL_DONE, "the slots are home",
+        lease_record_recall(lease, HISTORY_RECALL_DONE, "the slots have been returned",
                             done->n_slots, done->deadline_ms, now_ms, effects);
         n_done++;
     }

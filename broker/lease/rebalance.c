@@ -105,10 +105,13 @@ static enum rebalance_direction choose_going_home(const struct lease_split *spli
                                                   struct rebalance_plan *plan)
 {
     if (split->consumer.idle == 0) {
-        explain(plan, "the consumer is away beyond LEASE_TERM and has no idle slots");
+        explain(plan, "the consumer has been lost for longer than LEASE_TERM and has "
+                      "no idle slots");
         return REBALANCE_NONE;
     }
-    explain(plan, "the consumer is away beyond LEASE_TERM; its %d idle slots go home",
+    explain(plan,
+            "the consumer has been lost for longer than LEASE_TERM; its %d idle slots "
+            "return to the provider",
             split->consumer.idle);
     return REBALANCE_TO_PROVIDER;
 }

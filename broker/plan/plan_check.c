@@ -204,8 +204,7 @@ static void check_site(const struct plan_node *node, const struct plan_complaint
                  "queues without a site, expected SITE too");
     } else if (plan_is_leaf(node) && node->site == NULL) {
         complain(to, CONF_WARNING, node->pos, "SITE",
-                 "\"%s\" stands for no site and so gets nothing, expected one",
-                 node->name);
+                 "\"%s\" has no SITE and so gets nothing, expected one", node->name);
     }
 }
 

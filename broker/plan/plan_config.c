@@ -108,7 +108,7 @@ static int need_pool(struct reader *reader, const struct conf_place *at)
     int pool = name != NULL ? find_pool(reader->pools, name) : PLAN_NO_NODE;
     if (name != NULL && pool == PLAN_NO_NODE) {
         complain(reader, at, "POOL",
-                 "\"%s\" is not known, expected a section Pool of it", name);
+                 "\"%s\" is not known, expected a section Pool with that name", name);
     }
     return pool;
 }

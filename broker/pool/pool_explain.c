@@ -51,7 +51,7 @@ static const char *rule_reason(const struct pool_cycle *cycle, int node,
     const struct plan_quota *share = &cycle->shares[node];
     switch (share->rule) {
     case PLAN_RULE_NONE:
-        return "it wants none";
+        return "it has no demand";
     case PLAN_RULE_DEMAND:
         return "all that it wants";
     case PLAN_RULE_LIMIT:

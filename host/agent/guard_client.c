@@ -25,7 +25,7 @@ int guard_client_find_program(char *path, size_t size, struct err *err)
     own[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(own, '/');
     if (slash == NULL) {
-        return err_set(err, ERR_IO, "cannot tell where this program lies");
+        return err_set(err, ERR_IO, "cannot find the directory of this program");
     }
     *slash = '\0';
     snprintf(path, size, "%s/sublet-guard", own);

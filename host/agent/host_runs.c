@@ -238,7 +238,8 @@ static void resolve_later(struct host_runs *runs, struct entry *entry)
 static void reap(struct host_runs *runs, struct entry *entry)
 {
     struct err err;
-    log_line(LOG_LEVEL_WARNING, "run %s: its guard is gone, what is left is killed",
+    log_line(LOG_LEVEL_WARNING,
+             "run %s: its guard has died; remaining processes are killed",
              entry->run.name);
     if (entry->run.record.phase != RUN_UNKNOWN) {
         entry->run.record.phase = RUN_UNKNOWN;
@@ -569,7 +570,7 @@ static void load_run(void *arg, const char *name)
         resolve(runs, add(runs, &id));
     } else {
         log_line(LOG_LEVEL_WARNING,
-                 "\"%s/runs/%s\" is not a run's directory: left alone",
+                 "\"%s/runs/%s\" is not the directory of a run: ignored",
                  runs->spool->path, name);
     }
 }

@@ -94,7 +94,7 @@ static void decide_before(struct stages *stages, const struct stage_outcome *out
     int code = code_of(outcome->status);
     if (outcome->is_killed) {
         decide(stages, RUN_END_SIGNALLED, RUN_CAUSE_NONE, code);
-        snprintf(stages->text, sizeof(stages->text), "killed before it began");
+        snprintf(stages->text, sizeof(stages->text), "killed before it started");
         return;
     }
     decide(stages, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, code);
@@ -119,7 +119,7 @@ static void decide_job(struct stages *stages, const struct stage_outcome *outcom
     if (outcome->is_late) {
         decide(stages, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, code);
         snprintf(stages->text, sizeof(stages->text),
-                 "it could not begin before another job needs its slots");
+                 "it could not start before another job needs its slots");
     } else if (outcome->failure[0] != '\0') {
         decide(stages, RUN_END_FAILED, RUN_CAUSE_NONE, code);
         snprintf(stages->text, sizeof(stages->text), "%s", outcome->failure);

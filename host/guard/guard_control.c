@@ -251,7 +251,7 @@ void guard_control_request(struct guard_run *run, const struct guard_request *re
         guard_control_apply(run, &wanted);
     } else if (wanted.action == CONTROL_KILL) {
         run->record.control_done = wanted.number;
-        guard_run_end(run, RUN_END_SIGNALLED, SIGTERM, "killed before it began");
+        guard_run_end(run, RUN_END_SIGNALLED, SIGTERM, "killed before it started");
     } else {
         if (wanted.number > run->pending.number) {
             run->pending = wanted;

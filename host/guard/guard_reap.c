@@ -88,10 +88,10 @@ static bool reap(int dir, const char *path, struct guard_record *record)
     char boot_id[sizeof(record->boot_id)];
     boot_id_read(boot_id, sizeof(boot_id));
     bool is_this_boot = strcmp(boot_id, record->boot_id) == 0;
-    const char *text = is_this_boot ? "its guard is gone without an exit record"
+    const char *text = is_this_boot ? "its guard died without an exit record"
                                     : "the machine went down while it ran";
     if (is_this_boot && !clear(path, record)) {
-        text = "its guard is gone; processes were left that cannot be killed";
+        text = "its guard died; some of its processes cannot be killed";
     }
     if (!is_over) {
         record->end = RUN_END_LOST;

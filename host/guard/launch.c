@@ -275,7 +275,7 @@ static _Noreturn void become_command(const struct start *start)
     char option[] = "-c";
     char *arguments[] = {shell, option, (char *)(uintptr_t)start->command->text, NULL};
     execve("/bin/sh", arguments, (char *const *)(uintptr_t)start->command->env);
-    give_up(start->gate, "cannot begin the command: %s", strerror(errno));
+    give_up(start->gate, "cannot start the command: %s", strerror(errno));
 }
 
 /* The process is born into its cgroup: it cannot leave a child outside. */

@@ -263,7 +263,7 @@ static void finish(struct guard_run *run)
 {
     if (!kill_left_behind(run)) {
         snprintf(run->stages.text, sizeof(run->stages.text),
-                 "processes were left that cannot be killed");
+                 "some of its processes cannot be killed");
     }
     escalation_init(&run->escalation);
     run->stage_until = GUARD_RUN_NEVER;

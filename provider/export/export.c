@@ -134,7 +134,7 @@ static bool is_named_twice(struct export *export, const struct export_policy *po
 {
     if (candidate->policy_place == policy->place) {
         COMPLAIN(export, CONF_ERROR, policy, policy->hosts_cell,
-                 "host %s stands in it twice, expected each host once",
+                 "host %s appears twice, expected each host once",
                  candidate->host->name);
         return true;
     }
@@ -296,7 +296,7 @@ static bool share_hosts(struct export *export, const struct export_policy *polic
     int n_picked = pick_hosts(export, policy, matches, picked);
     if (n_picked == 0) {
         COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
-                 "no host matches that earlier policies left, so nothing is exported");
+                 "no host that earlier policies left matches, so nothing is exported");
         return true;
     }
     int64_t *seats = export_shares_divide(export->arena, &policy->shares, n_picked);

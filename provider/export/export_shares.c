@@ -95,8 +95,7 @@ static bool read_share(const struct reading *reading, const char *at, const char
         return true;
     }
     if (has_share(reading->shares, consumer)) {
-        COMPLAIN(reading, cell, "%s stands in it twice, expected each site once",
-                 consumer);
+        COMPLAIN(reading, cell, "%s appears twice, expected each site once", consumer);
         return false;
     }
     reading->shares->items[reading->shares->count++] =

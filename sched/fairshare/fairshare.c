@@ -104,7 +104,7 @@ static void read_order(struct list *list, const struct conf_place *at,
     scope->is_by_queue = strcasecmp(text, "QUEUE") == 0;
     if (conf_text(at->row, "FAIRSHARE_QUEUES", NULL) == NULL) {
         COMPLAIN(list, CONF_WARNING, at, "DISPATCH_ORDER",
-                 "says nothing without FAIRSHARE_QUEUES");
+                 "has no effect without FAIRSHARE_QUEUES");
     }
 }
 
@@ -119,7 +119,7 @@ static void read_queue(struct list *list, const struct conf_place *at)
     if (cell == NULL || cell->value == NULL) {
         if (set != NULL) {
             COMPLAIN(list, CONF_ERROR, at, "FAIRSHARE_QUEUES",
-                     "there are no shares to go by, expected FAIRSHARE beside it");
+                     "there are no shares, expected FAIRSHARE in the same section");
         }
         return;
     }

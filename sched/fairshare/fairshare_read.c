@@ -144,7 +144,7 @@ static void read_list(const struct reader *reader, const char *value, int depth,
             continue;
         }
         if (is_listed(read, *n_lines, line)) {
-            COMPLAIN(reader, "\"%s\" stands here twice, expected one share each",
+            COMPLAIN(reader, "\"%s\" appears twice, expected one share for each",
                      line->name);
             continue;
         }

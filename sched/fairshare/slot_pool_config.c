@@ -125,8 +125,8 @@ static void check_others(const struct list *list, int queue)
         if (i != queue && list->fair->scope_of[i] == scope) {
             COMPLAIN(
                 list, CONF_WARNING, queue, "SLOT_POOL",
-                "queues of FAIRSHARE_QUEUES should not be part of a slot pool: the "
-                "order of users across queues can undo what the pool decides");
+                "queues of FAIRSHARE_QUEUES should not be in a slot pool: the order of "
+                "users across queues can override the shares of the pool");
             return;
         }
     }
@@ -171,7 +171,7 @@ static void read_queue(struct list *list, int queue)
     if (name == NULL) {
         if (share != NULL) {
             COMPLAIN(list, CONF_WARNING, queue, "SLOT_SHARE",
-                     "says nothing without SLOT_POOL");
+                     "has no effect without SLOT_POOL");
         }
         return;
     }
@@ -180,8 +180,8 @@ static void read_queue(struct list *list, int queue)
     }
     if (share == NULL) {
         COMPLAIN(list, CONF_ERROR, queue, "SLOT_POOL",
-                 "the queue has no share of the slot pool, expected SLOT_SHARE beside "
-                 "it");
+                 "the queue has no share of the slot pool, expected SLOT_SHARE in the "
+                 "same section");
         return;
     }
     if (conf_parse_int(share, 1, SHARE_MAX, &percent, NULL) != 0) {

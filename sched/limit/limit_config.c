@@ -326,8 +326,8 @@ static void read_sides(struct list *list, const struct at *at, struct limit *lim
         bool has_all = conf_text(at->row, keys[side][0], NULL) != NULL;
         bool has_each = conf_text(at->row, keys[side][1], NULL) != NULL;
         if (has_all && has_each) {
-            COMPLAIN(list, at, keys[side][1], "stands beside %s, expected one of them",
-                     keys[side][0]);
+            COMPLAIN(list, at, keys[side][1],
+                     "given together with %s, expected one of them", keys[side][0]);
         } else if (has_all || has_each) {
             set_side(limit, side, has_each ? LIMIT_EACH : LIMIT_TOGETHER,
                      read_names(list, at, side, keys[side][has_each]),
@@ -376,7 +376,7 @@ static void read_limit(struct list *list, const struct at *at)
     set_still(list, limit);
     if (has_milli && limit->sides[LIMIT_HOSTS].mode != LIMIT_EACH) {
         COMPLAIN(list, at, "SLOTS_PER_PROCESSOR",
-                 "is for each host alone, expected PER_HOST beside it");
+                 "applies to each host, expected PER_HOST in the same section");
     }
     if (!has_slots && !has_jobs && !has_milli) {
         COMPLAIN(list, at, "NAME",

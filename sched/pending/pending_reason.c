@@ -53,25 +53,27 @@ int pending_reason_list(const struct pending_verdict *verdict,
          is_exclusive ? "with other jobs" : "without a free slot",
          is_exclusive ? "Job's requirement for exclusive execution not satisfied"
                       : "Job slot limit reached"},
-        {is_shape ? verdict->n_small : 0, "with fewer free slots than it needs on one",
+        {is_shape ? verdict->n_small : 0, "with too few free slots for the span",
          "Not enough processors to meet the job's spanning requirement"},
-        {is_shape ? verdict->n_apart : 0, "with too few others like it",
+        {is_shape ? verdict->n_apart : 0, "with too few equal hosts (same)",
          "Hosts do not meet the job's same or cu requirement"},
         {verdict->n_exclusive, "with an exclusive job", "Running an exclusive job"},
-        {verdict->n_loaded, "beyond loadSched", "Host load exceeded threshold"},
+        {verdict->n_loaded, "above loadSched", "Host load exceeded threshold"},
         {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
-        {verdict->n_lacking, "with too little left of what it reserves",
+        {verdict->n_lacking, "with too little of a resource that the job reserves",
          "Job's requirements for resource reservation not satisfied"},
-        {verdict->n_resting, "that was just given a job",
+        {verdict->n_resting, "that accepted a job within JOB_ACCEPT_INTERVAL",
          "Just started a job recently"},
-        {verdict->n_closed, "closed or away", "Closed by administrator or unreachable"},
-        {verdict->n_unmet, "without what it requires",
+        {verdict->n_closed, "closed or unreachable",
+         "Closed by administrator or unreachable"},
+        {verdict->n_unmet, "that do not meet its resource requirements",
          "Job requirements not satisfied"},
-        {verdict->n_spent, "where what it selects by is reserved",
+        {verdict->n_spent,
+         "on which a resource in its select section is reserved by other jobs",
          "Job's requirements for resource reservation not satisfied"},
-        {verdict->n_avoided, "where it has exited with a code of EXCLUDE",
+        {verdict->n_avoided, "excluded after it exited there with an EXCLUDE code",
          "Job exited on the host with an exit code of EXCLUDE"},
-        {verdict->n_excluded, "not of the queue or not asked for",
+        {verdict->n_excluded, "not usable by the queue, or not in the job's host list",
          "Not usable to the queue or not specified in job submission"},
     };
     int n_parts = 0;
@@ -229,10 +231,10 @@ const char *pending_reason_preempt(struct arena *arena,
         return text;
     }
     if (preempt->is_delayed) {
-        return "it may preempt others when PREEMPT_DELAY is over";
+        return "it may preempt other jobs when PREEMPT_DELAY has passed";
     }
     if (preempt->n_jobs == 0) {
-        return "no job that it may preempt runs on its hosts";
+        return "no running job on its hosts may be preempted by it";
     }
     for (int i = 0; i < REASON_PROTECTIONS; i++) {
         const char *between = text[0] != '\0' ? ", " : "";
@@ -244,6 +246,6 @@ const char *pending_reason_preempt(struct arena *arena,
                                       preempt->n_guarded[i], guards[i]);
         }
     }
-    return arena_printf(arena, "of jobs that it may preempt there run on its hosts: %s",
+    return arena_printf(arena, "jobs on its hosts that its queue may preempt: %s",
                         text);
 }

@@ -17,66 +17,76 @@
 /* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
  * names: a limit, or what is lacking. */
 #define REASON_TABLE(X)                                                                \
-    X(REASON_NEW, "new", "New job is waiting for scheduling", "it is looked at soon")  \
-    X(REASON_STARTED, "started", "being started", "")                                  \
-    X(REASON_QUEUE_GONE, "queue_gone", "its queue is not configured any more",         \
-      "`sublet switch` moves it to another queue")                                     \
+    X(REASON_NEW, "new", "New job is waiting for scheduling",                          \
+      "wait for the next scheduling pass")                                             \
+    X(REASON_STARTED, "started", "The job is being started", "")                       \
+    X(REASON_QUEUE_GONE, "queue_gone", "The queue is no longer configured",            \
+      "move the job to another queue with `sublet switch`")                            \
     X(REASON_QUEUE_INACTIVE, "queue_inactive",                                         \
       "The queue is inactivated by the administrator",                                 \
-      "an administrator's `sublet queue activate`")                                    \
+      "ask an administrator to run `sublet queue activate`")                           \
     X(REASON_QUEUE_WINDOW, "queue_window",                                             \
-      "The queue is inactivated by its time windows", "the next window")               \
+      "The queue is inactivated by its time windows",                                  \
+      "wait for the next window of the queue")                                         \
     X(REASON_BEGIN_TIME, "begin_time", "The job has a specified start time",           \
-      "that time")                                                                     \
+      "wait until that time")                                                          \
     X(REASON_DEPENDENCY, "dependency", "Job dependency condition not satisfied",       \
-      "the jobs that it waits for")                                                    \
+      "wait for the jobs that it depends on")                                          \
     X(REASON_DEPENDENCY_NEVER, "dependency_never",                                     \
       "Dependency condition invalid or never satisfied",                               \
-      "killing it; what it waits for cannot come any more")                            \
+      "kill the job: its condition (-w) can no longer be met")                         \
     X(REASON_ARRAY_LIMIT, "array_limit",                                               \
       "The job array has reached its running element limit",                           \
-      "the end of one of its running elements")                                        \
+      "wait until a running element of the array ends")                                \
     X(REASON_RETRY, "retry", "The schedule of the job is postponed for a while",       \
-      "it is tried again soon")                                                        \
+      "wait: the job is tried again soon")                                             \
     X(REASON_LIMIT, "limit", "Resource limit %s has been reached",                     \
-      "the end of jobs that count for it")                                             \
-    X(REASON_LIMIT_SMALL, "limit_small", "it needs more slots than limit %s allows",   \
-      "fewer slots, or a larger limit")                                                \
-    X(REASON_SLOT_POOL, "pool_part", "its queue has its part of slot pool %s",         \
-      "the end of jobs of the pool's queues")                                          \
-    X(REASON_NO_HOST, "no_host", "none of its hosts is known here",                    \
-      "other hosts (-m), or another queue")                                            \
+      "wait until jobs that count toward the limit end")                               \
+    X(REASON_LIMIT_SMALL, "limit_small",                                               \
+      "The job requests more slots than limit %s allows",                              \
+      "request fewer slots (-n), or ask for a higher limit")                           \
+    X(REASON_SLOT_POOL, "pool_part", "The queue has used its share of slot pool %s",   \
+      "wait until jobs of the pool's queues end")                                      \
+    X(REASON_NO_HOST, "no_host", "No host that the job may use is known to the site",  \
+      "request other hosts (-m) or another queue (-q)")                                \
     X(REASON_AVOIDED, "avoided",                                                       \
       "The job exited on each of its hosts with an exit code of EXCLUDE",              \
-      "`sublet stop` and `resume`, which forget those hosts, or another host")         \
-    X(REASON_UNMET, "unmet", "no host meets its resource requirements",                \
-      "other requirements (-R), or hosts that have what they ask for")                 \
-    X(REASON_RESERVED_BY_OTHERS, "spent", "what it selects hosts by is reserved: %s",  \
-      "the end of jobs that reserve it, or another selection (-R)")                    \
-    X(REASON_TOO_LARGE, "too_large", "it asks for more slots than its hosts have",     \
-      "fewer slots (-n), or more hosts")                                               \
-    X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
+      "clear the list of excluded hosts with `sublet stop` and `sublet resume`, or "   \
+      "request another host")                                                          \
+    X(REASON_UNMET, "unmet", "No host meets the job's resource requirements",          \
+      "change the requirements (-R)")                                                  \
+    X(REASON_RESERVED_BY_OTHERS, "spent",                                              \
+      "Other jobs reserve a resource that the job selects hosts by: %s",               \
+      "wait until those jobs end, or change the select section (-R)")                  \
+    X(REASON_TOO_LARGE, "too_large",                                                   \
+      "The job requests more slots than all hosts that it may use have together",      \
+      "request fewer slots (-n) or more hosts (-m)")                                   \
+    X(REASON_CLOSED, "closed",                                                         \
+      "All hosts that the job may use are closed or unreachable",                      \
+      "wait until a host is open again")                                               \
     X(REASON_LOAD, "load", "Host load exceeds the scheduling threshold: %s",           \
-      "less load on its hosts, or other thresholds (loadSched) of its queue or hosts") \
+      "wait until the load falls below loadSched of the queue and the host")           \
     X(REASON_ACCEPT_INTERVAL, "accept", "Just started a job recently",                 \
-      "the end of JOB_ACCEPT_INTERVAL")                                                \
-    X(REASON_HOST_LIMIT, "host_limit", "its hosts have reached limit %s",              \
-      "the end of jobs that count for it")                                             \
+      "wait until JOB_ACCEPT_INTERVAL has passed")                                     \
+    X(REASON_HOST_LIMIT, "host_limit",                                                 \
+      "All hosts that the job may use have reached limit %s",                          \
+      "wait until jobs that count toward the limit end")                               \
     X(REASON_RUSAGE, "reserve", "Job's resource reservation not satisfied: %s",        \
-      "the end of jobs that reserve it, or a smaller rusage (-R)")                     \
+      "wait until jobs that reserve it end, or request less (rusage in -R)")           \
     X(REASON_EXCLUSIVE, "exclusive",                                                   \
       "Job's requirement for exclusive execution not satisfied",                       \
-      "hosts on which nothing runs")                                                   \
+      "wait for hosts on which no job runs")                                           \
     X(REASON_PREEMPTING, "preempting",                                                 \
-      "waiting for the jobs that it preempts to stop",                                 \
-      "it starts once they stand still")                                               \
+      "Waiting until the jobs that it preempts are suspended",                         \
+      "wait: the job starts once they are suspended")                                  \
     X(REASON_SPAN_LARGE, "shape_large",                                                \
-      "it asks for more slots than its hosts have as they have to lie: %s",            \
-      "fewer slots (-n), other hosts, or another span, same or cu (-R)")               \
-    X(REASON_SPAN, "shape", "its slots do not fit as they have to lie: %s",            \
-      "the end of other jobs on its hosts, or another span, same or cu (-R)")          \
-    X(REASON_BUSY, "busy", "waiting for a free slot",                                  \
-      "the end of other jobs on its hosts")
+      "The job's span or same section cannot be met even if all hosts were idle: %s",  \
+      "request fewer slots (-n), other hosts (-m), or change span or same (-R)")       \
+    X(REASON_SPAN, "shape",                                                            \
+      "The free slots do not meet the job's span or same section: %s",                 \
+      "wait until other jobs on its hosts end, or change span or same (-R)")           \
+    X(REASON_BUSY, "busy", "All slots of the hosts that the job may use are occupied", \
+      "wait until other jobs on its hosts end")
 
 enum pending_reason {
 #define X(id, name, text, help) id,

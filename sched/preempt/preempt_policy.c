@@ -133,8 +133,7 @@ static bool read_word(const struct reader *reader, const char **text,
         return false;
     }
     if (*is_set) {
-        COMPLAIN(reader, key_name, "%s stands here twice",
-                 is_active ? active : passive);
+        COMPLAIN(reader, key_name, "%s appears twice", is_active ? active : passive);
         return false;
     }
     *is_set = true;
@@ -169,8 +168,8 @@ static void check_priorities(const struct reader *reader, int index,
         if (other->priority >= own->priority) {
             conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
                           conf_cell(reader->row, key_name),
-                          "queue %s does not stand below %s (PRIORITY %d, %d): it is "
-                          "not preempted",
+                          "queue %s is not of lower priority than %s (PRIORITY %d, "
+                          "%d): it is not preempted",
                           other->name, own->name, other->priority, own->priority);
         }
     }
@@ -379,9 +378,9 @@ static void check_backfill(const struct reader *reader,
         if (by->priority <= rules->reserving_priority) {
             conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
                           conf_cell(reader->row, key_name),
-                          "queue %s (PRIORITY %d) does not stand above all queues with "
-                          "SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): it does not "
-                          "preempt jobs of the backfill queue %s",
+                          "queue %s (PRIORITY %d) is not of higher priority than all "
+                          "queues with SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): "
+                          "it does not preempt jobs of the backfill queue %s",
                           by->name, by->priority, rules->reserving_priority,
                           reader->queues[index].name);
         }

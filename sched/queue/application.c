@@ -40,7 +40,7 @@ static const char *read_name(struct conf *conf, const struct conf_section *secti
     }
     if (application_find(known, n_known, name) != NULL) {
         COMPLAIN(conf, section, row, cell,
-                 "application \"%s\" stands here twice, expected another name", name);
+                 "application \"%s\" is defined twice, expected another name", name);
         return NULL;
     }
     if (n_known == APPLICATIONS_MAX) {

@@ -209,7 +209,7 @@ static void add_draft(struct reader *reader, const struct conf_section *section,
     }
     for (int i = 0; i < reader->n_drafts; i++) {
         if (strcmp(reader->drafts[i].group.name, name) == 0) {
-            COMPLAIN(reader, &place, "group \"%s\" stands here twice", name);
+            COMPLAIN(reader, &place, "group \"%s\" appears twice", name);
             return;
         }
     }

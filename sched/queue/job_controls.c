@@ -148,7 +148,7 @@ int job_controls_read(struct arena *arena, const char *text,
                            job_control_name(action));
         }
         if (all.actions[action] != NULL) {
-            return err_set(err, ERR_PARSE, "%s stands here twice",
+            return err_set(err, ERR_PARSE, "%s appears twice",
                            job_control_name(action));
         }
         const char *one = arena_strn(arena, text + 1, (size_t)(end - text - 1));

@@ -172,7 +172,8 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
     for (int i = 0; i < words.count; i++) {
         const char *word = words.words[i];
         if (strcasecmp(word, "none") == 0) {
-            COMPLAIN(reader, "\"none\" stands with others, expected it alone");
+            COMPLAIN(reader,
+                     "\"none\" is combined with other values, expected it alone");
         } else if (read_term(reader, word, &terms[queue->n_terms])) {
             queue->n_terms++;
         }
@@ -238,7 +239,7 @@ static const char *read_name(struct reader *reader, const struct queue_config *q
     }
     for (int i = 0; i < n_queues; i++) {
         if (strcmp(queues[i].name, name) == 0) {
-            COMPLAIN(reader, "queue \"%s\" stands here twice, expected another name",
+            COMPLAIN(reader, "queue \"%s\" is defined twice, expected another name",
                      name);
             return NULL;
         }

@@ -86,7 +86,7 @@ static int add_windows(const char *word, struct window *items, int *count,
                        "\"%s\" has a day at one end, expected it at both", word);
     }
     if (first == last) {
-        return err_set(err, ERR_PARSE, "\"%s\" ends where it begins", word);
+        return err_set(err, ERR_PARSE, "\"%s\" ends when it begins", word);
     }
     if (is_weekly) {
         items[(*count)++] = (struct window){first, last};

@@ -173,7 +173,7 @@ static const char *number_text(struct arena *arena, double number, double other)
 const char *load_threshold_text(struct arena *arena, const struct load_excess *excess)
 {
     if (excess->is_unknown) {
-        return arena_printf(arena, "%s is not told", excess->index);
+        return arena_printf(arena, "%s is not reported", excess->index);
     }
     return arena_printf(arena, "%s %s %s %s", excess->index,
                         number_text(arena, excess->value, excess->bound),

@@ -250,7 +250,7 @@ static int check_braces(const struct resreq_strings *from, struct resreq_error *
     for (int i = 0; from->n_strings > 1 && i < from->n_strings; i++) {
         if (resreq_alternatives_find(from->strings[i], &place)) {
             return resreq_error_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
-                                    "alternatives stand in one string alone");
+                                    "alternatives must be in a single -R string");
         }
     }
     return 0;

@@ -56,7 +56,7 @@ static int take_part(struct walker *walker, struct resreq_alternatives *braces)
     }
     if (walker->source[to] == '{') {
         walker->at = to;
-        return refuse(walker, ERR_PARSE, "braces do not stand in braces");
+        return refuse(walker, ERR_PARSE, "braces cannot be nested");
     }
     if (braces->count == RESREQ_ALTERNATIVES_MAX) {
         return refuse(walker, ERR_PARSE, "at most 16 alternatives");
@@ -86,7 +86,7 @@ static bool take_or(struct walker *walker, int *code)
                               "alternatives after some time (@) are not supported")
         : at[0] == '+'
             ? refuse(walker, ERR_UNBUILT, "compound requirements are not supported yet")
-            : refuse(walker, ERR_PARSE, "expected || {...} behind an alternative");
+            : refuse(walker, ERR_PARSE, "expected || {...} after an alternative");
     return false;
 }
 

@@ -74,9 +74,8 @@ static bool compare_special(struct resreq_parser *parser, int id,
             resreq_operand_emit_op(parser, RESREQ_OP_NOT);
         }
     } else if (!parser->language->has_local) {
-        *is_bad =
-            !RESREQ_FAIL(parser, text, RESREQ_BAD_VALUE,
-                         "there is no local host here that local could stand for");
+        *is_bad = !RESREQ_FAIL(parser, text, RESREQ_BAD_VALUE,
+                               "\"local\" needs a local host, and there is none here");
     } else {
         resreq_operand_emit(parser, (struct resreq_instr){.op = RESREQ_OP_LOCAL,
                                                           .relation = relation,
@@ -173,9 +172,8 @@ static bool compare_mirrored(struct resreq_parser *parser, struct resreq_operand
         return true;
     }
     if (string.kind != OPERAND_STRING && string.kind != OPERAND_OPEN) {
-        return RESREQ_FAIL(
-            parser, string.place, RESREQ_BAD_TYPE,
-            "a text is compared with a string resource, and this is none");
+        return RESREQ_FAIL(parser, string.place, RESREQ_BAD_TYPE,
+                           "a text can be compared with a string resource only");
     }
     struct lex_token text = {.kind = LEX_QUOTED, .place = left->place};
     left->kind = OPERAND_LOGIC;

@@ -97,8 +97,10 @@ static struct lex_token scan_number(struct resreq_lex *lex, struct lex_token tok
     if (n_unit > 0) {
         double factor = unit(lex, start + n_digits, n_unit);
         token.number *= factor;
-        return factor > 0 ? token
-                          : bad(token, "not a number, and a name begins with a letter");
+        return factor > 0
+                   ? token
+                   : bad(token,
+                         "neither a number nor a name, which begins with a letter");
     }
     return token;
 }

@@ -85,8 +85,9 @@ int resreq_operand_column(const struct resreq_parser *parser,
 static bool fail_string(struct resreq_parser *parser,
                         const struct resreq_operand *value)
 {
-    return RESREQ_FAIL(parser, value->place, RESREQ_BAD_TYPE,
-                       "a string resource takes = == != < > <= >= and nothing else");
+    return RESREQ_FAIL(
+        parser, value->place, RESREQ_BAD_TYPE,
+        "a string resource accepts only the operators = == != < > <= >=");
 }
 
 bool resreq_operand_fail_text(struct resreq_parser *parser,
@@ -130,7 +131,7 @@ bool resreq_operand_to_number(struct resreq_parser *parser,
     case OPERAND_FLAG:
         if (!resreq_operand_is_lenient(parser)) {
             return RESREQ_FAIL(parser, value->place, RESREQ_BAD_TYPE,
-                               "a Boolean resource takes && || ! and nothing else");
+                               "a Boolean resource accepts only the operators && || !");
         }
         resreq_operand_emit_op(parser, RESREQ_OP_WIDEN);
         break;
@@ -202,7 +203,7 @@ static bool parse_unknown(struct resreq_parser *parser, struct resreq_operand *v
         return fail_name(parser, value->place);
     }
     resreq_error_add_note(parser->notes, value->place,
-                          "there is no resource \"%.*s\": what it stands in is ignored",
+                          "there is no resource \"%.*s\": the part with it is ignored",
                           value->place.length, value->place.source + value->place.at);
     value->kind = OPERAND_SILENT;
     return true;

@@ -430,7 +430,8 @@ int resreq_rusage_merge(struct arena *arena, const struct resreq_rusages *strong
     if (n_all > RESREQ_RUSAGES_MAX) {
         return resreq_error_set(
             fault, RESREQ_RUSAGE, place_of(strong), RESREQ_BAD_VALUE,
-            "at most %d alternatives with those of other levels", RESREQ_RUSAGES_MAX);
+            "at most %d alternatives, together with those of queue and application",
+            RESREQ_RUSAGES_MAX);
     }
     struct resreq_rusage *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
     for (int i = 0; i < strong->n_alternatives; i++) {
@@ -457,7 +458,7 @@ static int check_apart(struct usage_reader *reader, const struct resreq_rusages 
                 if (find_item(old, &new->items[m]) != NULL) {
                     return RESREQ_WORDS_FAIL(&reader->words, new->items[m].place,
                                              RESREQ_BAD_VALUE,
-                                             "another -R reserves it too");
+                                             "another -R string reserves it as well");
                 }
             }
         }

@@ -122,11 +122,12 @@ static int close_loose(struct cutter *cutter, int to, bool is_last)
     }
     if (is_last && cutter->is_lenient) {
         resreq_error_add_note(cutter->notes, word,
-                              "what stands behind the last section is ignored");
+                              "text after the last section is ignored");
         return 0;
     }
-    return resreq_error_set(cutter->fault, RESREQ_SELECT, word, RESREQ_BAD_NAME,
-                            "behind a section only sections follow: KEYWORD[...]");
+    return resreq_error_set(
+        cutter->fault, RESREQ_SELECT, word, RESREQ_BAD_NAME,
+        "after a section only further sections can follow: KEYWORD[...]");
 }
 
 /* The word has a bracket behind it, at `bracket`. Returns where the section ends. */
@@ -204,7 +205,7 @@ int resreq_section_split(const char *source, bool is_lenient,
         start.at = brace;
         start.length = 1;
         return resreq_error_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
-                                "braces stand around whole requirements");
+                                "braces enclose whole requirements");
     }
     struct cutter cutter = {
         .text = text,

@@ -125,7 +125,7 @@ static bool parse_not(struct resreq_parser *parser, struct resreq_operand *value
     struct lex_token next = resreq_operand_peek_token(parser);
     if (next.kind == LEX_NOT && !resreq_operand_is_lenient(parser)) {
         return RESREQ_FAIL(parser, place, RESREQ_BAD_SYNTAX,
-                           "no ! behind a !: write !(!...)");
+                           "! cannot follow !: write !(!...)");
     }
     if (!parse_unary(parser, value)) {
         return false;

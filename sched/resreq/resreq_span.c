@@ -300,9 +300,9 @@ int resreq_span_check(const struct resreq_span *shape, struct resreq_error *faul
         return 0;
     }
     if (is_type && is_model) {
-        return resreq_error_set(fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
-                                "ptile='!' goes with same[type] or same[model], not "
-                                "with both");
+        return resreq_error_set(
+            fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+            "ptile='!' requires same[type] or same[model], not both");
     }
     return shape->n_tiles == 0 || is_type || is_model
                ? 0

@@ -245,11 +245,11 @@ bool invariant_job_started(struct invariants *invariants, const char *site,
     snprintf(key, sizeof key, "%s %s", site, job);
     seen = find_job(invariants, key);
     if (!seen) {
-        return invariant_state_fail(text, "job %s began and is on no record", key);
+        return invariant_state_fail(text, "job %s started and is on no record", key);
     }
     seen->begun++;
     return seen->begun <= seen->may_begin || seen->submission->is_rerunnable ||
-           invariant_state_fail(text, "job %s began %d times", key, seen->begun);
+           invariant_state_fail(text, "job %s started %d times", key, seen->begun);
 }
 
 bool invariant_job_check(struct invariants *invariants,

@@ -65,7 +65,7 @@ static int take_word(struct arena *arena, struct cursor *cursor,
         }
     }
     if (!word->text) {
-        return err_set(err, ERR_PARSE, "a quote is not closed, expected another one");
+        return err_set(err, ERR_PARSE, "a quote is not closed, expected a second one");
     }
     return 0;
 }

@@ -85,7 +85,7 @@ static void decide_before(struct fake_stages *course,
     const char *command = fake_stages_command(course);
     if (outcome->is_killed) {
         decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE,
-               "killed before it began");
+               "killed before it started");
     } else if (outcome->is_late) {
         decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, LIMIT_CODE,
                arena_printf(arena,
@@ -105,7 +105,7 @@ static void decide_job(struct fake_stages *course,
         decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
     } else if (outcome->is_late) {
         decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 0,
-               "it could not begin before another job needs its slots");
+               "it could not start before another job needs its slots");
     } else if (outcome->is_limited) {
         decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + LIMIT_CODE, "");
     } else {

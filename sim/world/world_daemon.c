@@ -223,7 +223,7 @@ void world_daemon_end_batch(struct world *world, int daemon, bool with_tick)
         return;
     }
     if (++world->batches_now > BATCHES_AT_ONE_TIME) {
-        world_state_violate(world, "%s never comes to rest",
+        world_state_violate(world, "%s never becomes idle",
                             world_state_daemon_name(world, daemon));
     }
     batch->wants_tick = !with_tick;

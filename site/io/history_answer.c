@@ -90,8 +90,8 @@ static int answer_one(struct answer *answer)
     }
     if (rc == 0 && answer->page.rows->count == 0 && answer->after.number == 0) {
         rc = err_set(&answer->err, ERR_NOT_FOUND,
-                     "nothing is on record of job <%s>: there was none, or what "
-                     "happened to it is older than HISTORY_PERIOD",
+                     "there is no record of job <%s>: it never existed, or its events "
+                     "are older than HISTORY_PERIOD",
                      answer->query->name);
     }
     return rc;

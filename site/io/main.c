@@ -100,8 +100,9 @@ static int judge(struct loaded *loaded, struct err *err)
     if (loaded->conf.n_errors > 0) {
         return daemon_first_error(&loaded->conf, err);
     }
-    return has_site ? know_own_user(&loaded->setup.config, err)
-                    : err_set(err, ERR_PARSE, "no Site section in what was read");
+    return has_site
+               ? know_own_user(&loaded->setup.config, err)
+               : err_set(err, ERR_PARSE, "no Site section in the files that were read");
 }
 
 /* Reads and judges; NULL and an error where something is wrong. */
@@ -181,7 +182,7 @@ static int reload(void *arg, struct arena *arena, const char **text, struct err 
     shell_reload(parts->shell, &setup->config);
     jobapi_change(parts->jobapi, setup);
     children_change(parts->children, setup);
-    *text = arena_printf(arena, "The configuration was read anew; warnings: %d.",
+    *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                          loaded->conf.n_warnings);
     unload(parts->loaded);
     parts->loaded = loaded;
@@ -295,7 +296,7 @@ static void free_parts(struct parts *parts)
 static void run_loop(zloop_t *loop)
 {
     while (zloop_start(loop) == 0) {
-        log_line(LOG_LEVEL_DEBUG, "the loop was interrupted, and goes on");
+        log_line(LOG_LEVEL_DEBUG, "the event loop was interrupted and continues");
     }
 }
 

@@ -136,8 +136,8 @@ static void commit_stores(struct shell *shell, const struct effects *batch)
     int64_t begin_ns = now_ns();
     if (write_stores(shell->journal, batch, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
-                 "commit failed: %s; nothing of it was sent, the next start goes on "
-                 "from what is on disk",
+                 "commit failed: %s; nothing of the batch was sent, and the next start "
+                 "continues from what is on disk",
                  err.text);
         _exit(EXIT_FAILURE);
     }
@@ -209,7 +209,7 @@ static void answer_reload(struct shell *shell, const struct effect *effect)
     int rc =
         shell->reload != NULL
             ? shell->reload(shell->reload_part, &shell->filling->arena, &text, &err)
-            : err_set(&err, ERR_UNBUILT, "nothing is read anew here");
+            : err_set(&err, ERR_UNBUILT, "this process reloads nothing");
     if (rc < 0) {
         effects_reply_error(shell->filling, &to, effect->reload.request, rc, "%s",
                             err.text);

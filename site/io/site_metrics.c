@@ -107,10 +107,10 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
                   "1 while the broker answers this site.");
     fprintf(to, "sublet_broker_up %d\n", site_is_connected(site));
     promtext_head(to, "sublet_queue_slots", "gauge",
-                  "Slots of the jobs of a queue, by what they do.");
+                  "Slots of the jobs of a queue, by state.");
     for_rows(site, QUERY_QUEUES, "queues", now_ms, print_queue, to);
     promtext_head(to, "sublet_pending_jobs", "gauge",
-                  "Jobs that wait, elements of arrays one by one, by why they do.");
+                  "Pending jobs by reason; each element of an array counts.");
     print_reasons(to, site);
     promtext_head(to, "sublet_load_suspensions_total", "counter",
                   "Running jobs that were suspended or ended for the load of a host, "
@@ -118,7 +118,7 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
     fprintf(to, "sublet_load_suspensions_total %" PRIu64 "\n",
             site_count_overloads(site));
     promtext_head(to, "sublet_preemptions_total", "counter",
-                  "Running jobs that gave their slots to others since the start.");
+                  "Jobs preempted since the start.");
     fprintf(to, "sublet_preemptions_total %" PRIu64 "\n", site_count_preemptions(site));
     promtext_head(to, "sublet_hosts", "gauge",
                   "Hosts that jobs of this site may run on, own and borrowed.");

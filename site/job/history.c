@@ -147,7 +147,7 @@ static const char *halt_reason(struct arena *arena, const struct row_job_state *
                             job_id_text(arena, job_id_key_number(row->halt.by),
                                         job_id_key_index(row->halt.by)));
     }
-    return (causes & HALT_PREEMPT) != 0 ? "it waits for its slots"
+    return (causes & HALT_PREEMPT) != 0 ? "waiting for its slots"
            : (causes & HALT_WINDOW) != 0
                ? "the run window of its queue or host is closed"
            : (causes & HALT_LOAD) != 0 ? load_reason(arena, row)
@@ -292,7 +292,7 @@ static void note_pause(const struct history *history, const struct row_job_state
     }
     if (row->state == JOB_UNKWN) {
         event.event = JOB_EVENT_UNKNOWN;
-        event.reason = row->lease[0] != '\0' ? "its provider cannot be asked"
+        event.reason = row->lease[0] != '\0' ? "its provider is not connected"
                                              : "its host does not answer";
         tell(&event, effects);
         return;

@@ -162,16 +162,16 @@ static void finish_pre_exec(struct lifecycle *life, struct job *job,
     struct job_rules rules;
     struct arena *arena = &effects->arena;
     const char *what = job->backfill.lender != 0
-                           ? "its pre-execution command failed, or came too late"
+                           ? "its pre-execution command failed or took too long"
                            : "its pre-execution command failed";
     effective_rules_of(life->parts.config, job, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
         hold(life, job, REQUEUE_LOST, exit,
-             arena_printf(arena,
-                          "held: %s %d times, at last: %s; `sublet resume` lets it try "
-                          "again",
-                          what, job->n_pre_fails, exit->text),
+             arena_printf(
+                 arena,
+                 "held: %s %d times, most recently: %s; `sublet resume` tries again",
+                 what, job->n_pre_fails, exit->text),
              effects);
     } else {
         job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
@@ -225,11 +225,11 @@ static bool finish_by_code(struct lifecycle *life, struct job *job,
     if (rules.max_requeues != JOB_RULES_UNSET &&
         job->n_requeues >= rules.max_requeues) {
         hold(life, job, REQUEUE_EXIT, exit,
-             arena_printf(arena,
-                          "held: it exited with code %d, and was requeued for its "
-                          "exit code %d times (MAX_JOB_REQUEUE); `sublet resume` lets "
-                          "it run again",
-                          code, job->n_requeues),
+             arena_printf(
+                 arena,
+                 "held: it exited with code %d and was requeued for its exit code %d "
+                 "times (MAX_JOB_REQUEUE); `sublet resume` runs it again",
+                 code, job->n_requeues),
              effects);
         return true;
     }

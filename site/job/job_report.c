@@ -53,7 +53,7 @@ static void lose(struct lifecycle *life, struct job *job, const char *reason,
 {
     struct run_exit exit = {.end = RUN_END_LOST,
                             .start_ms = job->start_ms,
-                            .text = "its provider has no trace of it"};
+                            .text = "its provider has no record of it"};
     if (reason != NULL && reason[0] != '\0') {
         exit.text = reason;
     }

@@ -265,7 +265,7 @@ void host_table_refuse(const struct peer *from, const struct msg *msg,
 {
     struct msg answer = {.kind = MSG_ERROR, .session = msg->session, .site = ""};
     answer.error.code = ERR_STALE;
-    answer.error.text = "no such session here, say HELLO again";
+    answer.error.text = "no such session here, send HELLO again";
     answer.error.about = (int)msg->kind;
     effects_send(effects, from, &answer);
 }

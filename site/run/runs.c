@@ -226,7 +226,7 @@ static void end_unbegun(struct runs *runs, struct run *run, int64_t now_ms,
     struct run_exit exit = {.end = RUN_END_SIGNALLED,
                             .code = SIGKILL,
                             .end_ms = now_ms,
-                            .text = "killed before it began"};
+                            .text = "killed before it started"};
     run->control_done = run->control.number;
     end_run(runs, run, &exit, now_ms, effects);
 }
@@ -420,10 +420,11 @@ static void end_orphan(const struct runs *runs, int host,
     if (state->phase == RUN_UNKNOWN || state->control_done == ORPHAN_ORDER) {
         return;
     }
-    effects_log(effects, LOG_LEVEL_WARNING,
-                "host %s runs attempt %llu of %s, which is not on record here: killed",
-                host_table_name(runs->hosts, host),
-                (unsigned long long)state->run.attempt, state->run.site);
+    effects_log(
+        effects, LOG_LEVEL_WARNING,
+        "host %s runs attempt %llu of %s, which is not on record here: it is killed",
+        host_table_name(runs->hosts, host), (unsigned long long)state->run.attempt,
+        state->run.site);
     send_control(runs, host, &state->run,
                  &(struct run_control){.number = ORPHAN_ORDER, .action = CONTROL_KILL},
                  effects);
@@ -442,7 +443,7 @@ static void see_waiting(struct runs *runs, struct run *run, uint64_t token,
     }
     if (run->token != token) {
         send_forget(runs, run->host, &run->id, effects);
-        lose_run(runs, run, true, "its guard is gone", now_ms, effects);
+        lose_run(runs, run, true, "its guard has died", now_ms, effects);
         return;
     }
     if (run->go_session != host_table_session(runs->hosts, run->host)) {
@@ -498,7 +499,7 @@ static void see_nothing(struct runs *runs, struct run *run, int64_t now_ms,
     bool is_same_boot = run->boot[0] != '\0' &&
                         strcmp(run->boot, host_table_boot(runs->hosts, run->host)) == 0;
     lose_run(runs, run, !is_same_boot || run->start_ms != 0,
-             "its host has no trace of it", now_ms, effects);
+             "its host has no record of it", now_ms, effects);
 }
 
 void runs_host_state(struct runs *runs, int host, const struct msg_run_state *state,
@@ -585,7 +586,7 @@ void runs_host_away(struct runs *runs, int host, int64_t now_ms,
             continue;
         }
         if (run->record == RUN_RECORD_TAKEN) {
-            lose_run(runs, run, false, "its host is away", now_ms, effects);
+            lose_run(runs, run, false, "its host is unreachable", now_ms, effects);
         } else {
             run->is_seen = false;
             run->is_away = true;

@@ -27,7 +27,7 @@ static void check_burial(struct guard_trial *trial)
     guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_true(trial->record.start_ms > 0);
-    assert_string_equal(trial->record.text, "its guard is gone without an exit record");
+    assert_string_equal(trial->record.text, "its guard died without an exit record");
     guard_trial_assert_recorded(trial);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     guard_trial_hear_silence(trial);

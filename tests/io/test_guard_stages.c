@@ -269,7 +269,7 @@ static void test_killed_before_the_job(void **state)
     guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.cause, RUN_CAUSE_NONE);
-    assert_string_equal(trial->record.text, "killed before it began");
+    assert_string_equal(trial->record.text, "killed before it started");
     assert_false(has_begun(trial, "ran"));
     assert_true(has_begun(trial, "after"));
 }
@@ -383,7 +383,7 @@ static void test_never_begins(void **state)
     assert_int_equal(trial->record.end, RUN_END_FAILED);
     assert_int_equal(trial->record.cause, RUN_CAUSE_PRE_EXEC);
     assert_string_equal(trial->record.text,
-                        "it could not begin before another job needs its slots");
+                        "it could not start before another job needs its slots");
     assert_false(has_run(trial));
 }
 

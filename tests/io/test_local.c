@@ -388,7 +388,7 @@ static void test_a_daemon_that_does_not_answer(void **state)
     waitpid(daemon_pid, NULL, 0);
     assert_int_equal(local_client_receive(client, &arena, TIMEOUT_MS, &msg, &err),
                      ERR_AWAY);
-    assert_string_equal(err.text, "daemon has gone");
+    assert_string_equal(err.text, "the daemon has closed the connection");
     local_client_free(client);
     arena_release(&arena);
     start_daemon();

@@ -64,7 +64,7 @@ static void test_refusals(void **state)
         {"no slot", "south", LEASE, 2, "n1=0", "slots of host n1 make no sense"},
         {"less than that", "south", LEASE, 2, "n1=-1",
          "slots of host n1 make no sense"},
-        {"no host", "south", LEASE, 2, "", "no host is asked for"},
+        {"no host", "south", LEASE, 2, "", "no host is requested"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         void *made;

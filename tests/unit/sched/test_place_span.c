@@ -79,7 +79,7 @@ static const struct row rows[] = {
      {.kind = PLACE_SPAN_HOST},
      {{1, 0, 4}},
      "",
-     "waiting for a free slot"},
+     "All slots of the hosts that the job may use are occupied"},
     {"a range: as many as the host has",
      {{"n1", 4, 2}, {"n2", 8, 2}},
      {.kind = PLACE_SPAN_HOST},

@@ -145,7 +145,7 @@ static void test_levels(void **state)
          NULL,
          NULL,
          {"rusage[mem=1]", "rusage[mem=2]"},
-         "another -R reserves it too"},
+         "another -R string reserves it as well"},
         {"scopes",
          "rusage[mem=5/slot]",
          NULL,

@@ -106,7 +106,7 @@ static void levels_are_merged(void **state)
         {"of another's tiles nothing is left", "span[ptile='!',HP:8] same[type]", NULL,
          "span[ptile='!']", "ptile=! same type"},
         {"both on different levels", "same[type]", NULL, "span[ptile='!'] same[model]",
-         "ptile='!' goes with same[type] or same[model], not with both"},
+         "ptile='!' requires same[type] or same[model], not both"},
         {"slots by nothing", "same[os]", NULL, "span[ptile='!',HP:8]",
          "slots by type need same[type], slots by model same[model]"},
         {"which would be good without the job", "span[ptile='!',HP:8]", "same[type]",

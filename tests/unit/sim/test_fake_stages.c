@@ -67,7 +67,7 @@ static void test_turns(void **state)
          RUN_END_FAILED,
          RUN_CAUSE_PRE_EXEC,
          2},
-        {"killed before it began",
+        {"killed before it started",
          2,
          1,
          {{.is_killed = true}},

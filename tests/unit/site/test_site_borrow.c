@@ -38,7 +38,7 @@ static void says_ended(struct site_stage *stage, uint64_t attempt, enum run_end 
                                               .cpu_ms = 1500,
                                               .mem_kib = 2048,
                                               .out_bytes = out_bytes,
-                                              .text = "it is gone"}};
+                                              .text = "it does not exist any more"}};
     site_stage_attempt(stage, attempt, &fill);
 }
 

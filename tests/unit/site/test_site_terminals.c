@@ -386,9 +386,9 @@ static void test_unwanted(void **state)
     uint64_t id =
         (uint64_t)value_find(submit(&stage, "all", &like)->value, "job")->number;
     assert_int_equal(site_stage_attempt_of(&stage, id), 0);
-    assert_reason(&stage, "3", "its provider takes no interactive jobs");
+    assert_reason(&stage, "3", "its provider accepts no interactive jobs");
     contract_in(&stage, 1, false, LEASE_INACTIVE); /* which passes, and hides nothing */
-    assert_reason(&stage, "3", "its provider takes no interactive jobs");
+    assert_reason(&stage, "3", "its provider accepts no interactive jobs");
     contract(&stage, 1, false);
     uint64_t batch = site_stage_submit(&stage, "all", "work");
     assert_true(site_stage_attempt_of(&stage, batch) != 0);

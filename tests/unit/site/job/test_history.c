@@ -224,7 +224,7 @@ static void test_resumed_without_slots(void **state)
     site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
     assert_told("1 suspend (it waits for its slots)");
     assert_non_null(
-        strstr(site_stage_job_text(&stage, 1, "reason"), "others have its slots"));
+        strstr(site_stage_job_text(&stage, 1, "reason"), "other jobs use its slots"));
 }
 
 /* Its host has not suspended it yet, so that its slots are still its own. */
