@@ -132,6 +132,49 @@ const struct value *value_find(const struct value *root, const char *path)
     return root;
 }
 
+enum {
+    NUMBER_BYTES = 24,
+    ESCAPED_BYTES = 6, /* \u0001 */
+};
+
+/* Of the text in quotes; it stops counting beyond `max`. */
+static int64_t text_bytes(const char *text, int64_t max)
+{
+    int64_t n_bytes = 2;
+    for (const char *at = text; *at != '\0' && n_bytes <= max; at++) {
+        unsigned char c = (unsigned char)*at;
+        n_bytes += c < 0x20 || c == '"' || c == '\\' || c == 0x7f ? ESCAPED_BYTES : 1;
+    }
+    return n_bytes;
+}
+
+int64_t value_json_bytes(const struct value *value)
+{
+    int64_t n_bytes = NUMBER_BYTES;
+    if (value->key != NULL) {
+        n_bytes += text_bytes(value->key, INT64_MAX);
+    }
+    if (value->text != NULL) {
+        n_bytes += text_bytes(value->text, INT64_MAX);
+    }
+    for (const struct value *at = value->first; at != NULL; at = at->next) {
+        n_bytes += value_json_bytes(at);
+    }
+    return n_bytes;
+}
+
+const char *value_cut_text(struct arena *arena, const char *text, int64_t n_bytes)
+{
+    if (text_bytes(text, n_bytes) <= n_bytes) {
+        return text;
+    }
+    size_t length = strnlen(text, (size_t)(n_bytes / ESCAPED_BYTES));
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+        length--; /* not in the middle of a character */
+    }
+    return arena_printf(arena, "%.*s...", (int)length, text);
+}
+
 struct date {
     int64_t year;
     int month, day;

@@ -68,6 +68,11 @@ struct value *value_add_duration(struct arena *arena, struct value *parent,
 /* The member at a path of keys joined by dots ("consumer.available"), or NULL. */
 const struct value *value_find(const struct value *root, const char *path);
 
+/* An upper bound of the bytes that the value takes as JSON. */
+int64_t value_json_bytes(const struct value *value);
+/* The text, cut if need be so that its JSON takes at most so many bytes. */
+const char *value_cut_text(struct arena *arena, const char *text, int64_t n_bytes);
+
 /* RFC 3339 UTC with milliseconds; `text` takes at least 32 bytes. */
 void value_format_instant(int64_t at_ms, char *text);
 

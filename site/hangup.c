@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hangup.c: see hangup.h. */
-#include "site/hangup.h"
+#include "site/site_api.h"
 
 #include <signal.h>
 

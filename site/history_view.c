@@ -78,7 +78,7 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
     value_add_text(arena, row, "lease", event->lease[0] != '\0' ? event->lease : NULL);
     value_add_text(arena, row, "reason",
                    event->reason[0] != '\0'
-                       ? site_page_cut(arena, event->reason, REASON_BYTES)
+                       ? value_cut_text(arena, event->reason, REASON_BYTES)
                        : NULL);
     bool has_exit = event->event == JOB_EVENT_END || event->event == JOB_EVENT_RUN_END;
     if (has_exit && row_exit_code(&event->exit, &code)) {

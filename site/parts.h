@@ -33,7 +33,6 @@
 #include "site/shares.h"
 #include "site/site.h"
 #include "site/slot_reserves.h"
-#include "site/terminals.h"
 #include "site/waiters.h"
 #include "site/windows.h"
 

@@ -23,7 +23,6 @@
 #include "site/shares.h"
 #include "site/site.h"
 #include "site/site_view.h"
-#include "site/terminals.h"
 #include "site/waiters.h"
 
 /* The parts of a site that requests act on. A submission alone is checked against most
@@ -116,5 +115,16 @@ void forward_request(const struct site_api *api, const struct peer *from,
                      struct effects *effects);
 void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
                    struct effects *effects);
+
+/* An interactive job ends when the connection of its user is lost for good. A job that
+ * has an attempt gets SIGHUP, as from a terminal that is hung up, and is then killed in
+ * the usual way in case it ignores that signal. */
+/* The client's connection has closed. */
+void hangup_gone(struct terminals *terminals, struct job_table *jobs,
+                 struct lifecycle *life, uint64_t link, int64_t now_ms,
+                 struct effects *effects);
+/* Users who have not come back within TERMINALS_PATIENCE_MS. */
+void hangup_late(struct terminals *terminals, struct job_table *jobs,
+                 struct lifecycle *life, int64_t now_ms, struct effects *effects);
 
 #endif

@@ -13,7 +13,7 @@
 #include "site/parts.h"
 #include "site/permission.h"
 #include "site/site_api.h"
-#include "site/wait.h"
+#include "site/waiters.h"
 
 /* A message on its way through the table. */
 struct call {

@@ -33,7 +33,4 @@ void site_page_add(struct site_page *page, uint64_t number, struct value *row);
 /* What to say as `after` for the next page; "" where this was the last. */
 const char *site_page_next(const struct site_page *page);
 
-/* The text, cut so that its JSON takes at most so many bytes. */
-const char *site_page_cut(struct arena *arena, const char *text, int64_t n_bytes);
-
 #endif

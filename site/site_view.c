@@ -10,7 +10,6 @@
 #include "site/reserves.h"
 #include "site/site_page.h"
 #include "site/site_tally.h"
-#include "site/site_view_rules.h"
 #include "site/view_rows.h"
 #include "site/windows.h"
 

@@ -9,7 +9,6 @@
 #include "site/job/job_lookup.h"
 #include "site/resizes.h"
 #include "site/site_page.h"
-#include "site/site_view_rules.h"
 #include "site/why_lease.h"
 #include "site/why_unmet.h"
 
@@ -138,8 +137,8 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
     if (spec->n_res_reqs == 0) {
         return NULL;
     }
-    return site_page_cut(arena, resreq_join(arena, spec->res_reqs, spec->n_res_reqs),
-                         is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
+    return value_cut_text(arena, resreq_join(arena, spec->res_reqs, spec->n_res_reqs),
+                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
 /* Why it waits as LSF lists it: the sentence, then hosts by what is against them. */
@@ -159,7 +158,7 @@ static void add_reasons(struct arena *arena, struct value *row, const struct job
                                     parts[i].n_hosts == 1 ? "" : "s"));
     }
     if (job->reason[0] != '\0') {
-        value_add_text(arena, list, NULL, site_page_cut(arena, job->reason, TEXT_MAX));
+        value_add_text(arena, list, NULL, value_cut_text(arena, job->reason, TEXT_MAX));
     }
 }
 
@@ -219,7 +218,7 @@ static void add_resize(const struct site_view *view, struct arena *arena,
     value_add_text(
         arena, row, "resize_notify",
         job->terms->resize_notify[0] != '\0'
-            ? site_page_cut(arena, job->terms->resize_notify, LISTED_COMMAND_BYTES)
+            ? value_cut_text(arena, job->terms->resize_notify, LISTED_COMMAND_BYTES)
             : NULL);
 }
 
@@ -266,14 +265,14 @@ static struct value *job_row(const struct site_view *view, struct arena *arena,
     value_add_text(arena, row, "name",
                    job->spec->name[0] != '\0'
                        ? job_id_element_name(arena, job->spec->name, job->index)
-                       : site_page_cut(arena, job->spec->command, 60));
+                       : value_cut_text(arena, job->spec->command, 60));
     value_add_text(arena, row, "state", job_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
     value_add_text(arena, row, "queue", job_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_text(arena, row, "reserved", job->reserved);
     value_add_text(arena, row, "avoided",
-                   job->avoided != NULL ? site_page_cut(arena, job->avoided, TEXT_MAX)
+                   job->avoided != NULL ? value_cut_text(arena, job->avoided, TEXT_MAX)
                                         : NULL);
     value_add_int(arena, row, "slots", job_slots(job));
     add_hosts(arena, row, job);
@@ -282,7 +281,7 @@ static struct value *job_row(const struct site_view *view, struct arena *arena,
     value_add_instant(arena, row, "end_at", job->end_ms);
     add_exit(arena, row, job);
     value_add_text(arena, row, "reason",
-                   reason[0] != '\0' ? site_page_cut(arena, reason, TEXT_MAX) : NULL);
+                   reason[0] != '\0' ? value_cut_text(arena, reason, TEXT_MAX) : NULL);
     value_add_text(arena, row, "lease", is_leased ? job->lease : NULL);
     if (is_leased) {
         value_add_int(arena, row, "epoch", (int64_t)job->epoch);
@@ -296,8 +295,8 @@ static struct value *job_row(const struct site_view *view, struct arena *arena,
     }
     value_add_text(
         arena, row, "command",
-        site_page_cut(arena, job->spec->command,
-                      is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
+        value_cut_text(arena, job->spec->command,
+                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, view->now_ms);
     site_view_job_halts(arena, row, job, view->now_ms);
     value_add_instant(arena, row, "recall_at", job->recall_ms);
@@ -443,7 +442,7 @@ static const char *hosts_text(struct arena *arena, const struct queue_config *qu
             text = arena_printf(arena, "%s+%d", text, term->preference);
         }
     }
-    return site_page_cut(arena, text, TEXT_MAX);
+    return value_cut_text(arena, text, TEXT_MAX);
 }
 
 static const char *const takes[] = {
@@ -491,7 +490,7 @@ void site_view_queues(const struct site_view *view, struct site_page *page,
         value_add_text(arena, row, "resume_cond", queue->resume_cond);
         value_add_text(arena, row, "description",
                        queue->description != NULL
-                           ? site_page_cut(arena, queue->description, TEXT_MAX)
+                           ? value_cut_text(arena, queue->description, TEXT_MAX)
                            : "");
         site_view_add_queue_rules(arena, row, &queue->rules);
         site_page_add(page, number, row);

@@ -53,7 +53,7 @@ static const char *location_of(struct arena *arena, const struct reserves_seen *
             last = name;
         }
     }
-    return site_page_cut(arena, text, TEXT_MAX);
+    return value_cut_text(arena, text, TEXT_MAX);
 }
 
 static bool is_first(const struct reserves_seen_kind *kind, int host)

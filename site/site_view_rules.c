@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_view_rules.c: see site_view_rules.h. */
-#include "site/site_view_rules.h"
+#include "site/view_rows.h"
 
 #include <string.h>
 
@@ -116,7 +116,7 @@ static void add_text(struct arena *arena, struct value *row, const char *key,
                      const char *text)
 {
     value_add_text(arena, row, key,
-                   text[0] != '\0' ? site_page_cut(arena, text, TEXT_MAX) : NULL);
+                   text[0] != '\0' ? value_cut_text(arena, text, TEXT_MAX) : NULL);
 }
 
 static void add_controls(struct arena *arena, struct value *row,
@@ -126,7 +126,7 @@ static void add_controls(struct arena *arena, struct value *row,
     for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         if (controls->actions[i] != NULL) {
             value_add_text(arena, object, job_control_name((enum job_control)i),
-                           site_page_cut(arena, controls->actions[i], TEXT_MAX));
+                           value_cut_text(arena, controls->actions[i], TEXT_MAX));
         }
     }
     add_object(arena, row, "job_controls", object);
@@ -214,7 +214,7 @@ static const char *users_text(struct arena *arena, const struct name_set *users)
         text = arena_printf(arena, "%s%s%s%s", text, text[0] != '\0' ? " " : "",
                             users->is_all ? "~" : "", users->names[i]);
     }
-    return site_page_cut(arena, text, TEXT_MAX);
+    return value_cut_text(arena, text, TEXT_MAX);
 }
 
 void site_view_add_queue_limits(struct arena *arena, struct value *row,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* terminals.c: see terminals.h. */
-#include "site/terminals.h"
+#include "site/waiters.h"
 
 #include <stdlib.h>
 #include <string.h>

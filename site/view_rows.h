@@ -101,4 +101,25 @@ void site_view_shared(const struct site_view *view, struct site_page *page,
 void site_view_exports(const struct site_view *view, struct site_page *page,
                        const struct msg_query *query);
 
+/* ---- what jobs come under: limits, commands before and after, exit codes. Limits are
+ * an object: "run_s", "cpu_s" in seconds, "mem_kib" and its like in KiB, others counts.
+ */
+
+/* Of a job: app, limits that count for it; of one that was asked for its commands. */
+void site_view_add_job_rules(struct arena *arena, struct value *row,
+                             const struct site_config *config, const struct job *job,
+                             bool is_asked);
+/* Of a queue: what it says itself. */
+void site_view_add_queue_rules(struct arena *arena, struct value *row,
+                               const struct queue_rules *rules);
+
+/* How many slots its jobs may have, as bqueues: of all (max), of a user (jl_u), for a
+ * processor (jl_p), on a host (jl_h); of one job (PROCLIMIT); who may use it. */
+void site_view_add_queue_limits(struct arena *arena, struct value *row,
+                                const struct site_config *config,
+                                const struct queue_config *queue);
+/* Of a host: slots of a user (JL/U). */
+void site_view_add_host_limit(struct arena *arena, struct value *row,
+                              const struct site_config *config, const char *host);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait.c: see wait.h. */
-#include "site/wait.h"
+#include "site/waiters.h"
 
 #include "base/err.h"
 #include "base/value.h"

@@ -11,7 +11,6 @@
 
 #include "model/job_id.h"
 #include "site/job/run_limit.h"
-#include "site/site_page.h"
 
 enum {
     TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
@@ -121,7 +120,7 @@ static void note_submission(const struct row_job *row, struct effects *effects)
         .name = row->spec.name,
         .queue = row->spec.queue,
         .project = project != NULL && project[0] != '\0' ? project : "default",
-        .command = site_page_cut(&effects->arena, row->spec.command, COMMAND_BYTES),
+        .command = value_cut_text(&effects->arena, row->spec.command, COMMAND_BYTES),
         .n_slots = row->spec.n_slots,
     };
     tell(&(struct row_job_event){.id = row->id,
@@ -376,7 +375,7 @@ void history_consumer_run(const struct history *history, const struct run *run,
         .name = run->spec->name,
         .queue = run->spec->queue,
         .project = "",
-        .command = site_page_cut(&effects->arena, run->spec->command, COMMAND_BYTES),
+        .command = value_cut_text(&effects->arena, run->spec->command, COMMAND_BYTES),
         .n_slots = run->spec->n_slots,
     };
     struct row_job_event event = {.at_ms = history->now_ms,

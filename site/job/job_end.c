@@ -15,7 +15,7 @@
 #include "site/job/attempt.h"
 #include "site/job/effective_rules.h"
 #include "site/job/lifecycle_parts.h"
-#include "site/wait.h"
+#include "site/waiters.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
 enum { PRE_EXEC_PAUSE_MS = 2000 };

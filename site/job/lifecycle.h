@@ -21,7 +21,6 @@
 #include "site/run/runs.h"
 #include "site/shares.h"
 #include "site/site.h"
-#include "site/terminals.h"
 #include "site/waiters.h"
 
 struct lifecycle_parts {

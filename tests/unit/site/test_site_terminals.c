@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "site/terminals.h"
+#include "site/waiters.h"
 #include "tests/unit/site/site_stage.h"
 
 enum { LINK = 77, TOKEN = 5 };
