@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "model/msg.h"
-#include "sys/db_copy.h"
+#include "sys/db.h"
 
 enum { NOT_READY_MS = 20 };
 

@@ -44,4 +44,34 @@ int db_commit(struct db *db, struct err *err) MUST_CHECK;
 /* Call now and then, between transactions: checkpoints when the WAL has grown. */
 void db_maintain(struct db *db);
 
+/* ---- a consistent copy of an open database, made in steps while it is in use
+ *
+ * The copy grows as PATH.part. Finishing makes it a single file without a WAL and
+ * renames it into place. What the same connection writes between two steps is in the
+ * copy as well (sqlite3_backup does that), so the copy is the database as of the last
+ * step.
+ *
+ * Order: steps outside transactions only. Ownership: db_copy_free in any case, also
+ * after an error; it deletes an unfinished part. */
+struct db_copy;
+int db_copy_begin(sqlite3 *from, const char *path, struct db_copy **copy,
+                  struct err *err) MUST_CHECK;
+/* Copies at most so many pages; -1: all. Returns 1 if there are more, 0 if not. */
+int db_copy_step(struct db_copy *copy, int n_pages, struct err *err) MUST_CHECK;
+
+/* Pages still to be copied. What is written after the last step is not in the copy. */
+int db_copy_left(const struct db_copy *copy);
+
+enum { DB_COPY_CHECK = 1, DB_COPY_SYNC = 2 };
+/* With DB_COPY_CHECK the copy is read and checked (integrity_check); with DB_COPY_SYNC
+ * file and directory are synced. */
+int db_copy_finish(struct db_copy *copy, int how, struct err *err) MUST_CHECK;
+void db_copy_free(struct db_copy *copy); /* NULL is fine */
+
+/* Reads and checks a whole file; ERR_IO if it is damaged. */
+int db_copy_check(const char *path, struct err *err) MUST_CHECK;
+
+/* Syncs a new file, puts it in place of another, and syncs the directory. */
+int db_copy_rename(const char *part, const char *path, struct err *err) MUST_CHECK;
+
 #endif

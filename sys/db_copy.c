@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db_copy.c: see db_copy.h. */
-#include "sys/db_copy.h"
+/* db_copy.c: see db.h. */
+#include "sys/db.h"
 
 #include <errno.h>
 #include <fcntl.h>

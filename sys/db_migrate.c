@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "sys/db_copy.h"
+#include "sys/db.h"
 
 static int fail(sqlite3 *handle, const char *what, struct err *err)
 {
