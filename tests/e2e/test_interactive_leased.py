@@ -259,7 +259,7 @@ def test_refused():
     batch = f.submit("south", "true")
     f.wait_state("south", batch, "DONE")
     expect_equal(f.job("south", job)["state"], "PEND", "state, while others borrow")
-    f.wait_for("it to be told why", lambda: "its provider takes no interactive jobs" in
+    f.wait_for("it to be told why", lambda: "its provider accepts no interactive jobs" in
                f.cli("south", "jobs", "-l", str(job)).stdout)
     configure("Y")
     t.wait_for("@north>>")

@@ -187,7 +187,7 @@ def test_outlives_its_limit():
             row = ended(f, job)
             expect_equal(row["state"], "EXIT", "its limit ends it")
             expect("limit" in (row["reason"] or ""), "and is the reason: %r" % row["reason"])
-            expect_equal(state_of(pid), "", "it is gone")
+            expect_equal(state_of(pid), "", "it does not exist any more")
         both(f, one)
 
 

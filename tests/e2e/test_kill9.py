@@ -146,7 +146,7 @@ def test_waiting_outlives_a_site():
 
 
 def test_again_and_again():
-    """A job's daemons die while it is being started, several times."""
+    """A job's daemons die while it is The job is being started, several times."""
     with Federation() as f:
         f.start("broker", "north", "south")
         f.wait_lease("the lease", lambda l: l["state"] == "pending" and l["status"] == "conn")

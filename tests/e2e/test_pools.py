@@ -137,7 +137,7 @@ End TimeWindow
 
 
 def at_hour(f, hour):
-    """The broker that is started next has that time of the day."""
+    """The broker that is started next has wait until that time of the day."""
     f.prefixes["broker"] = ["env", "TZ=HERE%+d" % (time.gmtime().tm_hour - hour)]
 
 

@@ -100,9 +100,9 @@ def test_one_slot():
     expect_equal((job["state"], job["preempted_by"], job["preemptions"]),
                  ("SSUSP", str(high), 1), "who gave way")
     expect("preempted by job <%s>" % high in job["reason"], job["reason"])
-    expect("Preemptions" in f.cli("south", "jobs", "-l", str(low)).stdout, "jobs -l")
+    expect("Times preempted" in f.cli("south", "jobs", "-l", str(low)).stdout, "jobs -l")
     text = f.cli("south", "jobs", "-l", str(high)).stdout
-    expect("Preemptions" not in text and "Suspended for" not in text, "of one that never was")
+    expect("Times preempted" not in text and "Suspended for" not in text, "of one that never was")
     end_job("high")
     f.wait_state("south", high, "DONE")
     f.wait_state("south", low, "RUN")
@@ -201,7 +201,7 @@ def clean_up_in_turn(low_queue, high_queue, name, *options):
     runs_now(above)
     job = f.job("south", low)
     expect_equal(job["state"], "SSUSP", "it waits")
-    expect("ends in its slots" in job["reason"], job["reason"])
+    expect("; ends as soon as it has its slots back, since commands run after it" in job["reason"], job["reason"])
     expect_equal(stamps(after), [], "nothing runs beside")
     end_job(above)
     f.wait_state("south", high, "DONE")
@@ -260,7 +260,7 @@ def test_why():
     first = start_job("w_first", "high")
     f.wait_state("south", first, "RUN")
     waiting = f.submit("south", "true", "-q", "high")
-    f.wait_for("a reason", lambda: "no job that it may preempt" in
+    f.wait_for("a reason", lambda: "no running job on its hosts may be preempted by it" in
                (f.job("south", waiting)["reason"] or ""))
     end_job("w_first")
     f.wait_state("south", waiting, "DONE")

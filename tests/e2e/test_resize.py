@@ -160,11 +160,11 @@ def test_refused():
     told("shy", 1)
     say("shy", 1, 1)
     wait_fields(job, 2, 2, None)
-    expect("did not want more" in f.job("south", job)["pending_slots_reason"], "why")
+    expect("its resize notification command refused more slots; this is tried again" in f.job("south", job)["pending_slots_reason"], "why")
     other = submit("other", "-n", "2", "-q", "low")
     f.wait_state("south", other, "RUN")
     end("other", other)
-    expect_equal(resize(job, "cancel"), "Job <%d> asks for no more slots\n" % job, "answer")
+    expect_equal(resize(job, "cancel"), "Job <%d> requests no more slots\n" % job, "answer")
     expect_equal(fields(job), (2, None, None), "no request")
     end("shy", job)
 

@@ -124,7 +124,7 @@ def test_jobs_go_where_they_ask():
             expect_equal(host_of(f, "north", f.submit("north", "true", *options)), host,
                          "the host of " + " ".join(options))
         job = f.submit("north", "true", "-R", "mem < 0", "-R", "linux order[mem]")
-        f.wait_for("its reason", lambda: "no host meets its resource requirements" in
+        f.wait_for("its reason", lambda: "No host meets the job's resource requirements" in
                    f.job("north", job)["reason"])
         text = "select[(mem < 0) && (linux)] order[mem]"
         expect_equal(f.job("north", job)["resreq"], text, "the strings joined")

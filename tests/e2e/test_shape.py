@@ -74,7 +74,7 @@ def test_who_waits_is_told_what_is_missing():
         told = ("no host has 4 free slots (span[hosts=1]); most free: n1 with 3")
         f.wait_for("its reason", lambda: told in f.job("north", job)["reason"])
         expect_equal(f.job("north", job)["pending"], "shape", "the word")
-        expect("fewer free slots than it needs on one" in
+        expect("with too few free slots for the span" in
                f.cli("north", "jobs", "-l", str(job)).stdout, "jobs -l counts hosts")
         expect("spanning requirement" in f.cli("north", "jobs", "-p").stdout, "jobs -p")
         f.wait_for("its reason", lambda: "the largest: n2 with 4" in

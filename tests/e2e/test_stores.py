@@ -134,9 +134,9 @@ def test_not_ours():
         write(store(f, "broker"), b"Begin Broker\nLISTEN = tcp://...\n" * 400)
         refused(f, "broker", "not a database")
         write(store(f, "broker"), whole["north"])
-        refused(f, "broker", "another program's file")
+        refused(f, "broker", "\" belongs to another program")
         write(store(f, "north"), whole["broker"])
-        refused(f, "north", "another program's file")
+        refused(f, "north", "\" belongs to another program")
         for name, content in whole.items():
             write(store(f, name), content)
             with contextlib.closing(sqlite3.connect(store(f, name))) as db:
@@ -311,7 +311,7 @@ def run_full(f, name, given):
         with contextlib.suppress(Failure, ValueError):
             given.add(("south", f.submit("south", stamped(f, "south", 0.1))))
     said = ended(f, name, start, ("full",))
-    expect("nothing of it was sent" in said, said)
+    expect("; nothing of the batch was sent, and the next start continues from what is on disk" in said, said)
     # Until there is room it ends again, and promises no more than before.
     ended(f, name, f.spawn(name), ("full",))
     os.unlink(filler)
@@ -384,7 +384,7 @@ def run_unsynced(name):
         with contextlib.suppress(Failure, ValueError):
             given.add(("south", f.submit("south", stamped(f, "south", 0.1), "-q", "away")))
         said = ended(f, name, start, ("disk I/O error",))
-        expect("nothing of it was sent" in said, said)
+        expect("; nothing of the batch was sent, and the next start continues from what is on disk" in said, said)
         f.start(name)
         goes_on(f, given, watch)
 

@@ -158,7 +158,7 @@ def test_on_a_terminal():
         terminal.press("\x1b")
         terminal.wait("the filter gone", lambda s: LEASE in s)
         terminal.press("h")
-        terminal.wait("help", lambda s: "types a filter" in s)
+        terminal.wait("help", lambda s: "/         filters by words; Enter applies the filter, Esc clears it" in s)
         terminal.press("h")
         f.kill9("broker")
         terminal.wait("that nobody answers", lambda s: "no answer for" in s and LEASE in s)

@@ -79,7 +79,7 @@ def test_no_such_account():
 
 
 def test_never_root():
-    for row, says in (("root ana@south import", "nobody of another site runs as root"),
+    for row, says in (("root ana@south import", "a user of another site cannot run as root, expected another account"),
                       ("all root@south import", "would run as root"),
                       ("ana ana@north export", "export has no effect")):
         f.configure("north", user_map(row))

@@ -82,7 +82,7 @@ def test_limit_is_named():
     text = f.cli("south", "jobs", "-p").stdout
     expect("\n Resource limit QJOB_LIMIT of queue one (1) has been reached;\n" in text,
            "jobs -p says why: " + text)
-    expect("Would help" in f.cli("south", "jobs", "-l", second).stdout, "jobs -l helps")
+    expect("What to do" in f.cli("south", "jobs", "-l", second).stdout, "jobs -l helps")
     row = f.rows("south", "limits", "-q", "one", "-n", "QJOB_LIMIT")[0]
     expect_equal(row["limit"], "QJOB_LIMIT of queue one (1)", "the same words in limits")
     expect_equal((row["slots"]["used"], row["slots"]["limit"], row["is_full"]), (1, 1, True),

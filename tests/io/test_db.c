@@ -223,7 +223,7 @@ static void test_another_programs_file_is_refused(void **state)
     struct err err;
     assert_int_equal(db_open(path, OTHER_ID, first, &db, &err), ERR_NONE);
     db_close(db);
-    assert_refused(first, ERR_IO, "another program's file");
+    assert_refused(first, ERR_IO, "\" belongs to another program");
 }
 
 static void overwrite(long offset, const char *bytes, size_t size)

@@ -191,17 +191,17 @@ static const struct {
      "f:3: error: malformed line, expected KEY = value\n"},
     {"Begin Q\nX Y = 1\nEnd Q\n", "f:2: error: malformed line, expected KEY = value\n"},
     {"Begin Q\nX =\nEnd Q\n",
-     "f:2: error: X: no value, expected one, or - or () for none\n"},
+     "f:2: error: X: no value, expected a value, or - or () if it is unset\n"},
     {"Begin Q\nX = \"1\nEnd Q\n",
      "f:2: error: quote not closed, expected another \"\n"},
     {"Begin Q\nX Y\n1\n1 2 3\n1 2\nEnd Q\n",
-     "f:3: error: 1 cells, expected 2 as in the heading (- for none)\n"
-     "f:4: error: 3 cells, expected 2 as in the heading (- for none)\n"},
+     "f:3: error: 1 cells, expected 2 as in the heading (- if unset)\nf:4: error: 3 "
+     "cells, expected 2 as in the heading (- if unset)\n"},
     {"Begin Q\nX Y\n(1 2\n1) 2\nEnd Q\n",
      "f:3: error: parentheses do not pair, expected each closed in its cell\n"
      "f:4: error: parentheses do not pair, expected each closed in its cell\n"},
     {"Begin Q\nX x\n1 2\nEnd Q\n",
-     "f:2: error: X: given again in the heading, expected once\n"},
+     "f:2: error: X: given twice in the heading, expected once\n"},
     {"Begin Q\nX $\n1 2\nEnd Q\n",
      "f:2: error: malformed heading, expected keys, or KEY = value\n"},
     {"Begin Q\nX = a\x01z\nY = \xff\nZ = \xed\xa0\x80\nEnd Q\n",
@@ -230,7 +230,7 @@ static void a_file_may_end_in_the_middle(void **state)
     read_text("A = 1 \\");
     assert_string_equal(
         told(),
-        "f:1: error: \\ at the end of the file, expected a line that goes on\n");
+        "f:1: error: \\ at the end of the file, expected a continuation line\n");
     assert_string_equal(conf_text(&conf.first->rows[0], "A", "?"), "1");
 }
 

@@ -187,7 +187,7 @@ static void one_epoch_with_two_splits_is_the_providers_fault(void **state)
     on.host.provider = 2;
     on.host.consumer = 2;
     lease_stage_say(&on, "north", 1);
-    assert_true(stage_has_log(&on.stage, "another split under epoch 1"));
+    assert_true(stage_has_log(&on.stage, "a different split under epoch 1"));
     assert_int_equal(stage_stored(&on.stage, LEASE_STAGE_ID)->hosts[0].consumer, 2);
     assert_int_equal(
         stage_sent(&on.stage, "south", MSG_CONTRACT, 0)->contract.hosts[0].consumer, 2);

@@ -62,9 +62,9 @@ static void after_the_term_idle_slots_go_home(void **state)
     on.host.provider = 3;
     on.host.consumer = 1;
     lease_stage_say(&on, "north", 1);
-    assert_string_equal(
-        stage_history(&on.stage, LEASE_STAGE_ID)->reason,
-        "the consumer is away beyond LEASE_TERM; its 3 idle slots go home");
+    assert_string_equal(stage_history(&on.stage, LEASE_STAGE_ID)->reason,
+                        "the consumer has been lost for longer than LEASE_TERM; its 3 "
+                        "idle slots return to the provider");
 }
 
 /* The provider plays its part of a hand-over; returns the consumer's slots after it. */

@@ -149,7 +149,7 @@ static void test_exclusive(void **state)
     assert_int_equal(provider_world_start(world, "south", 1, LEASE, 2, "n1=1"),
                      PROVIDER_REFUSED);
     assert_string_equal(world->reason,
-                        "other jobs run on host n1, it wants one of its own");
+                        "other jobs run on host n1, and the job is exclusive");
     assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n2=1"),
                      PROVIDER_ADMITTED);
     ASSERT_BOOK("2 made: n1 1/1 3/0; n2 1/0 1/1 down");

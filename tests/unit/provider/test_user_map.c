@@ -73,7 +73,8 @@ static void test_bad(void **state)
         const char *rows, *says;
         int n_errors;
     } rows[] = {
-        {"root ana@south import", "nobody of another site runs as root", 1},
+        {"root ana@south import",
+         "a user of another site cannot run as root, expected another account", 1},
         {"all root@south import", "would run as root", 1},
         {"(a b) ana@south import", "2 names to import as", 1},
         {"guest ana import", "expected USER@SITE", 1},

@@ -108,7 +108,7 @@ static const struct {
      QUEUE("q", SHARES "FAIRSHARE_QUEUES = r s\n") QUEUE("r", "") QUEUE("s", ""), NULL,
      NULL},
     {"a set without shares", QUEUE("q", "FAIRSHARE_QUEUES = r\n") QUEUE("r", ""),
-     "no shares to go by", NULL},
+     "there are no shares, expected FAIRSHARE in the same section", NULL},
     {"a set of strangers", QUEUE("q", SHARES "FAIRSHARE_QUEUES = r\n"),
      "unknown queue \"r\"", NULL},
     {"two sets",
@@ -176,7 +176,8 @@ static const struct {
      "has other HOSTS", NULL},
     {"cross-queue fairshare in a pool",
      QUEUE("q", POOL SHARES "FAIRSHARE_QUEUES = s\n") QUEUE("s", ""), NULL,
-     "FAIRSHARE_QUEUES should not be part of a slot pool"},
+     "queues of FAIRSHARE_QUEUES should not be in a slot pool: the order of users "
+     "across queues can override the shares of the pool"},
     {"a pool in a partition",
      QUEUE("q", POOL) "Begin HostPartition\nHPART_NAME = p\nHOSTS = all\n"
                       "USER_SHARES = ([ana, 1])\nEnd HostPartition\n",

@@ -88,7 +88,7 @@ static void test_bad(void **state)
         {"Begin UserGroup\nGROUP_NAME GROUP_MEMBER\na (a)\nEnd UserGroup\n",
          "is a member of itself"},
         {"Begin UserGroup\nGROUP_NAME GROUP_MEMBER\na (b)\na (c)\nEnd UserGroup\n",
-         "stands here twice"},
+         "twice"},
         {"Begin UserGroup\nGROUP_NAME GROUP_MEMBER\na ()\nEnd UserGroup\n",
          "without members"},
         {"Begin HostGroup\nGROUP_NAME GROUP_MEMBER\nbig (n1 n9)\nEnd HostGroup\n",

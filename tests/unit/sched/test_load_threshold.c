@@ -194,7 +194,7 @@ static void what_is_beyond(void **state)
         {"pg", "20/10", 15, "pg 15 > 10", "pg 15 > 10", "loadStop first: for both"},
         {"heat", "50/70", 71, "heat 71 > 50", "heat 71 > 70", "of the site's own"},
         {"room", "50/10", 9, "room 9 < 50", "room 9 < 10", "and one that falls"},
-        {"heat", "50/70", -1, "heat is not told", "", "unknown: no start, no stop"},
+        {"heat", "50/70", -1, "heat is not reported", "", "unknown: no start, no stop"},
         {"heat", "/70", -1, "", "", "but for loadStop alone"},
         {"ut", "0.5", 0.5004, "ut 0.5004 > 0.5", "", "as exact as it takes"},
         {"r1m", "0.7/2.0", 8, "r1m 2 > 0.7", "", "of each of four processors"},

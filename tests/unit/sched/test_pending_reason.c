@@ -53,19 +53,20 @@ static void test_hosts(void **state)
         const char *said;
     } rows[] = {
         {{.reason = REASON_BUSY, .n_full = 3, .n_closed = 1},
-         "3 hosts without a free slot, 1 host closed or away"},
+         "3 hosts without a free slot, 1 host closed or unreachable"},
         {{.reason = REASON_EXCLUSIVE, .n_full = 2}, "2 hosts with other jobs"},
         {{.reason = REASON_BUSY, .n_exclusive = 1}, "1 host with an exclusive job"},
         {{.reason = REASON_HOST_LIMIT, .n_limited = 2}, "2 hosts at the limit"},
         {{.reason = REASON_RUSAGE, .n_lacking = 2},
-         "2 hosts with too little left of what it reserves"},
+         "2 hosts with too little of a resource that the job reserves"},
         {{.reason = REASON_UNMET, .n_unmet = 2, .n_excluded = 1},
-         "2 hosts without what it requires, 1 host not of the queue or not asked for"},
+         "2 hosts that do not meet its resource requirements, 1 host not usable by the "
+         "queue, or not in the job's host list"},
         {{.reason = REASON_AVOIDED, .n_avoided = 3},
-         "3 hosts where it has exited with a code of EXCLUDE"},
+         "3 hosts excluded after it exited there with an EXCLUDE code"},
         /* slots that are taken are not why it is too large */
         {{.reason = REASON_TOO_LARGE, .n_full = 2, .n_closed = 1},
-         "1 host closed or away"},
+         "1 host closed or unreachable"},
         /* whatever hosts there are */
         {{.reason = REASON_LIMIT, .n_full = 2}, ""},
         {{.reason = REASON_DEPENDENCY, .n_hosts = 2}, ""},
@@ -90,8 +91,8 @@ static void test_preempt(void **state)
     assert_string_equal(pending_reason_preempt(*state, &verdict),
                         ""); /* it preempts nobody */
     verdict.preempt.n_queues = 1;
-    assert_non_null(
-        strstr(pending_reason_preempt(*state, &verdict), "no job that it may"));
+    assert_non_null(strstr(pending_reason_preempt(*state, &verdict),
+                           "no running job on its hosts may be preempted by it"));
     for (int i = 0; i < REASON_PROTECTIONS; i++) {
         verdict.preempt = (struct pending_reason_preempt){.n_queues = 1, .n_jobs = 2};
         verdict.preempt.n_guarded[i] = 2;

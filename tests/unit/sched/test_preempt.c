@@ -511,7 +511,8 @@ static void test_warned(void **state)
         {"", "PREEMPTABLE", "without PREEMPT_JOBTYPE = BACKFILL its jobs are not"},
         {types, "PREEMPTABLE", NULL},
         {types, "PREEMPTABLE[mid]",
-         "queue mid (PRIORITY 75) does not stand above all queues with SLOT_RESERVE "
+         "queue mid (PRIORITY 75) is not of higher priority than all queues with "
+         "SLOT_RESERVE "
          "or RESOURCE_RESERVE (PRIORITY 80)"},
         {types, "PREEMPTABLE[top]", NULL},
     };

@@ -140,7 +140,8 @@ static void test_complaints(void **state)
         {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1+x\nEnd Queue\n", 3, "HOSTS",
          "\"n1+x\" has a bad preference", "a preference is a number"},
         {"Begin Queue\nQUEUE_NAME = q\nHOSTS = none n1\nEnd Queue\n", 3, "HOSTS",
-         "\"none\" stands with others", "none stands alone"},
+         "\"none\" is combined with other values, expected it alone",
+         "none stands alone"},
         {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1!\nEnd Queue\n", 3, "HOSTS",
          "first execution hosts are not supported yet", "not built"},
         {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1@\nEnd Queue\n", 3, "HOSTS",
@@ -158,7 +159,7 @@ static void test_complaints(void **state)
          5, "JOB_ACCEPT_INTERVAL", "bad interval \"1x\"", "the site's is read too"},
         {"Begin Queue\nQUEUE_NAME = q\nEnd Queue\nBegin Queue\nQUEUE_NAME = q\nEnd "
          "Queue\n",
-         5, "QUEUE_NAME", "queue \"q\" stands here twice", "names are unique"},
+         5, "QUEUE_NAME", "queue \"q\" is defined twice", "names are unique"},
         {"Begin Queue\nQUEUE_NAME = q\nRUNLIMIT = 10\nINTERRUPTIBLE_BACKFILL = 60\n"
          "End Queue\n",
          4, "INTERRUPTIBLE_BACKFILL",

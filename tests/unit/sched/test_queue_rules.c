@@ -228,7 +228,7 @@ static void test_bad(void **state)
         {"RUNLIMIT = 0", "run limit of 0"},
         {"RUNLIMIT = 90/hostA", "not supported"},
         {"RUN_WINDOW = 8", "is no time window"},
-        {"DISPATCH_WINDOW = 8-8", "ends where it begins"},
+        {"DISPATCH_WINDOW = 8-8", "\" ends when it begins"},
         {"REQUEUE_EXIT_VALUES = 256", "is no exit code"},
         {"REQUEUE_EXIT_VALUES = EXCLUDE(256)", "\"256\" is no exit code"},
         {"REQUEUE_EXIT_VALUES = 3 EXCLUDE()", "EXCLUDE(CODE ...)"},

@@ -108,7 +108,7 @@ static void test_bad(void **state)
         {"8:8:00-9:9:00", "no such time"},
         {"24:30-3", "no such time"},
         {"1:8:00-9:00", "a day at one end"},
-        {"8-8:00", "ends where it begins"},
+        {"8-8:00", "\" ends when it begins"},
         {"", "0 time windows"},
     };
     (void)state;

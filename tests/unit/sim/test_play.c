@@ -38,7 +38,7 @@ static void told(const char *const *parts)
         const char *found = strstr(at, *parts);
 
         if (!found) {
-            fail_msg("\"%s\" is not told in its place:\n%s", *parts, stage.events);
+            fail_msg("\"%s\" is not reported in its place:\n%s", *parts, stage.events);
         }
         at = found + 1;
     }

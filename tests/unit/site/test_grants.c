@@ -240,8 +240,9 @@ static void test_instances_of_a_pool(void **state)
         int64_t seen;
         bool warns;
     } rows[] = {
-        {"defined alike", CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE, "", 3,
-         false},
+        {"\", which is defined differently here: not used, expected in section "
+         "Resource: TYPE Numeric, INTERVAL",
+         CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE, "", 3, false},
         {"this host has it", CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE, "n0 n1",
          3, false},
         {"another host has it", CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE,
@@ -266,7 +267,7 @@ static void test_instances_of_a_pool(void **state)
         site_stage_broker_up(&stage);
         says_resource = &resource;
         says_contract(&stage, "north/a/south", (struct space){0}, 2);
-        bool warns = has_warned(&stage, "\"lic\", which is not defined alike");
+        bool warns = has_warned(&stage, "\"lic\", which is defined differently");
         int64_t seen = of_host(&stage, "n1@north", "values.lic");
         if (seen != rows[i].seen || warns != rows[i].warns) {
             fail_msg("%s: %lld, warns %d", rows[i].why, (long long)seen, warns);

@@ -126,8 +126,9 @@ static void test_hosts_are_avoided(void **state)
     restart_two(&stage);
     assert_int_equal(site_stage_attempt_of(&stage, id), 0);
     assert_string_equal(site_stage_job_text(&stage, id, "pending"), "avoided");
-    assert_non_null(strstr(site_stage_job_text(&stage, id, "reason"),
-                           "2 hosts where it has exited with a code of EXCLUDE"));
+    assert_non_null(
+        strstr(site_stage_job_text(&stage, id, "reason"),
+               "2 hosts excluded after it exited there with an EXCLUDE code"));
     assert_string_equal(site_stage_job_text(&stage, id, "avoided"), "s1 s2");
 
     /* another of its like is not held up by it */
@@ -162,7 +163,7 @@ static void test_pre_exec_tries(void **state)
     run(&stage, id, &failed);
     assert_int_equal(site_stage_state(&stage, id), JOB_PSUSP);
     assert_non_null(strstr(site_stage_job_text(&stage, id, "reason"),
-                           "failed 2 times, at last: \"x\" exited with code 4"));
+                           "failed 2 times, most recently: \"x\" exited with code 4"));
     site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
     run(&stage, id, &(struct run_exit){.end = RUN_END_EXITED, .code = 3});
     assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);

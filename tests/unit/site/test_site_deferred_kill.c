@@ -89,8 +89,8 @@ static void test_waits_for_its_slot(void **state)
     site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
     assert_ordered(&stage, low, CONTROL_SUSPEND, 0);
     assert_string_equal(site_stage_job_text(&stage, low, "reason"),
-                        "killed by ana; ends in its slots, for the commands after it, "
-                        "as soon as others give them back");
+                        "killed by ana; ends as soon as it has its slots back, since "
+                        "commands run after it");
     site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0); /* once more: no news */
     assert_ordered(&stage, low, CONTROL_SUSPEND, 0);
     site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);

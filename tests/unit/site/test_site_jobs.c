@@ -33,9 +33,9 @@ static void test_life(void **state)
     assert_string_equal(site_stage_reply(&stage)->text,
                         "Job <1> is submitted to queue <local>.");
     assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
-    assert_string_equal(
-        site_stage_job_text(&stage, id, "reason"),
-        "its hosts are closed or away (queue local; 2 hosts closed or away)");
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "All hosts that the job may use are closed or unreachable "
+                        "(queue local; 2 hosts closed or unreachable)");
     assert_non_null(site_stage_job_row(&stage, id)); /* on record with the answer */
 
     site_stage_host_hello(&stage, "s1");
@@ -111,9 +111,9 @@ static void test_slots(void **state)
     site_host_used(stage.site, "s2", &own, &consumers);
     assert_int_equal(own, 2);
     assert_int_equal(site_stage_attempt_of(&stage, 5), 0);
-    assert_string_equal(
-        site_stage_job_text(&stage, 5, "reason"),
-        "waiting for a free slot (queue local; 2 hosts without a free slot)");
+    assert_string_equal(site_stage_job_text(&stage, 5, "reason"),
+                        "All slots of the hosts that the job may use are occupied "
+                        "(queue local; 2 hosts without a free slot)");
     /* Two slots each: s1 got the jobs 1 and 3. */
     uint64_t attempt = site_stage_attempt_of(&stage, 3);
     site_stage_waiting(&stage, "s1", attempt, 1);
@@ -145,7 +145,8 @@ static void test_parallel(void **state)
     spec.n_slots = 5;
     id = site_stage_submit_spec(&stage, "ana", &spec);
     assert_string_equal(site_stage_job_text(&stage, id, "reason"),
-                        "it asks for more slots than its hosts have (queue local)");
+                        "The job requests more slots than all hosts that it may use "
+                        "have together (queue local)");
     site_stage_release(&stage);
 }
 

@@ -97,20 +97,18 @@ static void test_why_a_job_waits(void **state)
     uint64_t id = site_stage_submit(&stage, "high", "work");
     assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
     assert_string_equal(site_stage_job_text(&stage, id, "pending"), "load");
-    assert_string_equal(
-        site_stage_job_text(&stage, id, "reason"),
-        "Host load exceeds the scheduling threshold: heat 61 > 50 on s1 (queue high; "
-        "1 host beyond loadSched)");
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "Host load exceeds the scheduling threshold: heat 61 > 50 on "
+                        "s1 (queue high; 1 host above loadSched)");
     tell(&stage, "heat", "49", "9");
     turn(&stage);
     assert_true(site_stage_attempt_of(&stage, id) != 0);
     /* A host that tells of itself, but not that: it may be beyond. */
     id = site_stage_submit(&stage, "low", "work");
     turn(&stage);
-    assert_string_equal(
-        site_stage_job_text(&stage, id, "reason"),
-        "Host load exceeds the scheduling threshold: mem is not told on s1 (queue low; "
-        "1 host beyond loadSched)");
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "Host load exceeds the scheduling threshold: mem is not "
+                        "reported on s1 (queue low; 1 host above loadSched)");
     site_stage_release(&stage);
 }
 
@@ -131,8 +129,8 @@ static void test_one_at_a_time(void **state)
     assert_int_equal(site_stage_state(&stage, young), JOB_SSUSP);
     assert_string_equal(
         site_stage_job_text(&stage, young, "reason"),
-        "suspended for its host's load: heat 71 > 70 on s1; it goes on when that is "
-        "back within its thresholds, now heat 71 > 70 on s1");
+        "suspended for its host's load: heat 71 > 70 on s1; it resumes when that is "
+        "within its thresholds again, now heat 71 > 70 on s1");
     pass(&stage, 29000);
     assert_false(is_halted(&stage, old)); /* the load has to show it first */
     pass(&stage, 6000);
@@ -253,8 +251,8 @@ static void test_restart_and_reload(void **state)
     assert_true(is_halted(&stage, id)); /* nothing is known of the host's load */
     assert_string_equal(
         site_stage_job_text(&stage, id, "reason"),
-        "suspended for its host's load: it 0 < 1 on s1; it goes on when that is back "
-        "within its thresholds, now s1 does not tell its load");
+        "suspended for its host's load: it 0 < 1 on s1; it resumes when that is within "
+        "its thresholds again, now s1 does not report its load");
     tell(&stage, "heat", "10", "5");
     turn(&stage);
     assert_true(is_halted(&stage, id));
@@ -381,11 +379,10 @@ static void test_conditions(void **state)
     tell(&stage, "heat", "4", "9");
     assert_true(is_halted(&stage, other));
     obey(&stage, other, CONTROL_SUSPEND);
-    assert_string_equal(
-        site_stage_job_text(&stage, other, "reason"),
-        "suspended for its host's load: STOP_COND of queue low is met on s1; it goes "
-        "on when that is back within its thresholds, now STOP_COND of queue low is met "
-        "on s1");
+    assert_string_equal(site_stage_job_text(&stage, other, "reason"),
+                        "suspended for its host's load: STOP_COND of queue low is met "
+                        "on s1; it resumes when that is within its thresholds again, "
+                        "now STOP_COND of queue low is met on s1");
     tell(&stage, "heat", "30", "9");
     turn(&stage);
     assert_true(is_halted(&stage, other));

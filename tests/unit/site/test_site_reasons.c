@@ -276,7 +276,7 @@ struct way {
 static const struct way ways[REASONS] = {
     [REASON_NEW] = {get_new, "3[1000]", "New job"},
     [REASON_STARTED] = {NULL, NULL, NULL}, /* of jobs that wait no more */
-    [REASON_QUEUE_GONE] = {get_queue_gone, "1", "not configured"},
+    [REASON_QUEUE_GONE] = {get_queue_gone, "1", "The queue is no longer configured"},
     [REASON_QUEUE_INACTIVE] = {get_queue_inactive, "1", "by the administrator"},
     [REASON_QUEUE_WINDOW] = {get_queue_window, "1", "time windows"},
     [REASON_BEGIN_TIME] = {get_begin_time, "1", "start time"},
@@ -287,11 +287,12 @@ static const struct way ways[REASONS] = {
     [REASON_LIMIT] = {get_limit, "2", "QJOB_LIMIT"},
     [REASON_LIMIT_SMALL] = {get_limit_small, "1", "QJOB_LIMIT"},
     [REASON_SLOT_POOL] = {get_pool_part, "1[4]", "slot pool A"},
-    [REASON_NO_HOST] = {get_no_host, "1", "none of its hosts"},
+    [REASON_NO_HOST] = {get_no_host, "1",
+                        "No host that the job may use is known to the site"},
     [REASON_AVOIDED] = {get_avoided, "1", "an exit code of EXCLUDE"},
-    [REASON_UNMET] = {get_unmet, "1", "no host meets"},
+    [REASON_UNMET] = {get_unmet, "1", "No host meets the job's resource requirements"},
     [REASON_RESERVED_BY_OTHERS] = {get_spent, "2", "lic (1, of which 1 are reserved)"},
-    [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than"},
+    [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than all hosts"},
     [REASON_CLOSED] = {get_closed, "1", "closed or unreachable"},
     [REASON_LOAD] = {get_load, "1", "pg 25 > 10 on s1"},
     [REASON_ACCEPT_INTERVAL] = {get_accept, "2", "Just started a job recently"},
@@ -301,7 +302,7 @@ static const struct way ways[REASONS] = {
     [REASON_SPAN] = {get_shape, "2", "(span[hosts=1]); most free: s1 with 1"},
     [REASON_EXCLUSIVE] = {get_exclusive, "2", "exclusive execution"},
     [REASON_PREEMPTING] = {get_preempting, "2", "that it preempts"},
-    [REASON_BUSY] = {get_busy, "2", "free slot"},
+    [REASON_BUSY] = {get_busy, "2", "are occupied"},
 };
 
 /* Its row of `jobs -l`. */

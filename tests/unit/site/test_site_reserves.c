@@ -236,8 +236,9 @@ static void test_selections(void **state)
     assert_int_equal(count_meeting(&stage, QUERY_LOAD, "mem > 500"), 1);
     /* s2 has as much: the other host is told of beside it. */
     uint64_t by_more = submit(&stage, "select[mem > 300] rusage[mem=450]");
-    assert_non_null(strstr(site_stage_job_text(&stage, by_more, "reason"),
-                           "1 host where what it selects by is reserved"));
+    assert_non_null(strstr(
+        site_stage_job_text(&stage, by_more, "reason"),
+        "1 host on which a resource in its select section is reserved by other jobs"));
     site_stage_waiting(&stage, "s1", site_stage_attempt_of(&stage, holds), 7);
     site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, holds), 7);
     site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, holds), 0);
@@ -268,8 +269,8 @@ static void test_given_back(void **state)
     site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
     assert_int_equal(site_stage_state(&stage, job), JOB_SSUSP);
     assert_non_null(strstr(site_stage_job_text(&stage, job, "reason"),
-                           "its slots on s1 are free, and enough is left of what it "
-                           "gave back: lic"));
+                           "its slots on s1 are free, and enough is available of the "
+                           "resources that it released: lic"));
     site_stage_control(&stage, "ana", "2", CONTROL_KILL, 0);
     site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, other), 143);
     assert_null(strstr(site_stage_job_text(&stage, job, "reason"), "lic"));

@@ -210,12 +210,15 @@ static void who_cannot_be_told_is_asked_later(void **state)
     widen(&stage, 1);
     answer(&stage, attempt, 1, RESIZE_NOT_NOW);
     assert_int_equal(site_stage_job_int(&stage, 1, "slots"), 2);
-    assert_non_null(strstr(site_stage_job_text(&stage, 1, "pending_slots_reason"),
-                           "could not be told"));
+    assert_non_null(strstr(
+        site_stage_job_text(&stage, 1, "pending_slots_reason"),
+        "it could not be notified of more slots, since a command before or after it "
+        "runs, or since its host's agent is older; this is tried again"));
     wait(&stage, 61);
     answer(&stage, attempt, 2, 3);
-    assert_non_null(strstr(site_stage_job_text(&stage, 1, "pending_slots_reason"),
-                           "did not want more"));
+    assert_non_null(strstr(
+        site_stage_job_text(&stage, 1, "pending_slots_reason"),
+        "its resize notification command refused more slots; this is tried again"));
     site_stage_release(&stage);
 }
 

@@ -218,7 +218,7 @@ static void test_other_token(void **state)
     assert_true(site_stage_count(&stage, MSG_RUN_FORGET) >= 1);
     assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
     assert_string_equal(site_stage_job_text(&stage, id, "reason"),
-                        "lost: its guard is gone");
+                        "lost: its guard has died");
     site_stage_release(&stage);
 }
 

@@ -167,8 +167,9 @@ static void test_unmade_lease(void **state)
     site_stage_contract(&stage, 1, LEASE_ACTIVE, 3, true);
     assert_int_equal(site_stage_job_int(&stage, wide, "reserved_slots.n1@north"), 2);
     assert_false(is_dispatched(&stage, submit(&stage, "wide", 1, 60)));
-    assert_non_null(strstr(site_stage_job_text(&stage, wide, "reason"),
-                           "or slots that its lease is still to bring"));
+    assert_non_null(
+        strstr(site_stage_job_text(&stage, wide, "reason"),
+               "jobs without a run limit, or slots that its lease does not have yet"));
     /* With all that it needs there, who fills them ends in time there too. */
     site_stage_contract(&stage, 2, LEASE_ACTIVE, 4, true);
     site_stage_attempt_is(&stage, site_stage_attempt_of(&stage, single),

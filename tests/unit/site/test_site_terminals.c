@@ -379,7 +379,9 @@ static void test_unwanted(void **state)
     contract(&stage, 1, false);
     const struct msg_reply *reply = submit(&stage, "away", &like);
     assert_int_equal(reply->code, ERR_STATE);
-    assert_non_null(strstr(reply->text, "their providers take no interactive jobs"));
+    assert_non_null(strstr(
+        reply->text, ": all its hosts are borrowed, and their providers accept no "
+                     "interactive jobs; see `sublet queues -l` for other queues"));
     for (int i = 0; i < 2; i++) { /* s1 is full */
         start(&stage);
     }

@@ -78,8 +78,9 @@ static void test_queue(void **state)
                         "suspended outside of the run window of its queue or host");
     const struct msg_reply *reply =
         site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
-    assert_string_equal(reply->text,
-                        "Job <1>: job is suspended by the system, which resumes it");
+    assert_string_equal(
+        reply->text,
+        "Job <1>: the job was suspended by the system, which also resumes it");
 
     site_stage_restart(&stage);
     site_stage_host_hello(&stage, "s1");

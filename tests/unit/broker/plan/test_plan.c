@@ -229,7 +229,7 @@ static void each_rule_says_why(void **state)
         &stage, "/v", "last",
         "0 of 9 wanted: it owns nothing, and its siblings take all; 3 are recalled "
         "within 0 s, as others have less than their quota");
-    expect_why(&stage, "/u", "none", "0 of 0 wanted: it wants none");
+    expect_why(&stage, "/u", "none", "0 of 0 wanted: it has no demand");
     plan_stage_release(&stage);
 }
 

@@ -253,7 +253,7 @@ static void doubtful_plans_are_warned_of(void **state)
     expect_one(POOL NODES "/a p 100 0 200 - - - - -\n/a/b p 0 0 300 - - - s -\n" END,
                CONF_WARNING, 8, "LIMIT", "300 is above its parent's 200");
     expect_one(POOL NODES "/a p 100 0 - - - - - -\n" END, CONF_WARNING, 7, "SITE",
-               "stands for no site");
+               "\" has no SITE and so gets nothing, expected one");
     read_text(POOL NODES "/a p 60 0 - - - - s -\n" END);
     assert_int_equal(conf.n_errors, 0);
 }

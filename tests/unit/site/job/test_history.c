@@ -222,7 +222,7 @@ static void test_resumed_without_slots(void **state)
     site_stage_submit(&stage, "local", "other");
     assert_told("2 submit; 2 dispatch s1=1");
     site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
-    assert_told("1 suspend (it waits for its slots)");
+    assert_told("1 suspend (waiting for its slots)");
     assert_non_null(
         strstr(site_stage_job_text(&stage, 1, "reason"), "other jobs use its slots"));
 }
