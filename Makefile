@@ -107,8 +107,8 @@ PROTO := $(wildcard proto/sublet.proto)
 PROTO_H := $(if $(PROTO),$(B)/gen/proto/sublet.pb-c.h)
 PROTO_OBJ := $(if $(PROTO),$(B)/obj/gen/proto/sublet.pb-c.o)
 
-# The table of migrations is declared in sys/db.h.
-ifneq ($(wildcard sys/db.h),)
+# The table of migrations is declared in sys/db/db.h.
+ifneq ($(wildcard sys/db/db.h),)
 BROKER_SQL := $(sort $(wildcard schema/broker/*.sql))
 SITE_SQL := $(sort $(wildcard schema/site/*.sql))
 endif

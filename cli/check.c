@@ -21,12 +21,12 @@ int check_run(struct call *call)
         return call_misuse(call, "no file or directory");
     }
     conf_init(&conf, &call->arena);
-    daemon_read_conf(&conf, call->operands, call->n_operands);
+    daemon_conf_read(&conf, call->operands, call->n_operands);
     conf_check(&conf);
     is_broker = broker_config_read(&conf, &broker);
     is_site = site_config_read(&conf, &site);
     is_plan = is_broker ? false : plan_config_read(&conf, &pools);
-    daemon_print_diags(&conf, stdout);
+    daemon_conf_print_diags(&conf, stdout);
     status = call_finish_output();
     if (status != CALL_OK) {
         return status;

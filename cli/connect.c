@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "sys/daemon.h"
-#include "sys/local.h"
-#include "sys/wire.h"
+#include "sys/local/local.h"
+#include "sys/wire/wire.h"
 
 static const char default_socket[] = "/var/lib/sublet/sublet.sock";
 

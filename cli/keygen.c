@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 int keygen_run(struct call *call)
 {

@@ -42,11 +42,11 @@ static int read_pools(struct question *question, struct plan_pools *pools)
     struct conf conf;
     char *paths[] = {(char *)(uintptr_t)question->file};
     conf_init(&conf, &question->call->arena);
-    daemon_read_conf(&conf, paths, 1);
+    daemon_conf_read(&conf, paths, 1);
     conf_check(&conf);
     plan_config_read(&conf, pools);
     if (conf.n_errors > 0) {
-        daemon_print_diags(&conf, stderr);
+        daemon_conf_print_diags(&conf, stderr);
         return call_fail("plan: \"%s\" has %d error%s; nothing was computed",
                          question->file, conf.n_errors, conf.n_errors == 1 ? "" : "s");
     }

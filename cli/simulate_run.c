@@ -75,7 +75,7 @@ static int read_for_scenario(void *arg, const char *path, const char **text,
 static void read_conf(void *arg, const char *path, struct conf *conf)
 {
     char *copy = arena_str(arg, path);
-    daemon_read_conf(conf, &copy, 1);
+    daemon_conf_read(conf, &copy, 1);
 }
 
 int simulate_read(struct simulate_run *run)
@@ -93,7 +93,7 @@ int simulate_read(struct simulate_run *run)
     run->scenario = scenario_read(run->file, text, length, &files);
     arena_release(&arena);
     free(text);
-    daemon_print_diags(&run->scenario->said, stderr);
+    daemon_conf_print_diags(&run->scenario->said, stderr);
     if (run->scenario->said.n_errors > 0) {
         call_say("simulate: %d error%s in %s, nothing ran",
                  run->scenario->said.n_errors,

@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "model/msg.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum { NOT_READY_MS = 20 };
 

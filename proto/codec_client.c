@@ -59,11 +59,11 @@ static SHAPE(terms_shape, sublet__job_terms, terms);
 #define THEIRS Sublet__Submit
 static const struct codec_field submit[] = {
     UINT64(request),
-    PART(spec, &codec_job_spec),
+    PART(spec, &codec_run_job_spec),
     PART(terms, &terms_shape),
     UINT64(bare_limits),
 };
-SHAPE(codec_submit, sublet__submit, submit);
+SHAPE(codec_client_submit, sublet__submit, submit);
 #undef OURS
 #undef THEIRS
 
@@ -76,7 +76,7 @@ static const struct codec_field job_control[] = {
     TEXTS(jobs, JOBS_PER_COMMAND_MAX, JOB, 1, CODEC_JOB_MAX,
           JOBS_PER_COMMAND_MAX *CODEC_JOB_MAX),
 };
-SHAPE(codec_job_control, sublet__job_control, job_control);
+SHAPE(codec_client_job_control, sublet__job_control, job_control);
 #undef OURS
 #undef THEIRS
 
@@ -89,7 +89,7 @@ static const struct codec_field job_move[] = {
     TEXTS(jobs, JOBS_PER_COMMAND_MAX, JOB, 1, CODEC_JOB_MAX,
           JOBS_PER_COMMAND_MAX *CODEC_JOB_MAX),
 };
-SHAPE(codec_job_move, sublet__job_move, job_move);
+SHAPE(codec_client_job_move, sublet__job_move, job_move);
 #undef OURS
 #undef THEIRS
 
@@ -113,7 +113,7 @@ static const struct codec_field job_resize[] = {
     BOOL(is_last),
     JOB(job),
 };
-SHAPE(codec_job_resize, sublet__job_resize, job_resize);
+SHAPE(codec_client_job_resize, sublet__job_resize, job_resize);
 #undef OURS
 #undef THEIRS
 
@@ -124,7 +124,7 @@ static const struct codec_field queue_control[] = {
     ENUM(order, QUEUE_INACTIVATE),
     NAME(queue),
 };
-SHAPE(codec_queue_control, sublet__queue_control, queue_control);
+SHAPE(codec_client_queue_control, sublet__queue_control, queue_control);
 #undef OURS
 #undef THEIRS
 
@@ -134,7 +134,7 @@ static const struct codec_field wait[] = {
     UINT64(request),
     JOB(job),
 };
-SHAPE(codec_wait, sublet__wait, wait);
+SHAPE(codec_client_wait, sublet__wait, wait);
 #undef OURS
 #undef THEIRS
 
@@ -146,7 +146,7 @@ static const struct codec_field peek[] = {
     ENUM(stream, OUTPUT_ERR),
     INT64(offset, 0, CODEC_NUMBER_MAX),
 };
-SHAPE(codec_peek, sublet__peek, peek);
+SHAPE(codec_client_peek, sublet__peek, peek);
 #undef OURS
 #undef THEIRS
 
@@ -172,7 +172,7 @@ static const struct codec_field query[] = {
     TEXT(project, LINE, 0, NAME_SIZE - 1),
     BOOL(configured),
 };
-SHAPE(codec_query, sublet__query, query);
+SHAPE(codec_client_query, sublet__query, query);
 #undef OURS
 #undef THEIRS
 
@@ -184,7 +184,7 @@ static const struct codec_field set_reclaim[] = {
     TEXT(name, LEASE, 0, LEASE_ID_SIZE - 1),
     INT64(delay_ms, -1, CODEC_NUMBER_MAX),
 };
-SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
+SHAPE(codec_client_set_reclaim, sublet__set_reclaim, set_reclaim);
 #undef OURS
 #undef THEIRS
 
@@ -195,14 +195,14 @@ static const struct codec_field host_control[] = {
     TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
     BOOL(is_closed),
 };
-SHAPE(codec_host_control, sublet__host_control, host_control);
+SHAPE(codec_client_host_control, sublet__host_control, host_control);
 #undef OURS
 #undef THEIRS
 
 #define OURS struct msg_reconfig
 #define THEIRS Sublet__Reconfig
 static const struct codec_field reconfig[] = {UINT64(request)};
-SHAPE(codec_reconfig, sublet__reconfig, reconfig);
+SHAPE(codec_client_reconfig, sublet__reconfig, reconfig);
 #undef OURS
 #undef THEIRS
 
@@ -212,7 +212,7 @@ static const struct codec_field set_drain[] = {
     UINT64(request),  ENUM(scope, DRAIN_SITE), TEXT(name, LEASE, 1, LEASE_ID_SIZE - 1),
     BOOL(is_drained), BOOL(is_recovery),
 };
-SHAPE(codec_set_drain, sublet__set_drain, set_drain);
+SHAPE(codec_client_set_drain, sublet__set_drain, set_drain);
 #undef OURS
 #undef THEIRS
 
@@ -223,7 +223,7 @@ static const struct codec_field snapshot[] = {
     UINT64(ticket),
     INT64(offset, 0, CODEC_NUMBER_MAX),
 };
-SHAPE(codec_snapshot, sublet__snapshot, snapshot);
+SHAPE(codec_client_snapshot, sublet__snapshot, snapshot);
 #undef OURS
 #undef THEIRS
 
@@ -245,6 +245,6 @@ static const struct codec_field reply[] = {
     BYTES(bytes, OUTPUT_CHUNK_MAX),
     BOOL(is_end),
 };
-SHAPE(codec_reply, sublet__reply, reply);
+SHAPE(codec_client_reply, sublet__reply, reply);
 #undef OURS
 #undef THEIRS

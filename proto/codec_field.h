@@ -150,7 +150,7 @@ struct codec_shape {
         .max = (high), .shape = (part_shape)                                           \
     }
 
-/* The shape of a table `fields`: SHAPE(codec_freeze, sublet__freeze, fields). */
+/* The shape of a table `fields`: SHAPE(codec_lease_freeze, sublet__freeze, fields). */
 #define SHAPE(symbol, generated, table)                                                \
     const struct codec_shape symbol = {                                                \
         .descriptor = &generated##__descriptor,                                        \
@@ -179,20 +179,24 @@ enum {
 };
 
 /* The shapes: codec_lease.c, codec_run.c, codec_client.c. */
-extern const struct codec_shape codec_hello, codec_welcome, codec_usage, codec_pong,
-    codec_error, codec_state, codec_lease, codec_freeze, codec_propose, codec_contract,
-    codec_contract_ack, codec_drain, codec_recall, codec_evict;
-extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
-    codec_attempt_control, codec_output_ask, codec_output, codec_lease_load;
-extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,
-    codec_host_load, codec_run_start, codec_run_go, codec_run_control, codec_run_forget,
-    codec_run_state, codec_stream_down, codec_stream_up;
-extern const struct codec_shape codec_submit, codec_job_control, codec_wait, codec_peek,
-    codec_query, codec_set_reclaim, codec_set_drain, codec_reconfig, codec_host_control,
-    codec_reply, codec_snapshot;
-extern const struct codec_shape codec_job_move, codec_queue_control;
-extern const struct codec_shape codec_run_resize, codec_job_resize;
-extern const struct codec_shape codec_job_spec; /* a part of several */
+extern const struct codec_shape codec_lease_hello, codec_lease_welcome,
+    codec_lease_usage, codec_lease_pong, codec_lease_error, codec_lease_state,
+    codec_lease, codec_lease_freeze, codec_lease_propose, codec_lease_contract,
+    codec_lease_contract_ack, codec_lease_drain, codec_lease_recall, codec_lease_evict;
+extern const struct codec_shape codec_run_leased_start, codec_run_attempt,
+    codec_run_attempt_state, codec_run_attempt_control, codec_run_output_ask,
+    codec_run_output, codec_run_lease_load;
+extern const struct codec_shape codec_run_host_hello, codec_run_nothing,
+    codec_run_alive, codec_run_host_load, codec_run_start, codec_run_go,
+    codec_run_control, codec_run_forget, codec_run_state, codec_run_stream_down,
+    codec_run_stream_up;
+extern const struct codec_shape codec_client_submit, codec_client_job_control,
+    codec_client_wait, codec_client_peek, codec_client_query, codec_client_set_reclaim,
+    codec_client_set_drain, codec_client_reconfig, codec_client_host_control,
+    codec_client_reply, codec_client_snapshot;
+extern const struct codec_shape codec_client_job_move, codec_client_queue_control;
+extern const struct codec_shape codec_run_resize, codec_client_job_resize;
+extern const struct codec_shape codec_run_job_spec; /* a part of several */
 
 /* The shape of a kind's body; NULL for MSG_NONE and what is no kind. */
 const struct codec_shape *codec_shape_of(enum msg_kind kind);

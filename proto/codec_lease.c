@@ -31,7 +31,7 @@ static const struct codec_field hello[] = {
     INT(n_books, 0, LEASES_MAX),
     TIME(reclaim_delay_ms),
 };
-SHAPE(codec_hello, sublet__hello, hello);
+SHAPE(codec_lease_hello, sublet__hello, hello);
 #undef OURS
 #undef THEIRS
 
@@ -43,7 +43,7 @@ static const struct codec_field welcome[] = {
     TALK(text, TEXT_MAX),
     TIME(lost_after_ms),
 };
-SHAPE(codec_welcome, sublet__welcome, welcome);
+SHAPE(codec_lease_welcome, sublet__welcome, welcome);
 #undef OURS
 #undef THEIRS
 
@@ -108,14 +108,14 @@ static const struct codec_field usage[] = {
     PARTS(demands, 0, LEASES_MAX, &demand_shape),
     PARTS(queues, 0, QUEUES_MAX, &queue_demand_shape),
 };
-SHAPE(codec_usage, sublet__usage, usage);
+SHAPE(codec_lease_usage, sublet__usage, usage);
 #undef OURS
 #undef THEIRS
 
 #define OURS struct msg_pong
 #define THEIRS Sublet__Pong
 static const struct codec_field pong[] = {UINT64(seq)};
-SHAPE(codec_pong, sublet__pong, pong);
+SHAPE(codec_lease_pong, sublet__pong, pong);
 #undef OURS
 #undef THEIRS
 
@@ -126,7 +126,7 @@ static const struct codec_field error[] = {
     TALK(text, TEXT_MAX),
     INT(about, 0, MSG_KINDS - 1),
 };
-SHAPE(codec_error, sublet__error, error);
+SHAPE(codec_lease_error, sublet__error, error);
 #undef OURS
 #undef THEIRS
 
@@ -198,7 +198,7 @@ static const struct codec_field state[] = {
     UINT64(recall),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
 };
-SHAPE(codec_state, sublet__state, state);
+SHAPE(codec_lease_state, sublet__state, state);
 #undef OURS
 #undef THEIRS
 
@@ -216,7 +216,7 @@ static const struct codec_field freeze[] = {
     UINT64_AS(base, base_epoch),
     UINT64(freeze),
 };
-SHAPE(codec_freeze, sublet__freeze, freeze);
+SHAPE(codec_lease_freeze, sublet__freeze, freeze);
 #undef OURS
 #undef THEIRS
 
@@ -227,7 +227,7 @@ static const struct codec_field propose[] = {
     UINT64_AS(base, base_epoch),
     PARTS(hosts, 0, HOSTS_MAX, &split_shape),
 };
-SHAPE(codec_propose, sublet__propose, propose);
+SHAPE(codec_lease_propose, sublet__propose, propose);
 #undef OURS
 #undef THEIRS
 
@@ -239,7 +239,7 @@ static const struct codec_field drain[] = {
     BOOL(is_drained),
     UINT64(raise_above),
 };
-SHAPE(codec_drain, sublet__drain, drain);
+SHAPE(codec_lease_drain, sublet__drain, drain);
 #undef OURS
 #undef THEIRS
 
@@ -251,14 +251,14 @@ static const struct codec_field recall_order[] = {
     BOOL(is_whole),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
 };
-SHAPE(codec_recall, sublet__recall, recall_order);
+SHAPE(codec_lease_recall, sublet__recall, recall_order);
 #undef OURS
 #undef THEIRS
 
 #define OURS struct msg_evict
 #define THEIRS Sublet__Evict
 static const struct codec_field evict[] = {LEASE(lease), UINT64(attempt)};
-SHAPE(codec_evict, sublet__evict, evict);
+SHAPE(codec_lease_evict, sublet__evict, evict);
 #undef OURS
 #undef THEIRS
 
@@ -280,7 +280,7 @@ static const struct codec_field contract[] = {
     BOOL(takes_interactive),
     PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
 };
-SHAPE(codec_contract, sublet__contract, contract);
+SHAPE(codec_lease_contract, sublet__contract, contract);
 #undef OURS
 #undef THEIRS
 
@@ -290,6 +290,6 @@ static const struct codec_field contract_ack[] = {
     LEASE(lease),
     UINT64(revision),
 };
-SHAPE(codec_contract_ack, sublet__contract_ack, contract_ack);
+SHAPE(codec_lease_contract_ack, sublet__contract_ack, contract_ack);
 #undef OURS
 #undef THEIRS

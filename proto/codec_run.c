@@ -110,7 +110,7 @@ static const struct codec_field spec[] = {
     ENUM(interaction, INTERACTION_SHELL),
     TEXTS(controls, JOB_CONTROL_KINDS, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
 };
-SHAPE(codec_job_spec, sublet__job_spec, spec);
+SHAPE(codec_run_job_spec, sublet__job_spec, spec);
 #undef OURS
 #undef THEIRS
 
@@ -155,18 +155,18 @@ static const struct codec_field start[] = {
     UINT64(epoch),
     JOB(job),
     PARTS(hosts, 1, HOSTS_MAX, &slots_shape),
-    PART(spec, &codec_job_spec),
+    PART(spec, &codec_run_job_spec),
     INT(priority, 0, INT32_MAX),
     TIME(end_within_ms),
 };
-SHAPE(codec_start, sublet__start, start);
+SHAPE(codec_run_leased_start, sublet__start, start);
 #undef OURS
 #undef THEIRS
 
 #define OURS struct msg_attempt
 #define THEIRS Sublet__Attempt
 static const struct codec_field attempt[] = {PART(run, &run_id_shape)};
-SHAPE(codec_attempt, sublet__attempt, attempt);
+SHAPE(codec_run_attempt, sublet__attempt, attempt);
 #undef OURS
 #undef THEIRS
 
@@ -177,7 +177,7 @@ static const struct codec_field attempt_state[] = {
     TIME(start_ms),           UINT64(control_done),
     PART(exit, &exit_shape),  TALK(reason, REASON_SIZE - 1),
 };
-SHAPE(codec_attempt_state, sublet__attempt_state, attempt_state);
+SHAPE(codec_run_attempt_state, sublet__attempt_state, attempt_state);
 #undef OURS
 #undef THEIRS
 
@@ -187,7 +187,7 @@ static const struct codec_field attempt_control[] = {
     PART(run, &run_id_shape),
     PART(control, &control_shape),
 };
-SHAPE(codec_attempt_control, sublet__attempt_control, attempt_control);
+SHAPE(codec_run_attempt_control, sublet__attempt_control, attempt_control);
 #undef OURS
 #undef THEIRS
 
@@ -198,7 +198,7 @@ static const struct codec_field output_ask[] = {
     ENUM(stream, OUTPUT_ERR),          INT64(offset, 0, CODEC_NUMBER_MAX),
     INT(n_bytes, 0, OUTPUT_CHUNK_MAX),
 };
-SHAPE(codec_output_ask, sublet__output_ask, output_ask);
+SHAPE(codec_run_output_ask, sublet__output_ask, output_ask);
 #undef OURS
 #undef THEIRS
 
@@ -213,7 +213,7 @@ static const struct codec_field output[] = {
     BOOL(is_end),
     BOOL(is_gone),
 };
-SHAPE(codec_output, sublet__output, output);
+SHAPE(codec_run_output, sublet__output, output);
 #undef OURS
 #undef THEIRS
 
@@ -233,7 +233,7 @@ static const struct codec_field stream_down[] = {
     INT(n_rows, 0, TERMINAL_SIZE_MAX),
     INT(n_columns, 0, TERMINAL_SIZE_MAX),
 };
-SHAPE(codec_stream_down, sublet__stream_down, stream_down);
+SHAPE(codec_run_stream_down, sublet__stream_down, stream_down);
 #undef OURS
 #undef THEIRS
 
@@ -249,7 +249,7 @@ static const struct codec_field stream_up[] = {
     BOOL(is_over),
     TALK(note, TEXT_MAX),
 };
-SHAPE(codec_stream_up, sublet__stream_up, stream_up);
+SHAPE(codec_run_stream_up, sublet__stream_up, stream_up);
 #undef OURS
 #undef THEIRS
 
@@ -262,16 +262,17 @@ static const struct codec_field host_hello[] = {
     TEXT(boot_id, NAME, 0, NAME_SIZE - 1),
     INT(n_cpus, 0, SLOTS_MAX),
 };
-SHAPE(codec_host_hello, sublet__host_hello, host_hello);
+SHAPE(codec_run_host_hello, sublet__host_hello, host_hello);
 #undef OURS
 #undef THEIRS
 
-const struct codec_shape codec_nothing = {.descriptor = &sublet__nothing__descriptor};
+const struct codec_shape codec_run_nothing = {.descriptor =
+                                                  &sublet__nothing__descriptor};
 
 #define OURS struct msg_host_alive
 #define THEIRS Sublet__Alive
 static const struct codec_field alive[] = {UINT64(seq)};
-SHAPE(codec_alive, sublet__alive, alive);
+SHAPE(codec_run_alive, sublet__alive, alive);
 #undef OURS
 #undef THEIRS
 
@@ -302,7 +303,7 @@ static const struct codec_field host_load[] = {
     PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
     PARTS(runs, 0, RUN_LOADS_MAX, &run_load_shape),
 };
-SHAPE(codec_host_load, sublet__host_load, host_load);
+SHAPE(codec_run_host_load, sublet__host_load, host_load);
 #undef OURS
 #undef THEIRS
 
@@ -323,7 +324,7 @@ static const struct codec_field lease_load[] = {
     LEASE(lease),
     PARTS(hosts, 0, LEASE_LOAD_HOSTS_MAX, &lease_load_host_shape),
 };
-SHAPE(codec_lease_load, sublet__lease_load, lease_load);
+SHAPE(codec_run_lease_load, sublet__lease_load, lease_load);
 #undef OURS
 #undef THEIRS
 
@@ -334,7 +335,7 @@ static const struct codec_field run_start[] = {
     JOB(job),
     TEXT(lease, LEASE, 0, LEASE_ID_SIZE - 1),
     PARTS(hosts, 1, HOSTS_MAX, &slots_shape),
-    PART(spec, &codec_job_spec),
+    PART(spec, &codec_run_job_spec),
     TEXT(account, LINE, 0, NAME_SIZE - 1),
     TIME(terminate_ms),
     TIME(end_within_ms),

@@ -8,7 +8,7 @@
 #include "model/job_id.h"
 #include "site/job/job_lookup.h"
 
-/* More than that many connections there are not (sys/local.h). */
+/* More than that many connections there are not (sys/local/local.h). */
 enum { TERMINALS_MAX = 1000 };
 
 struct terminal {

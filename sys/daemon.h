@@ -37,13 +37,13 @@ void daemon_stopping(void);
  * a file that cannot be read is a diagnostic (error, line 0). Files above 16 MiB are
  * refused. Relative KEY, KEY_FILE, SPOOL, STATE paths in a file are relative to the
  * working directory of the daemon. */
-void daemon_read_conf(struct conf *conf, char *const *paths, int n_paths);
+void daemon_conf_read(struct conf *conf, char *const *paths, int n_paths);
 
 /* Prints all diagnostics, "FILE:LINE: error: KEY: what, expected ...", a line each. */
-void daemon_print_diags(const struct conf *conf, FILE *to);
+void daemon_conf_print_diags(const struct conf *conf, FILE *to);
 
 /* ERR_PARSE: how many errors there are, and the first of them; 0: there is none. */
-int daemon_first_error(const struct conf *conf, struct err *err);
+int daemon_conf_first_error(const struct conf *conf, struct err *err);
 
 /* Creates a directory and its parents; an existing one is fine. */
 int daemon_make_directory(const char *path, int mode, struct err *err) MUST_CHECK;

@@ -125,7 +125,7 @@ static void read_directory(struct conf *conf, const char *path)
     free(entries);
 }
 
-void daemon_read_conf(struct conf *conf, char *const *paths, int n_paths)
+void daemon_conf_read(struct conf *conf, char *const *paths, int n_paths)
 {
     for (int i = 0; i < n_paths; i++) {
         struct stat status;
@@ -158,7 +158,7 @@ static void print_diag(const struct conf_diag *diag, FILE *to)
             diag->text);
 }
 
-void daemon_print_diags(const struct conf *conf, FILE *to)
+void daemon_conf_print_diags(const struct conf *conf, FILE *to)
 {
     size_t count = 0;
     for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
@@ -176,7 +176,7 @@ void daemon_print_diags(const struct conf *conf, FILE *to)
     free(sorted);
 }
 
-int daemon_first_error(const struct conf *conf, struct err *err)
+int daemon_conf_first_error(const struct conf *conf, struct err *err)
 {
     const struct conf_diag *first = NULL;
     for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {

@@ -20,7 +20,7 @@
 
 #include "broker/broker.h"
 #include "broker/io/store.h"
-#include "sys/http.h"
+#include "sys/http/http.h"
 
 enum { HTTP_FEED_MS = 500 };
 

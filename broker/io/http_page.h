@@ -18,7 +18,7 @@
 #include "broker/io/metrics.h"
 #include "broker/io/store.h"
 #include "broker/io/tokens.h"
-#include "sys/http.h"
+#include "sys/http/http.h"
 
 struct http_page_source {
     struct broker *broker;

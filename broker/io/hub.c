@@ -10,7 +10,7 @@
 #include "sys/json.h"
 #include "sys/log.h"
 #include "sys/wake.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum {
     /* So many messages share one commit: the pages that each commit writes anew are

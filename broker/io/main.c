@@ -187,10 +187,10 @@ static int configure_and_serve(char *const *paths, int n_paths)
     struct broker_setup setup = {0};
     arena_init(&arena);
     conf_init(&conf, &arena);
-    daemon_read_conf(&conf, paths, n_paths);
+    daemon_conf_read(&conf, paths, n_paths);
     conf_check(&conf);
     bool has_broker = broker_config_read(&conf, &setup);
-    daemon_print_diags(&conf, stderr);
+    daemon_conf_print_diags(&conf, stderr);
     int status = EXIT_FAILURE;
     if (conf.n_errors > 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: the configuration has errors (%d)",

@@ -49,9 +49,9 @@ static int judge(struct conf *conf, struct broker_setup *setup, struct err *err)
 {
     conf_check(conf);
     bool has_broker = broker_config_read(conf, setup);
-    daemon_print_diags(conf, stderr);
+    daemon_conf_print_diags(conf, stderr);
     if (conf->n_errors > 0) {
-        return daemon_first_error(conf, err);
+        return daemon_conf_first_error(conf, err);
     }
     return has_broker ? 0
                       : err_set(err, ERR_PARSE,
@@ -67,7 +67,7 @@ static int run(void *arg, struct arena *arena, const char **text, struct err *er
     struct arena memory; /* all that the broker keeps of it is copied */
     arena_init(&memory);
     conf_init(&conf, &memory);
-    daemon_read_conf(&conf, reload->paths, reload->n_paths);
+    daemon_conf_read(&conf, reload->paths, reload->n_paths);
     int rc = judge(&conf, &setup, err);
     if (rc == 0) {
         rc = check_fixed(reload->setup, &setup, err);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "sys/daemon.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 #include "sys/log.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "broker/io/store_leases.h"
 #include "broker/io/store_pools.h"
 #include "broker/io/store_present.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
 

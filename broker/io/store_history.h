@@ -12,7 +12,7 @@
 
 #include "base/value.h"
 #include "model/row.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum { STORE_EVENTS_MAX = 1000000 };
 

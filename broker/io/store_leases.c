@@ -49,7 +49,8 @@ static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down,"
     " mem_mib, swp_mib FROM lease_host WHERE lease = ?1 ORDER BY place";
 
-static const struct db_exported_sql exported_sql = DB_EXPORTED_SQL("lease_resource");
+static const struct exported_table_sql exported_sql =
+    EXPORTED_TABLE_SQL("lease_resource");
 
 static int run_contract(struct db *db, sqlite3_stmt *put, const struct row_lease *lease,
                         struct err *err)
@@ -107,7 +108,7 @@ static int run_host(struct db *db, sqlite3_stmt *put, const char *lease, int pla
     store_bind_int(put, ++at, host->consumer_used);
     store_bind_int(put, ++at, host->is_down);
     for (int i = 0; i < SPACES; i++) {
-        db_exported_bind_space(put, ++at, &host->spaces[i]);
+        exported_table_bind_space(put, ++at, &host->spaces[i]);
     }
     return db_run(db, put, err);
 }
@@ -154,8 +155,8 @@ int store_put_lease(struct store_leases *leases, struct db *db,
         rc = cut_hosts(leases, db, lease->id, lease->n_hosts, err);
     }
     if (rc == 0) {
-        rc = db_exported_put(&leases->exported, &exported_sql, db, lease->id,
-                             lease->resources, lease->n_resources, err);
+        rc = exported_table_put(&leases->exported, &exported_sql, db, lease->id,
+                                lease->resources, lease->n_resources, err);
     }
     return rc < 0 ? err_prefix(err, "lease \"%s\"", lease->id) : 0;
 }
@@ -230,7 +231,7 @@ static int read_hosts(struct store_leases *leases, struct db *db, struct arena *
             .provider_used = sqlite3_column_int(hosts, 4),
             .consumer_used = sqlite3_column_int(hosts, 5),
             .is_down = sqlite3_column_int(hosts, 6) != 0,
-            .spaces = {db_exported_space(hosts, 7), db_exported_space(hosts, 8)},
+            .spaces = {exported_table_space(hosts, 7), exported_table_space(hosts, 8)},
         };
     }
     rc = rc == SQLITE_DONE ? 0 : store_fail(hosts, "hosts of leases", err);
@@ -259,9 +260,9 @@ int store_load_leases(struct store_leases *leases, struct db *db, store_row_fn f
             rc = read_hosts(leases, db, &arena, &row.lease, err);
         }
         if (rc == 0) {
-            rc = db_exported_load(&leases->exported, &exported_sql, db, row.lease.id,
-                                  &arena, &row.lease.resources, &row.lease.n_resources,
-                                  err);
+            rc = exported_table_load(&leases->exported, &exported_sql, db, row.lease.id,
+                                     &arena, &row.lease.resources,
+                                     &row.lease.n_resources, err);
         }
         if (rc == 0) {
             fn(arg, &row);

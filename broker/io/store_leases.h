@@ -9,12 +9,12 @@
 #define SUBLET_BROKER_IO_STORE_LEASES_H
 
 #include "broker/io/store.h"
-#include "sys/db.h"
-#include "sys/db_exported.h"
+#include "sys/db/db.h"
+#include "sys/exported_table.h"
 
 struct store_leases {
     sqlite3_stmt *put, *add, *put_host, *add_host, *tail, *cut_hosts, *all, *hosts;
-    struct db_exported exported;
+    struct exported_table exported;
 };
 
 int store_put_lease(struct store_leases *leases, struct db *db,

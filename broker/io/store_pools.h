@@ -7,7 +7,7 @@
 #define SUBLET_BROKER_IO_STORE_POOLS_H
 
 #include "broker/io/store.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 struct store_pools {
     sqlite3_stmt *put, *cut, *all;

@@ -8,7 +8,7 @@
 #define SUBLET_BROKER_IO_STORE_PRESENT_H
 
 #include "base/value.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 struct store_present {
     sqlite3_stmt *cut_leases, *put_lease, *cut_sites, *put_site;

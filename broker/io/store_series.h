@@ -10,7 +10,7 @@
 #define SUBLET_BROKER_IO_STORE_SERIES_H
 
 #include "base/value.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum {
     STORE_SERIES_KEEP_MS = 25 * 3600 * 1000,

@@ -18,7 +18,7 @@
 #include "host/agent/host_runs.h"
 #include "host/agent/host_spool.h"
 #include "host/load/load.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 struct host_agent;
 /* All arguments are borrowed for its life. The change function of the runs must be

@@ -20,7 +20,7 @@
 #include "host/load/load.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum {
     EXIT_USAGE = 2,

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "sys/daemon.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum { HERE, AWAY, N_SOCKETS };
 

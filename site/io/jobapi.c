@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/local.h"
+#include "sys/local/local.h"
 
 enum {
     /* Of a daemon that runs the jobs of all users; else only its own user's. */

@@ -11,7 +11,7 @@
 #include "site/io/journal_jobs.h"
 #include "site/io/journal_runs.h"
 #include "site/io/journal_shares.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum { APPLICATION_ID = 0x53624c53 }; /* "SbLS", as `file` shows it */
 

@@ -35,7 +35,8 @@ static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer, mem_mib, swp_mib FROM book_host"
     " WHERE lease = ?1 ORDER BY place";
 
-static const struct db_exported_sql exported_sql = DB_EXPORTED_SQL("book_resource");
+static const struct exported_table_sql exported_sql =
+    EXPORTED_TABLE_SQL("book_resource");
 
 static const char put_recall_sql[] =
     "INSERT INTO book_recall (lease, place, n_held, deadline_ms)"
@@ -109,7 +110,7 @@ static int put_host(struct journal_books *books, struct db *db, const char *leas
     journal_bind_int(put, ++at, host->provider);
     journal_bind_int(put, ++at, host->consumer);
     for (int i = 0; i < SPACES; i++) {
-        db_exported_bind_space(put, ++at, &host->spaces[i]);
+        exported_table_bind_space(put, ++at, &host->spaces[i]);
     }
     return db_run(db, put, err);
 }
@@ -149,8 +150,8 @@ int journal_put_book(struct journal_books *books, struct db *db,
         rc = put_recalls(books, db, book, err);
     }
     if (rc == 0) {
-        rc = db_exported_put(&books->exported, &exported_sql, db, book->lease,
-                             book->resources, book->n_resources, err);
+        rc = exported_table_put(&books->exported, &exported_sql, db, book->lease,
+                                book->resources, book->n_resources, err);
     }
     return rc < 0 ? err_prefix(err, "book \"%s\"", book->lease) : 0;
 }
@@ -196,7 +197,7 @@ static int read_hosts(struct journal_books *books, struct db *db, struct arena *
             .n_slots = sqlite3_column_int(hosts, 1),
             .provider = sqlite3_column_int(hosts, 2),
             .consumer = sqlite3_column_int(hosts, 3),
-            .spaces = {db_exported_space(hosts, 4), db_exported_space(hosts, 5)},
+            .spaces = {exported_table_space(hosts, 4), exported_table_space(hosts, 5)},
         };
     }
     rc = rc == SQLITE_DONE ? 0 : journal_fail(hosts, "hosts of books", err);
@@ -247,9 +248,9 @@ int journal_load_books(struct journal_books *books, struct db *db, journal_row_f
             rc = read_recalls(books, db, &arena, &row.book, err);
         }
         if (rc == 0) {
-            rc = db_exported_load(&books->exported, &exported_sql, db, row.book.lease,
-                                  &arena, &row.book.resources, &row.book.n_resources,
-                                  err);
+            rc = exported_table_load(&books->exported, &exported_sql, db,
+                                     row.book.lease, &arena, &row.book.resources,
+                                     &row.book.n_resources, err);
         }
         if (rc == 0) {
             fn(arg, &row);

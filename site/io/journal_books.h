@@ -9,13 +9,13 @@
 #define SUBLET_SITE_IO_JOURNAL_BOOKS_H
 
 #include "site/io/journal.h"
-#include "sys/db.h"
-#include "sys/db_exported.h"
+#include "sys/db/db.h"
+#include "sys/exported_table.h"
 
 struct journal_books {
     sqlite3_stmt *put, *put_host, *cut_hosts, *cut, *all, *hosts;
     sqlite3_stmt *put_recall, *cut_recalls, *recalls;
-    struct db_exported exported;
+    struct exported_table exported;
 };
 
 int journal_put_book(struct journal_books *books, struct db *db,

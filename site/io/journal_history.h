@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "model/row.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum { JOURNAL_EVENTS_MAX = 2000000 };
 

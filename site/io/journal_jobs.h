@@ -6,7 +6,7 @@
 #define SUBLET_SITE_IO_JOURNAL_JOBS_H
 
 #include "site/io/journal.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 struct journal_jobs {
     sqlite3_stmt *put, *all, *put_state, *cut, *cut_states, *all_states;

@@ -6,7 +6,7 @@
 #define SUBLET_SITE_IO_JOURNAL_SHARES_H
 
 #include "site/io/journal.h"
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 struct journal_shares {
     sqlite3_stmt *put, *cut, *all;

@@ -96,9 +96,9 @@ static int judge(struct loaded *loaded, struct err *err)
 {
     conf_check(&loaded->conf);
     bool has_site = site_config_read(&loaded->conf, &loaded->setup);
-    daemon_print_diags(&loaded->conf, stderr);
+    daemon_conf_print_diags(&loaded->conf, stderr);
     if (loaded->conf.n_errors > 0) {
-        return daemon_first_error(&loaded->conf, err);
+        return daemon_conf_first_error(&loaded->conf, err);
     }
     return has_site
                ? know_own_user(&loaded->setup.config, err)
@@ -111,7 +111,7 @@ static struct loaded *load(char *const *paths, int n_paths, struct err *err)
     struct loaded *loaded = mem_alloc(1, sizeof(*loaded));
     arena_init(&loaded->arena);
     conf_init(&loaded->conf, &loaded->arena);
-    daemon_read_conf(&loaded->conf, paths, n_paths);
+    daemon_conf_read(&loaded->conf, paths, n_paths);
     if (judge(loaded, err) < 0) {
         unload(loaded);
         return NULL;

@@ -8,7 +8,7 @@
 
 #include "site/io/site_metrics.h"
 #include "sys/daemon.h"
-#include "sys/http.h"
+#include "sys/http/http.h"
 #include "sys/promtext.h"
 
 struct site_http {

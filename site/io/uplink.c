@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sys/log.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 struct uplink {
     zloop_t *loop;

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum {
     READY_S = 20,

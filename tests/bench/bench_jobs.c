@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sys/local.h"
+#include "sys/local/local.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/floor.h"
 

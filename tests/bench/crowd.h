@@ -8,7 +8,7 @@
 #ifndef SUBLET_TESTS_BENCH_CROWD_H
 #define SUBLET_TESTS_BENCH_CROWD_H
 
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 #include "tests/bench/bench.h"
 
 enum { CROWD_SITES_MAX = 64 };

@@ -17,7 +17,7 @@
 #include "site/site.h"
 #include "site/site_config.h"
 #include "sys/daemon.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum {
     DRAIN_MAX = 1000,

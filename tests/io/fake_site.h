@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 #include "tests/io/run_fixture.h"
 
 enum { FAKE_SITE_RUNS = 256, FAKE_SITE_OUTPUT = 1 << 18 };

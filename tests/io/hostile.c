@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "proto/codec.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum { HEAR_MS = 60000, RECONNECT_MS = 100 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "broker/io/hub.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum { ANSWER_MS = 60000 }; /* a test that waits so long has failed */
 

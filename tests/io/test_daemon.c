@@ -256,7 +256,7 @@ static void test_configuration_of_a_directory(void **state)
     struct conf conf;
     conf_init(&conf, &arena);
     char *paths[] = {directory};
-    daemon_read_conf(&conf, paths, 1);
+    daemon_conf_read(&conf, paths, 1);
     assert_int_equal(conf.n_errors, 0);
     const char *names[8];
     int count = 0;
@@ -281,12 +281,12 @@ static void test_files_that_cannot_be_read(void **state)
     conf_init(&conf, &arena);
     char *paths[] = {in_directory("none.conf"), in_directory("fifo"),
                      in_directory("huge"), in_directory("empty"), (char[]){""}};
-    daemon_read_conf(&conf, paths, 5);
+    daemon_conf_read(&conf, paths, 5);
     assert_int_equal(conf.n_errors, 5);
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
-    daemon_print_diags(&conf, to);
+    daemon_conf_print_diags(&conf, to);
     fclose(to);
     assert_non_null(strstr(text, "/none.conf:0: error: No such file or directory\n"));
     assert_non_null(strstr(text, "/fifo:0: error: not a file"));
@@ -301,12 +301,12 @@ static void test_diagnostics_as_lines(void **state)
     struct conf conf;
     conf_init(&conf, &arena);
     char *paths[] = {in_directory("x.conf")};
-    daemon_read_conf(&conf, paths, 1);
+    daemon_conf_read(&conf, paths, 1);
     conf_check(&conf);
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
-    daemon_print_diags(&conf, to);
+    daemon_conf_print_diags(&conf, to);
     fclose(to);
     assert_non_null(strstr(text, "/x.conf:3: error: PRIORITY: "));
     free(text);

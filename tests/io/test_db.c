@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "sys/db.h"
+#include "sys/db/db.h"
 
 enum { ID = 0x5375626c, OTHER_ID = 0x12345678 };
 

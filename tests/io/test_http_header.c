@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "sys/http_header.h"
+#include "sys/http/http_header.h"
 
 static void test_encodings(void **state)
 {

@@ -25,7 +25,7 @@
 
 #include "base/err.h"
 #include "sys/daemon.h"
-#include "sys/local.h"
+#include "sys/local/local.h"
 
 enum { TIMEOUT_MS = 60000 };
 

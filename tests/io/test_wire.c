@@ -17,7 +17,7 @@
 
 #include "base/value.h"
 #include "proto/codec.h"
-#include "sys/wire.h"
+#include "sys/wire/wire.h"
 
 enum { DEADLINE_MS = 60000, TURN_MS = 20 };
 

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* db.c: see db.h: opening with care, statements, transactions, checkpoints. */
+#include "sys/db/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "sys/daemon.h"
+#include "sys/db/db_migrate.h"
+#include "sys/log.h"
+
+enum {
+    BUSY_TIMEOUT_MS = 5000,
+    QUICK_CHECK_MS = 20000, /* a longer one would keep a daemon from its work */
+    CHECK_EVERY_OPS = 10000,
+    PAGE_BYTES = 4096,
+    CHECKPOINT_PAGES = 16 * 1024 * 1024 / PAGE_BYTES,
+    ALARM_PAGES = 64 * 1024 * 1024 / PAGE_BYTES,
+};
+
+struct db {
+    sqlite3 *handle;
+    char *path;
+    sqlite3_stmt *begin, *commit;
+    int wal_pages;   /* after the last commit */
+    bool is_alarmed; /* about the WAL's size */
+    bool is_dead;    /* something failed in a way that only a new start mends */
+};
+
+/* ---------------------------------------------------------------- opening */
+
+/* Only its owner may read the contracts and the jobs' environments. An existing file
+ * is left alone: to open and close it would drop this process's locks on it. */
+static int create_file(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return errno == EEXIST
+                   ? ERR_NONE
+                   : err_set(err, ERR_IO, "\"%s\": %s", path, strerror(errno));
+    }
+    close(fd);
+    return ERR_NONE;
+}
+
+static int refuse(const struct db *db, struct err *err)
+{
+    int why = sqlite3_errcode(db->handle) & 0xff;
+    if (why == SQLITE_BUSY || why == SQLITE_LOCKED) {
+        return err_set(err, ERR_EXISTS, "\"%s\" is open in another process", db->path);
+    }
+    return err_set(err, ERR_IO, "\"%s\": %s", db->path, sqlite3_errmsg(db->handle));
+}
+
+static int configure(struct db *db, struct err *err)
+{
+    /* The locking mode first: with it WAL needs no shared memory, and whoever else
+     * opens the file is told that it is busy. */
+    static const char pragmas[] = "PRAGMA locking_mode=EXCLUSIVE;"
+                                  "PRAGMA journal_mode=WAL;"
+                                  "PRAGMA synchronous=FULL;"
+                                  "PRAGMA foreign_keys=ON;"
+                                  "PRAGMA trusted_schema=OFF;"
+                                  "PRAGMA cell_size_check=ON;"
+                                  "PRAGMA mmap_size=0;"
+                                  "PRAGMA wal_autocheckpoint=0;"
+                                  "PRAGMA cache_size=-16384;"; /* KiB */
+    sqlite3_extended_result_codes(db->handle, 1);
+    sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+    if (sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL) != SQLITE_OK) {
+        return refuse(db, err);
+    }
+    return ERR_NONE;
+}
+
+/* The lock is taken by the first write, not by the pragmas. */
+static int take_lock(struct db *db, struct err *err)
+{
+    if (sqlite3_exec(db->handle, "BEGIN IMMEDIATE; COMMIT;", NULL, NULL, NULL) !=
+        SQLITE_OK) {
+        return refuse(db, err);
+    }
+    return ERR_NONE;
+}
+
+static int is_time_over(void *arg)
+{
+    const int64_t *deadline_ms = arg;
+    return daemon_now_ms() > *deadline_ms;
+}
+
+static int quick_check(struct db *db, struct err *err)
+{
+    int64_t deadline_ms = daemon_now_ms() + QUICK_CHECK_MS;
+    sqlite3_progress_handler(db->handle, CHECK_EVERY_OPS, is_time_over, &deadline_ms);
+    sqlite3_stmt *statement = NULL;
+    int status =
+        sqlite3_prepare_v2(db->handle, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (status == SQLITE_OK) {
+        status = sqlite3_step(statement);
+    }
+    int result = ERR_NONE;
+    if (status == SQLITE_INTERRUPT) {
+        log_line(LOG_LEVEL_WARNING, "\"%s\": the check was cut short after %d s",
+                 db->path, QUICK_CHECK_MS / 1000);
+    } else if (status != SQLITE_ROW) {
+        result = refuse(db, err);
+    } else {
+        const char *verdict = (const char *)sqlite3_column_text(statement, 0);
+        if (verdict == NULL || strcmp(verdict, "ok") != 0) {
+            result = err_set(err, ERR_IO, "\"%s\" is damaged: %s", db->path,
+                             verdict != NULL ? verdict : "unreadable");
+        }
+    }
+    sqlite3_finalize(statement);
+    sqlite3_progress_handler(db->handle, 0, NULL, NULL);
+    return result;
+}
+
+static int on_wal(void *arg, sqlite3 *handle, const char *name, int pages)
+{
+    (void)handle;
+    (void)name;
+    struct db *db = arg;
+    db->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+int db_open(const char *path, int32_t application_id,
+            const struct db_migration *migrations, struct db **db, struct err *err)
+{
+    *db = NULL;
+    int status = create_file(path, err);
+    if (status != ERR_NONE) {
+        return status;
+    }
+    /* Counting its memory would lock a mutex at each allocation; refused, without harm,
+     * where a store is open already. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    struct db *opened = mem_alloc(1, sizeof(*opened));
+    opened->path = strdup(path);
+    if (opened->path == NULL) {
+        abort();
+    }
+    if (sqlite3_open_v2(path, &opened->handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) {
+        status = refuse(opened, err);
+        goto out;
+    }
+    status = configure(opened, err);
+    if (status == ERR_NONE) {
+        status = take_lock(opened, err);
+    }
+    if (status == ERR_NONE) {
+        status = quick_check(opened, err);
+    }
+    if (status == ERR_NONE) {
+        sqlite3_wal_hook(opened->handle, on_wal, opened);
+        status = db_migrate(opened->handle, path, application_id, migrations, err);
+    }
+out:
+    if (status != ERR_NONE) {
+        db_close(opened);
+        return status;
+    }
+    *db = opened;
+    return ERR_NONE;
+}
+
+void db_close(struct db *db)
+{
+    if (db == NULL) {
+        return;
+    }
+    sqlite3_stmt *statement;
+    while ((statement = sqlite3_next_stmt(db->handle, NULL)) != NULL) {
+        sqlite3_finalize(statement);
+    }
+    sqlite3_close(db->handle);
+    free(db->path);
+    free(db);
+}
+
+/* ---------------------------------------------------------------- statements */
+
+sqlite3 *db_handle(struct db *db)
+{
+    return db->handle;
+}
+
+sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql)
+{
+    if (*slot != NULL) {
+        sqlite3_reset(*slot);
+        sqlite3_clear_bindings(*slot);
+        return *slot;
+    }
+    if (sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, slot,
+                           NULL) != SQLITE_OK) {
+        log_line(LOG_LEVEL_ERROR, "SQL does not compile: %s: %s",
+                 sqlite3_errmsg(db->handle), sql);
+        abort();
+    }
+    return *slot;
+}
+
+/* Whatever fails inside a transaction must not be committed in part, and after an
+ * I/O error SQLite may take pages for written that are not: only a new start, which
+ * reads the disk again, is safe (PITFALLS 3). */
+static int fail(struct db *db, const char *what, struct err *err)
+{
+    db->is_dead = true;
+    return err_set(err, ERR_IO, "\"%s\": %s: %s", db->path, what,
+                   sqlite3_errmsg(db->handle));
+}
+
+static int refuse_dead(const struct db *db, struct err *err)
+{
+    return err_set(err, ERR_IO, "\"%s\" failed before and is closed to writing",
+                   db->path);
+}
+
+int db_run(struct db *db, sqlite3_stmt *statement, struct err *err)
+{
+    if (db->is_dead) {
+        return refuse_dead(db, err);
+    }
+    int status = ERR_NONE;
+    if (sqlite3_step(statement) != SQLITE_DONE) {
+        status = fail(db, sqlite3_sql(statement), err);
+    }
+    sqlite3_reset(statement);
+    return status;
+}
+
+int db_begin(struct db *db, struct err *err)
+{
+    return db_run(db, db_statement(db, &db->begin, "BEGIN IMMEDIATE"), err);
+}
+
+int db_commit(struct db *db, struct err *err)
+{
+    return db_run(db, db_statement(db, &db->commit, "COMMIT"), err);
+}
+
+/* ---------------------------------------------------------------- checkpoints */
+
+void db_maintain(struct db *db)
+{
+    if (db->is_dead || db->wal_pages < CHECKPOINT_PAGES) {
+        return;
+    }
+    int logged = 0, copied = 0;
+    if (sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &logged,
+                                  &copied) != SQLITE_OK) {
+        struct err err;
+        fail(db, "checkpoint", &err);
+        log_line(LOG_LEVEL_ERROR, "%s", err.text);
+        return;
+    }
+    if (logged == copied) {
+        db->wal_pages = 0; /* the next commit begins the file anew */
+        db->is_alarmed = false;
+    } else if (logged > ALARM_PAGES && !db->is_alarmed) {
+        db->is_alarmed = true;
+        log_line(LOG_LEVEL_WARNING, "\"%s\": the write-ahead log has %d pages",
+                 db->path, logged);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gzip.h: text made smaller for the way (by zlib). Layer: sys. */
+#ifndef SUBLET_SYS_HTTP_GZIP_H
+#define SUBLET_SYS_HTTP_GZIP_H
+
+#include <stddef.h>
+
+/* Fast rather than small. Heap memory of the caller; NULL where it would not be
+ * smaller. */
+char *gzip_pack(const char *text, size_t length, size_t *n_packed);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http.h: an HTTP port driven from a daemon's one loop: requests in, answers out,
+ * streams of server-sent events, compression and conditional answers.
+ *
+ * Requests are answered between the loop's other work, at most HTTP_BUDGET_MS of them
+ * at a time: the rest wait for the next turn. Bounds: HTTP_CONNECTIONS_MAX connections,
+ * more are closed at once; HTTP_TIMEOUT_S for a request to come whole, a connection to
+ * stay idle, or a reader of a stream to take what was sent; 32 KiB for a request's line
+ * and headers, HTTP_BODY_MAX for its body; HTTP_STREAMS_MAX streams.
+ *
+ * Ownership: what the handler names is borrowed and outlives the port.
+ * Errors: ERR_IO the port cannot be bound.
+ * Source: INTERFACES 5, PITFALLS 8. Layer: sys. */
+#ifndef SUBLET_SYS_HTTP_HTTP_H
+#define SUBLET_SYS_HTTP_HTTP_H
+
+#include <czmq.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bounds.h"
+#include "base/err.h"
+#include "sys/http/http_header.h"
+
+enum {
+    HTTP_CONNECTIONS_MAX = 256,
+    HTTP_STREAMS_MAX = 64,
+    HTTP_TIMEOUT_S = 10,
+    HTTP_BODY_MAX = 16384,
+    HTTP_BUDGET_MS = 5,
+    /* A stream that has nothing to say says so: else nobody would notice that its
+     * reader is gone. */
+    HTTP_HEARTBEAT_MS = 15000,
+};
+
+/* Texts live until the handler returns. */
+struct http_request {
+    const char *method;        /* "HEAD" is asked as "GET" */
+    const char *uri;           /* as it came, "/path?name=value" */
+    const char *token;         /* of Authorization: Bearer; NULL: none */
+    const char *last_event_id; /* NULL: none */
+    const char *if_none_match; /* NULL: none */
+    const char *body;          /* ended by 0 */
+    size_t n_body;
+};
+
+/* How far one reader of a stream has been served: the handler's to use. */
+struct http_stream {
+    int64_t last_event;
+    uint64_t seen, upto; /* revisions: what it has, what it is being told */
+    char after[LEASE_ID_SIZE];
+    int phase;
+};
+
+struct http_answer {
+    int status;
+    const char *type;     /* a literal */
+    char *text;           /* heap memory that the port frees, or ... */
+    const char *constant; /* ... a constant, and the same compressed */
+    size_t length;
+    const char *gzip;
+    size_t n_gzip;
+    const char *allow;                /* 405: the methods */
+    const char *policy;               /* Content-Security-Policy; NULL: none */
+    char etag[HTTP_HEADER_ETAG_SIZE]; /* "": none. With its status 200, 304 where it is
+                                         had */
+    bool is_stream;                   /* 200: goes on with `stream` */
+    struct http_stream stream;
+};
+
+struct http_handler {
+    void *arg;
+    /* A request other than GET before its body has come: fills the answer, and returns
+     * true, where it is refused as it stands. */
+    bool (*refuse)(void *arg, const struct http_request *request,
+                   struct http_answer *answer);
+    void (*answer)(void *arg, const struct http_request *request,
+                   struct http_answer *answer);
+    /* An error of the request itself (400, 413, 503): as the daemon words errors. */
+    void (*complain)(void *arg, int status, const char *message,
+                     struct http_answer *answer);
+    /* The next piece for a reader as heap text; NULL: nothing to say now. NULL where
+     * the daemon has no streams. */
+    char *(*stream)(void *arg, struct http_stream *stream, size_t *length);
+};
+
+struct http;
+/* `host` "*": every address. */
+int http_new(zloop_t *loop, const char *host, const char *port,
+             const struct http_handler *handler, struct http **http,
+             struct err *err) MUST_CHECK;
+void http_free(struct http *http); /* NULL is fine */
+
+/* There may be something to say to streams. */
+void http_wake(struct http *http);
+int http_count_streams(const struct http *http);
+
+#endif

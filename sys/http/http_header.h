@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_header.h: what a request's headers ask for: compression, and whether it has what
+ * would be answered. Layer: sys, without any input or output. */
+#ifndef SUBLET_SYS_HTTP_HTTP_HEADER_H
+#define SUBLET_SYS_HTTP_HTTP_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { HTTP_HEADER_ETAG_SIZE = 40 };
+
+/* Accept-Encoding: gzip, or anything, and not with a weight of 0. NULL is none. */
+bool http_header_takes_gzip(const char *accept);
+/* If-None-Match: `etag` is among them, or "*". Weak tags count as equal. */
+bool http_header_has_etag(const char *if_none_match, const char *etag);
+/* An ETag of what a text says. */
+void http_header_make_etag(const char *text, size_t length,
+                           char etag[HTTP_HEADER_ETAG_SIZE]);
+/* Authorization: what is behind "Bearer "; NULL where there is none. */
+const char *http_header_token(const char *authorization);
+
+#endif

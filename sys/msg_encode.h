@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* msg_encode.h: the last step of a message before it leaves, by whichever socket: a
+ * REPLY's value becomes its JSON here, and nowhere else.
+ *
+ * A REPLY that does not fit a frame becomes one that says so, since someone waits for
+ * it. Ownership: the caller frees `bytes`. Errors: as codec_encode. Layer: sys. */
+#ifndef SUBLET_SYS_MSG_ENCODE_H
+#define SUBLET_SYS_MSG_ENCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/msg.h"
+
+int msg_encode(const struct msg *msg, uint8_t **bytes, size_t *length,
+               struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire.h: messages over ZeroMQ sockets: CURVE, ZAP, bounds, and who said what.
+ *
+ * A server is a ROUTER, a client a DEALER. On TCP a server answers only to keys on
+ * its list: ZAP refuses others in the handshake, before a byte of theirs is parsed,
+ * and a message of a key that has been taken off the list since is dropped. A peer
+ * is its key, never its routing id; `peer.link` names the connection an answer goes
+ * back by. Over ipc there is no CURVE: the directory's permissions guard it.
+ *
+ * Bounds: MAXMSGSIZE FRAME_MAX, frames beyond FRAMES_MAX read and dropped, high
+ * water marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks; of a
+ * server's connections, and what waits on each, those of wire_watch.h.
+ * A send to a peer that is gone or full is dropped and counted: messages are whole
+ * facts and are sent again by who needs them.
+ * Ownership: the caller frees what new returns; `msg` and `from` in a callback live
+ * until it returns.
+ * Errors: ERR_IO with the endpoint; ERR_PARSE for keys.
+ * Source: PITFALLS 2. Layer: sys. */
+#ifndef SUBLET_SYS_WIRE_WIRE_H
+#define SUBLET_SYS_WIRE_WIRE_H
+
+#include <czmq.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/effect.h"
+#include "model/msg.h"
+
+struct wire_key {
+    char public_z85[41];
+    char secret_z85[41]; /* "": only the public half is known */
+};
+
+/* Writes NAME.key (0644) and NAME.key_secret (0600), fsynced; ERR_EXISTS rather than
+ * overwrite. `name` may have a directory before it. */
+int wire_key_make(const char *name, struct err *err) MUST_CHECK;
+/* Reads either half's file (CZMQ's certificate format). ERR_DENIED where a secret
+ * file can be read by group or others. */
+int wire_key_load(const char *path, struct wire_key *key, struct err *err) MUST_CHECK;
+
+/* Messages that were refused, by the error's code. */
+struct wire_counters {
+    uint64_t received, sent, dropped; /* dropped: sends to a peer gone or full */
+    uint64_t refused[16];             /* index: -code */
+};
+
+typedef void (*wire_message_fn)(void *arg, const struct peer *from,
+                                const struct msg *msg);
+/* Something arrived that is no message: who, and what is wrong with it. */
+typedef void (*wire_refused_fn)(void *arg, const struct peer *from,
+                                const struct err *err);
+
+struct wire_server;
+/* `key` NULL: ipc. `kind` is what its peers are: PEER_SITE at the broker (a member
+ * whose only role is admin becomes PEER_CLIENT), PEER_HOST at a site. One server with
+ * a key per process: it owns the ZAP endpoint. */
+int wire_server_new(const char *endpoint, const struct wire_key *key,
+                    enum peer_kind kind, struct wire_server **server,
+                    struct err *err) MUST_CHECK;
+void wire_server_free(struct wire_server *server);
+/* Puts a member on the list of keys, or takes it off. */
+void wire_server_allow(struct wire_server *server, const char *public_z85,
+                       const char *name, int roles);
+void wire_server_revoke(struct wire_server *server, const char *public_z85);
+/* To poll for input, and the ZAP socket likewise (NULL without a key): call
+ * wire_server_zap when that one is readable. */
+zsock_t *wire_server_socket(struct wire_server *server);
+zsock_t *wire_server_zap_socket(struct wire_server *server);
+void wire_server_zap(struct wire_server *server);
+/* Shuts down connections that break a bound which libzmq does not keep (wire_watch.h);
+ * to be called every WIRE_WATCH_MS. */
+enum { WIRE_WATCH_MS = 200 };
+void wire_server_watch(struct wire_server *server, int64_t now_ms);
+uint64_t wire_server_count_shut(const struct wire_server *server);
+/* Hands over at most `max` messages that have arrived; returns how many. */
+int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
+                      wire_refused_fn on_refused, void *arg);
+/* Sends to peer.link. 0, or ERR_AWAY, or what codec_encode says. */
+int wire_server_send(struct wire_server *server, const struct peer *to,
+                     const struct msg *msg, struct err *err);
+const struct wire_counters *wire_server_counters(const struct wire_server *server);
+
+struct wire_client;
+/* `key` and `server_public` NULL: ipc. Connects in the background. */
+int wire_client_new(const char *endpoint, const struct wire_key *key,
+                    const char *server_public, struct wire_client **client,
+                    struct err *err) MUST_CHECK;
+void wire_client_free(struct wire_client *client);
+/* Closes and reopens the socket: what was queued is gone. The zsock changes, so take
+ * the old one out of the reactor first. */
+int wire_client_reopen(struct wire_client *client, struct err *err) MUST_CHECK;
+zsock_t *wire_client_socket(struct wire_client *client);
+int wire_client_drain(struct wire_client *client, int max, const struct peer *from,
+                      wire_message_fn on_message, wire_refused_fn on_refused,
+                      void *arg);
+int wire_client_send(struct wire_client *client, const struct msg *msg,
+                     struct err *err);
+const struct wire_counters *wire_client_counters(const struct wire_client *client);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire_tcp.h: what the kernel says of a TCP connection. Part of wire_watch.h.
+ *
+ * Layer: sys. */
+#ifndef SUBLET_SYS_WIRE_WIRE_TCP_H
+#define SUBLET_SYS_WIRE_WIRE_TCP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A number that no other socket of this machine ever has; 0 where `fd` is none. */
+uint64_t wire_tcp_cookie(int fd);
+
+struct wire_tcp {
+    uint64_t taken; /* bytes received, but for those that nobody has read yet */
+    uint64_t acked; /* bytes sent that the other end's kernel has */
+};
+
+/* False where `fd` is no TCP connection. */
+bool wire_tcp_ask(int fd, struct wire_tcp *tcp);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire_watch.c: see wire_watch.h.
+ *
+ * Of one connection, in bytes:
+ *
+ *     pending = received by TCP - still in the kernel - handed over
+ *     waiting = queued for it - acknowledged by its TCP
+ *
+ * pending holds also what libzmq says to itself (heartbeats, frame headers); so it is
+ * set to nothing whenever the peer was heard and all that is whole was handed over.
+ * When nothing is readable, what is pending is one message that has not ended. */
+#include "sys/wire/wire_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/arena.h"
+#include "base/bounds.h"
+#include "sys/wire/wire_tcp.h"
+
+enum {
+    CONNECTIONS_MAX = 20000, /* and not above half of the descriptors we may have */
+    CONNECTIONS_PER_KEY_MAX = 32,
+    LOOKS_PER_TURN = 1024, /* about a millisecond of work */
+    FD_MAX = 1 << 20,
+    SILENT_MS_MAX = 10000,       /* until its first message, handshake and all */
+    MESSAGE_MAX = 4 * FRAME_MAX, /* of one that has not ended: it may have one frame */
+    PENDING_MAX = 64 << 20,      /* of whole ones that we have no time for */
+    WAITING_MAX = 4 << 20,       /* as for clients (local.h) */
+    STREAMS_WAITING_MAX = 1 << 20, /* before what goes to terminals is dropped */
+    FRAME_OVERHEAD = 42,           /* of CURVE and ZMTP, at most */
+    SENDS_UNASKED_MAX = 64 << 10,  /* bytes between two questions to the kernel */
+};
+
+struct connection {
+    uint64_t cookie; /* 0: no connection here */
+    char key_z85[41];
+    bool has_spoken, was_heard;
+    int64_t opened_ms; /* 0: at the next look */
+    uint64_t heard;    /* the number of its latest message */
+    uint64_t handed;   /* bytes handed over, or given up for what they are */
+    uint64_t queued;   /* bytes sent to it */
+    size_t n_unasked;  /* of them since the kernel was asked */
+    uint64_t waiting;  /* as it was asked last, and what was sent since */
+};
+
+struct wire_watch {
+    zsock_t *socket;
+    zsock_t *monitor;               /* tells of accepted connections */
+    struct connection *connections; /* by descriptor */
+    int n_places;
+    int n_open, n_max;
+    int next; /* to look at */
+    uint64_t n_heard, n_shut;
+};
+
+/* ---------------------------------------------------------------- connections */
+
+static struct connection *find(struct wire_watch *watch, int fd)
+{
+    bool is_place = fd >= 0 && fd < watch->n_places;
+    struct connection *connection = is_place ? &watch->connections[fd] : NULL;
+    return connection != NULL && connection->cookie != 0 ? connection : NULL;
+}
+
+static void forget(struct wire_watch *watch, struct connection *connection)
+{
+    connection->cookie = 0;
+    watch->n_open--;
+}
+
+/* libzmq finds it closed and drops all of it; the descriptor stays libzmq's. */
+static void shut(struct wire_watch *watch, int fd)
+{
+    struct connection *connection = &watch->connections[fd];
+    if (wire_tcp_cookie(fd) == connection->cookie) {
+        shutdown(fd, SHUT_RDWR);
+        watch->n_shut++;
+    }
+    forget(watch, connection);
+}
+
+static void make_place(struct wire_watch *watch, int fd)
+{
+    if (fd < watch->n_places) {
+        return;
+    }
+    int n_places = fd + 64;
+    watch->connections =
+        mem_grow(watch->connections, (size_t)n_places, sizeof(*watch->connections));
+    memset(&watch->connections[watch->n_places], 0,
+           (size_t)(n_places - watch->n_places) * sizeof(*watch->connections));
+    watch->n_places = n_places;
+}
+
+static void add(struct wire_watch *watch, int fd)
+{
+    uint64_t cookie = wire_tcp_cookie(fd);
+    if (cookie == 0 || fd >= FD_MAX) {
+        return; /* closed already */
+    }
+    make_place(watch, fd);
+    struct connection *connection = &watch->connections[fd];
+    if (connection->cookie == 0) {
+        watch->n_open++;
+    }
+    *connection = (struct connection){.cookie = cookie};
+    if (watch->n_open > watch->n_max) {
+        shut(watch, fd);
+    }
+}
+
+/* An event is a number of 16 bits and a value of 32, in one frame; then an address. */
+static void take_accepted(struct wire_watch *watch)
+{
+    for (;;) {
+        uint8_t event[6];
+        int got =
+            zmq_recv(zsock_resolve(watch->monitor), event, sizeof(event), ZMQ_DONTWAIT);
+        if (got < 0) {
+            return;
+        }
+        char address[256];
+        (void)zmq_recv(zsock_resolve(watch->monitor), address, sizeof(address),
+                       ZMQ_DONTWAIT);
+        uint32_t fd;
+        if (got == (int)sizeof(event)) {
+            memcpy(&fd, event + 2, sizeof(fd));
+            add(watch, fd < FD_MAX ? (int)fd : -1);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- life */
+
+/* Its events are never held back: libzmq would wait for us in its own thread. */
+static int open_monitor(struct wire_watch *watch, struct err *err)
+{
+    char endpoint[64];
+    snprintf(endpoint, sizeof(endpoint), "inproc://watch-%p", (void *)watch);
+    watch->monitor = zsock_new(ZMQ_PAIR);
+    if (watch->monitor == NULL) {
+        return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
+    }
+    zsock_set_rcvhwm(watch->monitor, 0);
+    zsock_set_linger(watch->monitor, 0);
+    if (zmq_socket_monitor(zsock_resolve(watch->socket), endpoint,
+                           ZMQ_EVENT_ACCEPTED) != 0 ||
+        zsock_connect(watch->monitor, "%s", endpoint) != 0) {
+        return err_set(err, ERR_IO, "connections cannot be watched: %s",
+                       zmq_strerror(zmq_errno()));
+    }
+    return ERR_NONE;
+}
+
+int wire_watch_new(zsock_t *socket, struct wire_watch **watch, struct err *err)
+{
+    struct wire_watch *made = mem_alloc(1, sizeof(*made));
+    struct rlimit files = {.rlim_cur = 1024};
+    *watch = NULL;
+    made->socket = socket;
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    made->n_max = files.rlim_cur / 2 < CONNECTIONS_MAX ? (int)(files.rlim_cur / 2)
+                                                       : CONNECTIONS_MAX;
+    int status = open_monitor(made, err);
+    if (status != ERR_NONE) {
+        wire_watch_free(made);
+        return status;
+    }
+    *watch = made;
+    return ERR_NONE;
+}
+
+void wire_watch_free(struct wire_watch *watch)
+{
+    if (watch == NULL) {
+        return;
+    }
+    zmq_socket_monitor(zsock_resolve(watch->socket), NULL, 0);
+    zsock_destroy(&watch->monitor);
+    free(watch->connections);
+    free(watch);
+}
+
+uint64_t wire_watch_count_shut(const struct wire_watch *watch)
+{
+    return watch->n_shut;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+/* A key that has spoken on too many connections loses the one silent for longest. */
+static void bound_key(struct wire_watch *watch, const char *key_z85)
+{
+    int count = 0, oldest = -1;
+    for (int fd = 0; fd < watch->n_places; fd++) {
+        const struct connection *at = &watch->connections[fd];
+        if (at->cookie != 0 && strcmp(at->key_z85, key_z85) == 0) {
+            count++;
+            bool is_older = oldest < 0 || at->heard < watch->connections[oldest].heard;
+            oldest = is_older ? fd : oldest;
+        }
+    }
+    if (count > CONNECTIONS_PER_KEY_MAX) {
+        shut(watch, oldest);
+    }
+}
+
+void wire_watch_hear(struct wire_watch *watch, int fd, const char *key_z85, size_t size)
+{
+    struct connection *connection = find(watch, fd);
+    if (connection == NULL) {
+        take_accepted(watch);
+        connection = find(watch, fd);
+    }
+    if (connection == NULL) {
+        return; /* closed since */
+    }
+    connection->was_heard = true;
+    connection->heard = ++watch->n_heard;
+    connection->handed += size + FRAME_OVERHEAD;
+    if (!connection->has_spoken) {
+        connection->has_spoken = true;
+        memcpy(connection->key_z85, key_z85,
+               strnlen(key_z85, sizeof(connection->key_z85) - 1));
+        bound_key(watch, key_z85);
+    }
+}
+
+bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_stream)
+{
+    struct connection *connection = find(watch, fd);
+    if (connection == NULL) {
+        return true; /* libzmq says that it is gone */
+    }
+    size_t most = is_stream ? STREAMS_WAITING_MAX : WAITING_MAX;
+    if (connection->waiting + size > most ||
+        connection->n_unasked + size > SENDS_UNASKED_MAX) {
+        struct wire_tcp tcp;
+        if (!wire_tcp_ask(fd, &tcp)) {
+            return true;
+        }
+        if (connection->queued < tcp.acked) {
+            connection->queued = tcp.acked; /* what libzmq adds */
+        }
+        connection->n_unasked = 0;
+        connection->waiting = connection->queued - tcp.acked;
+    }
+    if (connection->waiting + size > most) {
+        return false;
+    }
+    connection->n_unasked += size;
+    connection->waiting += size;
+    connection->queued += size;
+    return true;
+}
+
+/* ---------------------------------------------------------------- looking */
+
+/* Bytes that libzmq has of it and we have not. */
+static uint64_t count_pending(struct connection *connection, int fd)
+{
+    struct wire_tcp tcp;
+    if (!wire_tcp_ask(fd, &tcp)) {
+        return 0;
+    }
+    if (connection->handed > tcp.taken) {
+        connection->handed = tcp.taken;
+    }
+    return tcp.taken - connection->handed;
+}
+
+static void look_at(struct wire_watch *watch, int fd, int64_t now_ms)
+{
+    struct connection *connection = &watch->connections[fd];
+    if (wire_tcp_cookie(fd) != connection->cookie) {
+        forget(watch, connection);
+        return;
+    }
+    if (connection->opened_ms == 0) {
+        connection->opened_ms = now_ms;
+    }
+    uint64_t pending = count_pending(connection, fd);
+    /* Asked after the kernel was: what was whole by then is readable, or handed over.
+     */
+    bool is_readable = (zsock_events(watch->socket) & ZMQ_POLLIN) != 0;
+    bool is_whole = connection->was_heard && !is_readable;
+    bool is_silent =
+        !connection->has_spoken && now_ms - connection->opened_ms > SILENT_MS_MAX;
+    if (is_whole) {
+        connection->handed += pending;
+    } else if (is_silent || pending > PENDING_MAX ||
+               (pending > MESSAGE_MAX && !is_readable)) {
+        shut(watch, fd);
+    }
+    connection->was_heard = false;
+}
+
+void wire_watch_look(struct wire_watch *watch, int64_t now_ms)
+{
+    take_accepted(watch);
+    for (int n = 0, looked = 0; n < watch->n_places && looked < LOOKS_PER_TURN; n++) {
+        watch->next = watch->next + 1 < watch->n_places ? watch->next + 1 : 0;
+        if (watch->connections[watch->next].cookie != 0) {
+            look_at(watch, watch->next, now_ms);
+            looked++;
+        }
+    }
+}
