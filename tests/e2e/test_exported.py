@@ -129,7 +129,7 @@ def test_both_sites_must_define_it_alike():
     f.configure("south", SOUTH + LICENCES % "N")
     f.cli("south", "reconfig")
     reload_north(NAMED, shared=3)
-    f.wait_for("the complaint", lambda: 'gives resource "lic", which is not defined alike'
+    f.wait_for("the complaint", lambda: 'exports resource "lic", which is defined differently'
                in open(f.log("south")).read())
     expect_equal(host("south", "n1@north")["values"], {}, "none of it")
 

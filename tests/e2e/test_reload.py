@@ -50,7 +50,7 @@ def test_site():
         f.configure("south", SOUTH.replace("HOSTS_HERE = s1", "HOSTS_HERE = s2")
                     .replace("s1 2 X86_64", "s2 3 X86_64")
                     .replace("= away", "= other"))
-        expect("read anew" in f.cli("south", "reconfig").stderr, "answer")
+        expect("reloaded" in f.cli("south", "reconfig").stderr, "answer")
         f.wait_for("s2 to be there", lambda: hosts(f, "south")["s2"] == ("ok", 3))
         expect_equal(f.job("south", job)["state"], "RUN", "the job on s1")
         f.submit("south", "true", "-q", "other")
