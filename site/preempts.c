@@ -335,63 +335,34 @@ static const int *loads_of(const struct site *site)
     return filter != NULL ? filter->ranks : NULL;
 }
 
-/* What a pass is shown, and what it needs to show more. */
-struct shown {
-    struct preempt_snapshot snapshot;
-    struct site *site;
-    struct arena *arena;
-};
-
-static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
+static const uint64_t *list_claims(const struct preempts *preempts, struct arena *arena)
 {
-    struct shown *shown = arg;
-    struct site *site = shown->site;
-    shown->snapshot.loads = loads_of(site); /* nobody needs them before */
-    return preemptable_show(site->preempts->preemptable, site, shown->arena,
-                            shown->snapshot.place, shown->snapshot.now_ms, n_jobs);
+    uint64_t *claims = arena_alloc(arena, (size_t)preempts->n_claims, sizeof(*claims));
+    for (int i = 0; i < preempts->n_claims; i++) {
+        claims[i] = preempts->claims[i].job;
+    }
+    return claims;
 }
 
-static bool has_claim(void *arg, struct job_class_entry *turn)
+const struct preempt_snapshot *preempts_show(struct site *site, struct arena *arena,
+                                             const struct place_snapshot *place)
 {
-    const struct shown *shown = arg;
-    return shown->site->preempts->n_claims > 0 && job_of_entry(turn)->has_claim;
-}
-
-static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
-{
-    (void)arg;
-    return job_of_entry(turn)->submit_ms;
-}
-
-static const struct preempt_protection *guards(void *arg, struct job_class_entry *turn)
-{
-    const struct shown *shown = arg;
-    const struct job *job = job_of_entry(turn);
-    return preempt_policy_protection(&shown->site->config->preempt, shown->arena,
-                                     job->queue, job->spec->app);
-}
-
-struct preempt *preempts_show(struct site *site, struct arena *arena,
-                              const struct place_snapshot *snapshot, int64_t now_ms)
-{
-    if (!site->config->preempt.is_enabled) {
+    struct preempts *preempts = site->preempts;
+    const struct preempt_policy *policy = &site->config->preempt;
+    if (!policy->is_enabled) {
         return NULL;
     }
-    struct shown *shown = arena_alloc(arena, 1, sizeof(*shown));
-    shown->site = site;
-    shown->arena = arena;
-    shown->snapshot = (struct preempt_snapshot){
-        .place = snapshot,
-        .policy = &site->config->preempt,
-        .jobs = show_jobs,
-        .now_ms = now_ms,
-        .has_claim = has_claim,
-        .submitted_ms = submitted_ms,
-        .guards = guards,
-        .arg = shown,
-        .max_jobs = PREEMPTS_MAX,
-    };
-    return preempt_new(arena, &shown->snapshot);
+    struct preempt_snapshot *snapshot = arena_alloc(arena, 1, sizeof(*snapshot));
+    *snapshot = (struct preempt_snapshot){.policy = policy,
+                                          .claims = list_claims(preempts, arena),
+                                          .n_claims = preempts->n_claims,
+                                          .max_jobs = PREEMPTS_MAX};
+    if (preempt_needs_jobs(place, policy)) {
+        snapshot->loads = loads_of(site);
+        snapshot->jobs = preemptable_show(preempts->preemptable, site, arena, place,
+                                          place->now_ms, &snapshot->n_jobs);
+    }
+    return snapshot;
 }
 
 /* ---------------------------------------------------------------- ordering */
@@ -403,10 +374,9 @@ static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now
     suspend_or_terminate(site->life, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
-void preempts_mark_victims(struct site *site, const struct preempt *planned,
+void preempts_mark_victims(struct site *site, const struct preempt_plan *plan,
                            bool is_victim)
 {
-    const struct preempt_plan *plan = planned != NULL ? preempt_result(planned) : NULL;
     for (int i = 0; plan != NULL && i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
         for (int k = 0; k < claim->n_victims; k++) {
@@ -419,15 +389,14 @@ void preempts_mark_victims(struct site *site, const struct preempt *planned,
     }
 }
 
-bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
+bool preempts_order(struct site *site, const struct preempt_plan *plan, int64_t now_ms,
                     struct effects *effects)
 {
     struct preempts *preempts = site->preempts;
     preempts->guard_ms = INT64_MAX;
-    if (planned == NULL) {
+    if (plan == NULL) {
         return false;
     }
-    const struct preempt_plan *plan = preempt_result(planned);
     for (int i = 0; i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
         add_claim(preempts, claim, reserves_text(site, &effects->arena, claim->rusage),
@@ -446,7 +415,5 @@ bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
         preempts->give_up_ms = until_ms;
     }
     preempts->guard_ms = plan->next_ms;
-    bool is_cut = plan->is_cut;
-    preempt_free(planned);
-    return is_cut;
+    return plan->is_cut;
 }

@@ -29,15 +29,16 @@ void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
 /* Jobs that stand still and wait for their slots, in order; in the arena. */
 void preempts_show_returns(struct site *site, struct arena *arena,
                            struct place_snapshot *snapshot);
-/* What the pass asks; in the arena. NULL: the site has no preemption. */
-struct preempt *preempts_show(struct site *site, struct arena *arena,
-                              const struct place_snapshot *snapshot, int64_t now_ms);
+/* What the pass needs to preempt, once all else of `place` is there; in the arena.
+ * NULL: the site has no preemption. */
+const struct preempt_snapshot *preempts_show(struct site *site, struct arena *arena,
+                                             const struct place_snapshot *place);
 /* Those whom the plan preempts know it while the pass is carried out. NULL: nobody. */
-void preempts_mark_victims(struct site *site, const struct preempt *preempt,
+void preempts_mark_victims(struct site *site, const struct preempt_plan *plan,
                            bool is_victim);
 /* After the pass has been carried out: victims are suspended. True where there may be
- * more. `preempt` NULL: nothing. */
-bool preempts_order(struct site *site, struct preempt *preempt, int64_t now_ms,
+ * more. `plan` NULL: nothing. */
+bool preempts_order(struct site *site, const struct preempt_plan *plan, int64_t now_ms,
                     struct effects *effects);
 
 /* When a claim is given up, or a time that protects a job is over. */

@@ -28,12 +28,8 @@ static struct narrow *narrow_new(struct arena *arena, const struct place_filter 
 {
     struct narrow *narrow = arena_alloc(arena, 1, sizeof(*narrow));
     narrow->mask = arena_alloc(arena, (size_t)n_hosts + 1, 1);
-    if (filter != NULL) {
-        narrow->filter = *filter;
-        memcpy(narrow->mask, filter->matches, (size_t)n_hosts);
-    } else {
-        memset(narrow->mask, 1, (size_t)n_hosts);
-    }
+    narrow->filter = *filter;
+    memcpy(narrow->mask, filter->matches, (size_t)n_hosts);
     narrow->filter.matches = narrow->mask;
     return narrow;
 }
@@ -115,19 +111,14 @@ static void narrow_shape(struct arena *arena, const struct place_grow *grow,
 
 /* ---------------------------------------------------------------- the line */
 
-static void narrow_hosts(struct arena *arena, const struct job *job, int n_hosts,
-                         struct place_grow *grow, struct place_class *line)
+static void narrow_hosts(struct arena *arena, int n_hosts,
+                         const struct place_grow *grow, struct place_class *line)
 {
-    bool has_shape = line->filter != NULL && line->filter->span != NULL;
-    if (!has_shape && !job->spec->is_exclusive) {
-        return;
-    }
-    struct narrow *narrow = narrow_new(arena, line->filter, n_hosts);
-    if (has_shape) {
+    if (line->filter != NULL && line->filter->span != NULL) {
+        struct narrow *narrow = narrow_new(arena, line->filter, n_hosts);
         narrow_shape(arena, grow, n_hosts, narrow, line);
+        line->filter = &narrow->filter;
     }
-    grow->mask = job->spec->is_exclusive ? narrow->mask : NULL;
-    line->filter = &narrow->filter;
 }
 
 void resize_line_show(struct site *site, struct arena *arena, struct job *job,
@@ -136,8 +127,10 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
     struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
     struct job_class_entry **turns = arena_alloc(arena, 1, sizeof(*turns));
     int *places = places_of(site, arena, job);
-    *grow = (struct place_grow){
-        .hosts = job->hosts, .indexes = places, .n_hosts = job->n_hosts};
+    *grow = (struct place_grow){.hosts = job->hosts,
+                                .indexes = places,
+                                .n_hosts = job->n_hosts,
+                                .is_exclusive = job->spec->is_exclusive};
     job->turn.key = job_key(job);
     job->turn.priority = job->terms->priority;
     turns[0] = &job->turn;
@@ -158,7 +151,7 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
             queue_table_veto(site->queues, job->queue, now_ms + site->utc_offset_ms),
         .grow = grow,
     };
-    narrow_hosts(arena, job, n_hosts, grow, line);
+    narrow_hosts(arena, n_hosts, grow, line);
     line->rusages = reserves_more(site, job, places);
     line->n_rusages = line->rusages != NULL;
 }

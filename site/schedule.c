@@ -180,20 +180,19 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     snapshot.load_excess =
         overloads_show(site, &schedule->scratch, snapshot.hosts, snapshot.n_hosts);
     snapshot.supply = reserves_show(site);
-    snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
-    snapshot.reservations =
-        slot_reserves_show(site, &schedule->scratch, &snapshot, now_ms);
+    snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot);
+    snapshot.reservations = slot_reserves_show(site, &schedule->scratch, &snapshot);
     place_plan(&schedule->scratch, &snapshot, &plan);
     site->pass_request.is_set = plan.is_cut;
     schedule->accept_ms = plan.next_accept_ms;
     shares_wait(site->shares, plan.queue_waits);
-    preempts_mark_victims(site, snapshot.preempt, true);
+    preempts_mark_victims(site, plan.preempt, true);
     carry_out(site, &plan, now_ms, effects);
-    preempts_mark_victims(site, snapshot.preempt, false);
-    if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
+    preempts_mark_victims(site, plan.preempt, false);
+    if (preempts_order(site, plan.preempt, now_ms, effects)) {
         pass_request_set(&site->pass_request);
     }
-    slot_reserves_keep(site, &schedule->scratch, &snapshot, snapshot.reservations);
+    slot_reserves_keep(site, &schedule->scratch, &snapshot, plan.reservations);
     capacity_sync_provider(site->capacity);
     if (!plan.is_cut) {
         note_waiting(schedule, &snapshot, &plan);

@@ -174,29 +174,14 @@ static void drop_old(struct site *site, int64_t now_ms)
 
 /* ---------------------------------------------------------------- what is shown */
 
-/* What a pass is shown, and what it needs to show more. */
-struct shown {
-    struct reservation_snapshot snapshot;
-    struct site *site;
-    struct arena *arena;
-};
-
-static bool is_barred(void *arg, uint64_t job)
+static const uint64_t *list_barred(const struct slot_reserves *reserves,
+                                   struct arena *arena)
 {
-    const struct shown *shown = arg;
-    const struct slot_reserves *reserves = shown->site->slot_reserves;
+    uint64_t *barred = arena_alloc(arena, (size_t)reserves->n_bars, sizeof(*barred));
     for (int i = 0; i < reserves->n_bars; i++) {
-        if (reserves->bars[i].job == job) {
-            return true;
-        }
+        barred[i] = reserves->bars[i].job;
     }
-    return false;
-}
-
-static struct backfill_run *list_runs(void *arg, int *n_runs)
-{
-    const struct shown *shown = arg;
-    return slot_runs_list(shown->site, shown->arena, shown->snapshot.place, n_runs);
+    return barred;
 }
 
 /* Of one reservation, while it is shown. */
@@ -382,34 +367,32 @@ static bool has_rule(const struct site *site)
     return false;
 }
 
-struct reservation_pass *slot_reserves_show(struct site *site, struct arena *arena,
-                                            const struct place_snapshot *snapshot,
-                                            int64_t now_ms)
+const struct reservation_snapshot *
+slot_reserves_show(struct site *site, struct arena *arena,
+                   const struct place_snapshot *place)
 {
     struct slot_reserves *reserves = site->slot_reserves;
-    drop_old(site, now_ms);
+    drop_old(site, place->now_ms);
     reserves->wake_ms = INT64_MAX;
     if (!has_rule(site)) {
         return NULL;
     }
-    struct shown *shown = arena_alloc(arena, 1, sizeof(*shown));
+    struct reservation_snapshot *snapshot = arena_alloc(arena, 1, sizeof(*snapshot));
     struct reservation *kept =
         arena_alloc(arena, (size_t)reserves->count, sizeof(*kept));
     struct borrowers borrowers = list_borrowers(site, arena);
-    int *at = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*at));
+    int *at = arena_alloc(arena, (size_t)place->n_hosts, sizeof(*at));
     for (int i = 0; i < reserves->count; i++) {
-        show_one(site, arena, snapshot, &borrowers, &reserves->items[i], at, &kept[i]);
+        show_one(site, arena, place, &borrowers, &reserves->items[i], at, &kept[i]);
     }
-    shown->site = site;
-    shown->arena = arena;
-    shown->snapshot = (struct reservation_snapshot){.place = snapshot,
-                                                    .reservations = kept,
-                                                    .n_reservations = reserves->count,
-                                                    .runs = list_runs,
-                                                    .is_barred = is_barred,
-                                                    .arg = shown,
-                                                    .now_ms = now_ms};
-    return reservation_new(arena, &shown->snapshot);
+    *snapshot = (struct reservation_snapshot){.reservations = kept,
+                                              .n_reservations = reserves->count,
+                                              .barred = list_barred(reserves, arena),
+                                              .n_barred = reserves->n_bars};
+    if (reservation_needs_runs(place, snapshot)) {
+        snapshot->runs = slot_runs_list(site, arena, place, &snapshot->n_runs);
+    }
+    return snapshot;
 }
 
 /* ---------------------------------------------------------------- afterwards */
@@ -485,11 +468,15 @@ void slot_reserves_keep(struct site *site, struct arena *arena,
                         struct reservation_pass *shown)
 {
     struct slot_reserves *reserves = site->slot_reserves;
-    int n_kept;
+    const struct backfill_run *runs = NULL;
+    int n_kept, n_runs = 0;
     if (shown == NULL) {
         return;
     }
-    const struct reservation *kept = reservation_result(shown, &n_kept);
+    if (!reservation_is_idle(shown)) {
+        runs = slot_runs_list(site, arena, snapshot, &n_runs);
+    }
+    const struct reservation *kept = reservation_result(shown, runs, n_runs, &n_kept);
     for (int i = 0; i < reserves->count; i++) {
         release(&reserves->items[i]);
     }

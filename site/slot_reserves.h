@@ -24,9 +24,9 @@ void slot_reserves_free(struct slot_reserves *reserves);
 
 /* What the pass is shown, in the arena; its lines are known. NULL: no queue has
  * SLOT_RESERVE. */
-struct reservation_pass *slot_reserves_show(struct site *site, struct arena *arena,
-                                            const struct place_snapshot *snapshot,
-                                            int64_t now_ms);
+const struct reservation_snapshot *
+slot_reserves_show(struct site *site, struct arena *arena,
+                   const struct place_snapshot *place);
 /* After that pass has been carried out. */
 void slot_reserves_keep(struct site *site, struct arena *arena,
                         const struct place_snapshot *snapshot,

@@ -21,6 +21,7 @@ struct job_class_entry {
     int64_t priority;
     int64_t place;
     uint64_t key; /* model/job_id.h; no two turns have the same */
+    int64_t submit_ms;
 };
 
 /* Below 0 where a comes before b. */

@@ -87,8 +87,8 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
         limits_tentative_count(pass->draft, line->limit_class, start->hosts,
                                start->n_hosts);
     }
-    if (pass->snapshot->preempt != NULL) {
-        preempt_count_start(pass->snapshot->preempt, line->limit_class, start->hosts,
+    if (pass->preempt != NULL) {
+        preempt_count_start(pass->preempt, line->limit_class, start->hosts,
                             start->n_hosts);
     }
     plan->n_starts++;
@@ -103,7 +103,7 @@ static bool grow_next(struct place_pass *pass, int index, struct place_plan *pla
     struct pending_verdict *verdict = &plan->verdicts[index];
     struct place_alloc_request want;
     const char *limit = NULL;
-    place_grow_open(pass, line);
+    place_grow_open(pass, index);
     enum pending_reason reason = check_line(pass, index, &want, &limit);
     if (reason != REASON_STARTED) {
         *verdict = (struct pending_verdict){
@@ -335,11 +335,10 @@ static bool is_over(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     return pass->order.pools.n_pools == 0 && !pass->has_exclusive_grow &&
-           (snapshot->reservations == NULL ||
-            reservation_is_idle(snapshot->reservations)) &&
+           (pass->reservations == NULL || reservation_is_idle(pass->reservations)) &&
            pass->next_resume == snapshot->n_resumes &&
            place_state_is_full(&pass->state) &&
-           (snapshot->preempt == NULL || preempt_is_idle(snapshot->preempt));
+           (pass->preempt == NULL || preempt_is_idle(pass->preempt));
 }
 
 static void tell_rest(struct place_pass *pass, struct place_plan *plan)
@@ -350,10 +349,9 @@ static void tell_rest(struct place_pass *pass, struct place_plan *plan)
         bool was_told = plan->verdicts[i].reason != REASON_NEW;
         bool starts = !was_told && serve_next(pass, i, plan);
         assert(!starts);
-        if (!was_told && snapshot->preempt != NULL &&
-            snapshot->classes[i].grow == NULL) {
-            preempt_for_class(snapshot->preempt, i, pass->order.next_entry[i],
-                              &pass->state, pass->draft, &plan->verdicts[i]);
+        if (!was_told && pass->preempt != NULL && snapshot->classes[i].grow == NULL) {
+            preempt_for_class(pass->preempt, i, pass->order.next_entry[i], &pass->state,
+                              pass->draft, &plan->verdicts[i]);
         }
     }
 }
@@ -364,21 +362,20 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
                       const struct place_snapshot *snapshot)
 {
     memset(pass, 0, sizeof(*pass));
-    pass->snapshot = snapshot;
     pass->arena = arena;
+    pass->next_accept_ms = INT64_MAX;
+    pass->snapshot = place_grow_init(pass, snapshot);
     pass->draft =
         snapshot->limits != NULL ? limits_tentative_new(snapshot->limits) : NULL;
-    place_state_init(&pass->state, arena, snapshot);
-    place_order_init(&pass->order, arena, snapshot);
-    place_alloc_init(&pass->alloc, &pass->state, pass->draft);
-    for (int i = 0; i < snapshot->n_classes; i++) {
-        const struct place_grow *grow = snapshot->classes[i].grow;
-        pass->has_exclusive_grow =
-            pass->has_exclusive_grow || (grow != NULL && grow->mask != NULL);
+    place_state_init(&pass->state, arena, pass->snapshot);
+    place_order_init(&pass->order, arena, pass->snapshot);
+    if (snapshot->preempt != NULL) {
+        pass->preempt = preempt_new(arena, pass->snapshot);
     }
     if (snapshot->reservations != NULL) {
-        reservation_begin(snapshot->reservations, &pass->state);
+        pass->reservations = reservation_new(arena, pass->snapshot, &pass->state);
     }
+    place_alloc_init(&pass->alloc, &pass->state, pass->draft, pass->reservations);
 }
 
 static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,
@@ -409,7 +406,6 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     int line;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
-    pass.next_accept_ms = INT64_MAX;
     while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
            (line = place_order_top(&pass.order)) >= 0) {
         give_back_before(&pass, line, plan);
@@ -448,5 +444,8 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         }
     }
     plan->next_accept_ms = pass.next_accept_ms;
+    plan->preempt = pass.preempt != NULL ? preempt_result(pass.preempt) : NULL;
+    plan->reservations = pass.reservations;
+    preempt_free(pass.preempt);
     limits_tentative_free(pass.draft);
 }

@@ -115,8 +115,8 @@ struct place_grow {
     const struct host_slots *hosts; /* that it has */
     const int *indexes;             /* the same as indexes of hosts; -1: it is gone */
     int n_hosts;
-    uint8_t *mask; /* of an exclusive one: what its line's filter matches, which the
-                      pass makes true when it comes to it; NULL */
+    bool is_exclusive; /* it may have more of its own hosts, or hosts where nothing
+                          runs */
 };
 
 /* Jobs that are alike. */
@@ -136,8 +136,9 @@ struct place_class {
     struct job_class_entry *const *entries; /* in order, at least one */
     int n_entries;
     const struct limit_owner *limit_class; /* NULL: no limits */
-    int max_starts;                        /* of an array with a limit; INT_MAX: all */
-    int64_t waiting_since_ms;              /* its first job waits; 0: unknown */
+    const char *app; /* application, for what it says of preemption; NULL: none */
+    int max_starts;  /* of an array with a limit; INT_MAX: all */
+    int64_t waiting_since_ms; /* its first job waits; 0: unknown */
     int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
                             run limit after so long; 0: it may not */
     int64_t
@@ -170,13 +171,9 @@ struct place_snapshot {
     const struct place_resume *resumes; /* in the order of their queues, of one queue as
                                            they shall go on */
     int n_resumes;
-    struct preempt
-        *preempt; /* sched/preempt/preempt.h: asked by lines that find no room, and
-                     told of starts; NULL: there is no preemption */
-    struct reservation_pass
-        *reservations;                  /* sched/reservation/reservation.h: slots that
-                               waiting jobs keep; NULL: no queue has SLOT_RESERVE */
-    const struct limits *limits;        /* NULL: none */
+    const struct preempt_snapshot *preempt;          /* NULL: there is no preemption */
+    const struct reservation_snapshot *reservations; /* NULL: no queue reserves slots */
+    const struct limits *limits;                     /* NULL: none */
     const struct rusage_supply *supply; /* NULL: nobody reserves anything */
     const struct load_excess *const
         *load_excess; /* by queue (NULL: on no host), by host: what of its load stands
@@ -226,6 +223,10 @@ struct place_plan {
     int *waiting_lease;
     /* By queue: it is in a slot pool, and jobs of it wait for nothing but slots. */
     bool *queue_waits;
+    const struct preempt_plan *preempt; /* NULL: there is no preemption */
+    /* For reservation_result, once the plan has been carried out. NULL: no queue
+     * reserves slots. */
+    struct reservation_pass *reservations;
 };
 
 void place_plan(struct arena *arena, const struct place_snapshot *snapshot,

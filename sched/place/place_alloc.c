@@ -10,9 +10,11 @@
 #include "sched/reservation/reservation.h"
 
 void place_alloc_init(struct place_alloc *take, struct place_state *room,
-                      const struct limits_tentative *draft)
+                      const struct limits_tentative *draft,
+                      const struct reservation_pass *reservations)
 {
-    *take = (struct place_alloc){.state = room, .draft = draft};
+    *take = (struct place_alloc){
+        .state = room, .draft = draft, .reservations = reservations};
     take->tried =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->tried));
     take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
@@ -62,8 +64,7 @@ static int limited_on(const struct place_alloc *take, const struct candidates *v
     int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
     const struct limit *by = NULL;
     if (view->limit_class == NULL ||
-        (take->is_backfill &&
-         reservation_has_host(take->state->snapshot->reservations, host))) {
+        (take->is_backfill && reservation_has_host(take->reservations, host))) {
         return INT_MAX;
     }
     int room = limits_slots_left_on(take->draft, view->limit_class, at->name,

@@ -28,8 +28,9 @@ struct place_alloc_host {
 
 struct place_alloc {
     struct place_state *state;
-    const struct limits_tentative *draft; /* NULL: no limits */
-    struct place_alloc_host *tried;       /* scratch: hosts that were looked at */
+    const struct limits_tentative *draft;        /* NULL: no limits */
+    const struct reservation_pass *reservations; /* NULL: no queue reserves slots */
+    struct place_alloc_host *tried; /* scratch: hosts that were looked at */
     int n_tried;
     struct rusage_piece *pieces; /* scratch: what the job has so far */
     int *indexes;                /* of the last start's hosts: their indexes */
@@ -48,7 +49,8 @@ struct place_alloc_request {
 };
 
 void place_alloc_init(struct place_alloc *take, struct place_state *room,
-                      const struct limits_tentative *draft);
+                      const struct limits_tentative *draft,
+                      const struct reservation_pass *reservations);
 /* True, and the start has its hosts; else `limit` names what left too little on a host,
  * if it was one. */
 bool place_alloc(struct place_alloc *take, struct candidates *view,

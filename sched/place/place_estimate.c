@@ -46,18 +46,19 @@ static void look_init(struct look *look, const struct place_pass *pass, int n_en
     look->snapshot.preempt = NULL;
     look->pass = *pass;
     look->pass.snapshot = &look->snapshot;
+    look->pass.reservations = NULL;
+    look->pass.preempt = NULL;
     look->pass.arena = &look->arena;
     *room = (struct place_state){.is_estimate = true};
     place_state_init(room, &look->arena, &look->snapshot);
-    if (n_ends < reservation_start_count_ends(snapshot->reservations)) {
+    if (n_ends < reservation_start_count_ends(pass->reservations)) {
         copy_now(&pass->state, room);
     }
     int *n_freed =
         arena_alloc(&look->arena, (size_t)snapshot->n_hosts, sizeof(*n_freed));
-    reservation_start_add_ends(snapshot->reservations, n_ends, n_freed,
-                               room->supply_left);
+    reservation_start_add_ends(pass->reservations, n_ends, n_freed, room->supply_left);
     free_slots(&pass->state, room, n_freed);
-    place_alloc_init(&look->pass.alloc, room, pass->draft);
+    place_alloc_init(&look->pass.alloc, room, pass->draft, NULL);
 }
 
 static bool fits_after(struct place_pass *pass, const struct place_class *line,
@@ -86,7 +87,7 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
                         const int **places)
 {
     const struct place_class *line = &pass->snapshot->classes[index];
-    int few = 0, enough = reservation_start_count_ends(pass->snapshot->reservations);
+    int few = 0, enough = reservation_start_count_ends(pass->reservations);
     if (!fits_after(pass, line, enough, start, places)) {
         return false;
     }

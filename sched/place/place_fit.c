@@ -197,22 +197,21 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
 /* Slots that are kept for one job, or lent, are free for this one. */
 static bool is_opened(const struct place_pass *pass)
 {
-    const struct reservation_pass *kept = pass->snapshot->reservations;
+    const struct reservation_pass *kept = pass->reservations;
     return kept != NULL && reservation_is_open(kept);
 }
 
 /* No room was found for as many, or fewer. */
 static bool is_stuck(struct place_pass *pass, struct candidates *view, int n_slots)
 {
-    return is_opened(pass)
-               ? reservation_is_stuck(pass->snapshot->reservations, view, n_slots)
-               : n_slots >= view->failed_slots;
+    return is_opened(pass) ? reservation_is_stuck(pass->reservations, view, n_slots)
+                           : n_slots >= view->failed_slots;
 }
 
 static void set_stuck(struct place_pass *pass, struct candidates *view, int n_slots)
 {
     if (is_opened(pass)) {
-        reservation_set_stuck(pass->snapshot->reservations, view, n_slots);
+        reservation_set_stuck(pass->reservations, view, n_slots);
         view->explained_slots = 0; /* not for those who have less */
     } else if (n_slots < view->failed_slots) {
         view->failed_slots = n_slots;
@@ -232,7 +231,7 @@ static bool fit(struct place_pass *pass, struct candidates *view,
         return false; /* why is for those who have less */
     }
     if (is_open) {
-        reservation_restore_candidates(pass->snapshot->reservations, view);
+        reservation_restore_candidates(pass->reservations, view);
     }
     if (!was_vain) {
         tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));

@@ -6,6 +6,8 @@
  *
  * It counts for limits with the slots that it has; as a job it is out of them while it
  * is looked at, or JOBS=1 would stand against it. */
+#include <string.h>
+
 #include "sched/place/place_pass.h"
 #include "sched/preempt/preempt.h"
 
@@ -19,15 +21,57 @@ static bool has_place(const struct place_grow *grow, int host)
     return false;
 }
 
+/* The class with a filter of the pass's own, whose hosts the pass narrows. */
+static uint8_t *own_filter(struct arena *arena, int n_hosts, struct place_class *class)
+{
+    struct place_filter *filter = arena_alloc(arena, 1, sizeof(*filter));
+    uint8_t *mask = arena_alloc(arena, (size_t)n_hosts + 1, 1);
+    if (class->filter != NULL) {
+        *filter = *class->filter;
+        memcpy(mask, filter->matches, (size_t)n_hosts);
+    } else {
+        memset(mask, 1, (size_t)n_hosts);
+    }
+    filter->matches = mask;
+    class->filter = filter;
+    return mask;
+}
+
+const struct place_snapshot *place_grow_init(struct place_pass *pass,
+                                             const struct place_snapshot *snapshot)
+{
+    size_t n_classes = (size_t)snapshot->n_classes;
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        const struct place_grow *grow = snapshot->classes[i].grow;
+        pass->has_exclusive_grow =
+            pass->has_exclusive_grow || (grow != NULL && grow->is_exclusive);
+    }
+    if (!pass->has_exclusive_grow) {
+        return snapshot;
+    }
+    struct place_snapshot *own = arena_copy(pass->arena, snapshot, sizeof(*own));
+    struct place_class *classes =
+        arena_copy(pass->arena, snapshot->classes, n_classes * sizeof(*classes));
+    pass->masks = arena_alloc(pass->arena, n_classes, sizeof(*pass->masks));
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        if (classes[i].grow != NULL && classes[i].grow->is_exclusive) {
+            pass->masks[i] = own_filter(pass->arena, snapshot->n_hosts, &classes[i]);
+        }
+    }
+    own->classes = classes;
+    return own;
+}
+
 /* Where an exclusive job may have slots: on hosts that are its own, or nobody's. */
-static void open_hosts(struct place_pass *pass, const struct place_grow *grow)
+static void open_hosts(struct place_pass *pass, const struct place_grow *grow,
+                       uint8_t *mask)
 {
     for (int i = 0; i < pass->snapshot->n_hosts; i++) {
         const struct place_host *host = &pass->snapshot->hosts[i];
         if (has_place(grow, i)) {
             pass->state.is_used_exclusively[i] = false;
         } else if (pass->state.used[i] > 0 || host->is_shared) {
-            grow->mask[i] = 0;
+            mask[i] = 0;
         }
     }
 }
@@ -39,15 +83,16 @@ static void close_host(struct place_pass *pass, int place)
     }
 }
 
-void place_grow_open(struct place_pass *pass, const struct place_class *line)
+void place_grow_open(struct place_pass *pass, int index)
 {
+    const struct place_class *line = &pass->snapshot->classes[index];
     const struct place_grow *grow = line->grow;
     if (line->limit_class != NULL) {
         limits_tentative_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
                              grow->n_hosts, -1);
     }
-    if (grow->mask != NULL) {
-        open_hosts(pass, grow);
+    if (grow->is_exclusive) {
+        open_hosts(pass, grow, pass->masks[index]);
     }
 }
 
@@ -63,8 +108,8 @@ static void count_more(struct place_pass *pass, const struct place_class *line,
     }
     limits_tentative_grow(pass->draft, pass->arena, line->limit_class, grow->hosts,
                           grow->n_hosts, more->hosts, more->n_hosts);
-    if (pass->snapshot->preempt != NULL) {
-        preempt_count_growth(pass->snapshot->preempt, line->limit_class, grow->hosts,
+    if (pass->preempt != NULL) {
+        preempt_count_growth(pass->preempt, line->limit_class, grow->hosts,
                              grow->n_hosts, more->hosts, more->n_hosts);
     }
 }
@@ -76,7 +121,7 @@ void place_grow_close(struct place_pass *pass, const struct place_class *line,
     if (line->limit_class != NULL) {
         count_more(pass, line, more);
     }
-    if (grow->mask == NULL) {
+    if (!grow->is_exclusive) {
         return;
     }
     for (int i = 0; i < grow->n_hosts; i++) {

@@ -16,7 +16,11 @@
 struct place_pass {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    struct limits_tentative *draft; /* NULL: no limits */
+    struct limits_tentative *draft;        /* NULL: no limits */
+    struct preempt *preempt;               /* NULL: there is no preemption */
+    struct reservation_pass *reservations; /* NULL: no queue reserves slots */
+    uint8_t **masks; /* by class: of a growing exclusive job, the hosts that match; else
+                        NULL. NULL: there is none */
     struct place_state state;
     struct place_order order;
     struct place_alloc alloc;
@@ -57,9 +61,13 @@ void place_reservation_pend(struct place_pass *pass, int index,
 
 /* ---------------------------------------------------------------- growing */
 
+/* The pass's own snapshot: where exclusive jobs grow, their classes have filters that
+ * the pass may narrow. */
+const struct place_snapshot *place_grow_init(struct place_pass *pass,
+                                             const struct place_snapshot *snapshot);
 /* The line's running job is looked at: it is one job to the limits all along, and an
  * exclusive one may have more of its own hosts, or hosts where nothing runs. */
-void place_grow_open(struct place_pass *pass, const struct place_class *line);
+void place_grow_open(struct place_pass *pass, int index);
 /* It gets these slots more; NULL: none, and the verdict says why. */
 void place_grow_close(struct place_pass *pass, const struct place_class *line,
                       const struct place_start *more, struct pending_verdict *verdict);

@@ -15,7 +15,7 @@ uint64_t place_reservation_job(const struct place_pass *pass, int index)
 /* The reservation of the line's next job; -1: it has none. */
 static int own_of(const struct place_pass *pass, int index)
 {
-    const struct reservation_pass *kept = pass->snapshot->reservations;
+    const struct reservation_pass *kept = pass->reservations;
     return kept != NULL && !reservation_is_idle(kept)
                ? reservation_find(kept, place_reservation_job(pass, index))
                : -1;
@@ -25,7 +25,7 @@ static int own_of(const struct place_pass *pass, int index)
  * it, if it may reserve itself. False: nothing is. */
 static bool open_turn(const struct place_pass *pass, int index, int own)
 {
-    struct reservation_pass *kept = pass->snapshot->reservations;
+    struct reservation_pass *kept = pass->reservations;
     if (kept == NULL ||
         (own < 0 &&
          (reservation_is_idle(kept) ||
@@ -45,10 +45,10 @@ static bool fit_next(struct place_pass *pass, int index,
         return place_fit_any(pass, line, want, start, verdict);
     }
     if (place_fit_any(pass, line, want, start, verdict)) {
-        reservation_use(pass->snapshot->reservations);
+        reservation_use(pass->reservations);
         return true;
     }
-    reservation_close(pass->snapshot->reservations);
+    reservation_close(pass->reservations);
     return false;
 }
 
@@ -57,7 +57,7 @@ static bool backfill(struct place_pass *pass, const struct place_class *line,
                      const struct place_alloc_request *want, int64_t long_ms,
                      struct place_start *start)
 {
-    struct reservation_pass *kept = pass->snapshot->reservations;
+    struct reservation_pass *kept = pass->reservations;
     struct pending_verdict verdict;
     if (kept == NULL || long_ms == 0 || line->is_exclusive) {
         return false;
@@ -154,7 +154,7 @@ static struct candidate_group *group_to_keep(struct place_pass *pass,
  * asks for; what it has lent counts. False: that is nothing. */
 static bool keep_slots(struct place_pass *pass, int index, int own)
 {
-    struct reservation_pass *kept = pass->snapshot->reservations;
+    struct reservation_pass *kept = pass->reservations;
     const struct place_class *line = &pass->snapshot->classes[index];
     struct candidates *view =
         candidates_of(&pass->state, line, line->n_rusages > 0 ? line->rusages : NULL);
@@ -192,7 +192,7 @@ static bool keep_slots(struct place_pass *pass, int index, int own)
  * whoever ends. */
 static bool keep_target(struct place_pass *pass, int index, bool has_starts)
 {
-    struct reservation_pass *kept = pass->snapshot->reservations;
+    struct reservation_pass *kept = pass->reservations;
     const struct place_class *line = &pass->snapshot->classes[index];
     struct place_start start;
     const int *places;
@@ -221,7 +221,7 @@ static bool keep_target(struct place_pass *pass, int index, bool has_starts)
 static bool may_keep(const struct place_pass *pass, int index,
                      enum pending_reason reason)
 {
-    const struct reservation_pass *kept = pass->snapshot->reservations;
+    const struct reservation_pass *kept = pass->reservations;
     return reason == REASON_BUSY || reason == REASON_SPAN ||
            ((reason == REASON_RUSAGE || reason == REASON_RESERVED_BY_OTHERS) &&
             kept != NULL && reservation_target_has_resources(kept, index));
@@ -229,7 +229,7 @@ static bool may_keep(const struct place_pass *pass, int index,
 
 static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
 {
-    struct reservation_pass *kept = pass->snapshot->reservations;
+    struct reservation_pass *kept = pass->reservations;
     if (kept == NULL ||
         !reservation_may(kept, index, place_reservation_job(pass, index))) {
         return false;
@@ -243,7 +243,7 @@ static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
 static bool preempt_others(struct place_pass *pass, int index,
                            struct pending_verdict *verdict)
 {
-    struct preempt *preempt = pass->snapshot->preempt;
+    struct preempt *preempt = pass->preempt;
     if (preempt == NULL) {
         return false;
     }
@@ -255,8 +255,7 @@ static bool preempt_others(struct place_pass *pass, int index,
 
 void place_reservation_pend(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_snapshot *snapshot = pass->snapshot;
-    struct reservation_pass *kept = snapshot->reservations;
+    struct reservation_pass *kept = pass->reservations;
     struct pending_verdict *verdict = &plan->verdicts[index];
     int own = own_of(pass, index);
     if (own >= 0 && !may_keep(pass, index, verdict->reason)) {

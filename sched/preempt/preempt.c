@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preempt.c: see preempt.h; which jobs of a line preempt, and what is kept for them.
  * Whom each preempts is preempt_select.c's. */
+#include <stdlib.h>
+
 #include "sched/preempt/preempt_tentative.h"
 
 /* ---------------------------------------------------------------- one job */
@@ -83,19 +85,33 @@ static bool wants_room(enum pending_reason reason)
            reason == REASON_EXCLUSIVE || reason == REASON_SPAN;
 }
 
-/* PREEMPT_DELAY. */
-static bool is_delayed(struct preempt *preempt, int queue, struct job_class_entry *turn)
+static int compare_keys(const void *left, const void *right)
 {
-    const struct preempt_snapshot *snapshot = preempt->snapshot;
-    const struct preempt_protection *guards =
-        snapshot->guards != NULL ? snapshot->guards(snapshot->arg, turn)
-                                 : &snapshot->policy->queues[queue].protection;
-    int64_t delay_ms = guards->delay_ms;
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The job preempts others already. */
+static bool find_claim(const struct preempt *preempt, uint64_t job)
+{
+    size_t n_claims = (size_t)preempt->snapshot->n_claims;
+    return n_claims > 0 && bsearch(&job, preempt->claims, n_claims,
+                                   sizeof(*preempt->claims), compare_keys) != NULL;
+}
+
+/* PREEMPT_DELAY. */
+static bool is_delayed(struct preempt *preempt, const struct place_class *class,
+                       const struct job_class_entry *entry)
+{
+    int64_t delay_ms =
+        preempt_policy_protection(preempt->snapshot->policy, preempt->arena,
+                                  class->queue, class->app)
+            ->delay_ms;
     if (delay_ms == 0) {
         return false;
     }
-    int64_t until_ms = snapshot->submitted_ms(snapshot->arg, turn) + delay_ms;
-    if (until_ms <= snapshot->now_ms) {
+    int64_t until_ms = entry->submit_ms + delay_ms;
+    if (until_ms <= preempt->place->now_ms) {
         return false;
     }
     if (until_ms < preempt->plan.next_ms) {
@@ -177,13 +193,12 @@ static void begin_line(struct preempt *preempt, int line,
 {
     preempt->state = room;
     preempt->is_exclusive = preempt->place->classes[line].is_exclusive;
-    preempt->plan.jobs = preempt->running.jobs;
     for (int i = 0; i < preempt->running.n_groups; i++) {
         preempt->free_slots[i] = -1;
         preempt->first_host[i] = 0;
     }
-    size_t n_jobs = (size_t)preempt->running.n_jobs + 1;
-    if (preempt->is_victim == NULL && preempt->running.jobs != NULL) {
+    size_t n_jobs = (size_t)preempt->snapshot->n_jobs + 1;
+    if (preempt->is_victim == NULL && preempt->snapshot->n_jobs > 0) {
         preempt->is_victim = arena_alloc(preempt->arena, n_jobs, sizeof(bool));
         preempt->order = arena_alloc(preempt->arena, n_jobs, sizeof(int));
         preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
@@ -222,12 +237,12 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
     bool may_more = look_at(preempt, index, room, verdict);
     int n_room = line->max_starts - first;
     for (int i = first; i < line->n_entries && n_room > 0; i++) {
-        struct job_class_entry *turn = line->entries[i];
-        bool has_claim = snapshot->has_claim(snapshot->arg, turn);
+        const struct job_class_entry *turn = line->entries[i];
+        bool has_claim = find_claim(preempt, turn->key);
         if (!has_claim && !may_more) {
             return;
         }
-        if (!has_claim && is_delayed(preempt, line->queue, turn)) {
+        if (!has_claim && is_delayed(preempt, line, turn)) {
             verdict->preempt.is_delayed = true;
             continue;
         }
@@ -241,17 +256,38 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
 
 /* ---------------------------------------------------------------- life */
 
-struct preempt *preempt_new(struct arena *arena,
-                            const struct preempt_snapshot *snapshot)
+bool preempt_needs_jobs(const struct place_snapshot *snapshot,
+                        const struct preempt_policy *policy)
 {
-    const struct place_snapshot *place = snapshot->place;
-    size_t n_hosts = (size_t)place->n_hosts + 1;
+    for (int i = 0; i < snapshot->n_queues; i++) {
+        bool may_any = false;
+        for (int k = 0, level; k < snapshot->n_queues && !may_any; k++) {
+            may_any = preempt_policy_may(policy, snapshot->queues, i, k, &level);
+        }
+        for (int k = 0; may_any && k < snapshot->n_classes; k++) {
+            if (snapshot->classes[k].queue == i && snapshot->classes[k].grow == NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *place)
+{
+    const struct preempt_snapshot *snapshot = place->preempt;
+    size_t n_hosts = (size_t)place->n_hosts + 1, n_claims = (size_t)snapshot->n_claims;
     struct preempt *preempt = arena_alloc(arena, 1, sizeof(*preempt));
     preempt->snapshot = snapshot;
     preempt->place = place;
     preempt->arena = arena;
+    preempt->claims =
+        arena_copy(arena, snapshot->claims, n_claims * sizeof(*preempt->claims));
+    if (n_claims > 0) {
+        qsort(preempt->claims, n_claims, sizeof(*preempt->claims), compare_keys);
+    }
     preempt->draft = place->limits != NULL ? limits_tentative_new(place->limits) : NULL;
-    preempt_order_init(&preempt->running, arena, snapshot);
+    preempt_order_init(&preempt->running, arena, place);
     preempt_resources_init(&preempt->resources, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
     preempt->is_vacated = arena_alloc(arena, n_hosts, sizeof(bool));
@@ -263,6 +299,7 @@ struct preempt *preempt_new(struct arena *arena,
         arena_alloc(arena, (size_t)preempt->running.n_groups, sizeof(int));
     preempt->plan.claims =
         arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
+    preempt->plan.jobs = snapshot->jobs;
     preempt->plan.next_ms = INT64_MAX;
     return preempt;
 }

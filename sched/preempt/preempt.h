@@ -74,19 +74,13 @@ struct preempt_job {
 };
 
 struct preempt_snapshot {
-    const struct place_snapshot *place;
     const struct preempt_policy *policy;
-    /* All running jobs, in any order; asked once at most, when a line may preempt. */
-    const struct preempt_job *(*jobs)(void *arg, int *n_jobs);
+    const struct preempt_job *jobs; /* all running jobs, in any order; needed where
+                                       preempt_needs_jobs */
+    int n_jobs;
     const int *loads; /* by host: least loaded first; NULL: by running slots / slots */
-    int64_t now_ms;
-    /* Of a line's job: true where it is being made room for already. */
-    bool (*has_claim)(void *arg, struct job_class_entry *turn);
-    /* When it came to wait. */
-    int64_t (*submitted_ms)(void *arg, struct job_class_entry *turn);
-    /* What holds for a line's job; NULL: what its queue says. */
-    const struct preempt_protection *(*guards)(void *arg, struct job_class_entry *turn);
-    void *arg;
+    const uint64_t *claims; /* pending jobs that victims already make room for */
+    int n_claims;
     int max_jobs; /* that preempt, of one plan */
 };
 
@@ -111,14 +105,13 @@ struct preempt_plan {
                         INT64_MAX: of none */
 };
 
-/* What protects the job from whom might preempt it; REASON_UNPROTECTED: nothing. */
-enum preempt_protection_kind
-preempt_order_protection(const struct preempt_policy *rules,
-                         const struct preempt_job *job, int64_t now_ms);
+/* A class of the snapshot could preempt jobs, if there are any to preempt. */
+bool preempt_needs_jobs(const struct place_snapshot *snapshot,
+                        const struct preempt_policy *policy);
 
 struct preempt;
-struct preempt *preempt_new(struct arena *arena,
-                            const struct preempt_snapshot *snapshot);
+/* `snapshot` has one of preemption. The plan in the arena outlives this. */
+struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *snapshot);
 void preempt_free(struct preempt *preempt); /* NULL is fine */
 
 /* The pass has started a job there. */

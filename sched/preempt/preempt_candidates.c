@@ -8,7 +8,7 @@ int preempt_candidates_gain(const struct preempt_running *world,
                             const struct preempt_candidates *view,
                             const struct preempt_job *job)
 {
-    const struct place_host *hosts = world->snapshot->place->hosts;
+    const struct place_host *hosts = world->place->hosts;
     int gain = 0;
     if (job->is_exclusive && !world->snapshot->policy->has_exclusive) {
         return 0;
@@ -42,7 +42,7 @@ static void count_victims(const struct preempt_running *world,
         const struct preempt_order_job *candidate = &order->all[i];
         bool is_here = view->allowed[candidate->host] != 0;
         if (!is_here && (candidate->is_spread || !is_simple)) {
-            is_here = is_on(view, &world->jobs[candidate->job]);
+            is_here = is_on(view, &world->snapshot->jobs[candidate->job]);
         }
         if (!is_here) {
             continue;
@@ -64,7 +64,7 @@ int preempt_candidates_at(const struct preempt_running *world,
 {
     while (view->n_known <= place) {
         int index = preempt_order_at(world, view->order, view->n_seen++);
-        if (is_on(view, &world->jobs[index])) {
+        if (is_on(view, &world->snapshot->jobs[index])) {
             view->victims[view->n_known++] = index;
         }
     }
@@ -94,7 +94,7 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
     order->views = view;
     preempt_order_fill(world, order);
     if (asks != NULL) {
-        const struct place_snapshot *place = world->snapshot->place;
+        const struct place_snapshot *place = world->place;
         view->demand = preempt_resources_demand(place->supply, world->arena, asks,
                                                 allowed, place->n_hosts);
     }

@@ -67,8 +67,8 @@ static struct preempt_order_rank rank_of(const struct preempt_running *world,
                                          const struct preempt_order_job *candidate)
 {
     const struct preempt_snapshot *snapshot = world->snapshot;
-    const struct preempt_job *job = &world->jobs[candidate->job];
-    const struct place_host *host = &snapshot->place->hosts[candidate->host];
+    const struct preempt_job *job = &world->snapshot->jobs[candidate->job];
+    const struct place_host *host = &world->place->hosts[candidate->host];
     struct preempt_order_rank rank = {.job = candidate->job, .queue = job->queue};
     if ((snapshot->policy->preempt_for & PREEMPT_FOR_LEAST_RUN_TIME) != 0) {
         rank.ran_ms = job->ran_ms;
@@ -85,7 +85,7 @@ static struct preempt_order_rank rank_of(const struct preempt_running *world,
 static int compare_queues(const struct preempt_running *world,
                           const struct preempt_order *order, int a, int b)
 {
-    const struct queue_config *queues = world->snapshot->place->queues;
+    const struct queue_config *queues = world->place->queues;
     if (order->levels[a] != order->levels[b]) {
         return order->levels[a] > order->levels[b] ? -1 : 1;
     }
@@ -123,7 +123,8 @@ static bool is_before(const struct preempt_running *world,
     if (by_host != 0) {
         return by_host < 0;
     }
-    const struct preempt_job *of_a = &world->jobs[a->job], *of_b = &world->jobs[b->job];
+    const struct preempt_job *of_a = &world->snapshot->jobs[a->job],
+                             *of_b = &world->snapshot->jobs[b->job];
     return of_a->start_ms != of_b->start_ms ? of_a->start_ms > of_b->start_ms
                                             : of_a->key > of_b->key;
 }
@@ -164,9 +165,9 @@ static struct preempt_order_job candidate_of(const struct preempt_running *world
                                              int index)
 {
     const struct preempt_snapshot *snapshot = world->snapshot;
-    const struct preempt_job *job = &world->jobs[index];
+    const struct preempt_job *job = &world->snapshot->jobs[index];
     enum preempt_protection_kind guard =
-        preempt_order_protection(snapshot->policy, job, snapshot->now_ms);
+        preempt_order_protection(snapshot->policy, job, world->place->now_ms);
     return (struct preempt_order_job){
         .job = index,
         .host = job->pieces[0].host,
@@ -196,18 +197,14 @@ static void sort_free(const struct preempt_running *world, struct preempt_order 
 
 void preempt_order_fill(struct preempt_running *world, struct preempt_order *order)
 {
-    const struct preempt_snapshot *snapshot = world->snapshot;
     int n_free = 0;
     if (order->all != NULL) {
         return;
     }
-    if (world->jobs == NULL) {
-        world->jobs = snapshot->jobs(snapshot->arg, &world->n_jobs);
-    }
-    order->all =
-        arena_alloc(world->arena, (size_t)world->n_jobs + 1, sizeof(*order->all));
-    for (int i = 0; i < world->n_jobs; i++) {
-        const struct preempt_job *job = &world->jobs[i];
+    order->all = arena_alloc(world->arena, (size_t)world->snapshot->n_jobs + 1,
+                             sizeof(*order->all));
+    for (int i = 0; i < world->snapshot->n_jobs; i++) {
+        const struct preempt_job *job = &world->snapshot->jobs[i];
         if (order->levels[job->queue] >= 0 && job->n_pieces > 0) {
             order->all[order->n_all] = candidate_of(world, i);
             n_free += order->all[order->n_all++].protection == REASON_UNPROTECTED;
@@ -219,11 +216,10 @@ void preempt_order_fill(struct preempt_running *world, struct preempt_order *ord
 /* ---------------------------------------------------------------- orders */
 
 void preempt_order_init(struct preempt_running *world, struct arena *arena,
-                        const struct preempt_snapshot *snapshot)
+                        const struct place_snapshot *place)
 {
-    const struct place_snapshot *place = snapshot->place;
-    *world =
-        (struct preempt_running){.snapshot = snapshot, .arena = arena, .n_groups = 1};
+    *world = (struct preempt_running){
+        .place = place, .snapshot = place->preempt, .arena = arena, .n_groups = 1};
     world->order_of =
         arena_alloc(arena, (size_t)place->n_queues + 1, sizeof(*world->order_of));
     world->group_of = arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(int));
@@ -239,7 +235,7 @@ void preempt_order_init(struct preempt_running *world, struct arena *arena,
 static struct preempt_order *find_same(const struct preempt_running *world,
                                        const struct preempt_order *wanted)
 {
-    size_t size = (size_t)world->snapshot->place->n_queues * sizeof(int);
+    size_t size = (size_t)world->place->n_queues * sizeof(int);
     for (struct preempt_order *order = world->orders; order != NULL;
          order = order->next) {
         if (order->n_queues == wanted->n_queues &&
@@ -252,7 +248,7 @@ static struct preempt_order *find_same(const struct preempt_running *world,
 
 struct preempt_order *preempt_order_of(struct preempt_running *world, int queue)
 {
-    const struct place_snapshot *place = world->snapshot->place;
+    const struct place_snapshot *place = world->place;
     if (world->order_of[queue] != NULL) {
         return world->order_of[queue];
     }

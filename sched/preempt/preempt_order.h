@@ -36,9 +36,8 @@ struct preempt_order {
 
 /* What all orders and views of a plan share. */
 struct preempt_running {
+    const struct place_snapshot *place;
     const struct preempt_snapshot *snapshot;
-    const struct preempt_job *jobs; /* NULL: nobody has asked for them yet */
-    int n_jobs;
     struct arena *arena;
     int *group_of; /* by host: 0 own, then one for each lease */
     int n_groups;
@@ -46,8 +45,13 @@ struct preempt_running {
     struct preempt_order **order_of; /* by queue; NULL: not looked for yet */
 };
 
+/* What protects the job from being preempted; REASON_UNPROTECTED: nothing. */
+enum preempt_protection_kind
+preempt_order_protection(const struct preempt_policy *policy,
+                         const struct preempt_job *job, int64_t now_ms);
+
 void preempt_order_init(struct preempt_running *world, struct arena *arena,
-                        const struct preempt_snapshot *snapshot);
+                        const struct place_snapshot *place);
 /* Of that queue's lines; its candidates are not asked for yet. */
 struct preempt_order *preempt_order_of(struct preempt_running *world, int queue);
 /* The candidates are there from then on. */

@@ -530,7 +530,7 @@ const struct preempt_protection *
 preempt_policy_protection(const struct preempt_policy *rules, struct arena *arena,
                           int queue, const char *app)
 {
-    for (int i = 0; i < rules->n_apps; i++) {
+    for (int i = 0; app != NULL && i < rules->n_apps; i++) {
         if (strcmp(rules->apps[i].name, app) == 0) {
             return merge(arena, &rules->apps[i].protection,
                          &rules->queues[queue].protection);

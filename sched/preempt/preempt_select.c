@@ -38,7 +38,7 @@ static bool helps(const struct preempt *preempt, const struct preempt_selection 
     bool gives =
         choice->candidates->rusage != NULL &&
         preempt_resources_helps(&preempt->resources, choice->candidates->demand,
-                                n_slots, &preempt->running.jobs[index]);
+                                n_slots, &preempt->snapshot->jobs[index]);
     if (choice->takes_all || gives) {
         return true;
     }
@@ -105,7 +105,7 @@ static void keep_near(struct preempt *preempt, struct preempt_selection *choice)
     int *sorted = mem_alloc((size_t)n_all + 1, sizeof(*sorted));
     for (int i = 0; i < n_all; i++) {
         int victim = choice->victims[i];
-        bool is_near = is_in_way(preempt, &preempt->running.jobs[victim]);
+        bool is_near = is_in_way(preempt, &preempt->snapshot->jobs[victim]);
         sorted[is_near ? n_near++ : --n_far] = victim; /* the others from behind */
     }
     for (int i = n_near; i < n_all; i++) {
@@ -133,7 +133,7 @@ static void spare(struct preempt *preempt, struct preempt_selection *choice)
     for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
         int victim = choice->victims[i];
         bool is_parallel =
-            choice->class->n_slots > 1 && preempt->running.jobs[victim].n_slots > 1;
+            choice->class->n_slots > 1 && preempt->snapshot->jobs[victim].n_slots > 1;
         if (is_parallel && !is_mini) {
             continue;
         }
@@ -154,8 +154,8 @@ static void shrink(struct preempt *preempt, struct preempt_selection *choice)
 {
     for (int i = choice->n_victims - 1; i >= 0; i--) {
         const struct preempt_candidates *view = choice->candidates;
-        int gain = preempt_candidates_gain(&preempt->running, view,
-                                           &preempt->running.jobs[choice->victims[i]]);
+        int gain = preempt_candidates_gain(
+            &preempt->running, view, &preempt->snapshot->jobs[choice->victims[i]]);
         preempt_tentative_set(preempt, view, choice->victims[i], false);
         /* `order` has the largest first: the last that fits is the smallest, and of
          * those as small the first is the one that comes first. */
@@ -163,7 +163,7 @@ static void shrink(struct preempt *preempt, struct preempt_selection *choice)
         for (int k = 0; k < choice->n_order; k++) {
             int other = choice->order[k];
             int of_other = preempt_candidates_gain(&preempt->running, view,
-                                                   &preempt->running.jobs[other]);
+                                                   &preempt->snapshot->jobs[other]);
             if (preempt->is_victim[other] || of_other >= gain) {
                 continue;
             }
@@ -205,11 +205,11 @@ static void set_order(struct preempt *preempt, struct preempt_selection *choice,
          i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
         int group =
-            preempt->running.group_of[preempt->running.jobs[index].pieces[0].host];
+            preempt->running.group_of[preempt->snapshot->jobs[index].pieces[0].host];
         if (!preempt->is_victim[index] && group == choice->group) {
             choice->order[choice->n_order++] = index;
             n_slots += preempt_candidates_gain(&preempt->running, view,
-                                               &preempt->running.jobs[index]);
+                                               &preempt->snapshot->jobs[index]);
         }
     }
     if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || preempt->is_exclusive) {
@@ -217,7 +217,7 @@ static void set_order(struct preempt *preempt, struct preempt_selection *choice,
     }
     struct sized *sized = mem_alloc((size_t)choice->n_order + 1, sizeof(*sized));
     for (int i = 0; i < choice->n_order; i++) {
-        const struct preempt_job *job = &preempt->running.jobs[choice->order[i]];
+        const struct preempt_job *job = &preempt->snapshot->jobs[choice->order[i]];
         sized[i] = (struct sized){
             choice->order[i], preempt_candidates_gain(&preempt->running, view, job), i};
     }
@@ -237,7 +237,7 @@ static int list_whole(struct preempt *preempt, const struct preempt_selection *c
 {
     int n_places = preempt->place->n_hosts, n_hosts = 0;
     int *n_before = mem_alloc((size_t)n_places + 2, sizeof(*n_before));
-    const struct preempt_job *jobs = preempt->running.jobs;
+    const struct preempt_job *jobs = preempt->snapshot->jobs;
     for (int i = 0; i < choice->n_order; i++) {
         const struct preempt_job *job = &jobs[choice->order[i]];
         for (int k = 0; k < job->n_pieces; k++) {
@@ -379,7 +379,7 @@ static bool may_suffice(struct preempt *preempt, const struct preempt_selection 
     for (int i = view->first; i < view->n_victims && n_slots < choice->class->n_slots;
          i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
-        const struct preempt_job *job = &preempt->running.jobs[index];
+        const struct preempt_job *job = &preempt->snapshot->jobs[index];
         if (!preempt->is_victim[index] &&
             preempt->running.group_of[job->pieces[0].host] == choice->group) {
             n_slots += preempt_candidates_gain(&preempt->running, view, job);
@@ -416,7 +416,7 @@ int preempt_select_group(struct preempt *preempt, struct preempt_selection *choi
     for (int i = view->first; i < view->n_victims && n_tried < view->n_groups; i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
         choice->group =
-            preempt->running.group_of[preempt->running.jobs[index].pieces[0].host];
+            preempt->running.group_of[preempt->snapshot->jobs[index].pieces[0].host];
         if (preempt->is_victim[index] || tried[choice->group]) {
             continue;
         }

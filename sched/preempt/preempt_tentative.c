@@ -45,7 +45,7 @@ int preempt_tentative_set(struct preempt *preempt,
                           const struct preempt_candidates *view, int index,
                           bool is_still)
 {
-    const struct preempt_job *job = &preempt->running.jobs[index];
+    const struct preempt_job *job = &preempt->snapshot->jobs[index];
     int n_before = 0, n_after = 0;
     for (int i = 0; i < job->n_pieces; i++) {
         int host = job->pieces[i].host;

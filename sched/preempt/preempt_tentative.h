@@ -30,6 +30,7 @@ struct preempt {
     const struct preempt_snapshot *snapshot;
     const struct place_snapshot *place;
     struct arena *arena;
+    uint64_t *claims; /* of the snapshot, sorted */
     struct preempt_running running;
     struct limits_tentative *draft; /* as if all victims stood still; NULL: no limits */
     const struct place_state *state; /* of the pass */

@@ -49,19 +49,6 @@ static void add_piece(struct reservation_item *item, int host, int n_in_hand,
         n_in_hand);
 }
 
-struct reservation_pass *reservation_new(struct arena *arena,
-                                         const struct reservation_snapshot *snapshot)
-{
-    struct reservation_pass *reserve = arena_alloc(arena, 1, sizeof(*reserve));
-    *reserve = (struct reservation_pass){
-        .snapshot = snapshot, .place = snapshot->place, .arena = arena, .open = -1};
-    read_queues(reserve);
-    reserve->items =
-        arena_alloc(arena, (size_t)snapshot->n_reservations + RESERVATIONS_MAX,
-                    sizeof(struct reservation_item));
-    return reserve;
-}
-
 /* Of its slots those that are there: a host may have shrunk, or be closed. */
 static void begin_slots(struct reservation_pass *reserve, struct reservation_item *item,
                         const struct reservation *kept)
@@ -104,17 +91,43 @@ static void begin_one(struct reservation_pass *reserve, const struct reservation
     }
 }
 
-void reservation_begin(struct reservation_pass *reserve, struct place_state *room)
+bool reservation_needs_runs(const struct place_snapshot *place,
+                            const struct reservation_snapshot *snapshot)
 {
-    reserve->state =
-        arena_copy(reserve->arena, room, sizeof(*room)); /* it outlives it */
-    for (int i = 0; i < reserve->snapshot->n_reservations; i++) {
-        begin_one(reserve, &reserve->snapshot->reservations[i]);
+    struct reservation_pass reserve = {.place = place};
+    read_queues(&reserve);
+    if (reserve.has_backfill && snapshot->n_reservations > 0) {
+        return true;
+    }
+    for (int i = 0; reserve.has_targets && i < place->n_classes; i++) {
+        if (place->queues[place->classes[i].queue].reservation.max_ms > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct reservation_pass *reservation_new(struct arena *arena,
+                                         const struct place_snapshot *place,
+                                         const struct place_state *state)
+{
+    const struct reservation_snapshot *snapshot = place->reservations;
+    struct reservation_pass *reserve = arena_alloc(arena, 1, sizeof(*reserve));
+    *reserve = (struct reservation_pass){
+        .snapshot = snapshot, .place = place, .arena = arena, .open = -1};
+    read_queues(reserve);
+    reserve->items =
+        arena_alloc(arena, (size_t)snapshot->n_reservations + RESERVATIONS_MAX,
+                    sizeof(struct reservation_item));
+    reserve->state = arena_copy(arena, state, sizeof(*state));
+    for (int i = 0; i < snapshot->n_reservations; i++) {
+        begin_one(reserve, &snapshot->reservations[i]);
     }
     reserve->n_backfillable = reserve->count;
     if (reserve->has_backfill && reserve->count > 0) {
-        reservation_start_estimate(reserve);
+        reservation_start_estimate(reserve, snapshot->runs, snapshot->n_runs);
     }
+    return reserve;
 }
 
 bool reservation_is_idle(const struct reservation_pass *reserve)
@@ -157,6 +170,15 @@ int reservation_next(const struct reservation_pass *reserve, int index,
     return -1;
 }
 
+static bool is_barred(const struct reservation_snapshot *snapshot, uint64_t job)
+{
+    int i = 0;
+    while (i < snapshot->n_barred && snapshot->barred[i] != job) {
+        i++;
+    }
+    return i < snapshot->n_barred;
+}
+
 bool reservation_may(const struct reservation_pass *reserve, int line, uint64_t job)
 {
     const struct place_class *at = &reserve->place->classes[line];
@@ -164,7 +186,7 @@ bool reservation_may(const struct reservation_pass *reserve, int line, uint64_t 
            (at->n_slots > 1 || reservation_target_applies(reserve, line)) &&
            !at->is_exclusive &&
            (reserve->count < RESERVATIONS_MAX || reservation_find(reserve, job) >= 0) &&
-           !reserve->snapshot->is_barred(reserve->snapshot->arg, job);
+           !is_barred(reserve->snapshot, job);
 }
 
 /* ---------------------------------------------------------------- one job */
@@ -419,7 +441,7 @@ struct reservation_item *reservation_item_of(struct reservation_pass *reserve, i
     } else {
         item = &reserve->items[reserve->count++];
         *item = (struct reservation_item){
-            .reservation = {.job = job, .since_ms = reserve->snapshot->now_ms}};
+            .reservation = {.job = job, .since_ms = reserve->place->now_ms}};
         reserve->has_made = true;
     }
     item->reservation.class_index = line;
@@ -481,7 +503,8 @@ static void trim(struct reservation_item *item)
 }
 
 const struct reservation *reservation_result(struct reservation_pass *reserve,
-                                             int *n_kept)
+                                             const struct backfill_run *runs,
+                                             int n_runs, int *n_kept)
 {
     int count = 0;
     sort_by_turn(reserve);
@@ -494,7 +517,7 @@ const struct reservation *reservation_result(struct reservation_pass *reserve,
     }
     reserve->count = count;
     if (count > 0) {
-        reservation_start_estimate(reserve);
+        reservation_start_estimate(reserve, runs, n_runs);
     }
     struct reservation *kept =
         arena_alloc(reserve->arena, (size_t)count, sizeof(*kept));

@@ -75,25 +75,29 @@ struct reservation {
 };
 
 struct reservation_snapshot {
-    const struct place_snapshot *place;
     const struct reservation *reservations; /* of the passes before */
     int n_reservations;
-    /* All jobs that have slots; asked once a pass where somebody reserves. */
-    struct backfill_run *(*runs)(void *arg, int *n_runs);
-    /* It has reserved for its time, and may not again yet. */
-    bool (*is_barred)(void *arg, uint64_t job);
-    void *arg;
-    int64_t now_ms;
+    const struct backfill_run *runs; /* all jobs that have slots, in order; needed where
+                                        reservation_needs_runs */
+    int n_runs;
+    const uint64_t *barred; /* jobs that have reserved for their time, and may not again
+                               yet */
+    int n_barred;
 };
+
+/* Classes or reservations make the pass look at running jobs. */
+bool reservation_needs_runs(const struct place_snapshot *place,
+                            const struct reservation_snapshot *snapshot);
 
 struct reservation_pass;
 struct place_state;
 struct candidates;
 
+/* A pass begins: what is reserved is in use. `state` is the pass's; a copy outlives
+ * it. */
 struct reservation_pass *reservation_new(struct arena *arena,
-                                         const struct reservation_snapshot *snapshot);
-/* The pass begins: what is kept is in use. */
-void reservation_begin(struct reservation_pass *reserve, struct place_state *room);
+                                         const struct place_snapshot *place,
+                                         const struct place_state *state);
 /* Nobody keeps anything, nor has any job of this pass. */
 bool reservation_is_idle(const struct reservation_pass *reserve);
 
@@ -159,10 +163,11 @@ void reservation_start_add_ends(struct reservation_pass *reserve, int n_ends,
 /* It has to give up what it has; others get it in the next pass. */
 void reservation_drop(struct reservation_pass *reserve, int index);
 
-/* After the pass, whose starts are among the runs now: who reserves what from here on,
- * in the arena. */
+/* After the pass, with all jobs that have slots now, its starts among them, in order:
+ * who reserves what from here on, in the arena. */
 const struct reservation *reservation_result(struct reservation_pass *reserve,
-                                             int *n_kept);
+                                             const struct backfill_run *runs,
+                                             int n_runs, int *n_kept);
 /* A job of this pass has a say in what was kept after it. */
 void reservation_want_pass(struct reservation_pass *reserve);
 /* Another pass has more to give than this one had: a job has started, or others began

@@ -45,8 +45,6 @@ struct reservation_pass {
     /* What jobs leave behind that run as the pass begins, but for what those take of it
      * whose turn has come; NULL: nobody has asked yet. */
     struct backfill_supply *supply;
-    const struct backfill_run *runs; /* those jobs, in order */
-    int n_runs;
 };
 
 /* Room for so many pieces, of which it has none. */
@@ -66,7 +64,8 @@ struct reservation_item *reservation_item_of(struct reservation_pass *reserve, i
 void reservation_item_close_later(struct reservation_pass *reserve);
 
 /* As things stand: what is free now is anybody's, and theirs first. */
-void reservation_start_estimate(struct reservation_pass *reserve);
+void reservation_start_estimate(struct reservation_pass *reserve,
+                                const struct backfill_run *runs, int n_runs);
 /* The item's turn has come: it takes first of what falls free. */
 void reservation_start_take(struct reservation_pass *reserve,
                             const struct reservation_item *item);

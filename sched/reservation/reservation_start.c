@@ -63,17 +63,15 @@ static int count_pools(const struct reservation_pass *reserve)
     return reserve->place->supply != NULL ? reserve->place->supply->n_pools : 0;
 }
 
-void reservation_start_estimate(struct reservation_pass *reserve)
+void reservation_start_estimate(struct reservation_pass *reserve,
+                                const struct backfill_run *runs, int n_runs)
 {
-    const struct reservation_snapshot *snapshot = reserve->snapshot;
     struct arena *arena = reserve->arena;
-    int n_hosts = reserve->place->n_hosts, n_runs = 0;
-    struct backfill_run *runs = snapshot->runs(snapshot->arg, &n_runs);
+    int n_hosts = reserve->place->n_hosts;
     int *n_free = arena_alloc(arena, (size_t)n_hosts, sizeof(*n_free));
     for (int i = 0; i < n_hosts; i++) {
         n_free[i] = place_state_free_slots(reserve->state, i, false);
     }
-    backfill_sort(runs, n_runs);
     struct backfill_supply *supply =
         backfill_supply_new(arena, runs, n_runs, n_free, n_hosts,
                             reserve->state->supply_left, count_pools(reserve));
@@ -81,7 +79,7 @@ void reservation_start_estimate(struct reservation_pass *reserve)
         struct backfill_want want;
         want_of(reserve, &reserve->items[i], &want);
         reserve->items[i].reservation.start_ms =
-            backfill_take(supply, &want, snapshot->now_ms);
+            backfill_take(supply, &want, reserve->place->now_ms);
     }
 }
 
@@ -92,13 +90,10 @@ static struct backfill_supply *ahead_of(struct reservation_pass *reserve)
     struct arena *arena = reserve->arena;
     int n_hosts = reserve->place->n_hosts, n_pools = count_pools(reserve);
     if (reserve->supply == NULL) {
-        struct backfill_run *runs = snapshot->runs(snapshot->arg, &reserve->n_runs);
-        reserve->runs = runs;
         int *none = arena_alloc(arena, (size_t)n_hosts, sizeof(*none));
         int64_t *nothing = arena_alloc(arena, (size_t)n_pools, sizeof(*nothing));
-        backfill_sort(runs, reserve->n_runs);
-        reserve->supply = backfill_supply_new(arena, runs, reserve->n_runs, none,
-                                              n_hosts, nothing, n_pools);
+        reserve->supply = backfill_supply_new(arena, snapshot->runs, snapshot->n_runs,
+                                              none, n_hosts, nothing, n_pools);
     }
     return reserve->supply;
 }
@@ -109,20 +104,20 @@ void reservation_start_take(struct reservation_pass *reserve,
     if (reserve->has_targets) {
         struct backfill_want want;
         want_of(reserve, item, &want);
-        backfill_take(ahead_of(reserve), &want, reserve->snapshot->now_ms);
+        backfill_take(ahead_of(reserve), &want, reserve->place->now_ms);
     }
 }
 
 int reservation_start_count_ends(struct reservation_pass *reserve)
 {
     ahead_of(reserve);
-    return reserve->n_runs + 1;
+    return reserve->snapshot->n_runs + 1;
 }
 
 static void add_all(const struct reservation_pass *reserve, int *n_free, int64_t *left)
 {
-    for (int i = 0; i < reserve->n_runs; i++) {
-        const struct backfill_run *run = &reserve->runs[i];
+    for (int i = 0; i < reserve->snapshot->n_runs; i++) {
+        const struct backfill_run *run = &reserve->snapshot->runs[i];
         for (int k = 0; k < run->n_pieces; k++) {
             n_free[run->pieces[k].host] += run->pieces[k].n_slots;
         }
@@ -136,7 +131,7 @@ void reservation_start_add_ends(struct reservation_pass *reserve, int n_ends,
                                 int *n_free, int64_t *left)
 {
     struct backfill_supply *ahead = ahead_of(reserve);
-    if (n_ends > reserve->n_runs) {
+    if (n_ends > reserve->snapshot->n_runs) {
         add_all(reserve, n_free, left);
     } else {
         backfill_supply_add(ahead, n_ends, n_free, left);

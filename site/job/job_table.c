@@ -184,7 +184,7 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     struct job *job = mem_alloc(1, sizeof(*job));
     job->id = row->id;
     job->index = index;
-    job->submit_ms = row->submit_ms;
+    job->submit_ms = job->turn.submit_ms = row->submit_ms;
     job->submission = submission;
     job->spec = submission->spec;
     submission->n_jobs++;

@@ -410,27 +410,6 @@ static int least(const struct trial *trial, int with)
 
 /* ---------------------------------------------------------------- the plan */
 
-static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
-{
-    const struct trial *trial = arg;
-    *n_jobs = trial->n_jobs;
-    return trial->jobs;
-}
-
-static bool has_claim(void *arg, struct job_class_entry *turn)
-{
-    (void)arg;
-    (void)turn;
-    return false;
-}
-
-static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
-{
-    (void)arg;
-    (void)turn;
-    return 0;
-}
-
 #define HOLD(trial, condition)                                                         \
     do {                                                                               \
         if (!(condition)) {                                                            \
@@ -504,28 +483,24 @@ static bool run(uint64_t seed)
         .n_classes = 1,
         .limits = trial.limits,
         .supply = trial.n_asks > 0 ? &trial.reserve : NULL,
+        .now_ms = NOW_MS,
         .max_starts = 1,
     };
-    struct preempt_snapshot snapshot = {
-        .place = &place,
+    const struct preempt_snapshot snapshot = {
         .policy = &trial.rules,
-        .jobs = show_jobs,
-        .now_ms = NOW_MS,
-        .has_claim = has_claim,
-        .submitted_ms = submitted_ms,
-        .arg = &trial,
+        .jobs = trial.jobs,
+        .n_jobs = trial.n_jobs,
         .max_jobs = 1,
     };
-    place.preempt = preempt_new(&arena, &snapshot);
+    place.preempt = &snapshot;
     place_plan(&arena, &place, &placed);
-    const struct preempt_plan *plan = preempt_result(place.preempt);
+    const struct preempt_plan *plan = placed.preempt;
     bool has_claim = plan->n_claims == 1;
     if (placed.n_starts == 0) {
         judge(&trial, plan);
     } else {
         HOLD(&trial, plan->n_claims == 0);
     }
-    preempt_free(place.preempt);
     clear(&trial);
     arena_release(&arena);
     return has_claim;

@@ -316,20 +316,17 @@ static int list_parts(const struct play *play, int job, struct rusage_amount *pa
                                  play->n_slots_on[job], parts);
 }
 
-static struct backfill_run *list_runs(void *arg, int *n_runs)
+static const struct backfill_run *list_runs(struct play *play, int *n_runs)
 {
-    const struct play *play = arg;
-    struct backfill_run *runs =
-        arena_alloc((struct arena *)(uintptr_t)&play->arena, JOBS, sizeof(*runs));
+    struct backfill_run *runs = arena_alloc(&play->arena, JOBS, sizeof(*runs));
     *n_runs = 0;
     for (int i = 0; i < play->world->n_jobs; i++) {
         if (!is_running(play, i)) {
             continue;
         }
-        struct backfill_piece *pieces = arena_alloc(
-            (struct arena *)(uintptr_t)&play->arena, HOSTS, sizeof(*pieces));
-        struct rusage_amount *parts =
-            arena_alloc((struct arena *)(uintptr_t)&play->arena, HOSTS, sizeof(*parts));
+        struct backfill_piece *pieces =
+            arena_alloc(&play->arena, HOSTS, sizeof(*pieces));
+        struct rusage_amount *parts = arena_alloc(&play->arena, HOSTS, sizeof(*parts));
         for (int k = 0; k < play->n_slots_on[i]; k++) {
             pieces[k] = (struct backfill_piece){host_of(play->slots[i][k].host),
                                                 play->slots[i][k].n_slots};
@@ -344,14 +341,8 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
             .parts = parts,
             .n_parts = list_parts(play, i, parts)};
     }
+    backfill_sort(runs, *n_runs);
     return runs;
-}
-
-static bool is_barred(void *arg, uint64_t job)
-{
-    (void)arg;
-    (void)job;
-    return false;
 }
 
 static void show_lines(struct play *play, struct place_class *lines,
@@ -429,8 +420,9 @@ static void begin(struct play *play, const struct place_start *start)
 
 static void keep(struct play *play, struct reservation_pass *reserve)
 {
-    int n_kept;
-    const struct reservation *kept = reservation_result(reserve, &n_kept);
+    int n_kept, n_runs;
+    const struct backfill_run *runs = list_runs(play, &n_runs);
+    const struct reservation *kept = reservation_result(reserve, runs, n_runs, &n_kept);
     play->n_kept = 0;
     for (int from = 0; from < n_kept; from++) {
         int n_slots = 0, i = play->n_kept;
@@ -509,20 +501,16 @@ static bool pass(struct play *play)
                                           play->world->has_memory ? &memory : NULL,
                                       .now_ms = play->now,
                                       .max_starts = INT_MAX};
-    struct reservation_snapshot reserved = {.place = &snapshot,
-                                            .reservations = play->kept,
-                                            .n_reservations = play->n_kept,
-                                            .runs = list_runs,
-                                            .is_barred = is_barred,
-                                            .arg = play,
-                                            .now_ms = play->now};
-    snapshot.reservations = reservation_new(&play->arena, &reserved);
+    struct reservation_snapshot reserved = {.reservations = play->kept,
+                                            .n_reservations = play->n_kept};
+    reserved.runs = list_runs(play, &reserved.n_runs);
+    snapshot.reservations = &reserved;
     place_plan(&play->arena, &snapshot, &plan);
     for (int i = 0; i < plan.n_starts; i++) {
         begin(play, &plan.starts[i]);
     }
-    keep(play, snapshot.reservations);
-    bool wants_pass = reservation_wants_pass(snapshot.reservations);
+    keep(play, plan.reservations);
+    bool wants_pass = reservation_wants_pass(plan.reservations);
     arena_release(&play->arena);
     return wants_pass;
 }

@@ -16,10 +16,10 @@ static void test_order(void **state)
         const char *why;
         struct job_class_entry a, b;
     } rows[] = {
-        {"by submission", {0, 0, 1}, {0, 0, 2}},
-        {"a higher priority first", {10, 0, 2}, {9, 0, 1}},
-        {"a lower place first: btop", {0, -1, 2}, {0, 0, 1}},
-        {"priority before place", {1, 5, 2}, {0, -5, 1}},
+        {"by submission", {0, 0, 1, 0}, {0, 0, 2, 0}},
+        {"a higher priority first", {10, 0, 2, 0}, {9, 0, 1, 0}},
+        {"a lower place first: btop", {0, -1, 2, 0}, {0, 0, 1, 0}},
+        {"priority before place", {1, 5, 2, 0}, {0, -5, 1, 0}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

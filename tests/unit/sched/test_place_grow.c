@@ -140,8 +140,6 @@ struct stage {
     struct job_class_entry *queued[LIST_MAX + 1];
     struct place_class lines[LIST_MAX + 1];
     struct place_grow grow;
-    struct place_filter filter;
-    uint8_t mask[LIST_MAX];
     int places[LIST_MAX];
     struct place_snapshot snapshot;
     struct place_plan plan;
@@ -175,14 +173,10 @@ static void give_running(struct stage *stage, const struct row *row)
         }
         n_hosts++;
     }
-    stage->grow = (struct place_grow){
-        .hosts = row->has, .indexes = stage->places, .n_hosts = n_hosts};
-    if (row->is_exclusive) {
-        memset(stage->mask, 1, sizeof(stage->mask));
-        stage->grow.mask = stage->mask;
-        stage->filter = (struct place_filter){.matches = stage->mask};
-        line->filter = &stage->filter;
-    }
+    stage->grow = (struct place_grow){.hosts = row->has,
+                                      .indexes = stage->places,
+                                      .n_hosts = n_hosts,
+                                      .is_exclusive = row->is_exclusive};
 }
 
 static void stage_init(struct stage *stage, const struct row *row)

@@ -72,7 +72,6 @@ struct trial {
     int n_jobs, n_classes;
     struct place_class lines[JOBS];
     struct job_class_entry turns[JOBS], *turn_of[JOBS];
-    int64_t submit_ms[JOBS];
     int n_lines;
     /* Licences: all hosts share them; what running jobs hold is not in `left`. */
     int64_t left;
@@ -217,7 +216,6 @@ static void add_wanted(struct trial *trial, char *word)
     char *end = strchr(word, '*');
     const char *user = "eve";
     *end = '\0';
-    trial->submit_ms[index] = 0;
     line->queue = find_queue(trial->world, word + 1);
     line->n_slots = number_of(end + 1);
     strsep(&end, ":"); /* behind the '*', whose place has the NUL */
@@ -231,7 +229,7 @@ static void add_wanted(struct trial *trial, char *word)
         if (sscanf(rest, ":user=%15[a-z]", users[index]) == 1) {
             user = users[index];
         } else if (sscanf(rest, ":age=%d", &age) == 1) {
-            trial->submit_ms[index] = NOW_MIN * MINUTE_MS - age * INT64_C(1000);
+            trial->turns[index].submit_ms = NOW_MIN * MINUTE_MS - age * INT64_C(1000);
         } else if (sscanf(rest, ":lic=%d", &n_licences) == 1) {
             trial->ask_of[index] = (struct rusage_item){
                 .scope = RESREQ_SCOPE_JOB, .milli = n_licences * INT64_C(1000)};
@@ -278,26 +276,6 @@ static void trial_free(struct trial *trial)
         limits_leave(trial->limits, trial->classes[i]);
     }
     limits_free(trial->limits);
-}
-
-static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
-{
-    const struct trial *trial = arg;
-    *n_jobs = trial->n_jobs;
-    return trial->jobs;
-}
-
-static bool has_claim(void *arg, struct job_class_entry *turn)
-{
-    (void)arg;
-    (void)turn;
-    return false;
-}
-
-static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
-{
-    const struct trial *trial = arg;
-    return trial->submit_ms[turn->key - 1000];
 }
 
 static void add(char *text, const char *more)
@@ -350,22 +328,18 @@ static void run_trial(struct trial *trial, char *text)
         .n_classes = trial->n_lines,
         .limits = trial->limits,
         .supply = &trial->reserve,
+        .now_ms = NOW_MIN * MINUTE_MS,
         .max_starts = 100,
     };
-    struct preempt_snapshot snapshot = {
-        .place = &place,
+    const struct preempt_snapshot snapshot = {
         .policy = &trial->world->rules,
-        .jobs = show_jobs,
-        .now_ms = NOW_MIN * MINUTE_MS,
-        .has_claim = has_claim,
-        .submitted_ms = submitted_ms,
-        .arg = trial,
+        .jobs = trial->jobs,
+        .n_jobs = trial->n_jobs,
         .max_jobs = JOBS,
     };
-    place.preempt = preempt_new(&arena, &snapshot);
+    place.preempt = &snapshot;
     place_plan(&arena, &place, &placed);
-    tell(trial, &placed, preempt_result(place.preempt), text);
-    preempt_free(place.preempt);
+    tell(trial, &placed, placed.preempt, text);
     arena_release(&arena);
 }
 

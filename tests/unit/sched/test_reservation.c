@@ -46,56 +46,26 @@ struct stage {
     struct arena arena; /* of a pass */
 };
 
-static struct backfill_run *list_runs(void *arg, int *n_runs)
-{
-    static const struct backfill_piece piece = {0, 2};
-    struct stage *stage = arg;
-    struct backfill_run *run = arena_alloc(&stage->arena, 1, sizeof(*run));
-    *run = (struct backfill_run){
-        .key = RUNNING, .end_ms = 60000, .pieces = &piece, .n_pieces = 1};
-    *n_runs = 1;
-    return run;
-}
+static const struct backfill_piece run_piece = {0, 2};
+static const struct backfill_run run = {
+    .key = RUNNING, .end_ms = 60000, .pieces = &run_piece, .n_pieces = 1};
 
-static bool is_barred(void *arg, uint64_t job)
-{
-    (void)arg;
-    (void)job;
-    return false;
-}
+static const struct preempt_piece victim_piece = {0, 2};
+static const struct host_slots victim_slots = {"n1", 2};
+static const struct preempt_job victim = {.key = RUNNING,
+                                          .queue = LOW,
+                                          .n_slots = 2,
+                                          .pieces = &victim_piece,
+                                          .hosts = &victim_slots,
+                                          .n_pieces = 1};
 
-static const struct preempt_job *list_victims(void *arg, int *n_jobs)
-{
-    static const struct preempt_piece piece = {0, 2};
-    static const struct host_slots slots = {"n1", 2};
-    static const struct preempt_job job = {.key = RUNNING,
-                                           .queue = LOW,
-                                           .n_slots = 2,
-                                           .pieces = &piece,
-                                           .hosts = &slots,
-                                           .n_pieces = 1};
-    const struct stage *stage = arg;
-    *n_jobs = stage->may_preempt;
-    return &job;
-}
-
-static bool has_claim(void *arg, struct job_class_entry *turn)
-{
-    const struct stage *stage = arg;
-    return stage->has_claim && turn->key == 1;
-}
-
-static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
-{
-    (void)arg;
-    (void)turn;
-    return 0;
-}
+static const uint64_t claim = 1;
 
 /* Each is on one host, and of one pool. */
 static void keep(struct stage *stage, struct reservation_pass *reserve)
 {
-    const struct reservation *kept = reservation_result(reserve, &stage->n_kept);
+    const struct reservation *kept =
+        reservation_result(reserve, &run, 1, &stage->n_kept);
     for (int i = 0; i < stage->n_kept; i++) {
         assert_int_equal(kept[i].n_pieces, 1);
         stage->kept[i] = kept[i];
@@ -141,29 +111,25 @@ static bool pass(struct stage *stage)
                                       .n_classes = LINES,
                                       .supply = &memory,
                                       .max_starts = LINES};
-    const struct reservation_snapshot reserved = {.place = &snapshot,
-                                                  .reservations = stage->kept,
+    const struct reservation_snapshot reserved = {.reservations = stage->kept,
                                                   .n_reservations = stage->n_kept,
-                                                  .runs = list_runs,
-                                                  .is_barred = is_barred,
-                                                  .arg = stage};
-    const struct preempt_snapshot preempted = {.place = &snapshot,
-                                               .policy = &rules,
-                                               .jobs = list_victims,
-                                               .has_claim = has_claim,
-                                               .submitted_ms = submitted_ms,
-                                               .arg = stage,
+                                                  .runs = &run,
+                                                  .n_runs = 1};
+    const struct preempt_snapshot preempted = {.policy = &rules,
+                                               .jobs = &victim,
+                                               .n_jobs = stage->may_preempt,
+                                               .claims = &claim,
+                                               .n_claims = stage->has_claim,
                                                .max_jobs = 1};
     struct place_plan plan;
     arena_init(&stage->arena);
-    snapshot.reservations = reservation_new(&stage->arena, &reserved);
-    snapshot.preempt = preempt_new(&stage->arena, &preempted);
+    snapshot.reservations = &reserved;
+    snapshot.preempt = &preempted;
     place_plan(&stage->arena, &snapshot, &plan);
     stage->reason = plan.verdicts[0].reason;
     stage->n_starts = plan.n_starts;
-    keep(stage, snapshot.reservations);
-    bool wants_pass = reservation_wants_pass(snapshot.reservations);
-    preempt_free(snapshot.preempt);
+    keep(stage, plan.reservations);
+    bool wants_pass = reservation_wants_pass(plan.reservations);
     arena_release(&stage->arena);
     return wants_pass;
 }
