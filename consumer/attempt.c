@@ -160,6 +160,16 @@ void attempts_decide(struct attempt *attempt)
     memset(&attempt->start, 0, sizeof(attempt->start));
 }
 
+bool attempt_is_decided(const struct attempt *attempt)
+{
+    return attempt->phase != ATTEMPTS_SENT;
+}
+
+bool attempt_is_ended(const struct attempt *attempt)
+{
+    return attempt->phase == ATTEMPTS_ENDED;
+}
+
 /* ------------------------------------------------------------ to the provider */
 
 static void send(const struct attempts *attempts, const char *provider, struct msg *msg,

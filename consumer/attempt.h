@@ -42,7 +42,7 @@ struct attempt {
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;
-    bool is_still;    /* it stands still, and its slots are not in use */
+    bool is_yielded;  /* it stands still, and its slots are not in use */
     bool is_unknown;  /* silent for long, and reported so */
     bool is_reported; /* its end was */
     int64_t heard_ms, said_ms, asked_ms, ordered_ms; /* START or output; ASK; order */
@@ -71,6 +71,10 @@ void attempts_release(struct attempts *attempts);
 struct attempt *attempts_find(const struct attempts *attempts, uint64_t number);
 /* The first one above a number, or NULL: to walk while attempts come and go. */
 struct attempt *attempts_next(const struct attempts *attempts, uint64_t number);
+/* Its provider has answered START. */
+bool attempt_is_decided(const struct attempt *attempt);
+bool attempt_is_ended(const struct attempt *attempt);
+
 /* NULL where the number is there already. */
 struct attempt *attempts_add(struct attempts *attempts,
                              const struct consumer_attempt *from, int64_t now_ms);

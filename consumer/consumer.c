@@ -41,9 +41,9 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
     contracts_begin_session(&consumer->contracts);
     for (int i = 0; i < attempts->count; i++) {
         struct attempt *attempt = attempts->items[i];
-        if (!consumer_is_decided(attempt)) {
+        if (!attempt_is_decided(attempt)) {
             attempts_send_start(attempts, attempt, now_ms, effects);
-        } else if (!consumer_is_ended(attempt)) {
+        } else if (!attempt_is_ended(attempt)) {
             attempts_send_ask(attempts, attempt, now_ms, effects);
             attempt->ordered_ms = INT64_MIN / 2;
             attempts_send_order(attempts, attempt, now_ms, effects);
@@ -97,10 +97,10 @@ void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t
     }
     for (int i = 0; i < attempts->count; i++) {
         const struct attempt *attempt = attempts->items[i];
-        if (!consumer_is_ended(attempt) &&
+        if (!attempt_is_ended(attempt) &&
             strcmp(attempt->lease, msg->contract.lease) == 0) {
             contracts_count_use(contract, attempt->hosts, attempt->n_hosts, 1);
-            if (attempt->is_still) {
+            if (attempt->is_yielded) {
                 contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts, 1);
             }
         }
@@ -142,7 +142,7 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .epoch = contract->as_told.epoch,
         .n_slots = split->n_slots,
         .n_held = split->consumer,
-        .n_used = contract->used[at] - contract->still[at],
+        .n_used = contract->used[at] - contract->yielded[at],
         .is_open = may_start(consumer, contract) && !split->is_down,
         .is_down = split->is_down,
         .is_unheard = !is_heard(consumer, contract),
@@ -230,7 +230,7 @@ void consumer_start(struct consumer *consumer, const struct consumer_attempt *fr
 {
     struct attempt *attempt = attempts_add(&consumer->attempts, from, now_ms);
     if (attempt != NULL) {
-        consumer_count_use(consumer, attempt, 1);
+        attempt_report_count_use(consumer, attempt, 1);
         attempts_send_start(&consumer->attempts, attempt, now_ms, effects);
     }
 }
@@ -240,7 +240,7 @@ void consumer_resume(struct consumer *consumer, const struct consumer_attempt *f
 {
     struct attempt *attempt = attempts_add(&consumer->attempts, from, now_ms);
     if (attempt != NULL) {
-        consumer_count_use(consumer, attempt, 1);
+        attempt_report_count_use(consumer, attempt, 1);
     }
 }
 
@@ -255,7 +255,7 @@ void consumer_control(struct consumer *consumer, uint64_t number,
     if (control->number > attempt->control.number) {
         attempt->control = *control;
         attempt->ordered_ms = INT64_MIN / 2;
-        consumer_settle_still(consumer, attempt);
+        attempt_report_update_yielded(consumer, attempt);
     }
     attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
 }
@@ -263,7 +263,7 @@ void consumer_control(struct consumer *consumer, uint64_t number,
 bool consumer_is_yielded(const struct consumer *consumer, uint64_t number)
 {
     const struct attempt *attempt = attempts_find(&consumer->attempts, number);
-    return attempt != NULL && attempt->is_still;
+    return attempt != NULL && attempt->is_yielded;
 }
 
 void consumer_written(struct consumer *consumer, uint64_t number, bool is_ok,
@@ -279,7 +279,7 @@ void consumer_acknowledge(struct consumer *consumer, uint64_t number,
                           struct effects *effects)
 {
     struct attempt *attempt = attempts_find(&consumer->attempts, number);
-    if (attempt != NULL && consumer_is_ended(attempt)) {
+    if (attempt != NULL && attempt_is_ended(attempt)) {
         attempts_send_acknowledge(&consumer->attempts, attempt->provider, number,
                                   effects);
         attempts_remove(&consumer->attempts, number);
@@ -308,10 +308,10 @@ static bool has_order(const struct attempt *attempt)
 /* When the next thing is to be said about it. */
 static int64_t say_at(const struct consumer *consumer, const struct attempt *attempt)
 {
-    if (!consumer_is_decided(attempt)) {
+    if (!attempt_is_decided(attempt)) {
         return attempt->said_ms + ATTEMPTS_RESEND_MS;
     }
-    if (consumer_is_ended(attempt)) {
+    if (attempt_is_ended(attempt)) {
         return attempt->fetch == FETCH_ASKED ? attempt->said_ms + ATTEMPTS_RESEND_MS
                                              : INT64_MAX;
     }
@@ -324,11 +324,11 @@ static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_
                 struct effects *effects)
 {
     struct attempts *attempts = &consumer->attempts;
-    if (!consumer_is_decided(attempt)) {
+    if (!attempt_is_decided(attempt)) {
         attempts_send_start(attempts, attempt, now_ms, effects);
         return;
     }
-    if (consumer_is_ended(attempt)) {
+    if (attempt_is_ended(attempt)) {
         output_fetch_ask_again(attempts, attempt, now_ms, effects);
         return;
     }
@@ -346,9 +346,16 @@ static int64_t unknown_at(const struct consumer *consumer,
                           const struct attempt *attempt)
 {
     bool can_be =
-        consumer_is_decided(attempt) && !attempt->is_reported && !attempt->is_unknown;
+        attempt_is_decided(attempt) && !attempt->is_reported && !attempt->is_unknown;
     return can_be ? attempt->heard_ms + ATTEMPTS_UNKNOWN_MS * consumer->patience
                   : INT64_MAX;
+}
+
+void consumer_message(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
+                      struct effects *effects, consumer_report_fn on_report, void *arg)
+{
+    struct reporter reporter = {on_report, arg};
+    attempt_report_on_message(consumer, &reporter, msg, now_ms, effects);
 }
 
 void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *effects,
@@ -367,9 +374,9 @@ void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *ef
         if (unknown_at(consumer, attempt) <= now_ms && attempt->fetch != FETCH_DONE) {
             attempt->is_unknown = true;
             attempt =
-                consumer_report_state(consumer, &reporter, attempt, CONSUMER_UNKNOWN);
+                attempt_report_state(consumer, &reporter, attempt, CONSUMER_UNKNOWN);
         }
-        consumer_report_end(consumer, &reporter, attempt);
+        attempt_report_end(consumer, &reporter, attempt);
     }
 }
 

@@ -103,7 +103,7 @@ enum consumer_report_kind {
     CONSUMER_UNKNOWN,    /* provider silent for long: show UNKWN; RUNNING etc. follow */
 };
 struct consumer_report {
-    enum consumer_report_kind news;
+    enum consumer_report_kind kind;
     uint64_t attempt;
     int64_t start_ms;
     uint64_t control_done;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consumer_parts.h: what the consumer's files share: its state, and how news is told.
- * Layer: consumer (base only). */
+/* consumer_parts.h: the consumer's state, and how attempts are reported, for consumer.c
+ * and attempt_report.c.
+ *
+ * Layer: consumer. */
 #ifndef SUBLET_CONSUMER_CONSUMER_PARTS_H
 #define SUBLET_CONSUMER_CONSUMER_PARTS_H
 
@@ -14,29 +16,33 @@ struct consumer {
     int64_t patience; /* from 1 */
 };
 
-/* Whom news goes to. */
+/* Receives reports. */
 struct reporter {
     consumer_report_fn on_report;
     void *arg;
 };
 
-bool consumer_is_decided(const struct attempt *attempt);
-bool consumer_is_ended(const struct attempt *attempt);
+/* ---------------------------------------------------------------- attempt_report.c */
 
-/* The attempt's slots in its contract, where there is one: taken (+1), given back (-1).
+/* Updates whether the attempt has yielded its slots: after its phase, its order, or the
+ * number of orders that were carried out has changed. */
+void attempt_report_update_yielded(struct consumer *consumer, struct attempt *attempt);
+/* Counts the attempt's slots in its contract, if there is one: in use (+1), free (-1).
  */
-/* After its phase, its order, or how far orders were carried out has changed. */
-void consumer_settle_still(struct consumer *consumer, struct attempt *attempt);
-void consumer_count_use(struct consumer *consumer, const struct attempt *attempt,
-                        int sign);
+void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,
+                              int sign);
 
-/* Returns the attempt as it is after the report; NULL: it is gone. */
-struct attempt *consumer_report_state(struct consumer *consumer,
-                                      const struct reporter *reporter,
-                                      const struct attempt *attempt,
-                                      enum consumer_report_kind news);
-/* Its end, once, when its output is here. NULL is fine. */
-void consumer_report_end(struct consumer *consumer, const struct reporter *reporter,
-                         struct attempt *attempt);
+/* Reports the attempt's state. Returns the attempt; NULL: it was removed meanwhile. */
+struct attempt *attempt_report_state(struct consumer *consumer,
+                                     const struct reporter *reporter,
+                                     const struct attempt *attempt,
+                                     enum consumer_report_kind kind);
+/* Reports the attempt's end, once, when its output is here. NULL is fine. */
+void attempt_report_end(struct consumer *consumer, const struct reporter *reporter,
+                        struct attempt *attempt);
+/* ATTEMPT_STATE or OUTPUT came. */
+void attempt_report_on_message(struct consumer *consumer,
+                               const struct reporter *reporter, const struct msg *msg,
+                               int64_t now_ms, struct effects *effects);
 
 #endif

@@ -30,7 +30,7 @@ static void free_hosts(struct contract *contract)
     free(contract->hosts);
     free(contract->resources);
     free(contract->used);
-    free(contract->still);
+    free(contract->yielded);
     free(contract->recalls);
     free(contract->queues);
 }
@@ -220,7 +220,7 @@ struct contract *contracts_set(struct contracts *contracts,
     contract->resources = exported_resources_dup(told->resources, told->n_resources);
     contract->names = mem_alloc(n_hosts, sizeof(*contract->names));
     contract->used = mem_alloc(n_hosts, sizeof(*contract->used));
-    contract->still = mem_alloc(n_hosts, sizeof(*contract->still));
+    contract->yielded = mem_alloc(n_hosts, sizeof(*contract->yielded));
     for (int i = 0; i < told->n_hosts; i++) {
         contract->names[i] = borrowed_name(told->hosts[i].host, contract->provider);
     }
@@ -257,7 +257,7 @@ void contracts_count_yielded(struct contract *contract, const struct host_slots 
     for (int i = 0; i < n_hosts; i++) {
         for (int j = 0; j < contract->as_told.n_hosts; j++) {
             if (strcmp(contract->hosts[j].host, hosts[i].host) == 0) {
-                contract->still[j] += sign * hosts[i].n_slots;
+                contract->yielded[j] += sign * hosts[i].n_slots;
             }
         }
     }

@@ -21,7 +21,7 @@ struct contract {
     struct lease_resource *resources;
     char **names; /* "n1@north" for each host */
     int *used;    /* slots of attempts for each host */
-    int *still;   /* of those, of attempts that stand still and yield theirs */
+    int *yielded; /* of those, of attempts that stand still and yield theirs */
     int n_used;   /* of all attempts of the lease, also on hosts that it had before */
     struct row_recall *recalls; /* as_told's, by this site's clock */
     const char **queues;        /* as_told's; one block with the names */

@@ -20,17 +20,17 @@ static void free_run(struct admitted_run *run)
     free(run);
 }
 
-void admitted_release(struct taken *taken)
+void admitted_release(struct admitted *admitted)
 {
-    for (int i = 0; i < taken->n_runs; i++) {
-        free_run(taken->runs[i]);
+    for (int i = 0; i < admitted->n_runs; i++) {
+        free_run(admitted->runs[i]);
     }
-    for (int i = 0; i < taken->n_highs; i++) {
-        free(taken->highs[i].consumer);
+    for (int i = 0; i < admitted->n_highest; i++) {
+        free(admitted->highest[i].consumer);
     }
-    free(taken->runs);
-    free(taken->highs);
-    memset(taken, 0, sizeof(*taken));
+    free(admitted->runs);
+    free(admitted->highest);
+    memset(admitted, 0, sizeof(*admitted));
 }
 
 /* ------------------------------------------------------------ runs */
@@ -44,12 +44,12 @@ static int compare(const struct admitted_run *left, const struct run_id *right)
     return (left->attempt > right->attempt) - (left->attempt < right->attempt);
 }
 
-static int run_place(const struct taken *taken, const struct run_id *run)
+static int run_place(const struct admitted *admitted, const struct run_id *run)
 {
-    int low = 0, high = taken->n_runs;
+    int low = 0, high = admitted->n_runs;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (compare(taken->runs[middle], run) < 0) {
+        if (compare(admitted->runs[middle], run) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -58,11 +58,12 @@ static int run_place(const struct taken *taken, const struct run_id *run)
     return low;
 }
 
-struct admitted_run *admitted_find(const struct taken *taken, const struct run_id *run)
+struct admitted_run *admitted_find(const struct admitted *admitted,
+                                   const struct run_id *run)
 {
-    int at = run_place(taken, run);
-    bool is_there = at < taken->n_runs && compare(taken->runs[at], run) == 0;
-    return is_there ? taken->runs[at] : NULL;
+    int at = run_place(admitted, run);
+    bool is_there = at < admitted->n_runs && compare(admitted->runs[at], run) == 0;
+    return is_there ? admitted->runs[at] : NULL;
 }
 
 /* Its slots, taken (+1) or given back (-1). */
@@ -72,18 +73,18 @@ static void count_slots(const struct admitted_run *run, int sign)
         struct lease_share *entry = ledger_find_entry(run->book, run->hosts[i].host);
         if (entry != NULL) {
             int *count =
-                run->is_still ? &entry->consumer_still : &entry->consumer_running;
+                run->is_yielded ? &entry->consumer_yielded : &entry->consumer_running;
             *count += sign * run->hosts[i].n_slots;
             ledger_count_consumer(entry);
         }
-        run->hosts[i].host->is_unsettled = true;
+        run->hosts[i].host->needs_reconcile = true;
     }
     run->book->is_dirty = true;
 }
 
-void admitted_add(struct taken *taken, struct ledger *books, const struct run_id *id,
-                  struct ledger_lease *book, const struct host_slots *hosts,
-                  int n_hosts, bool is_ended)
+void admitted_add(struct admitted *admitted, struct ledger *ledger,
+                  const struct run_id *id, struct ledger_lease *book,
+                  const struct host_slots *hosts, int n_hosts, bool is_ended)
 {
     struct admitted_run *run = mem_alloc(1, sizeof(*run));
     run->site = copied(id->site);
@@ -93,37 +94,37 @@ void admitted_add(struct taken *taken, struct ledger *books, const struct run_id
     run->hosts = mem_alloc((size_t)n_hosts, sizeof(*run->hosts));
     run->n_hosts = n_hosts;
     for (int i = 0; i < n_hosts; i++) {
-        run->hosts[i].host = ledger_add_host(books, hosts[i].host);
+        run->hosts[i].host = ledger_add_host(ledger, hosts[i].host);
         run->hosts[i].n_slots = hosts[i].n_slots;
     }
-    if (taken->n_runs == taken->runs_capacity) {
-        taken->runs_capacity =
-            taken->runs_capacity == 0 ? FIRST_CAPACITY : taken->runs_capacity * 2;
-        taken->runs =
-            mem_grow(taken->runs, (size_t)taken->runs_capacity, sizeof(*taken->runs));
+    if (admitted->n_runs == admitted->runs_capacity) {
+        admitted->runs_capacity =
+            admitted->runs_capacity == 0 ? FIRST_CAPACITY : admitted->runs_capacity * 2;
+        admitted->runs = mem_grow(admitted->runs, (size_t)admitted->runs_capacity,
+                                  sizeof(*admitted->runs));
     }
-    int at = run_place(taken, id);
-    memmove(&taken->runs[at + 1], &taken->runs[at],
-            (size_t)(taken->n_runs - at) * sizeof(struct admitted_run *));
-    taken->runs[at] = run;
-    taken->n_runs++;
+    int at = run_place(admitted, id);
+    memmove(&admitted->runs[at + 1], &admitted->runs[at],
+            (size_t)(admitted->n_runs - at) * sizeof(struct admitted_run *));
+    admitted->runs[at] = run;
+    admitted->n_runs++;
     if (!is_ended) {
         count_slots(run, 1);
     }
 }
 
-void admitted_set_yielded(struct admitted_run *run, bool is_still)
+void admitted_set_yielded(struct admitted_run *run, bool is_yielded)
 {
-    if (!run->is_ended && run->is_still != is_still) {
+    if (!run->is_ended && run->is_yielded != is_yielded) {
         count_slots(run, -1);
-        run->is_still = is_still;
+        run->is_yielded = is_yielded;
         count_slots(run, 1);
     }
 }
 
 bool admitted_fits(const struct admitted_run *run)
 {
-    for (int i = 0; run->is_still && i < run->n_hosts; i++) {
+    for (int i = 0; run->is_yielded && i < run->n_hosts; i++) {
         const struct lease_share *entry =
             ledger_find_entry(run->book, run->hosts[i].host);
         if (entry != NULL &&
@@ -142,28 +143,28 @@ void admitted_end(struct admitted_run *run)
     }
 }
 
-void admitted_remove(struct taken *taken, const struct run_id *id)
+void admitted_remove(struct admitted *admitted, const struct run_id *id)
 {
-    struct admitted_run *run = admitted_find(taken, id);
+    struct admitted_run *run = admitted_find(admitted, id);
     if (run == NULL) {
         return;
     }
     admitted_end(run);
-    int at = run_place(taken, id);
-    taken->n_runs--;
-    memmove(&taken->runs[at], &taken->runs[at + 1],
-            (size_t)(taken->n_runs - at) * sizeof(struct admitted_run *));
+    int at = run_place(admitted, id);
+    admitted->n_runs--;
+    memmove(&admitted->runs[at], &admitted->runs[at + 1],
+            (size_t)(admitted->n_runs - at) * sizeof(struct admitted_run *));
     free_run(run);
 }
 
 /* ------------------------------------------------------------ decided up to */
 
-static int high_place(const struct taken *taken, const char *consumer)
+static int high_place(const struct admitted *admitted, const char *consumer)
 {
-    int low = 0, high = taken->n_highs;
+    int low = 0, high = admitted->n_highest;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (strcmp(taken->highs[middle].consumer, consumer) < 0) {
+        if (strcmp(admitted->highest[middle].consumer, consumer) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -172,33 +173,37 @@ static int high_place(const struct taken *taken, const char *consumer)
     return low;
 }
 
-static bool has_high(const struct taken *taken, int at, const char *consumer)
+static bool has_high(const struct admitted *admitted, int at, const char *consumer)
 {
-    return at < taken->n_highs && strcmp(taken->highs[at].consumer, consumer) == 0;
+    return at < admitted->n_highest &&
+           strcmp(admitted->highest[at].consumer, consumer) == 0;
 }
 
-uint64_t admitted_highest(const struct taken *taken, const char *consumer)
+uint64_t admitted_highest(const struct admitted *admitted, const char *consumer)
 {
-    int at = high_place(taken, consumer);
-    return has_high(taken, at, consumer) ? taken->highs[at].attempt : 0;
+    int at = high_place(admitted, consumer);
+    return has_high(admitted, at, consumer) ? admitted->highest[at].attempt : 0;
 }
 
-void admitted_set_highest(struct taken *taken, const char *consumer, uint64_t attempt)
+void admitted_set_highest(struct admitted *admitted, const char *consumer,
+                          uint64_t attempt)
 {
-    int at = high_place(taken, consumer);
-    if (has_high(taken, at, consumer)) {
-        struct admitted_highest *high = &taken->highs[at];
+    int at = high_place(admitted, consumer);
+    if (has_high(admitted, at, consumer)) {
+        struct admitted_highest *high = &admitted->highest[at];
         high->attempt = attempt > high->attempt ? attempt : high->attempt;
         return;
     }
-    if (taken->n_highs == taken->highs_capacity) {
-        taken->highs_capacity =
-            taken->highs_capacity == 0 ? FIRST_CAPACITY : taken->highs_capacity * 2;
-        taken->highs = mem_grow(taken->highs, (size_t)taken->highs_capacity,
-                                sizeof(*taken->highs));
+    if (admitted->n_highest == admitted->highest_capacity) {
+        admitted->highest_capacity = admitted->highest_capacity == 0
+                                         ? FIRST_CAPACITY
+                                         : admitted->highest_capacity * 2;
+        admitted->highest =
+            mem_grow(admitted->highest, (size_t)admitted->highest_capacity,
+                     sizeof(*admitted->highest));
     }
-    memmove(&taken->highs[at + 1], &taken->highs[at],
-            (size_t)(taken->n_highs - at) * sizeof(*taken->highs));
-    taken->highs[at] = (struct admitted_highest){copied(consumer), attempt};
-    taken->n_highs++;
+    memmove(&admitted->highest[at + 1], &admitted->highest[at],
+            (size_t)(admitted->n_highest - at) * sizeof(*admitted->highest));
+    admitted->highest[at] = (struct admitted_highest){copied(consumer), attempt};
+    admitted->n_highest++;
 }

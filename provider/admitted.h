@@ -2,7 +2,7 @@
 /* admitted.h: which attempts of which consumer were taken, on which slots, and up to
  * which number each consumer's attempts are decided.
  *
- * Ownership: strings are copied; books and hosts are borrowed from ledger.h, which
+ * Ownership: strings are copied; ledger and hosts are borrowed from ledger.h, which
  * never removes any. Order: by consumer, then attempt. Source: ARCHITECTURE 2, "Jobs" 7
  * and 9. Layer: provider (base only). */
 #ifndef SUBLET_PROVIDER_ADMITTED_H
@@ -19,8 +19,8 @@ struct admitted_run {
     char *site;
     uint64_t attempt;
     struct ledger_lease *book;
-    bool is_ended; /* its slots are free, its end is not acknowledged */
-    bool is_still; /* its slots are kept, and may be used by others of its lease */
+    bool is_ended;   /* its slots are free, its end is not acknowledged */
+    bool is_yielded; /* its slots are kept, and may be used by others of its lease */
     struct admitted_slots *hosts;
     int n_hosts;
 };
@@ -30,30 +30,32 @@ struct admitted_highest {
     uint64_t attempt;
 };
 
-struct taken {
+struct admitted {
     struct admitted_run **runs;
     int n_runs, runs_capacity;
-    struct admitted_highest *highs;
-    int n_highs, highs_capacity;
+    struct admitted_highest *highest;
+    int n_highest, highest_capacity;
 };
 
-void admitted_release(struct taken *taken);
+void admitted_release(struct admitted *admitted);
 
-struct admitted_run *admitted_find(const struct taken *taken, const struct run_id *run);
+struct admitted_run *admitted_find(const struct admitted *admitted,
+                                   const struct run_id *run);
 /* Counts its slots as used by the consumer, unless it has ended. */
-void admitted_add(struct taken *taken, struct ledger *books, const struct run_id *run,
-                  struct ledger_lease *book, const struct host_slots *hosts,
-                  int n_hosts, bool is_ended);
-void admitted_set_yielded(struct admitted_run *run, bool is_still);
+void admitted_add(struct admitted *admitted, struct ledger *ledger,
+                  const struct run_id *run, struct ledger_lease *book,
+                  const struct host_slots *hosts, int n_hosts, bool is_ended);
+void admitted_set_yielded(struct admitted_run *run, bool is_yielded);
 /* One that stands still may go on: no other uses its slots. */
 bool admitted_fits(const struct admitted_run *run);
 /* Its slots are free; the hosts want settling. */
 void admitted_end(struct admitted_run *run);
-void admitted_remove(struct taken *taken, const struct run_id *run);
+void admitted_remove(struct admitted *admitted, const struct run_id *run);
 
 /* 0: nothing is decided. */
-uint64_t admitted_highest(const struct taken *taken, const char *consumer);
+uint64_t admitted_highest(const struct admitted *admitted, const char *consumer);
 /* Never lowers it. */
-void admitted_set_highest(struct taken *taken, const char *consumer, uint64_t attempt);
+void admitted_set_highest(struct admitted *admitted, const char *consumer,
+                          uint64_t attempt);
 
 #endif

@@ -36,22 +36,22 @@ static bool parse_site(const char *site, const char *lease, char name[NAME_SIZE]
     return strchr(name, '/') == NULL;
 }
 
-struct ledger_lease *leaf_contract_open(struct ledger *books, const char *site,
+struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
                                         const char *lease, struct effects *effects)
 {
     char consumer[NAME_SIZE];
-    struct ledger_lease *book = ledger_find(books, lease);
-    const struct ledger_lease *idle = ledger_find_idle(books, lease);
+    struct ledger_lease *book = ledger_find(ledger, lease);
+    const struct ledger_lease *idle = ledger_find_idle(ledger, lease);
     bool is_open = book != NULL && !book->is_ended;
     if (is_open || (book != NULL && book->is_drained)) {
         return book;
     }
     if (idle == NULL || !parse_site(site, lease, consumer) ||
-        books->count >= LEASES_PER_PROVIDER_MAX) {
+        ledger->count >= LEASES_PER_PROVIDER_MAX) {
         return book;
     }
     if (book == NULL) {
-        book = ledger_add(books, lease, idle->policy, consumer);
+        book = ledger_add(ledger, lease, idle->policy, consumer);
     }
     ledger_set_content(book, idle->content);
     book->type = LEASE_POOL;
@@ -105,10 +105,10 @@ static bool fits_uses(const struct ledger_lease *book, const struct msg_propose 
 }
 
 /* A host's slots are all the leaf's, and what is more than it has is idle. */
-static bool fits_idle(const struct ledger *books, const struct ledger_lease *book,
+static bool fits_idle(const struct ledger *ledger, const struct ledger_lease *book,
                       const struct ledger_lease *idle, const struct host_split *split)
 {
-    const struct ledger_host *host = ledger_find_host(books, split->host);
+    const struct ledger_host *host = ledger_find_host(ledger, split->host);
     if (host == NULL || split->n_slots != proposed(book, split) ||
         split->provider + split->consumer != split->n_slots || split->n_slots <= 0) {
         return false;
@@ -123,7 +123,7 @@ static bool fits_idle(const struct ledger *books, const struct ledger_lease *boo
     return source != NULL && source->consumer >= gain && !book->is_withdrawn;
 }
 
-static bool is_acceptable(const struct ledger *books, const struct ledger_lease *book,
+static bool is_acceptable(const struct ledger *ledger, const struct ledger_lease *book,
                           const struct ledger_lease *idle,
                           const struct msg_propose *msg)
 {
@@ -132,7 +132,7 @@ static bool is_acceptable(const struct ledger *books, const struct ledger_lease 
         return false;
     }
     for (int i = 0; i < msg->n_hosts; i++) {
-        if (!fits_idle(books, book, idle, &msg->hosts[i])) {
+        if (!fits_idle(ledger, book, idle, &msg->hosts[i])) {
             return false;
         }
         n_held += msg->hosts[i].n_slots;
@@ -141,12 +141,12 @@ static bool is_acceptable(const struct ledger *books, const struct ledger_lease 
 }
 
 /* Of one host of the proposal: slots come from the idle part, or go to it. */
-static struct lease_share move_host(struct ledger *books,
+static struct lease_share move_host(struct ledger *ledger,
                                     const struct ledger_lease *book,
                                     struct ledger_lease *idle,
                                     const struct host_split *split)
 {
-    struct ledger_host *host = ledger_add_host(books, split->host);
+    struct ledger_host *host = ledger_add_host(ledger, split->host);
     const struct lease_share *old = ledger_find_entry(book, host);
     struct lease_share entry = old != NULL ? *old : (struct lease_share){.host = host};
     int gain = split->n_slots - entry.n_slots;
@@ -159,7 +159,7 @@ static struct lease_share move_host(struct ledger *books,
         source->consumer -= gain;
         idle->is_changed = true;
     }
-    host->is_unsettled |= gain < 0; /* settling takes it to the idle part */
+    host->needs_reconcile |= gain < 0; /* settling takes it to the idle part */
     return entry;
 }
 
@@ -174,21 +174,21 @@ static bool differs(const struct ledger_lease *book, const struct msg_propose *m
     return is_other;
 }
 
-static void apply(struct ledger *books, struct ledger_lease *book,
+static void apply(struct ledger *ledger, struct ledger_lease *book,
                   struct ledger_lease *idle, const struct msg_propose *msg)
 {
     struct lease_share *hosts = mem_alloc((size_t)msg->n_hosts, sizeof(*hosts));
     for (int i = 0; i < book->n_hosts; i++) {
-        book->hosts[i].host->is_unsettled |=
+        book->hosts[i].host->needs_reconcile |=
             find_split(msg, book->hosts[i].host->name) == NULL;
     }
     for (int i = 0; i < msg->n_hosts; i++) {
-        hosts[i] = move_host(books, book, idle, &msg->hosts[i]);
+        hosts[i] = move_host(ledger, book, idle, &msg->hosts[i]);
     }
     free(book->hosts);
     book->hosts = hosts;
     book->n_hosts = msg->n_hosts;
-    ledger_link(books);
+    ledger_link(ledger);
 }
 
 /* Under its next epoch, on record. */
@@ -202,16 +202,16 @@ static void commit(struct ledger_lease *book, const char *reason,
     ledger_store(book, effects);
 }
 
-bool leaf_contract_propose(struct ledger *books, struct ledger_lease *book,
+bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *book,
                            const struct msg_propose *msg, struct effects *effects)
 {
-    struct ledger_lease *idle = ledger_find_idle(books, book->lease);
-    if (!is_acceptable(books, book, idle, msg)) {
+    struct ledger_lease *idle = ledger_find_idle(ledger, book->lease);
+    if (!is_acceptable(ledger, book, idle, msg)) {
         return false;
     }
     book->is_frozen = false;
     if (differs(book, msg)) {
-        apply(books, book, idle, msg);
+        apply(ledger, book, idle, msg);
         commit(book, "", effects);
     }
     if (idle != NULL && idle->is_changed) {

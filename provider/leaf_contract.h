@@ -26,12 +26,12 @@ bool leaf_contract_is_leaf(const struct ledger_lease *book);
 /* LEASE_OPEN: the book, which may have been there; NULL: the policy exports to no pool
  * here, or the id is no leaf's. A leaf that had ended goes on above its last epoch,
  * with no slots. */
-struct ledger_lease *leaf_contract_open(struct ledger *books, const char *site,
+struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
                                         const char *lease, struct effects *effects);
 
 /* PROPOSE of a leaf. True where it holds: then it is carried out, and the book thawed.
  */
-bool leaf_contract_propose(struct ledger *books, struct ledger_lease *book,
+bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *book,
                            const struct msg_propose *msg, struct effects *effects);
 
 #endif

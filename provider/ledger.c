@@ -25,10 +25,10 @@ static void *with_room(void *items, int count, int *capacity, size_t size)
     return mem_grow(items, (size_t)*capacity, size);
 }
 
-void ledger_release(struct ledger *books)
+void ledger_release(struct ledger *ledger)
 {
-    for (int i = 0; i < books->count; i++) {
-        struct ledger_lease *book = books->items[i];
+    for (int i = 0; i < ledger->count; i++) {
+        struct ledger_lease *book = ledger->items[i];
         free(book->lease);
         free(book->policy);
         free(book->consumer);
@@ -38,26 +38,26 @@ void ledger_release(struct ledger *books)
         free(book->wanted);
         free(book);
     }
-    HASH_CLEAR(hh, books->table);
-    for (int i = 0; i < books->n_hosts; i++) {
-        free(books->hosts[i]->name);
-        free(books->hosts[i]->links);
-        free(books->hosts[i]);
+    HASH_CLEAR(hh, ledger->table);
+    for (int i = 0; i < ledger->n_hosts; i++) {
+        free(ledger->hosts[i]->name);
+        free(ledger->hosts[i]->links);
+        free(ledger->hosts[i]);
     }
-    free(books->items);
-    free(books->hosts);
-    memset(books, 0, sizeof(*books));
+    free(ledger->items);
+    free(ledger->hosts);
+    memset(ledger, 0, sizeof(*ledger));
 }
 
-/* ------------------------------------------------------------ books */
+/* ------------------------------------------------------------ ledger */
 
 /* Where the lease stands, or would. */
-static int book_place(const struct ledger *books, const char *lease)
+static int book_place(const struct ledger *ledger, const char *lease)
 {
-    int low = 0, high = books->count;
+    int low = 0, high = ledger->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (strcmp(books->items[middle]->lease, lease) < 0) {
+        if (strcmp(ledger->items[middle]->lease, lease) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -66,11 +66,11 @@ static int book_place(const struct ledger *books, const char *lease)
     return low;
 }
 
-struct ledger_lease *ledger_find(const struct ledger *books, const char *lease)
+struct ledger_lease *ledger_find(const struct ledger *ledger, const char *lease)
 {
-    int at = book_place(books, lease);
-    bool is_there = at < books->count && strcmp(books->items[at]->lease, lease) == 0;
-    return is_there ? books->items[at] : NULL;
+    int at = book_place(ledger, lease);
+    bool is_there = at < ledger->count && strcmp(ledger->items[at]->lease, lease) == 0;
+    return is_there ? ledger->items[at] : NULL;
 }
 
 /* "PROVIDER/POLICY/": its length. */
@@ -96,7 +96,7 @@ static enum ledger_part part_of(const char *lease, const char *consumer)
     return is_own ? LEDGER_OWN_LEAF : LEDGER_LEAF;
 }
 
-struct ledger_lease *ledger_find_idle(const struct ledger *books, const char *lease)
+struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *lease)
 {
     char prefix[LEASE_ID_SIZE];
     size_t length = policy_length(lease);
@@ -105,11 +105,11 @@ struct ledger_lease *ledger_find_idle(const struct ledger *books, const char *le
     }
     memcpy(prefix, lease, length);
     prefix[length] = '\0';
-    for (int i = book_place(books, prefix);
-         i < books->count && strncmp(books->items[i]->lease, prefix, length) == 0;
+    for (int i = book_place(ledger, prefix);
+         i < ledger->count && strncmp(ledger->items[i]->lease, prefix, length) == 0;
          i++) {
-        if (books->items[i]->part == LEDGER_IDLE && !books->items[i]->is_withdrawn) {
-            return books->items[i];
+        if (ledger->items[i]->part == LEDGER_IDLE && !ledger->items[i]->is_withdrawn) {
+            return ledger->items[i];
         }
     }
     return NULL;
@@ -129,7 +129,7 @@ int ledger_count_held(const struct ledger_lease *book)
     return n_held < INT32_MAX ? (int)n_held : INT32_MAX;
 }
 
-struct ledger_lease *ledger_add(struct ledger *books, const char *lease,
+struct ledger_lease *ledger_add(struct ledger *ledger, const char *lease,
                                 const char *policy, const char *consumer)
 {
     struct ledger_lease *book = mem_alloc(1, sizeof(*book));
@@ -140,13 +140,13 @@ struct ledger_lease *ledger_add(struct ledger *books, const char *lease,
     book->content = copied("");
     book->told_ms = INT64_MIN / 2; /* never, and long ago */
     book->paced_ms = INT64_MIN / 2;
-    books->items =
-        with_room(books->items, books->count, &books->capacity, sizeof(*books->items));
-    int at = book_place(books, lease);
-    memmove(&books->items[at + 1], &books->items[at],
-            (size_t)(books->count - at) * sizeof(struct ledger_lease *));
-    books->items[at] = book;
-    books->count++;
+    ledger->items = with_room(ledger->items, ledger->count, &ledger->capacity,
+                              sizeof(*ledger->items));
+    int at = book_place(ledger, lease);
+    memmove(&ledger->items[at + 1], &ledger->items[at],
+            (size_t)(ledger->count - at) * sizeof(struct ledger_lease *));
+    ledger->items[at] = book;
+    ledger->count++;
     return book;
 }
 
@@ -184,12 +184,12 @@ bool ledger_want_resources(struct ledger_lease *book,
 
 /* ------------------------------------------------------------ hosts */
 
-static int host_place(const struct ledger *books, const char *name)
+static int host_place(const struct ledger *ledger, const char *name)
 {
-    int low = 0, high = books->n_hosts;
+    int low = 0, high = ledger->n_hosts;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (strcmp(books->hosts[middle]->name, name) < 0) {
+        if (strcmp(ledger->hosts[middle]->name, name) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -198,16 +198,16 @@ static int host_place(const struct ledger *books, const char *name)
     return low;
 }
 
-struct ledger_host *ledger_find_host(const struct ledger *books, const char *name)
+struct ledger_host *ledger_find_host(const struct ledger *ledger, const char *name)
 {
     struct ledger_host *host;
-    HASH_FIND_STR(books->table, name, host);
+    HASH_FIND_STR(ledger->table, name, host);
     return host;
 }
 
-struct ledger_host *ledger_add_host(struct ledger *books, const char *name)
+struct ledger_host *ledger_add_host(struct ledger *ledger, const char *name)
 {
-    struct ledger_host *host = ledger_find_host(books, name);
+    struct ledger_host *host = ledger_find_host(ledger, name);
     if (host != NULL) {
         return host;
     }
@@ -216,14 +216,14 @@ struct ledger_host *ledger_add_host(struct ledger *books, const char *name)
     for (int i = 0; i < SPACES; i++) {
         host->spaces_mib[i] = -1;
     }
-    books->hosts = with_room(books->hosts, books->n_hosts, &books->hosts_capacity,
-                             sizeof(*books->hosts));
-    int at = host_place(books, name);
-    memmove(&books->hosts[at + 1], &books->hosts[at],
-            (size_t)(books->n_hosts - at) * sizeof(struct ledger_host *));
-    books->hosts[at] = host;
-    HASH_ADD_KEYPTR(hh, books->table, host->name, strlen(host->name), host);
-    books->n_hosts++;
+    ledger->hosts = with_room(ledger->hosts, ledger->n_hosts, &ledger->hosts_capacity,
+                              sizeof(*ledger->hosts));
+    int at = host_place(ledger, name);
+    memmove(&ledger->hosts[at + 1], &ledger->hosts[at],
+            (size_t)(ledger->n_hosts - at) * sizeof(struct ledger_host *));
+    ledger->hosts[at] = host;
+    HASH_ADD_KEYPTR(hh, ledger->table, host->name, strlen(host->name), host);
+    ledger->n_hosts++;
     return host;
 }
 
@@ -238,17 +238,17 @@ struct lease_share *ledger_find_entry(const struct ledger_lease *book,
     return NULL;
 }
 
-void ledger_link(struct ledger *books)
+void ledger_link(struct ledger *ledger)
 {
-    for (int i = 0; i < books->n_hosts; i++) {
-        books->hosts[i]->n_links = 0;
+    for (int i = 0; i < ledger->n_hosts; i++) {
+        ledger->hosts[i]->n_links = 0;
     }
-    for (int i = 0; i < books->count; i++) {
-        for (int j = 0; j < books->items[i]->n_hosts; j++) {
-            struct ledger_host *host = books->items[i]->hosts[j].host;
+    for (int i = 0; i < ledger->count; i++) {
+        for (int j = 0; j < ledger->items[i]->n_hosts; j++) {
+            struct ledger_host *host = ledger->items[i]->hosts[j].host;
             host->links = with_room(host->links, host->n_links, &host->links_capacity,
                                     sizeof(*host->links));
-            host->links[host->n_links++] = (struct ledger_link){books->items[i], j};
+            host->links[host->n_links++] = (struct ledger_link){ledger->items[i], j};
         }
     }
 }
@@ -261,7 +261,7 @@ static int least(int a, int b)
 void ledger_count_consumer(struct lease_share *entry)
 {
     entry->consumer_used =
-        least(entry->consumer, entry->consumer_running + entry->consumer_still);
+        least(entry->consumer, entry->consumer_running + entry->consumer_yielded);
 }
 
 bool ledger_is_owed(const struct ledger_lease *book)
@@ -283,7 +283,7 @@ static int64_t attribute_to(struct ledger_host *host, bool is_owed, int64_t left
         int used = left < bound ? (int)left : bound;
         book->is_dirty = book->is_dirty || used != entry->provider_used;
         /* What it has as a leaf and uses no more may be owed to the pool. */
-        host->is_unsettled |=
+        host->needs_reconcile |=
             book->part == LEDGER_OWN_LEAF && used != entry->provider_used;
         entry->provider_used = used;
         left -= used;
@@ -295,7 +295,7 @@ static int64_t attribute_to(struct ledger_host *host, bool is_owed, int64_t left
  * may run on what is not. Returns how many used slots found no place. */
 static int64_t attribute_once(struct ledger_host *host)
 {
-    int64_t left = (int64_t)host->local_used + host->local_still;
+    int64_t left = (int64_t)host->local_used + host->local_yielded;
     if (host->is_known) {
         int64_t own = host->max; /* slots that no lease has */
         for (int i = 0; i < host->n_links; i++) {
@@ -305,7 +305,7 @@ static int64_t attribute_once(struct ledger_host *host)
     }
     left = attribute_to(host, false, left > 0 ? left : 0);
     left = attribute_to(host, true, left);
-    return left - host->local_still; /* those need no place until they go on */
+    return left - host->local_yielded; /* those need no place until they go on */
 }
 
 /* Thaws leases whose slots on the host are needed; true where there was one. */
@@ -373,10 +373,10 @@ void ledger_store(const struct ledger_lease *book, struct effects *effects)
     effects_store(effects, &row);
 }
 
-void ledger_load(struct ledger *books, const struct row_book *row)
+void ledger_load(struct ledger *ledger, const struct row_book *row)
 {
     struct ledger_lease *book =
-        ledger_add(books, row->lease, row->policy, row->consumer);
+        ledger_add(ledger, row->lease, row->policy, row->consumer);
     ledger_set_content(book, row->content);
     book->type = row->type;
     book->epoch = row->epoch;
@@ -396,7 +396,7 @@ void ledger_load(struct ledger *books, const struct row_book *row)
     for (int i = 0; i < row->n_hosts; i++) {
         const struct host_split *split = &row->hosts[i];
         book->hosts[i] = (struct lease_share){
-            .host = ledger_add_host(books, split->host),
+            .host = ledger_add_host(ledger, split->host),
             .n_wanted = split->n_slots,
             .n_slots = split->n_slots,
             .provider = split->provider,
@@ -407,5 +407,5 @@ void ledger_load(struct ledger *books, const struct row_book *row)
     }
     ledger_set_resources(book, row->resources, row->n_resources);
     ledger_want_resources(book, row->resources, row->n_resources);
-    ledger_link(books);
+    ledger_link(ledger);
 }

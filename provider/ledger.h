@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.h: the books themselves: leases with their hosts, the hosts with what the site
- * uses of them, and who of both sides uses which slots.
+/* ledger.h: the ledger themselves: leases with their hosts, the hosts with what the
+ * site uses of them, and who of both sides uses which slots.
  *
  * Nothing is decided here. One rule is kept: the slots that the site's own jobs use on
  * a host are attributed first to slots that no lease has, then to the leases' slots
@@ -9,9 +9,9 @@
  * the jobs then find no place (a host shrank, another lease grew), the freeze is given
  * up: it lapses, and a proposal that still comes is judged by the true counts.
  *
- * Ownership: books own all strings. Order: books by lease id, hosts by name; a lease's
- * hosts in its policy's order; a host's links by lease id.
- * Source: ARCHITECTURE 5, "a provider's local jobs on a host". Layer: provider. */
+ * Ownership: ledger own all strings. Order: ledger by lease id, hosts by name; a
+ * lease's hosts in its policy's order; a host's links by lease id. Source: ARCHITECTURE
+ * 5, "a provider's local jobs on a host". Layer: provider. */
 #ifndef SUBLET_PROVIDER_LEDGER_H
 #define SUBLET_PROVIDER_LEDGER_H
 
@@ -45,11 +45,11 @@ struct ledger_host {
     bool is_known; /* the site has told what follows */
     int max;       /* MXJ */
     int local_used;
-    int local_still; /* of jobs that stand still and have given their slots away */
+    int local_yielded; /* of jobs that stand still and have given their slots away */
     int64_t spaces_mib[SPACES]; /* that it has; -1: not known */
     bool is_down;
-    bool is_taken;     /* by an exclusive job */
-    bool is_unsettled; /* reconcile.c has to look at it */
+    bool is_used_exclusively; /* by an exclusive job */
+    bool needs_reconcile;     /* reconcile.c has to look at it */
     struct ledger_link *links;
     int n_links, links_capacity;
     UT_hash_handle hh;
@@ -62,8 +62,9 @@ struct lease_share {
     int n_wanted; /* that the export policy gives it; 0: on its way out */
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
-    int consumer_running, consumer_still; /* slots of the consumer's jobs */
-    bool is_going; /* it is to go home whole (recall_book.h); in memory alone */
+    int consumer_running, consumer_yielded; /* slots of the consumer's jobs */
+    bool
+        is_recalled_whole; /* it is to go home whole (recall_book.h); in memory alone */
     struct space wanted[SPACES]; /* that the export policy gives it */
     struct space spaces[SPACES]; /* that the consumer has */
 };
@@ -117,14 +118,14 @@ struct ledger {
     struct ledger_host *table;  /* a scheduler asks about every host in every pass */
     int n_hosts, hosts_capacity;
     uint64_t n_changes; /* of what is exported besides slots */
-    bool is_unshared;   /* shared_instances.c has to look at shared resources */
+    bool needs_reshare; /* shared_instances.c has to look at shared resources */
 };
 
-void ledger_release(struct ledger *books);
+void ledger_release(struct ledger *ledger);
 
-struct ledger_lease *ledger_find(const struct ledger *books, const char *lease);
+struct ledger_lease *ledger_find(const struct ledger *ledger, const char *lease);
 /* A new book at epoch 0 without hosts. */
-struct ledger_lease *ledger_add(struct ledger *books, const char *lease,
+struct ledger_lease *ledger_add(struct ledger *ledger, const char *lease,
                                 const char *policy, const char *consumer);
 void ledger_set_content(struct ledger_lease *book, const char *content);
 /* True where they are others than before. */
@@ -134,8 +135,8 @@ bool ledger_set_resources(struct ledger_lease *book,
 bool ledger_want_resources(struct ledger_lease *book,
                            const struct lease_resource *resources, int n_resources);
 
-struct ledger_host *ledger_find_host(const struct ledger *books, const char *name);
-struct ledger_host *ledger_add_host(struct ledger *books, const char *name);
+struct ledger_host *ledger_find_host(const struct ledger *ledger, const char *name);
+struct ledger_host *ledger_add_host(struct ledger *ledger, const char *name);
 
 /* The book's entry for a host, or NULL. */
 struct lease_share *ledger_find_entry(const struct ledger_lease *book,
@@ -143,23 +144,23 @@ struct lease_share *ledger_find_entry(const struct ledger_lease *book,
 /* What the site itself has of a pool as a leaf, and what falls free of it goes back. */
 bool ledger_is_owed(const struct ledger_lease *book);
 /* After any change of which hosts a book has. */
-void ledger_link(struct ledger *books);
+void ledger_link(struct ledger *ledger);
 
 /* After a change of what the consumer holds or its jobs have. */
 void ledger_count_consumer(struct lease_share *entry);
 /* The contract with the slots of the policy that are idle in its pool; NULL: the policy
  * exports to none now. Likewise by "PROVIDER/POLICY/" and what may follow. */
-struct ledger_lease *ledger_find_idle(const struct ledger *books, const char *lease);
+struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *lease);
 /* Both are parts of one policy. */
 bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lease *b);
 /* Slots that are held, on all hosts. */
 int ledger_count_held(const struct ledger_lease *book);
 
-/* Attributes a host's local use anew; marks books whose share of it changed. */
+/* Attributes a host's local use anew; marks ledger whose share of it changed. */
 void ledger_attribute(struct ledger_host *host);
 
 /* The lease's row as it is now. */
 void ledger_store(const struct ledger_lease *book, struct effects *effects);
-void ledger_load(struct ledger *books, const struct row_book *row);
+void ledger_load(struct ledger *ledger, const struct row_book *row);
 
 #endif

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/resend.h"
 #include "model/exported_resources.h"
 #include "provider/export_memory.h"
 #include "provider/recall_book.h"
 #include "provider/reconcile.h"
+
+static const struct resend_waits tell_waits = {.first_ms = PROVIDER_TELL_EVERY_MS,
+                                               .last_ms = PROVIDER_TELL_CALM_MS};
 
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
 {
@@ -33,8 +37,8 @@ void provider_free(struct provider *provider)
     if (provider == NULL) {
         return;
     }
-    admitted_release(&provider->taken);
-    ledger_release(&provider->books);
+    admitted_release(&provider->admitted);
+    ledger_release(&provider->ledger);
     arena_release(provider->shown);
     free(provider->shown);
     free(provider->site);
@@ -53,19 +57,20 @@ void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeo
 
 static void load_run(struct provider *provider, const struct row_run *row)
 {
-    struct ledger_lease *book = ledger_find(&provider->books, row->lease);
+    struct ledger_lease *book = ledger_find(&provider->ledger, row->lease);
     if (book != NULL && !row->is_gone) {
-        admitted_add(&provider->taken, &provider->books, &row->run, book, row->hosts,
-                     row->n_hosts, row->record == RUN_RECORD_ENDED);
+        admitted_add(&provider->admitted, &provider->ledger, &row->run, book,
+                     row->hosts, row->n_hosts, row->record == RUN_RECORD_ENDED);
     }
 }
 
 void provider_load(struct provider *provider, const struct row *row)
 {
     if (row->kind == ROW_BOOK && !row->book.is_gone) {
-        ledger_load(&provider->books, &row->book);
+        ledger_load(&provider->ledger, &row->book);
     } else if (row->kind == ROW_HIGH) {
-        admitted_set_highest(&provider->taken, row->high.consumer, row->high.attempt);
+        admitted_set_highest(&provider->admitted, row->high.consumer,
+                             row->high.attempt);
     } else if (row->kind == ROW_RUN && row->run.lease[0] != '\0') {
         load_run(provider, &row->run);
     }
@@ -82,7 +87,7 @@ static bool takes_none(const struct ledger_lease *book)
 
 const struct ledger_host *provider_host(struct provider *provider, const char *name)
 {
-    return ledger_add_host(&provider->books, name);
+    return ledger_add_host(&provider->ledger, name);
 }
 
 const char *provider_host_name(const struct ledger_host *host)
@@ -103,7 +108,7 @@ int provider_host_local_max(const struct ledger_host *host, int max, int local_u
     }
     /* Until they are home nothing new runs where a job stands still: it counts as in
      * use, so that what begins there would have to end again. */
-    allowed -= is_owed ? host->local_still : 0;
+    allowed -= is_owed ? host->local_yielded : 0;
     return allowed > local_used ? (int)allowed : local_used;
 }
 
@@ -111,13 +116,13 @@ int provider_local_max(const struct provider *provider, const char *name, int ma
                        int local_used)
 {
     static const struct ledger_host nothing = {0};
-    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     return provider_host_local_max(host != NULL ? host : &nothing, max, local_used);
 }
 
 int provider_exported(const struct provider *provider, const char *name)
 {
-    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     int n_slots = 0;
     for (int i = 0; host != NULL && i < host->n_links; i++) {
         n_slots += host->links[i].book->hosts[host->links[i].index].n_slots;
@@ -138,21 +143,21 @@ int provider_host_lent(const struct ledger_host *host)
 
 int provider_lent(const struct provider *provider, const char *name)
 {
-    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     return host != NULL ? provider_host_lent(host) : 0;
 }
 
 int64_t provider_space(const struct provider *provider, const char *name,
                        enum space_kind kind)
 {
-    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     return host != NULL ? export_memory_sum(host, kind) : 0;
 }
 
 int64_t provider_known_space(const struct provider *provider, const char *name,
                              enum space_kind kind)
 {
-    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     return host != NULL ? host->spaces_mib[kind] : -1;
 }
 
@@ -169,13 +174,13 @@ int provider_list_pools(const struct provider *provider, struct arena *arena,
                         struct provider_pool **pools)
 {
     int n_all = 0, n_pools = 0;
-    for (int i = 0; i < provider->books.count; i++) {
-        n_all += provider->books.items[i]->n_resources;
+    for (int i = 0; i < provider->ledger.count; i++) {
+        n_all += provider->ledger.items[i]->n_resources;
     }
     struct provider_pool *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
     n_all = 0;
-    for (int i = 0; i < provider->books.count; i++) {
-        const struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        const struct ledger_lease *book = provider->ledger.items[i];
         for (int k = 0; k < book->n_resources; k++) {
             const struct lease_resource *resource = &book->resources[k];
             all[n_all++] = (struct provider_pool){
@@ -199,30 +204,30 @@ int provider_list_pools(const struct provider *provider, struct arena *arena,
 
 uint64_t provider_changes(const struct provider *provider)
 {
-    return provider->books.n_changes;
+    return provider->ledger.n_changes;
 }
 
 void provider_set_local_used(struct provider *provider, const char *name, int max,
                              int local_used)
 {
-    struct ledger_host *host = ledger_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->ledger, name);
     if (host->is_known && host->max == max && host->local_used == local_used) {
         return;
     }
     host->is_known = true;
     host->max = max;
     host->local_used = local_used;
-    host->is_unsettled = true;
+    host->needs_reconcile = true;
     ledger_attribute(host);
 }
 
 void provider_set_local_yielded(struct provider *provider, const char *name,
                                 int n_slots)
 {
-    struct ledger_host *host = ledger_add_host(&provider->books, name);
-    if (host->local_still != n_slots) {
-        host->local_still = n_slots;
-        host->is_unsettled = true;
+    struct ledger_host *host = ledger_add_host(&provider->ledger, name);
+    if (host->local_yielded != n_slots) {
+        host->local_yielded = n_slots;
+        host->needs_reconcile = true;
         ledger_attribute(host);
     }
 }
@@ -236,7 +241,7 @@ static void tell_all(struct ledger_host *host)
 
 void provider_set_down(struct provider *provider, const char *name, bool is_down)
 {
-    struct ledger_host *host = ledger_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->ledger, name);
     if (host->is_down != is_down) {
         host->is_down = is_down;
         tell_all(host);
@@ -246,9 +251,9 @@ void provider_set_down(struct provider *provider, const char *name, bool is_down
 void provider_set_used_exclusively(struct provider *provider, const char *name,
                                    bool is_taken)
 {
-    struct ledger_host *host = ledger_add_host(&provider->books, name);
-    if (host->is_taken != is_taken) {
-        host->is_taken = is_taken;
+    struct ledger_host *host = ledger_add_host(&provider->ledger, name);
+    if (host->is_used_exclusively != is_taken) {
+        host->is_used_exclusively = is_taken;
         tell_all(host);
     }
 }
@@ -256,10 +261,10 @@ void provider_set_used_exclusively(struct provider *provider, const char *name,
 void provider_set_spaces(struct provider *provider, const char *name,
                          const int64_t mib[SPACES])
 {
-    struct ledger_host *host = ledger_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->ledger, name);
     if (memcmp(host->spaces_mib, mib, sizeof(host->spaces_mib)) != 0) {
         memcpy(host->spaces_mib, mib, sizeof(host->spaces_mib));
-        host->is_unsettled = true;
+        host->needs_reconcile = true;
     }
 }
 
@@ -269,8 +274,8 @@ void provider_set_waiting(struct provider *provider, int n_waiting_slots)
         return;
     }
     provider->n_waiting_slots = n_waiting_slots;
-    for (int i = 0; i < provider->books.count; i++) {
-        struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        struct ledger_lease *book = provider->ledger.items[i];
         book->is_dirty = book->is_dirty || !book->is_ended;
     }
 }
@@ -307,7 +312,7 @@ void provider_fill_state(const struct provider *provider,
             .consumer = entry->consumer,
             .provider_used = entry->provider_used,
             .consumer_used = entry->consumer_used,
-            .is_down = entry->host->is_down || entry->host->is_taken,
+            .is_down = entry->host->is_down || entry->host->is_used_exclusively,
         };
         memcpy(hosts[i].spaces, entry->spaces, sizeof(entry->spaces));
     }
@@ -328,7 +333,7 @@ void provider_fill_state(const struct provider *provider,
         .lease_term_ms = book->lease_term_ms,
         .ends_lost = book->ends_lost,
         .takes_interactive = book->takes_interactive,
-        .last_attempt = admitted_highest(&provider->taken, book->consumer),
+        .last_attempt = admitted_highest(&provider->admitted, book->consumer),
         .hosts = hosts,
         .n_hosts = book->n_hosts,
         .resources = exported_resources_copy(arena, book->resources, book->n_resources),
@@ -384,20 +389,20 @@ void provider_session(struct provider *provider, uint64_t session, int64_t now_m
 {
     provider->session = session;
     provider_refresh(provider, now_ms, effects);
-    for (int i = 0; i < provider->books.count; i++) {
-        provider_tell(provider, provider->books.items[i], now_ms, effects);
+    for (int i = 0; i < provider->ledger.count; i++) {
+        provider_tell(provider, provider->ledger.items[i], now_ms, effects);
     }
 }
 
 int provider_count_books(const struct provider *provider)
 {
-    return provider->books.count;
+    return provider->ledger.count;
 }
 
 bool provider_find_book(const struct provider *provider, const char *lease,
                         struct msg_state *state)
 {
-    const struct ledger_lease *book = ledger_find(&provider->books, lease);
+    const struct ledger_lease *book = ledger_find(&provider->ledger, lease);
     if (book != NULL) {
         arena_clear(provider->shown);
         provider_fill_state(provider, book, provider->shown, state);
@@ -407,7 +412,7 @@ bool provider_find_book(const struct provider *provider, const char *lease,
 
 const char *provider_book_id(const struct provider *provider, int index)
 {
-    return provider->books.items[index]->lease;
+    return provider->ledger.items[index]->lease;
 }
 
 /* ------------------------------------------------------------ recalls */
@@ -415,7 +420,7 @@ const char *provider_book_id(const struct provider *provider, int index)
 bool provider_overdue_at(const struct provider *provider, int index,
                          struct arena *arena, struct provider_overdue *overdue)
 {
-    const struct ledger_lease *book = provider->books.items[index];
+    const struct ledger_lease *book = provider->ledger.items[index];
     *overdue = (struct provider_overdue){.lease = book->lease,
                                          .is_own = book->part == LEDGER_OWN_LEAF};
     overdue->n_slots =
@@ -426,8 +431,8 @@ bool provider_overdue_at(const struct provider *provider, int index,
 int provider_own_used(const struct provider *provider, const char *lease,
                       const char *name)
 {
-    const struct ledger_lease *book = ledger_find(&provider->books, lease);
-    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct ledger_lease *book = ledger_find(&provider->ledger, lease);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     const struct lease_share *entry =
         book != NULL && host != NULL ? ledger_find_entry(book, host) : NULL;
     return entry != NULL ? entry->provider_used : 0;
@@ -440,8 +445,8 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
 {
     bool has_thawed = false;
     provider->now_ms = now_ms;
-    for (int i = 0; i < provider->books.count; i++) {
-        struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        struct ledger_lease *book = provider->ledger.items[i];
         recall_book_tick(book, now_ms);
         if (book->is_frozen && book->frozen_until_ms <= now_ms) {
             book->is_frozen = false;
@@ -449,25 +454,20 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
             has_thawed = true;
         }
     }
-    for (int i = 0; has_thawed && i < provider->books.n_hosts; i++) {
-        ledger_attribute(provider->books.hosts[i]);
+    for (int i = 0; has_thawed && i < provider->ledger.n_hosts; i++) {
+        ledger_attribute(provider->ledger.hosts[i]);
     }
     if (provider->plan != NULL) {
-        reconcile(&provider->books, effects);
+        reconcile(&provider->ledger, effects);
     }
 }
 
-/* Until what is as it was is told again: told to nobody's use, most often. */
+/* The wait until an unchanged STATE is sent again, most often in vain. */
 static int64_t pause_of(const struct provider *provider,
                         const struct ledger_lease *book)
 {
-    int64_t pause_ms = PROVIDER_TELL_EVERY_MS;
-    for (int i = 0; i < book->n_repeats && pause_ms < PROVIDER_TELL_CALM_MS; i++) {
-        pause_ms *= 2;
-    }
-    if (pause_ms > PROVIDER_TELL_CALM_MS || book->is_ended) {
-        pause_ms = PROVIDER_TELL_CALM_MS;
-    }
+    int64_t pause_ms = book->is_ended ? PROVIDER_TELL_CALM_MS
+                                      : resend_wait_ms(tell_waits, book->n_repeats + 1);
     return pause_ms * provider->patience;
 }
 
@@ -486,8 +486,8 @@ static int64_t tell_at(const struct provider *provider, const struct ledger_leas
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)
 {
     provider_refresh(provider, now_ms, effects);
-    for (int i = 0; i < provider->books.count; i++) {
-        struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        struct ledger_lease *book = provider->ledger.items[i];
         if (tell_at(provider, book) <= now_ms) {
             int n_repeats = book->is_dirty ? 0 : book->n_repeats + 1;
             provider_tell(provider, book, now_ms, effects);
@@ -499,8 +499,8 @@ void provider_tick(struct provider *provider, int64_t now_ms, struct effects *ef
 int64_t provider_wake_ms(const struct provider *provider)
 {
     int64_t wake_ms = INT64_MAX;
-    for (int i = 0; i < provider->books.count; i++) {
-        const struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        const struct ledger_lease *book = provider->ledger.items[i];
         int64_t tell_ms = provider->session != 0 ? tell_at(provider, book) : INT64_MAX;
         wake_ms = tell_ms < wake_ms ? tell_ms : wake_ms;
         if (book->is_frozen && book->frozen_until_ms < wake_ms) {

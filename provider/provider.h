@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider.h: lending: the books of the slots that this site exports, and their fence.
+/* provider.h: lending: the ledger of the slots that this site exports, and their fence.
  *
- * The site is the only authority over its slots: the books say which slots of which
+ * The site is the only authority over its slots: the ledger say which slots of which
  * host a lease has, who holds them under which epoch, whether it is frozen, which
  * attempts of which consumer were taken. What broker and consumers ask is judged by the
- * books alone.
+ * ledger alone.
  *
  * Units: slots, milliseconds. Ownership: names are copied.
  * Errors: a request that does not hold is answered (STATE, ATTEMPT_STATE) and changes
- * nothing. Order: books by lease id; a host's local use is attributed first to slots
+ * nothing. Order: ledger by lease id; a host's local use is attributed first to slots
  * that are not exported, then to its shared leases in id order.
  * Source: ARCHITECTURE 2 "Contract" 2-4 and "Jobs" 7-9; lsf.md 1.2-1.5.
  * Layer: provider (base only). */
@@ -32,7 +32,7 @@ void provider_set_patience(struct provider *provider, int patience);
 /* ROW_BOOK, ROW_HIGH, and ROW_RUN of consumers (lease not empty). */
 void provider_load(struct provider *provider, const struct row *row);
 
-/* Brings the books in line with the export plan (at start; on reload): a new policy
+/* Brings the ledger in line with the export plan (at start; on reload): a new policy
  * opens a book at epoch 1 (shared: all but one slot, on its first host, the provider's;
  * exclusive: all the consumer's); an equal one keeps its split; a changed or shrunken
  * one is the next epoch (idle slots taken first); one that is gone is withdrawn. What
@@ -134,7 +134,7 @@ enum attempt_state provider_run_unknown_state(const struct provider *provider,
 /* A consumer's run stands still: it keeps its slots, and others of the consumer may run
  * on them meanwhile; or it goes on, for which its slots must be free. */
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
-                              bool is_still);
+                              bool is_yielded);
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run);
 /* A consumer's run ended (its slots are free) and, later, was acknowledged. */
 void provider_run_ended(struct provider *provider, const struct run_id *run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider_broker.c: what the broker asks about a contract, judged by the books alone:
+/* provider_broker.c: what the broker asks about a contract, judged by the ledger alone:
  * FREEZE [2] and PROPOSE [4]; what is asked about parts of pools goes on to
  * leaf_contract.c and recall_book.c. Whatever comes, the answer is the whole STATE.
  *
@@ -92,11 +92,11 @@ static bool apply(struct ledger_lease *book, const struct msg_propose *msg)
     return differs;
 }
 
-static void propose(struct ledger *books, struct ledger_lease *book,
+static void propose(struct ledger *ledger, struct ledger_lease *book,
                     const struct msg_propose *msg, struct effects *effects)
 {
     if (leaf_contract_is_leaf(book)) {
-        leaf_contract_propose(books, book, msg, effects);
+        leaf_contract_propose(ledger, book, msg, effects);
         return;
     }
     if (book->part == LEDGER_IDLE) {
@@ -139,9 +139,9 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
         return;
     }
     provider_refresh(provider, now_ms, effects);
-    struct ledger_lease *book = ledger_find(&provider->books, lease_of(msg));
+    struct ledger_lease *book = ledger_find(&provider->ledger, lease_of(msg));
     if (msg->kind == MSG_LEASE_OPEN) {
-        book = leaf_contract_open(&provider->books, provider->site,
+        book = leaf_contract_open(&provider->ledger, provider->site,
                                   msg->lease_open.lease, effects);
     }
     if (book == NULL) {
@@ -151,7 +151,7 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
     if (msg->kind == MSG_FREEZE) {
         freeze(provider, book, &msg->freeze, now_ms);
     } else if (msg->kind == MSG_PROPOSE) {
-        propose(&provider->books, book, &msg->propose, effects);
+        propose(&provider->ledger, book, &msg->propose, effects);
         provider_refresh(provider, now_ms, effects); /* own jobs may count elsewhere */
     } else if (msg->kind == MSG_DRAIN) {
         provider_export_drain(provider, &msg->drain, now_ms, effects);

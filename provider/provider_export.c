@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider_export.c: the books brought in line with the export plan, at start and on
+/* provider_export.c: the ledger brought in line with the export plan, at start and on
  * reload. Which slots move, and when, is reconcile.c's; here is which lease is which.
  *
  * A named policy is known by its name: whatever changes in it, its leases keep their
@@ -61,8 +61,8 @@ static bool is_claimed(const struct unnamed_list *list, int number)
 
 static bool is_used(const struct provider *provider, int number)
 {
-    for (int i = 0; i < provider->books.count; i++) {
-        if (number_of(provider->books.items[i]) == number) {
+    for (int i = 0; i < provider->ledger.count; i++) {
+        if (number_of(provider->ledger.items[i]) == number) {
             return true;
         }
     }
@@ -74,8 +74,8 @@ static int known_number(const struct provider *provider,
                         const struct unnamed_list *list, const struct unnamed *unnamed)
 {
     int best = 0;
-    for (int i = 0; i < provider->books.count; i++) {
-        const struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        const struct ledger_lease *book = provider->ledger.items[i];
         int number = number_of(book);
         if (number == 0 || strcmp(book->content, unnamed->content) != 0 ||
             is_claimed(list, number)) {
@@ -144,7 +144,7 @@ static void name_policy(const struct unnamed_list *list,
     }
 }
 
-/* ------------------------------------------------------------ books */
+/* ------------------------------------------------------------ ledger */
 
 /* The contract changes, whatever becomes of its slots. */
 static void change(struct ledger_lease *book, const char *reason)
@@ -155,7 +155,7 @@ static void change(struct ledger_lease *book, const char *reason)
 
 /* What the policy gives each host now, in its order; hosts that it had stay behind them
  * until they are idle. Returns how many there are. */
-static int list_wanted(struct ledger *books, const struct ledger_lease *book,
+static int list_wanted(struct ledger *ledger, const struct ledger_lease *book,
                        const struct export_lease *lease, struct lease_share *hosts)
 {
     int n_hosts = 0;
@@ -164,7 +164,7 @@ static int list_wanted(struct ledger *books, const struct ledger_lease *book,
         memset(book->hosts[i].wanted, 0, sizeof(book->hosts[i].wanted));
     }
     for (int i = 0; i < lease->n_hosts; i++) {
-        struct ledger_host *host = ledger_add_host(books, lease->hosts[i].host);
+        struct ledger_host *host = ledger_add_host(ledger, lease->hosts[i].host);
         struct lease_share *entry = ledger_find_entry(book, host);
         hosts[n_hosts] = entry != NULL ? *entry : (struct lease_share){.host = host};
         memcpy(hosts[n_hosts].wanted, lease->hosts[i].spaces,
@@ -194,12 +194,12 @@ static bool are_other_hosts(const struct ledger_lease *book,
 
 /* Which hosts a lease has is part of the contract. How many slots they get, settling
  * will tell. */
-static void set_wanted(struct ledger *books, struct ledger_lease *book,
+static void set_wanted(struct ledger *ledger, struct ledger_lease *book,
                        const struct export_lease *lease)
 {
     size_t n_max = (size_t)lease->n_hosts + (size_t)book->n_hosts;
     struct lease_share *hosts = mem_alloc(n_max, sizeof(*hosts));
-    int n_hosts = list_wanted(books, book, lease, hosts);
+    int n_hosts = list_wanted(ledger, book, lease, hosts);
     bool are_others = are_other_hosts(book, hosts, n_hosts);
     if (are_others && !book->is_changed) {
         change(book, "export policy changed");
@@ -208,7 +208,7 @@ static void set_wanted(struct ledger *books, struct ledger_lease *book,
     book->hosts = hosts;
     book->n_hosts = n_hosts;
     if (are_others) {
-        ledger_link(books);
+        ledger_link(ledger);
     }
 }
 
@@ -270,8 +270,8 @@ static void keep_book(struct ledger_lease *book)
 static void export_leaves(struct provider *provider, const struct ledger_lease *idle,
                           struct effects *effects)
 {
-    for (int i = 0; i < provider->books.count; i++) {
-        struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        struct ledger_lease *book = provider->ledger.items[i];
         if (!leaf_contract_is_leaf(book) || !ledger_is_same_policy(book, idle) ||
             book->is_drained || book->is_ended) {
             continue;
@@ -315,7 +315,7 @@ static void export_lease(struct provider *provider, const struct export_lease *l
 {
     char id[LEASE_ID_SIZE];
     snprintf(id, sizeof(id), "%s/%s/%s", provider->site, policy, lease->consumer);
-    struct ledger_lease *book = ledger_find(&provider->books, id);
+    struct ledger_lease *book = ledger_find(&provider->ledger, id);
     if (book != NULL && book->is_drained) {
         /* As if the policy were not there, until it is resumed; but nobody else is to
          * have its part. */
@@ -329,7 +329,7 @@ static void export_lease(struct provider *provider, const struct export_lease *l
         return;
     }
     if (book == NULL) {
-        book = ledger_add(&provider->books, id, policy, lease->consumer);
+        book = ledger_add(&provider->ledger, id, policy, lease->consumer);
     }
     book->is_exported = true;
     book->is_open = false;
@@ -342,7 +342,7 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     book->is_made = book->is_made || lease->type == LEASE_POOL;
     set_type(book, lease->type);
     set_terms(book, lease);
-    set_wanted(&provider->books, book, lease);
+    set_wanted(&provider->ledger, book, lease);
     book->needs_reserved = lease->type == LEASE_SHARED && !book->is_made;
     if (book->is_revised) {
         ledger_set_content(book, lease->content);
@@ -367,8 +367,8 @@ static void withdraw(struct ledger_lease *book, const char *reason)
 
 static void withdraw_others(struct provider *provider)
 {
-    for (int i = 0; i < provider->books.count; i++) {
-        struct ledger_lease *book = provider->books.items[i];
+    for (int i = 0; i < provider->ledger.count; i++) {
+        struct ledger_lease *book = provider->ledger.items[i];
         if (!book->is_exported && !book->has_part) {
             ledger_want_resources(book, NULL, 0);
         }
@@ -382,12 +382,12 @@ static void withdraw_others(struct provider *provider)
 /* What is on record says nothing about the sizes of hosts: all are looked at. */
 static void unsettle_all(struct provider *provider)
 {
-    for (int i = 0; i < provider->books.n_hosts; i++) {
-        provider->books.hosts[i]->is_unsettled = true;
+    for (int i = 0; i < provider->ledger.n_hosts; i++) {
+        provider->ledger.hosts[i]->needs_reconcile = true;
     }
 }
 
-/* The broker has a contract of a higher epoch, of books that are lost. Whatever those
+/* The broker has a contract of a higher epoch, of ledger that are lost. Whatever those
  * said, what this one says is the next. */
 static void recover(struct provider *provider, struct ledger_lease *book,
                     uint64_t above, int64_t now_ms, struct effects *effects)
@@ -407,7 +407,7 @@ static void recover(struct provider *provider, struct ledger_lease *book,
 void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
                            int64_t now_ms, struct effects *effects)
 {
-    struct ledger_lease *book = ledger_find(&provider->books, drain->lease);
+    struct ledger_lease *book = ledger_find(&provider->ledger, drain->lease);
     if (book == NULL) {
         return;
     }
@@ -429,9 +429,9 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects)
 {
     struct unnamed_list list = number_policies(provider, plan);
-    for (int i = 0; i < provider->books.count; i++) {
-        provider->books.items[i]->is_exported = false;
-        provider->books.items[i]->has_part = false;
+    for (int i = 0; i < provider->ledger.count; i++) {
+        provider->ledger.items[i]->is_exported = false;
+        provider->ledger.items[i]->has_part = false;
     }
     for (int i = 0; i < plan->n_leases; i++) {
         char policy[NAME_SIZE];
@@ -445,10 +445,10 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     free(list.items);
     provider->plan = plan;
     unsettle_all(provider);
-    provider->books.is_unshared = true;
+    provider->ledger.needs_reshare = true;
     provider_refresh(provider, now_ms, effects);
-    for (int i = 0; i < provider->books.count; i++) {
-        provider->books.items[i]->is_revised = false;
-        provider->books.items[i]->is_reshared = false;
+    for (int i = 0; i < provider->ledger.count; i++) {
+        provider->ledger.items[i]->is_revised = false;
+        provider->ledger.items[i]->is_reshared = false;
     }
 }

@@ -2,7 +2,7 @@
 /* provider_parts.h: what the provider's files share: its state, and how a book is told.
  *
  * provider.c keeps the clockwork and the site's side, provider_broker.c judges what the
- * broker asks, provider_run_start.c what consumers ask, provider_export.c brings books
+ * broker asks, provider_run_start.c what consumers ask, provider_export.c brings ledger
  * in line with the policies; ledger.c, admitted.c and reconcile.c hold the state and
  * what the provider changes by itself.
  *
@@ -30,8 +30,8 @@ struct provider {
     uint64_t session;             /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */
-    struct ledger books;
-    struct taken taken;
+    struct ledger ledger;
+    struct admitted admitted;
     struct arena *shown; /* of provider_find_book */
     int64_t now_ms;      /* of the latest look at the clock */
 };

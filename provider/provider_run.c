@@ -2,7 +2,7 @@
 /* provider_run_start.c: START judged in the order of rule 7, and the life of what was
  * taken.
  *
- * First the books: an attempt that was taken is answered as it was, one that is not
+ * First the ledger: an attempt that was taken is answered as it was, one that is not
  * above the highest decided is refused and changes nothing. Only then is it judged, and
  * either way the new highest number goes on record with the answer. */
 #include "provider/provider_parts.h"
@@ -45,15 +45,16 @@ static bool is_named_before(const struct msg_start *start, int place)
     return false;
 }
 
-/* Slots of jobs that run there, of whoever; with `still` also of those that stand
- * still. */
-static int count_used(const struct ledger_host *host, bool still)
+/* Slots of all jobs that run there; `with_suspended`: also of suspended jobs that have
+ * yielded their slots. */
+static int count_used(const struct ledger_host *host, bool with_suspended)
 {
-    int n_used = host->local_used + (still ? host->local_still : 0);
+    int n_used = host->local_used + (with_suspended ? host->local_yielded : 0);
     for (int i = 0; i < host->n_links; i++) {
         const struct lease_share *entry =
             &host->links[i].book->hosts[host->links[i].index];
-        n_used += entry->consumer_running + (still ? entry->consumer_still : 0);
+        n_used +=
+            entry->consumer_running + (with_suspended ? entry->consumer_yielded : 0);
     }
     return n_used;
 }
@@ -64,7 +65,7 @@ static const char *judge_host(const struct provider *provider,
                               struct arena *arena)
 {
     const struct host_slots *asked = &start->hosts[place];
-    const struct ledger_host *host = ledger_find_host(&provider->books, asked->host);
+    const struct ledger_host *host = ledger_find_host(&provider->ledger, asked->host);
     const struct lease_share *entry =
         host != NULL ? ledger_find_entry(book, host) : NULL;
     if (entry == NULL) {
@@ -77,7 +78,7 @@ static const char *judge_host(const struct provider *provider,
     if (host->is_down) {
         return arena_printf(arena, "host %s is down or closed", asked->host);
     }
-    if (host->is_taken) {
+    if (host->is_used_exclusively) {
         return arena_printf(arena, "an exclusive job runs on host %s", asked->host);
     }
     if (start->spec.is_exclusive && count_used(host, true) > 0) {
@@ -136,7 +137,7 @@ static const char *judge(const struct provider *provider,
 static void decide(struct provider *provider, const struct run_id *run,
                    struct effects *effects)
 {
-    admitted_set_highest(&provider->taken, run->site, run->attempt);
+    admitted_set_highest(&provider->admitted, run->site, run->attempt);
     struct row row = {
         .kind = ROW_HIGH,
         .high = {.consumer = arena_str(&effects->arena, run->site),
@@ -148,8 +149,8 @@ static void decide(struct provider *provider, const struct run_id *run,
 static void take(struct provider *provider, struct ledger_lease *book,
                  const struct msg_start *start, int64_t now_ms, struct effects *effects)
 {
-    admitted_add(&provider->taken, &provider->books, &start->run, book, start->hosts,
-                 start->n_hosts, false);
+    admitted_add(&provider->admitted, &provider->ledger, &start->run, book,
+                 start->hosts, start->n_hosts, false);
     for (int i = 0; start->spec.is_exclusive && i < start->n_hosts; i++) {
         provider_set_used_exclusively(provider, start->hosts[i].host, true);
     }
@@ -165,15 +166,15 @@ enum provider_verdict provider_run_start(struct provider *provider,
                                          struct effects *effects, const char **reason)
 {
     *reason = "";
-    if (admitted_find(&provider->taken, &start->run) != NULL) {
+    if (admitted_find(&provider->admitted, &start->run) != NULL) {
         return PROVIDER_KNOWN;
     }
-    if (start->run.attempt <= admitted_highest(&provider->taken, start->run.site)) {
+    if (start->run.attempt <= admitted_highest(&provider->admitted, start->run.site)) {
         *reason = "attempt was decided before";
         return PROVIDER_REFUSED;
     }
     provider_refresh(provider, now_ms, effects);
-    struct ledger_lease *book = ledger_find(&provider->books, start->lease);
+    struct ledger_lease *book = ledger_find(&provider->ledger, start->lease);
     const char *against = judge(provider, book, start, &effects->arena);
     decide(provider, &start->run, effects);
     if (against != NULL) {
@@ -190,35 +191,35 @@ enum provider_verdict provider_run_start(struct provider *provider,
 enum attempt_state provider_run_unknown_state(const struct provider *provider,
                                               const struct run_id *run)
 {
-    return run->attempt <= admitted_highest(&provider->taken, run->site)
+    return run->attempt <= admitted_highest(&provider->admitted, run->site)
                ? ATTEMPT_LOST
                : ATTEMPT_ABSENT;
 }
 
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run)
 {
-    const struct admitted_run *taken = admitted_find(&provider->taken, run);
-    return taken == NULL || admitted_fits(taken);
+    const struct admitted_run *admitted = admitted_find(&provider->admitted, run);
+    return admitted == NULL || admitted_fits(admitted);
 }
 
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
-                              bool is_still)
+                              bool is_yielded)
 {
-    struct admitted_run *taken = admitted_find(&provider->taken, run);
-    if (taken != NULL) {
-        admitted_set_yielded(taken, is_still);
+    struct admitted_run *admitted = admitted_find(&provider->admitted, run);
+    if (admitted != NULL) {
+        admitted_set_yielded(admitted, is_yielded);
     }
 }
 
 void provider_run_ended(struct provider *provider, const struct run_id *run)
 {
-    struct admitted_run *taken = admitted_find(&provider->taken, run);
-    if (taken != NULL) {
-        admitted_end(taken);
+    struct admitted_run *admitted = admitted_find(&provider->admitted, run);
+    if (admitted != NULL) {
+        admitted_end(admitted);
     }
 }
 
 void provider_run_forgotten(struct provider *provider, const struct run_id *run)
 {
-    admitted_remove(&provider->taken, run);
+    admitted_remove(&provider->admitted, run);
 }

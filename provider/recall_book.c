@@ -56,11 +56,11 @@ static int mark_going(const struct ledger_lease *book, int n, struct arena *aren
         const struct lease_share *entry = &book->hosts[i];
         hosts[i].n_slots = entry->n_slots;
         int n_used = used_of(entry);
-        hosts[i].n_used = n_used == 0 ? 0 : entry->is_going ? 1 : n_used + 1;
+        hosts[i].n_used = n_used == 0 ? 0 : entry->is_recalled_whole ? 1 : n_used + 1;
     }
     int sum = whole_hosts_pick(hosts, book->n_hosts, n, arena);
     for (int i = 0; i < book->n_hosts; i++) {
-        book->hosts[i].is_going = hosts[i].is_picked;
+        book->hosts[i].is_recalled_whole = hosts[i].is_picked;
     }
     return sum;
 }
@@ -69,13 +69,13 @@ static int mark_going(const struct ledger_lease *book, int n, struct arena *aren
 static int take_idle(const struct ledger_lease *book, struct lease_share *entry, int n)
 {
     int idle = entry->n_slots - used_of(entry);
-    if (book->is_whole && (!entry->is_going || used_of(entry) > 0)) {
+    if (book->is_whole && (!entry->is_recalled_whole || used_of(entry) > 0)) {
         return 0;
     }
     n = idle < n ? idle : n;
     entry->n_slots -= n;
     *(book->part == LEDGER_OWN_LEAF ? &entry->provider : &entry->consumer) -= n;
-    entry->host->is_unsettled |= n > 0;
+    entry->host->needs_reconcile |= n > 0;
     return n;
 }
 
@@ -135,7 +135,7 @@ static int overdue_whole(const struct ledger_lease *book, struct arena *arena,
     int left = ledger_count_held(book) - book->recalls[book->n_due - 1].n_held;
     for (int i = book->n_hosts - 1; i >= 0; i--) {
         const struct lease_share *entry = &book->hosts[i];
-        if (!entry->is_going || entry->n_slots > left) {
+        if (!entry->is_recalled_whole || entry->n_slots > left) {
             continue;
         }
         left -= entry->n_slots;

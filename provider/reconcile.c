@@ -150,7 +150,9 @@ static int64_t idle_of(const struct ledger_host *host)
         idle -= entry_of(&host->links[i])->consumer;
     }
     /* Jobs that stand still keep what is there; they take nothing away for it. */
-    return idle <= 0 ? idle : idle > host->local_still ? idle - host->local_still : 0;
+    return idle <= 0                    ? idle
+           : idle > host->local_yielded ? idle - host->local_yielded
+                                        : 0;
 }
 
 /* What nobody has in a pool goes before what somebody has. */
@@ -274,7 +276,7 @@ static void settle_host(struct ledger_host *host)
         note_spaces(&host->links[i], &before[i]);
     }
     free(before);
-    host->is_unsettled = false;
+    host->needs_reconcile = false;
 }
 
 /* The one slot that lets a shared lease be made: on its first host that has one. */
@@ -327,60 +329,60 @@ static void commit(struct ledger_lease *book, struct effects *effects)
 }
 
 /* Each contract that changed, under its next epoch. True where there was one. */
-static bool commit_all(struct ledger *books, struct effects *effects)
+static bool commit_all(struct ledger *ledger, struct effects *effects)
 {
     bool has_dropped = false, has_changed = false;
-    for (int i = 0; i < books->count; i++) {
-        struct ledger_lease *book = books->items[i];
+    for (int i = 0; i < ledger->count; i++) {
+        struct ledger_lease *book = ledger->items[i];
         if (book->is_changed) {
             has_changed = true;
             has_dropped = drop_hosts(book) || has_dropped;
             commit(book, effects);
-            books->is_unshared |= book->is_ended;
+            ledger->needs_reshare |= book->is_ended;
         }
     }
     if (has_dropped) {
-        ledger_link(books);
+        ledger_link(ledger);
     }
-    books->n_changes += has_changed;
+    ledger->n_changes += has_changed;
     return has_changed;
 }
 
 /* Own jobs count elsewhere now: what the site has as a leaf there may be idle, and too
  * much. True where that may be so. */
-static bool attribute_all(struct ledger *books)
+static bool attribute_all(struct ledger *ledger)
 {
-    bool is_unsettled = false;
-    for (int i = 0; i < books->n_hosts; i++) {
-        ledger_attribute(books->hosts[i]);
-        is_unsettled |= books->hosts[i]->is_unsettled;
+    bool needs_reconcile = false;
+    for (int i = 0; i < ledger->n_hosts; i++) {
+        ledger_attribute(ledger->hosts[i]);
+        needs_reconcile |= ledger->hosts[i]->needs_reconcile;
     }
-    return is_unsettled;
+    return needs_reconcile;
 }
 
 /* True where it is to be done once more. */
-static bool settle_once(struct ledger *books, struct effects *effects)
+static bool settle_once(struct ledger *ledger, struct effects *effects)
 {
-    for (int i = 0; i < books->count; i++) {
-        recall_book_reconcile(books->items[i], effects);
+    for (int i = 0; i < ledger->count; i++) {
+        recall_book_reconcile(ledger->items[i], effects);
     }
-    for (int i = 0; i < books->n_hosts; i++) {
-        if (books->hosts[i]->is_unsettled) {
-            settle_host(books->hosts[i]);
+    for (int i = 0; i < ledger->n_hosts; i++) {
+        if (ledger->hosts[i]->needs_reconcile) {
+            settle_host(ledger->hosts[i]);
         }
     }
-    for (int i = 0; i < books->count; i++) {
-        reserve_slot(books->items[i]);
+    for (int i = 0; i < ledger->count; i++) {
+        reserve_slot(ledger->items[i]);
     }
-    shared_instances_reconcile(books);
-    if (!commit_all(books, effects)) {
+    shared_instances_reconcile(ledger);
+    if (!commit_all(ledger, effects)) {
         return false;
     }
-    return attribute_all(books) || books->is_unshared;
+    return attribute_all(ledger) || ledger->needs_reshare;
 }
 
-void reconcile(struct ledger *books, struct effects *effects)
+void reconcile(struct ledger *ledger, struct effects *effects)
 {
-    for (int i = 0; i < ROUNDS_MAX && settle_once(books, effects); i++) {
+    for (int i = 0; i < ROUNDS_MAX && settle_once(ledger, effects); i++) {
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reconcile.h: what a provider changes of its contracts by itself: brings what the
- * books say in line with what the policies export and what the hosts have.
+ * ledger say in line with what the policies export and what the hosts have.
  *
  * Guarantees, per host of MXJ slots, after it:
  *   - slots that are in use stay with the side that uses them;
@@ -19,7 +19,7 @@
 
 #include "provider/ledger.h"
 
-/* Looks at the hosts that are marked unsettled and at books marked changed. */
-void reconcile(struct ledger *books, struct effects *effects);
+/* Looks at the hosts that are marked unsettled and at ledger marked changed. */
+void reconcile(struct ledger *ledger, struct effects *effects);
 
 #endif

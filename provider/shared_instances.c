@@ -101,18 +101,18 @@ static int add_parts(const struct ledger_lease *book, struct arena *arena,
 }
 
 /* By resource, pool, consumer. */
-static struct part *list_parts(const struct ledger *books, struct arena *arena,
+static struct part *list_parts(const struct ledger *ledger, struct arena *arena,
                                int *n_parts)
 {
     size_t n_all = 0;
-    for (int i = 0; i < books->count; i++) {
+    for (int i = 0; i < ledger->count; i++) {
         n_all +=
-            (size_t)books->items[i]->n_wanted + (size_t)books->items[i]->n_resources;
+            (size_t)ledger->items[i]->n_wanted + (size_t)ledger->items[i]->n_resources;
     }
     struct part *parts = arena_alloc(arena, n_all, sizeof(*parts));
     int n = 0;
-    for (int i = 0; i < books->count; i++) {
-        n += add_parts(books->items[i], arena, &parts[n]);
+    for (int i = 0; i < ledger->count; i++) {
+        n += add_parts(ledger->items[i], arena, &parts[n]);
     }
     *n_parts = merge_parts(parts, n);
     return parts;
@@ -211,21 +211,21 @@ static void take(struct ledger_lease *book, const struct part *parts, int n_part
     free(given);
 }
 
-void shared_instances_reconcile(struct ledger *books)
+void shared_instances_reconcile(struct ledger *ledger)
 {
     struct arena arena;
     int n_parts;
-    if (!books->is_unshared) {
+    if (!ledger->needs_reshare) {
         return;
     }
     arena_init(&arena);
-    struct part *parts = list_parts(books, &arena, &n_parts);
+    struct part *parts = list_parts(ledger, &arena, &n_parts);
     give_all(parts, n_parts);
-    for (int i = 0; i < books->count; i++) {
-        if (!is_keeping(books->items[i])) {
-            take(books->items[i], parts, n_parts);
+    for (int i = 0; i < ledger->count; i++) {
+        if (!is_keeping(ledger->items[i])) {
+            take(ledger->items[i], parts, n_parts);
         }
     }
     arena_release(&arena);
-    books->is_unshared = false;
+    ledger->needs_reshare = false;
 }

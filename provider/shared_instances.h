@@ -19,6 +19,6 @@
 #include "provider/ledger.h"
 
 /* Gives each book what it is to have now; marks those that change. */
-void shared_instances_reconcile(struct ledger *books);
+void shared_instances_reconcile(struct ledger *ledger);
 
 #endif

@@ -135,15 +135,15 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_OVERRIDE:
         return put_override(store, &row->override, err);
     case ROW_LEASE:
-        return store_put_lease(&store->leases, store->db, &row->lease, err);
+        return store_leases_put(&store->leases, store->db, &row->lease, err);
     case ROW_SITE:
         return put_site(store, &row->site, err);
     case ROW_POOL:
-        return store_put_pool(&store->pools, store->db, &row->pool, err);
+        return store_pools_put(&store->pools, store->db, &row->pool, err);
     case ROW_KEPT:
-        return store_put_kept(&store->pools, store->db, &row->kept, err);
+        return store_pools_put_carried(&store->pools, store->db, &row->kept, err);
     case ROW_HISTORY:
-        return store_append_history(&store->history, store->db, &row->history, err);
+        return store_history_append(&store->history, store->db, &row->history, err);
     case ROW_BOOK:
     case ROW_HIGH:
     case ROW_QUEUE:
@@ -244,13 +244,13 @@ int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
         rc = load_overrides(store, fn, arg, err);
     }
     if (rc == 0) {
-        rc = store_load_leases(&store->leases, store->db, fn, arg, err);
+        rc = store_leases_load(&store->leases, store->db, fn, arg, err);
     }
     if (rc == 0) {
         rc = load_sites(store, fn, arg, err);
     }
     if (rc == 0) {
-        rc = store_load_pools(&store->pools, store->db, fn, arg, err);
+        rc = store_pools_load(&store->pools, store->db, fn, arg, err);
     }
     return rc;
 }
@@ -259,13 +259,13 @@ int store_read_history(struct store *store, const struct msg_query *query,
                        struct arena *arena, struct value **value, const char **next,
                        struct err *err)
 {
-    return store_page_history(&store->history, store->db, query, arena, value, next,
+    return store_history_page(&store->history, store->db, query, arena, value, next,
                               err);
 }
 
 int store_forget_present(struct store *store, struct err *err)
 {
-    return store_clear_present(&store->present, store->db, err);
+    return store_present_clear(&store->present, store->db, err);
 }
 
 int store_put_present(struct store *store, enum query_kind kind,

@@ -85,7 +85,7 @@ static int forget(struct store_history *history, struct db *db, struct err *err)
     return db_run(db, cut, err);
 }
 
-int store_append_history(struct store_history *history, struct db *db,
+int store_history_append(struct store_history *history, struct db *db,
                          const struct row_history *row, struct err *err)
 {
     sqlite3_stmt *append = db_statement(db, &history->append, append_sql);
@@ -251,7 +251,7 @@ static int fill_page(sqlite3_stmt *page, const struct msg_query *query, int limi
     return rc == SQLITE_DONE ? 0 : store_fail(page, "history", err);
 }
 
-int store_page_history(struct store_history *history, struct db *db,
+int store_history_page(struct store_history *history, struct db *db,
                        const struct msg_query *query, struct arena *arena,
                        struct value **value, const char **next, struct err *err)
 {

@@ -21,13 +21,13 @@ struct store_history {
     sqlite3_stmt *last_events, *last_of_lease, *latest;
 };
 
-int store_append_history(struct store_history *history, struct db *db,
+int store_history_append(struct store_history *history, struct db *db,
                          const struct row_history *row, struct err *err) MUST_CHECK;
 /* The id of the latest row; 0: there was none. */
 int store_history_last(struct store_history *history, struct db *db, int64_t *id,
                        struct err *err) MUST_CHECK;
 /* See store_read_history. */
-int store_page_history(struct store_history *history, struct db *db,
+int store_history_page(struct store_history *history, struct db *db,
                        const struct msg_query *query, struct arena *arena,
                        struct value **value, const char **next,
                        struct err *err) MUST_CHECK;

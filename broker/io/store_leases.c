@@ -144,8 +144,8 @@ static int cut_hosts(struct store_leases *leases, struct db *db, const char *lea
     return db_run(db, cut, err);
 }
 
-int store_put_lease(struct store_leases *leases, struct db *db,
-                    const struct row_lease *lease, struct err *err)
+int store_leases_put(struct store_leases *leases, struct db *db,
+                     const struct row_lease *lease, struct err *err)
 {
     int rc = put_contract(leases, db, lease, err);
     for (int i = 0; i < lease->n_hosts && rc == 0; i++) {
@@ -244,7 +244,7 @@ static int read_hosts(struct store_leases *leases, struct db *db, struct arena *
     return rc;
 }
 
-int store_load_leases(struct store_leases *leases, struct db *db, store_row_fn fn,
+int store_leases_load(struct store_leases *leases, struct db *db, store_row_fn fn,
                       void *arg, struct err *err)
 {
     sqlite3_stmt *all = db_statement(db, &leases->all, all_sql);

@@ -17,9 +17,9 @@ struct store_leases {
     struct exported_table exported;
 };
 
-int store_put_lease(struct store_leases *leases, struct db *db,
-                    const struct row_lease *lease, struct err *err) MUST_CHECK;
-int store_load_leases(struct store_leases *leases, struct db *db, store_row_fn fn,
+int store_leases_put(struct store_leases *leases, struct db *db,
+                     const struct row_lease *lease, struct err *err) MUST_CHECK;
+int store_leases_load(struct store_leases *leases, struct db *db, store_row_fn fn,
                       void *arg, struct err *err) MUST_CHECK;
 
 #endif

@@ -18,8 +18,8 @@ static const char cut_kept_sql[] =
 static const char all_kept_sql[] =
     "SELECT pool, node, slots FROM pool_kept ORDER BY pool, node";
 
-int store_put_pool(struct store_pools *pools, struct db *db,
-                   const struct row_pool *pool, struct err *err)
+int store_pools_put(struct store_pools *pools, struct db *db,
+                    const struct row_pool *pool, struct err *err)
 {
     sqlite3_stmt *put = pool->is_gone ? db_statement(db, &pools->cut, cut_sql)
                                       : db_statement(db, &pools->put, put_sql);
@@ -31,8 +31,8 @@ int store_put_pool(struct store_pools *pools, struct db *db,
     return db_run(db, put, err) < 0 ? err_prefix(err, "pool \"%s\"", pool->name) : 0;
 }
 
-int store_put_kept(struct store_pools *pools, struct db *db,
-                   const struct row_kept *kept, struct err *err)
+int store_pools_put_carried(struct store_pools *pools, struct db *db,
+                            const struct row_kept *kept, struct err *err)
 {
     sqlite3_stmt *put = kept->is_gone
                             ? db_statement(db, &pools->cut_kept, cut_kept_sql)
@@ -77,7 +77,7 @@ static int load_kept(sqlite3_stmt *all, store_row_fn fn, void *arg, struct err *
     return rc;
 }
 
-int store_load_pools(struct store_pools *pools, struct db *db, store_row_fn fn,
+int store_pools_load(struct store_pools *pools, struct db *db, store_row_fn fn,
                      void *arg, struct err *err)
 {
     int rc = load_pools(db_statement(db, &pools->all, all_sql), fn, arg, err);

@@ -14,12 +14,12 @@ struct store_pools {
     sqlite3_stmt *put_kept, *cut_kept, *all_kept;
 };
 
-int store_put_pool(struct store_pools *pools, struct db *db,
-                   const struct row_pool *pool, struct err *err) MUST_CHECK;
-int store_put_kept(struct store_pools *pools, struct db *db,
-                   const struct row_kept *kept, struct err *err) MUST_CHECK;
+int store_pools_put(struct store_pools *pools, struct db *db,
+                    const struct row_pool *pool, struct err *err) MUST_CHECK;
+int store_pools_put_carried(struct store_pools *pools, struct db *db,
+                            const struct row_kept *kept, struct err *err) MUST_CHECK;
 /* All pools, then all that nodes keep. */
-int store_load_pools(struct store_pools *pools, struct db *db, store_row_fn fn,
+int store_pools_load(struct store_pools *pools, struct db *db, store_row_fn fn,
                      void *arg, struct err *err) MUST_CHECK;
 
 #endif

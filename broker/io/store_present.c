@@ -28,7 +28,7 @@ static const char *const site_paths[] = {
     "jobs.DONE",  "jobs.EXIT",      "schedule_passes", "schedule_s", "since",
     NULL};
 
-int store_clear_present(struct store_present *present, struct db *db, struct err *err)
+int store_present_clear(struct store_present *present, struct db *db, struct err *err)
 {
     int rc = db_run(
         db, db_statement(db, &present->cut_leases, "DELETE FROM present_lease"), err);

@@ -14,7 +14,7 @@ struct store_present {
     sqlite3_stmt *cut_leases, *put_lease, *cut_sites, *put_site;
 };
 
-int store_clear_present(struct store_present *present, struct db *db,
+int store_present_clear(struct store_present *present, struct db *db,
                         struct err *err) MUST_CHECK;
 /* `page`: the object with the array "leases", or "sites". */
 int store_present_leases(struct store_present *present, struct db *db,

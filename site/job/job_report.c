@@ -106,12 +106,12 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
 {
     struct job *job = job_table_find_attempt(life->parts.jobs, report->attempt);
     if (job == NULL) {
-        if (report->news == CONSUMER_ENDED) {
+        if (report->kind == CONSUMER_ENDED) {
             consumer_acknowledge(life->parts.consumer, report->attempt, effects);
         }
         return;
     }
-    switch (report->news) {
+    switch (report->kind) {
     case CONSUMER_TAKEN:
         take(life, job, now_ms, effects);
         break;
@@ -125,7 +125,7 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
     case CONSUMER_SUSPENDED:
         take(life, job, now_ms, effects);
         job_progress_state(life, job,
-                           report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
+                           report->kind == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
                            report->start_ms, now_ms, effects);
         break;
     case CONSUMER_CONTROLLED:

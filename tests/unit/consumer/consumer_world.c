@@ -135,17 +135,17 @@ static const char *report_text(struct arena *arena, const struct consumer_report
         [CONSUMER_UNKNOWN] = "unknown",
     };
     unsigned long long number = (unsigned long long)news->attempt;
-    const char *name = names[news->news];
-    if (news->news == CONSUMER_OUTPUT) {
+    const char *name = names[news->kind];
+    if (news->kind == CONSUMER_OUTPUT) {
         return arena_printf(arena, "%s %llu %s@%lld %.*s", name, number,
                             stream_name(news->stream), (long long)news->offset,
                             news->n_bytes, (const char *)news->bytes);
     }
-    if (news->news == CONSUMER_CONTROLLED) {
+    if (news->kind == CONSUMER_CONTROLLED) {
         return arena_printf(arena, "%s %llu/%llu", name, number,
                             (unsigned long long)news->control_done);
     }
-    if (news->news == CONSUMER_ENDED) {
+    if (news->kind == CONSUMER_ENDED) {
         return arena_printf(arena, "%s %llu %s", name, number, news->exit.text);
     }
     return arena_printf(arena, "%s %llu", name, number);
@@ -157,10 +157,10 @@ static void on_report(void *arg, const struct consumer_report *report)
     const char *text = report_text(&world->memory, report);
     world->reported = arena_printf(&world->memory, "%s%s%s", world->reported,
                                    world->reported[0] != '\0' ? "; " : "", text);
-    if (report->news == CONSUMER_OUTPUT && world->writes) {
+    if (report->kind == CONSUMER_OUTPUT && world->writes) {
         consumer_written(world->consumer, report->attempt, true, world->now_ms,
                          &world->effects);
-    } else if (report->news == CONSUMER_ENDED && world->acknowledges) {
+    } else if (report->kind == CONSUMER_ENDED && world->acknowledges) {
         consumer_acknowledge(world->consumer, report->attempt, &world->effects);
     }
 }

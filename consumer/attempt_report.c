@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consumer_news.c: what providers say about attempts, and the reports that come of it.
+/* attempt_report.c: what providers say about attempts, and the reports that come of it.
  *
  * A report may lead the site to call back (acknowledge, order, written), so that an
  * attempt may be gone when the report returns: it is looked up again by its number.
@@ -21,18 +21,8 @@
 
 #include "consumer/output_fetch.h"
 
-bool consumer_is_decided(const struct attempt *attempt)
-{
-    return attempt->phase != ATTEMPTS_SENT;
-}
-
-bool consumer_is_ended(const struct attempt *attempt)
-{
-    return attempt->phase == ATTEMPTS_ENDED;
-}
-
-void consumer_count_use(struct consumer *consumer, const struct attempt *attempt,
-                        int sign)
+void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,
+                              int sign)
 {
     struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
     if (contract != NULL) {
@@ -48,21 +38,21 @@ static bool stands_still(const struct attempt *attempt)
     }
     if (control->action == CONTROL_KILL) {
         /* Its provider ends it without waking it; but for what comes after it. */
-        return attempt->is_still && !attempt->has_post;
+        return attempt->is_yielded && !attempt->has_post;
     }
     return control->number != 0 && control->action == CONTROL_SUSPEND &&
            control->yields && attempt->control_done >= control->number;
 }
 
-void consumer_settle_still(struct consumer *consumer, struct attempt *attempt)
+void attempt_report_update_yielded(struct consumer *consumer, struct attempt *attempt)
 {
-    bool is_still = stands_still(attempt);
+    bool is_yielded = stands_still(attempt);
     struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
-    if (is_still != attempt->is_still && contract != NULL) {
+    if (is_yielded != attempt->is_yielded && contract != NULL) {
         contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts,
-                                is_still ? 1 : -1);
+                                is_yielded ? 1 : -1);
     }
-    attempt->is_still = is_still;
+    attempt->is_yielded = is_yielded;
 }
 
 /* ------------------------------------------------------------ reports */
@@ -70,20 +60,20 @@ void consumer_settle_still(struct consumer *consumer, struct attempt *attempt)
 /* Says so; returns the attempt as it is then, NULL where it is gone. */
 static struct attempt *report(struct consumer *consumer,
                               const struct reporter *reporter,
-                              const struct consumer_report *news)
+                              const struct consumer_report *what)
 {
-    uint64_t number = news->attempt;
-    reporter->on_report(reporter->arg, news);
+    uint64_t number = what->attempt;
+    reporter->on_report(reporter->arg, what);
     return attempts_find(&consumer->attempts, number);
 }
 
-struct attempt *consumer_report_state(struct consumer *consumer,
-                                      const struct reporter *reporter,
-                                      const struct attempt *attempt,
-                                      enum consumer_report_kind news)
+struct attempt *attempt_report_state(struct consumer *consumer,
+                                     const struct reporter *reporter,
+                                     const struct attempt *attempt,
+                                     enum consumer_report_kind kind)
 {
     struct consumer_report state = {
-        .news = news,
+        .kind = kind,
         .attempt = attempt->number,
         .start_ms = attempt->start_ms,
         .control_done = attempt->control_done,
@@ -92,7 +82,7 @@ struct attempt *consumer_report_state(struct consumer *consumer,
     return report(consumer, reporter, &state);
 }
 
-static enum consumer_report_kind news_of(enum attempts_phase phase)
+static enum consumer_report_kind kind_of(enum attempts_phase phase)
 {
     switch (phase) {
     case ATTEMPTS_RUNNING:
@@ -109,32 +99,32 @@ static enum consumer_report_kind news_of(enum attempts_phase phase)
 
 /* The attempt will never run, or nobody knows of it any more. */
 static void forget(struct consumer *consumer, const struct reporter *reporter,
-                   struct attempt *attempt, enum consumer_report_kind news,
+                   struct attempt *attempt, enum consumer_report_kind kind,
                    const char *reason)
 {
     struct consumer_report end = {
-        .news = news,
+        .kind = kind,
         .attempt = attempt->number,
         .start_ms = attempt->start_ms,
         .reason = reason,
     };
     attempt->phase = ATTEMPTS_ENDED;
-    consumer_settle_still(consumer, attempt);
-    consumer_count_use(consumer, attempt, -1);
+    attempt_report_update_yielded(consumer, attempt);
+    attempt_report_count_use(consumer, attempt, -1);
     attempts_remove(&consumer->attempts, attempt->number);
     reporter->on_report(reporter->arg, &end);
 }
 
 /* The end, once: when its output is here. */
-void consumer_report_end(struct consumer *consumer, const struct reporter *reporter,
-                         struct attempt *attempt)
+void attempt_report_end(struct consumer *consumer, const struct reporter *reporter,
+                        struct attempt *attempt)
 {
     if (attempt == NULL || attempt->fetch != FETCH_DONE || attempt->is_reported) {
         return;
     }
     attempt->is_reported = true;
     struct consumer_report end = {
-        .news = CONSUMER_ENDED,
+        .kind = CONSUMER_ENDED,
         .attempt = attempt->number,
         .start_ms = attempt->exit.start_ms,
         .control_done = attempt->control_done,
@@ -151,11 +141,11 @@ static struct attempt *take(struct consumer *consumer, const struct reporter *re
                             struct attempt *attempt, int64_t now_ms,
                             struct effects *effects)
 {
-    if (consumer_is_decided(attempt)) {
+    if (attempt_is_decided(attempt)) {
         return attempt;
     }
     attempts_decide(attempt);
-    attempt = consumer_report_state(consumer, reporter, attempt, CONSUMER_TAKEN);
+    attempt = attempt_report_state(consumer, reporter, attempt, CONSUMER_TAKEN);
     if (attempt != NULL) {
         attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
     }
@@ -170,8 +160,8 @@ static struct attempt *note_control(struct consumer *consumer,
         return attempt;
     }
     attempt->control_done = control_done;
-    consumer_settle_still(consumer, attempt);
-    return consumer_report_state(consumer, reporter, attempt, CONSUMER_CONTROLLED);
+    attempt_report_update_yielded(consumer, attempt);
+    return attempt_report_state(consumer, reporter, attempt, CONSUMER_CONTROLLED);
 }
 
 /* Running or suspended; what is older than an order that was carried out is late. */
@@ -186,10 +176,10 @@ static void move_on(struct consumer *consumer, const struct reporter *reporter,
         is_news = phase != attempt->phase || state->start_ms != attempt->start_ms;
         attempt->phase = phase;
         attempt->start_ms = state->start_ms;
-        consumer_settle_still(consumer, attempt);
+        attempt_report_update_yielded(consumer, attempt);
     }
     if (is_news || was_unknown) {
-        consumer_report_state(consumer, reporter, attempt, news_of(attempt->phase));
+        attempt_report_state(consumer, reporter, attempt, kind_of(attempt->phase));
     }
 }
 
@@ -198,13 +188,13 @@ static void end(struct consumer *consumer, const struct reporter *reporter,
                 struct effects *effects)
 {
     attempt->phase = ATTEMPTS_ENDED;
-    consumer_settle_still(consumer, attempt);
-    consumer_count_use(consumer, attempt, -1);
+    attempt_report_update_yielded(consumer, attempt);
+    attempt_report_count_use(consumer, attempt, -1);
     attempt->exit = *exit;
     const char *text = exit->text != NULL ? exit->text : "";
     attempt->end_text = memcpy(mem_alloc(strlen(text) + 1, 1), text, strlen(text));
     output_fetch_begin(&consumer->attempts, attempt, now_ms, effects);
-    consumer_report_end(consumer, reporter, attempt);
+    attempt_report_end(consumer, reporter, attempt);
 }
 
 /* Taken, running, suspended, ended: whatever came before is made up for. */
@@ -218,7 +208,7 @@ static void follow(struct consumer *consumer, const struct reporter *reporter,
     if (attempt != NULL) {
         attempt = note_control(consumer, reporter, attempt, state->control_done);
     }
-    if (attempt == NULL || consumer_is_ended(attempt)) {
+    if (attempt == NULL || attempt_is_ended(attempt)) {
         return;
     }
     if (state->state == ATTEMPT_ENDED) {
@@ -231,7 +221,7 @@ static void follow(struct consumer *consumer, const struct reporter *reporter,
 static void note_absent(struct consumer *consumer, const struct reporter *reporter,
                         struct attempt *attempt)
 {
-    if (consumer_is_decided(attempt)) {
+    if (attempt_is_decided(attempt)) {
         forget(consumer, reporter, attempt, CONSUMER_LOST,
                "its provider has lost its record");
     } else {
@@ -254,13 +244,13 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
         }
         return;
     }
-    if (strcmp(msg->site, attempt->provider) != 0 || consumer_is_ended(attempt)) {
+    if (strcmp(msg->site, attempt->provider) != 0 || attempt_is_ended(attempt)) {
         return;
     }
     attempt->heard_ms = now_ms;
     switch (state->state) {
     case ATTEMPT_REFUSED:
-        if (!consumer_is_decided(attempt)) {
+        if (!attempt_is_decided(attempt)) {
             forget(consumer, reporter, attempt, CONSUMER_REFUSED, state->reason);
         }
         break;
@@ -294,7 +284,7 @@ static void note_output(struct consumer *consumer, const struct reporter *report
     attempt->heard_ms = now_ms;
     if (output_fetch_take(&consumer->attempts, attempt, piece, now_ms, effects)) {
         struct consumer_report output = {
-            .news = CONSUMER_OUTPUT,
+            .kind = CONSUMER_OUTPUT,
             .attempt = attempt->number,
             .reason = "",
             .stream = piece->stream,
@@ -304,16 +294,16 @@ static void note_output(struct consumer *consumer, const struct reporter *report
         };
         attempt = report(consumer, reporter, &output);
     }
-    consumer_report_end(consumer, reporter, attempt);
+    attempt_report_end(consumer, reporter, attempt);
 }
 
-void consumer_message(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
-                      struct effects *effects, consumer_report_fn on_report, void *arg)
+void attempt_report_on_message(struct consumer *consumer,
+                               const struct reporter *reporter, const struct msg *msg,
+                               int64_t now_ms, struct effects *effects)
 {
-    struct reporter reporter = {on_report, arg};
     if (msg->kind == MSG_ATTEMPT_STATE) {
-        note_state(consumer, &reporter, msg, now_ms, effects);
+        note_state(consumer, reporter, msg, now_ms, effects);
     } else if (msg->kind == MSG_OUTPUT) {
-        note_output(consumer, &reporter, msg, now_ms, effects);
+        note_output(consumer, reporter, msg, now_ms, effects);
     }
 }
