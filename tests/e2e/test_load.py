@@ -254,7 +254,7 @@ def test_local_resources():
         expect_equal(n1["type"], "SUN", "instead of what is detected")
         expect_equal(n2["type"], "X86_64", "not of what is configured")
         expect_equal(n2["resources"], ["linux", "!bigmem"], "n2 has it now")
-        f.wait_for("word of what is none", lambda: f.logged("tells of \"nothing\"") == 2)
+        f.wait_for("word of what is none", lambda: f.logged("reports \"nothing\"") == 2)
 
 
 def test_a_host_that_is_away():

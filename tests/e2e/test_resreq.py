@@ -182,7 +182,7 @@ End HostExport
         f.configure("north", text.replace("mem > 1 ", "mem > 1e9 "))
         f.configure("south", SOUTH)
         result = f.run("sublet", "check", f.conf("north"))
-        expect("warning: RES_SELECT: mem is what hosts tell" in result.stdout, result.stdout)
+        expect("warning: RES_SELECT: mem is reported by hosts" in result.stdout, result.stdout)
         f.start("broker", "north", "south")
         row = f.rows("north", "exports")[0]
         expect_equal((row["policy"], row["lease"], row["state"], row["slots"]),
