@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moves.c: requeue, switch, btop and bbot of jobs; `queue`, which opens, closes,
+/* job_move.c: requeue, switch, btop and bbot of jobs; `queue`, which opens, closes,
  * activates and inactivates one. */
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "site/accepts.h"
 #include "site/asked_lists.h"
 #include "site/capacity.h"
+#include "site/client/site_client.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/site_uplink.h"
@@ -33,7 +34,6 @@
 #include "site/shares.h"
 #include "site/site.h"
 #include "site/slot_reserves.h"
-#include "site/waiters.h"
 #include "site/windows.h"
 
 struct site {

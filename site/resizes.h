@@ -7,7 +7,8 @@
  * job's from then on, to limits, shares and preemption too, and that is on record
  * before its host hears of it. Its host tells the job's command, if it has one; where
  * that does not want them they are given back, and the request waits a while. Slots
- * that a user releases (resize_request.h) are the job's until its command has agreed.
+ * that a user releases (job_resize_request.h) are the job's until its command has
+ * agreed.
  *
  * One resize at a time; until it is over nothing makes the job stand still. A job that
  * is preempted in the pass that gave it more does not get it.

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "model/dup.h"
+#include "site/api/site_api.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
@@ -14,7 +15,6 @@
 #include "site/job/deferred_kill.h"
 #include "site/job/history.h"
 #include "site/parts.h"
-#include "site/site_api.h"
 #include "site/site_copy.h"
 #include "site/site_dispatch.h"
 #include "site/site_reload.h"
@@ -415,7 +415,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
         break;
     case EVENT_GONE:
         if (event->from.kind == PEER_CLIENT) {
-            waiters_drop(site->waiters, event->from.link);
+            waiters_remove_link(site->waiters, event->from.link);
             hangup_gone(site->terminals, site->jobs, site->life, event->from.link,
                         event->now_ms, effects);
         }

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/api/site_api.h"
+#include "site/client/site_client.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
 #include "site/parts.h"
 #include "site/permission.h"
-#include "site/site_api.h"
-#include "site/waiters.h"
 
 /* A message on its way through the table. */
 struct call {
@@ -92,7 +92,7 @@ static void on_welcome(struct site *site, const struct call *call,
         lending_new_session(site->lending, call->now_ms);
         lease_load_mark(site, true, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
-        waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
+        waiters_expire(site->waiters, WAITER_BROKER, call->now_ms);
         pass_request_set(&site->pass_request);
     }
 }
@@ -239,7 +239,8 @@ static void on_stream_down(struct site *site, const struct call *call,
     if (call->from->kind == PEER_BROKER) {
         lending_stream_down(site->lending, call->msg, effects);
     } else {
-        terminals_down(site->terminals, call->from, &call->msg->stream_down, effects);
+        terminals_stream_down(site->terminals, call->from, &call->msg->stream_down,
+                              effects);
     }
 }
 
@@ -252,7 +253,7 @@ static void on_stream_up(struct site *site, const struct call *call,
         lending_stream_up(site->lending, call->host, up, effects);
     } else if (call->from->kind == PEER_HOST ||
                is_from_its_provider(site, call->msg, &up->run)) {
-        terminals_up(site->terminals, call->host, up, effects);
+        terminals_stream_up(site->terminals, call->host, up, effects);
     }
 }
 
@@ -390,21 +391,22 @@ static void on_job_control(struct site *site, const struct call *call,
                            struct effects *effects)
 {
     struct site_api api = api_of(site);
-    controls_request(&api, call->from, &call->msg->job_control, call->now_ms, effects);
+    job_signal_request(&api, call->from, &call->msg->job_control, call->now_ms,
+                       effects);
 }
 
 static void on_job_move(struct site *site, const struct call *call,
                         struct effects *effects)
 {
     struct site_api api = api_of(site);
-    moves_request(&api, call->from, &call->msg->job_move, call->now_ms, effects);
+    job_move_request(&api, call->from, &call->msg->job_move, call->now_ms, effects);
 }
 
 static void on_job_resize(struct site *site, const struct call *call,
                           struct effects *effects)
 {
     struct site_api api = api_of(site);
-    resize_request(&api, call->from, &call->msg->job_resize, call->now_ms, effects);
+    job_resize_request(&api, call->from, &call->msg->job_resize, call->now_ms, effects);
 }
 
 static void on_queue_control(struct site *site, const struct call *call,

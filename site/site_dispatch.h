@@ -5,7 +5,7 @@
 #define SUBLET_SITE_SITE_DISPATCH_H
 
 #include "model/effect.h"
-#include "site/site_view.h"
+#include "site/view/site_view.h"
 
 struct site;
 

@@ -12,10 +12,10 @@
 
 #include <string.h>
 
+#include "site/client/site_client.h"
 #include "site/job/attempt.h"
 #include "site/job/effective_rules.h"
 #include "site/job/lifecycle_parts.h"
-#include "site/waiters.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
 enum { PRE_EXEC_PAUSE_MS = 2000 };
@@ -122,7 +122,7 @@ static void requeue(struct lifecycle *life, struct job *job, enum requeue_cause 
     forget_preemptions(life, job, cause);
     job_table_requeue(life->parts.jobs, job, cause, reason);
     job_store(job, effects);
-    terminals_requeued(life->parts.terminals, job, effects);
+    terminals_tell_requeue(life->parts.terminals, job, effects);
     pass_request_set(life->parts.pass_request);
 }
 
@@ -137,7 +137,7 @@ static void hold(struct lifecycle *life, struct job *job, enum requeue_cause cau
     job_table_requeue(life->parts.jobs, job, cause, reason);
     job_table_set_state(life->parts.jobs, job, JOB_PSUSP);
     job_store(job, effects);
-    terminals_requeued(life->parts.terminals, job, effects);
+    terminals_tell_requeue(life->parts.terminals, job, effects);
     pass_request_set(life->parts.pass_request);
 }
 

@@ -15,13 +15,13 @@
 
 #include "consumer/consumer.h"
 #include "site/accepts.h"
+#include "site/client/site_client.h"
 #include "site/job/history.h"
 #include "site/job/job.h"
 #include "site/pass_request.h"
 #include "site/run/runs.h"
 #include "site/shares.h"
 #include "site/site.h"
-#include "site/waiters.h"
 
 struct lifecycle_parts {
     const char *site; /* its name */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forward.c: requests that only the broker can answer. */
+#include "site/api/site_api.h"
+
+#include "base/err.h"
+#include "base/value.h"
+#include "site/permission.h"
+
+/* As long as a person waits. */
+enum { FORWARD_MS = 10000 };
+
+static void copy_query(struct arena *arena, struct msg_query *query)
+{
+    query->name = arena_str(arena, query->name);
+    query->user = arena_str(arena, query->user);
+    query->queue = arena_str(arena, query->queue);
+    query->host = arena_str(arena, query->host);
+    query->after = arena_str(arena, query->after);
+    query->provider = arena_str(arena, query->provider);
+    query->consumer = arena_str(arena, query->consumer);
+}
+
+void forward_request(const struct site_api *api, const struct peer *from,
+                     const struct msg *msg, uint64_t request, int64_t now_ms,
+                     struct effects *effects)
+{
+    struct msg copy = *msg;
+    if (msg->kind != MSG_QUERY && !permission_is_admin(api->config, from)) {
+        effects_reply_error(effects, from, request, ERR_DENIED,
+                            "only an administrator of the site may %s",
+                            msg->kind == MSG_SET_DRAIN ? "drain or resume leases"
+                                                       : "set the reclaim delay");
+        return;
+    }
+    if (!site_uplink_is_up(api->uplink)) {
+        effects_reply_error(effects, from, request, ERR_AWAY,
+                            site_uplink_is_alone(api->uplink)
+                                ? "this site has no broker, see BROKER in section Site"
+                                : "the broker cannot be reached, try again later");
+        return;
+    }
+    struct waiter waiter = {.kind = WAITER_BROKER,
+                            .key = waiters_next_request(api->waiters),
+                            .link = from->link,
+                            .request = request,
+                            .deadline_ms = now_ms + FORWARD_MS};
+    if (!waiters_add(api->waiters, &waiter)) {
+        effects_reply_error(effects, from, request, ERR_FULL,
+                            "too many clients wait for the broker, try again later");
+        return;
+    }
+    copy.site = "";
+    if (msg->kind == MSG_SET_RECLAIM) {
+        copy.set_reclaim.request = waiter.key;
+        copy.set_reclaim.name = arena_str(&effects->arena, msg->set_reclaim.name);
+    } else if (msg->kind == MSG_SET_DRAIN) {
+        copy.set_drain.request = waiter.key;
+        copy.set_drain.name = arena_str(&effects->arena, msg->set_drain.name);
+    } else {
+        copy.query.request = waiter.key;
+        copy_query(&effects->arena, &copy.query);
+    }
+    site_uplink_send(api->uplink, &copy, effects);
+}
+
+static struct value *copy_value(struct arena *arena, const struct value *from)
+{
+    struct value *copy = arena_copy(arena, from, sizeof(*from));
+    copy->text = arena_str(arena, from->text);
+    copy->first = copy->last = copy->next = NULL;
+    copy->count = 0;
+    for (const struct value *at = from->first; at != NULL; at = at->next) {
+        value_add(arena, copy, arena_str(arena, at->key), copy_value(arena, at));
+    }
+    return copy;
+}
+
+void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
+                   struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct waiter waiter;
+    if (!waiters_take(waiters, WAITER_BROKER, reply->request, &waiter)) {
+        return; /* too late, or the client has gone */
+    }
+    struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
+    struct msg msg = {.kind = MSG_REPLY, .site = "", .reply = *reply};
+    msg.reply.request = waiter.request;
+    msg.reply.text = arena_str(arena, reply->text);
+    msg.reply.json = arena_str(arena, reply->json);
+    msg.reply.next = arena_str(arena, reply->next);
+    msg.reply.value = reply->value != NULL ? copy_value(arena, reply->value) : NULL;
+    msg.reply.bytes = (const uint8_t *)"";
+    msg.reply.n_bytes = 0;
+    effects_send(effects, &to, &msg);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_control.c: HOST_CONTROL: an administrator closes or opens a host. */
+#include <string.h>
+
+#include "base/err.h"
+#include "site/api/site_api.h"
+#include "site/permission.h"
+
+static bool is_known(const struct site_api *api, const char *host)
+{
+    if (host_table_find(api->hosts, host) >= 0) {
+        return true;
+    }
+    for (int i = 0; i < consumer_count_hosts(api->consumer); i++) {
+        struct consumer_host borrowed;
+        consumer_host_at(api->consumer, i, &borrowed);
+        if (strcmp(borrowed.name, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A closed host can be opened whether it is borrowed now or not. */
+static int check(const struct site_api *api, const struct peer *from,
+                 const struct msg_host_control *order, struct err *err)
+{
+    if (!permission_is_admin(api->config, from)) {
+        return err_set(err, ERR_DENIED,
+                       "only an administrator of the site may close or open hosts");
+    }
+    if (!is_known(api, order->host) &&
+        !host_admin_is_closed(api->closed, order->host)) {
+        return err_set(err, ERR_NOT_FOUND, "Host <%s> is not found; see `sublet hosts`",
+                       order->host);
+    }
+    return host_admin_is_closed(api->closed, order->host) ||
+                   api->closed->count < HOSTS_MAX
+               ? 0
+               : err_set(err, ERR_FULL, "too many hosts are closed, at most %d",
+                         HOSTS_MAX);
+}
+
+void host_control_request(const struct site_api *api, const struct peer *from,
+                          const struct msg_host_control *order, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct err err;
+    int rc = check(api, from, order, &err);
+    if (rc < 0) {
+        effects_reply_error(effects, from, order->request, rc, "%s", err.text);
+        return;
+    }
+    struct row row = {.kind = ROW_CLOSED};
+    row.closed = (struct row_closed){.host = arena_str(arena, order->host),
+                                     .is_closed = order->is_closed};
+    if (host_admin_is_closed(api->closed, order->host) != order->is_closed) {
+        effects_store(effects, &row);
+        host_admin_load(api->closed, &row.closed);
+        host_admin_sync(api->closed, api->hosts, api->provider, api->local_ms);
+        job_table_retry_all(api->jobs);
+        pass_request_set(api->pass_request);
+    }
+    const char *text = arena_printf(arena, "Host <%s> is %s.", row.closed.host,
+                                    order->is_closed ? "closed" : "open");
+    effects_log(effects, LOG_LEVEL_NOTICE, "%s: %s", from->name, text);
+    effects_reply(effects, from, order->request, text, NULL, "");
+}

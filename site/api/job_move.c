@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_move.c: JOB_MOVE: requeue (brequeue), switch (bswitch), top and bottom (btop,
+ * bbot).
+ */
+#include "site/api/site_api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "model/job_id.h"
+#include "site/job/control_job.h"
+#include "site/job/effective_rules.h"
+#include "site/job/history.h"
+#include "site/permission.h"
+
+struct call {
+    const struct site_api *api;
+    const struct peer *from;
+    enum job_move move;
+    int queue; /* of MOVE_SWITCH */
+    int64_t now_ms;
+    struct effects *effects;
+    const char *text; /* sentences so far */
+    struct value *jobs;
+    int code; /* of the first that was refused */
+    /* Elements of an array have one spec: how its requirements fit the queue. */
+    const struct job_spec *judged;
+    struct err verdict;
+};
+
+/* ---------------------------------------------------------------- one job */
+
+/* As at submission, RESRSV_LIMIT of the queue among that. */
+static int check_requirements(struct call *call, const struct job_spec *spec,
+                              struct err *err)
+{
+    struct resreq_notes notes = {.arena = &call->effects->arena};
+    struct resreq_error fault;
+    if (call->judged != spec) {
+        call->judged = spec;
+        call->verdict = (struct err){.code = 0};
+        if (needs_check(call->api->needs, call->queue, spec, &notes, &fault) != 0) {
+            err_set(&call->verdict, ERR_PARSE, "%s %s", fault.text, fault.hint);
+        }
+    }
+    *err = call->verdict;
+    return err->code;
+}
+
+static int check_switch(struct call *call, const struct job *job, struct err *err)
+{
+    const struct queue_config *queue = &call->api->config->queues[call->queue];
+    struct job_spec spec = *job->spec; /* what that makes of it counts at its start */
+    int max_slots = job->terms->max_slots;
+    if (job->attempt != 0) {
+        return err_set(err, ERR_STATE,
+                       "job has started, only waiting jobs are switched");
+    }
+    if (job->spec->is_exclusive && !queue->is_exclusive) {
+        return err_set(err, ERR_STATE, "Queue does not accept exclusive jobs");
+    }
+    int code = terminals_check_queue(queue, job->spec, err);
+    if (code == 0) {
+        code = shares_check(call->api->shares, call->queue, job->spec->user,
+                            job->terms->user_group, err);
+    }
+    code =
+        code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
+    struct job_rules_stack stack =
+        effective_rules_stack(call->api->config, call->queue, job->spec->app);
+    code = code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
+    return code == 0 ? check_requirements(call, job->spec, err) : code;
+}
+
+static int check(struct call *call, const struct job *job, struct err *err)
+{
+    if (!permission_may_manage(call->api->config, call->from, job)) {
+        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
+                       job->spec->user);
+    }
+    if (job_is_ended(job)) {
+        return err_set(err, ERR_STATE, "job has already finished");
+    }
+    if (job->is_killed) {
+        return err_set(err, ERR_STATE, "job is being terminated");
+    }
+    switch (call->move) {
+    case MOVE_REQUEUE:
+        return job->attempt != 0 ? 0
+                                 : err_set(err, ERR_STATE, "job has not started yet");
+    case MOVE_SWITCH:
+        return check_switch(call, job, err);
+    case MOVE_TOP:
+    case MOVE_BOTTOM:
+        return job->attempt == 0
+                   ? 0
+                   : err_set(err, ERR_STATE, "job has started, only waiting jobs move");
+    }
+    return 0;
+}
+
+static void carry_out(const struct call *call, struct job *job)
+{
+    const struct site_api *api = call->api;
+    switch (call->move) {
+    case MOVE_REQUEUE:
+        control_job_requeue(api->life, job, call->from->name, call->now_ms,
+                            call->effects);
+        return;
+    case MOVE_SWITCH:
+        job_table_switch(api->jobs, job, call->queue);
+        history_switched(api->history, job, call->effects);
+        break;
+    case MOVE_TOP:
+    case MOVE_BOTTOM:
+        job_table_reorder(api->jobs, job, call->move == MOVE_TOP);
+        history_reordered(api->history, job, call->move == MOVE_TOP, call->effects);
+        break;
+    }
+    job_store(job, call->effects);
+    pass_request_set(api->pass_request);
+}
+
+static const char *done_text(const struct call *call)
+{
+    struct arena *arena = &call->effects->arena;
+    switch (call->move) {
+    case MOVE_REQUEUE:
+        return "is being requeued";
+    case MOVE_SWITCH:
+        return arena_printf(arena, "is switched to queue <%s>",
+                            call->api->config->queues[call->queue].name);
+    case MOVE_TOP:
+        return "has been moved to position 1 from top";
+    case MOVE_BOTTOM:
+        break;
+    }
+    return "has been moved to position 1 from bottom";
+}
+
+/* ---------------------------------------------------------------- the answer */
+
+static void note(struct call *call, const char *id, int code, const char *what)
+{
+    struct arena *arena = &call->effects->arena;
+    const char *sentence =
+        arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", what);
+    struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
+    value_add_text(arena, row, "job", id);
+    value_add_text(arena, row, "text", sentence);
+    bool is_first_error = code != 0 && call->code == 0;
+    if (is_first_error) {
+        call->code = code;
+    }
+    if (is_first_error || call->text[0] == '\0') {
+        call->text = sentence;
+    } else if ((code != 0) == (call->code != 0) &&
+               strlen(call->text) + strlen(sentence) < TEXT_MAX - 1) {
+        call->text = arena_printf(arena, "%s\n%s", call->text, sentence);
+    }
+}
+
+/* A job, or those elements of an array that can be moved; why none can, the last says.
+ * Elements go to the top in their order: the last of them first. */
+static void move_named(struct call *call, const char *id)
+{
+    struct err err = {.code = ERR_NOT_FOUND,
+                      .text = "no matching job found; see `sublet jobs -a -u all`"};
+    struct job_table *jobs = call->api->jobs;
+    struct job_id wanted;
+    int n_moved = 0, first, end;
+    if (job_id_read(&call->effects->arena, id, &wanted, NULL) != 0) {
+        note(call, id, err.code, err.text);
+        return;
+    }
+    first = end = job_table_index_of(jobs, wanted.number);
+    while (end < job_table_count(jobs) &&
+           job_table_at(jobs, end)->id == wanted.number) {
+        end++;
+    }
+    for (int i = 0; i < end - first; i++) {
+        bool is_backwards = call->move == MOVE_TOP;
+        struct job *job = job_table_at(jobs, is_backwards ? end - 1 - i : first + i);
+        if (job_id_has(&wanted, job->index) && check(call, job, &err) == 0) {
+            carry_out(call, job);
+            n_moved++;
+        }
+    }
+    note(call, id, n_moved > 0 ? 0 : err.code,
+         n_moved > 0 ? done_text(call) : err.text);
+}
+
+void job_move_request(const struct site_api *api, const struct peer *from,
+                      const struct msg_job_move *move, int64_t now_ms,
+                      struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct call call = {.api = api,
+                        .from = from,
+                        .move = move->move,
+                        .now_ms = now_ms,
+                        .effects = effects,
+                        .text = "",
+                        .jobs = value_array(arena)};
+    if (move->move == MOVE_SWITCH) {
+        call.queue = queue_table_find(api->queues, move->queue);
+        if (call.queue < 0) {
+            effects_reply_error(effects, from, move->request, ERR_NOT_FOUND,
+                                "%s: no such queue, see `sublet queues`", move->queue);
+            return;
+        }
+        if (queue_table_is_closed(api->queues, call.queue)) {
+            effects_reply_error(effects, from, move->request, ERR_STATE,
+                                "%s: Queue is closed", move->queue);
+            return;
+        }
+    }
+    for (int i = 0; i < move->n_jobs; i++) {
+        move_named(&call, move->jobs[i]);
+    }
+    if (call.code != 0) {
+        effects_reply_error(effects, from, move->request, call.code, "%s", call.text);
+        return;
+    }
+    struct value *value = value_object(arena);
+    value_add(arena, value, "jobs", call.jobs);
+    effects_reply(effects, from, move->request, call.text, value, "");
+}

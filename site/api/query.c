@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.c: QUERY, answered here by a listing, by the journal, or by the broker. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "model/job_id.h"
+#include "site/api/site_api.h"
+
+/* The one array of a listing. */
+static int count_rows(const struct value *listing)
+{
+    for (const struct value *at = listing->first; at != NULL; at = at->next) {
+        if (at->kind == VALUE_ARRAY) {
+            return at->count;
+        }
+    }
+    return 0;
+}
+
+/* One job, or a page of those that have not ended; the rest is the journal's. */
+static void query_history(const struct job_table *jobs, const struct peer *from,
+                          const struct msg_query *query, struct effects *effects)
+{
+    enum { PAGE_MAX = 100 };
+    struct arena *arena = &effects->arena;
+    uint64_t *keys = arena_alloc(arena, PAGE_MAX, sizeof(*keys));
+    struct effect *effect = effects_add(effects, EFFECT_HISTORY);
+    struct job_id after;
+    uint64_t after_key = 0;
+    effect->history.to = *from;
+    effect->history.to.name = arena_str(arena, from->name);
+    effect->history.query = *query;
+    effect->history.query.name = arena_str(arena, query->name);
+    effect->history.query.user = arena_str(arena, query->user);
+    effect->history.query.after = arena_str(arena, query->after);
+    effect->history.keys = keys;
+    if (query->name[0] != '\0' || query->with_ended) {
+        return;
+    }
+    if (job_id_read(arena, query->after, &after, NULL) == 0) {
+        after_key =
+            job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
+    }
+    for (int i = 0; i < job_table_count(jobs); i++) {
+        const struct job *job = job_table_at(jobs, i);
+        if (job_is_ended(job) || job_key(job) <= after_key ||
+            (query->user[0] != '\0' && strcmp(job->spec->user, query->user) != 0)) {
+            continue;
+        }
+        if (effect->history.n_keys == PAGE_MAX) {
+            effect->history.has_more = true;
+            break;
+        }
+        keys[effect->history.n_keys++] = job_key(job);
+    }
+}
+
+void query_request(const struct site_api *api, const struct site_view *view,
+                   const struct peer *from, const struct msg_query *query,
+                   int64_t now_ms, struct effects *effects)
+{
+    static const struct {
+        const char *thing, *listing;
+    } things[QUERY_KINDS] = {
+        [QUERY_JOBS] = {"Job", "jobs -a -u all"},
+        [QUERY_HOSTS] = {"Host", "hosts"},
+        [QUERY_QUEUES] = {"Queue", "queues"},
+        [QUERY_EXPORTS] = {"Export policy", "exports"},
+        [QUERY_LOAD] = {"Host", "load"},
+        [QUERY_USERS] = {"User", "users"},
+        [QUERY_LIMITS] = {"Limit", "limits -c"},
+    };
+    const char *next = "";
+    struct value *value;
+
+    if (query->kind == QUERY_HIST) {
+        query_history(api->jobs, from, query, effects);
+        return;
+    }
+    if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind].thing == NULL) {
+        struct msg msg = {.kind = MSG_QUERY, .query = *query};
+        forward_request(api, from, &msg, query->request, now_ms, effects);
+        return;
+    }
+    struct err err;
+    int code = site_view_check(view, &effects->arena, query, &err);
+    if (code != 0) {
+        effects_reply_error(effects, from, query->request, code, "%s", err.text);
+        return;
+    }
+    value = site_view_list(view, &effects->arena, query, &next);
+    if (query->name[0] != '\0' && query->after[0] == '\0' && count_rows(value) == 0) {
+        effects_reply_error(effects, from, query->request, ERR_NOT_FOUND,
+                            "%s <%s> is not found; see `sublet %s`",
+                            things[query->kind].thing, query->name,
+                            things[query->kind].listing);
+        return;
+    }
+    effects_reply(effects, from, query->request, "", value, next);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_api.h: the requests of clients of a site: the command line, and the daemon on
+ * their behalf. Each has one handler, in a file of its name; a handler answers its
+ * request, at once or through site_client.h, and a request that is refused changes
+ * nothing.
+ *
+ * Units: milliseconds. Ownership: the parts are borrowed for the time of one request.
+ * Layer: site. */
+#ifndef SUBLET_SITE_API_SITE_API_H
+#define SUBLET_SITE_API_SITE_API_H
+
+#include "consumer/consumer.h"
+#include "model/effect.h"
+#include "site/client/site_client.h"
+#include "site/exchange/site_uplink.h"
+#include "site/job/history.h"
+#include "site/job/job.h"
+#include "site/job/lifecycle.h"
+#include "site/job/queue_table.h"
+#include "site/needs.h"
+#include "site/pass_request.h"
+#include "site/run/host_admin.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
+#include "site/shares.h"
+#include "site/site.h"
+#include "site/view/site_view.h"
+
+/* The parts of a site that requests act on. A submission alone is checked against most
+ * of them. */
+struct site_api {
+    const struct site_config *config;
+    struct job_table *jobs;
+    struct queue_table *queues;
+    const struct shares *shares;
+    struct needs *needs;
+    struct host_table *hosts;
+    struct runs *runs;
+    const struct consumer *consumer;
+    struct site_uplink *uplink;
+    struct waiters *waiters;
+    struct terminals *terminals;
+    struct lifecycle *life;
+    const struct history *history;
+    struct host_admin *closed;
+    struct provider *provider;
+    struct pass_request *pass_request;
+    uint64_t *last_job; /* the highest id that a job was given */
+    int64_t local_ms;   /* the time of the windows of hosts */
+    struct site *site;
+};
+
+/* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX
+ * slots, that the daemon can run jobs as this user, and that named hosts are known
+ * ("h@site": of a lease that is made). A job that needs more slots than there are is
+ * accepted: it pends, with that reason. */
+void submit_request(const struct site_api *api, const struct peer *from,
+                    const struct msg_submit *submit, int64_t now_ms,
+                    struct effects *effects);
+
+/* JOB_CONTROL. A waiting job: KILL, and the signals that end programs, end it (state
+ * EXIT, no exit code, "killed by ... before it began"; LSF's TERM_OWNER); SUSPEND holds
+ * it (PSUSP). The signals STOP and TSTP are SUSPEND, CONT is RESUME, KILL is KILL. The
+ * answer is an error if any of the jobs cannot take the order; the others have taken it
+ * all the same. */
+void job_signal_request(const struct site_api *api, const struct peer *from,
+                        const struct msg_job_control *order, int64_t now_ms,
+                        struct effects *effects);
+
+/* JOB_MOVE: requeue, switch to another queue, move to the top or the bottom. */
+void job_move_request(const struct site_api *api, const struct peer *from,
+                      const struct msg_job_move *move, int64_t now_ms,
+                      struct effects *effects);
+
+/* JOB_RESIZE: other slots for running jobs (`resize`), fewer (`resize release`), no
+ * more
+ * (`resize cancel`). A user keeps within the -n min,max of a job that is resizable (sub
+ * -ar, RESIZABLE_JOBS); an administrator may resize any running job. A slot of the
+ * first host stays, since the command runs there. Jobs on borrowed hosts keep their
+ * slots. Order: elements of an array by index. Source: lsf.md 6.1, 1.6. */
+void job_resize_request(const struct site_api *api, const struct peer *from,
+                        const struct msg_job_resize *order, int64_t now_ms,
+                        struct effects *effects);
+
+/* QUEUE_CONTROL (administrators): open, close, activate or inactivate a queue. */
+void queue_control_request(const struct site_api *api, const struct peer *from,
+                           const struct msg_queue_control *order,
+                           struct effects *effects);
+
+/* HOST_CONTROL (administrators): close or open a host. */
+void host_control_request(const struct site_api *api, const struct peer *from,
+                          const struct msg_host_control *order,
+                          struct effects *effects);
+
+/* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
+void query_request(const struct site_api *api, const struct site_view *view,
+                   const struct peer *from, const struct msg_query *query,
+                   int64_t now_ms, struct effects *effects);
+
+/* JOB_PEEK: a piece of a job's output. Output that goes to a file is read there: the
+ * answer is an error that names the file, except that the error stream alone is
+ * answered as empty. While a job runs on borrowed hosts its output file does not exist
+ * here yet. Output without a file is fetched from the job's host, directly or through
+ * the provider; after a job has ended on a borrowed host its output is not kept. */
+void peek_request(const struct site_api *api, const struct peer *from,
+                  const struct msg_peek *peek, int64_t now_ms, struct effects *effects);
+/* OUTPUT of a run of this site, from a host or a provider. True: a client asked for it.
+ */
+bool peek_output(const struct site_api *api, const struct msg_output *output,
+                 struct effects *effects);
+
+/* QUERY, SET_RECLAIM and SET_DRAIN (the latter two for administrators): passed on to
+ * the broker under a number of this site's own; and the broker's REPLY. */
+void forward_request(const struct site_api *api, const struct peer *from,
+                     const struct msg *msg, uint64_t request, int64_t now_ms,
+                     struct effects *effects);
+void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
+                   struct effects *effects);
+
+/* An interactive job ends when the connection of its user is lost for good. A job that
+ * has an attempt gets SIGHUP, as from a terminal that is hung up, and is then killed in
+ * the usual way in case it ignores that signal. */
+/* The client's connection has closed. */
+void hangup_gone(struct terminals *terminals, struct job_table *jobs,
+                 struct lifecycle *life, uint64_t link, int64_t now_ms,
+                 struct effects *effects);
+/* Users who have not come back within TERMINALS_PATIENCE_MS. */
+void hangup_late(struct terminals *terminals, struct job_table *jobs,
+                 struct lifecycle *life, int64_t now_ms, struct effects *effects);
+
+#endif

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_view_list.c: jobs and queues as they are shown. */
+#include "site/view/view_rows.h"
+
+#include <string.h>
+
+#include "model/job_id.h"
+#include "sched/resreq/resreq.h"
+#include "site/job/job_lookup.h"
+#include "site/resizes.h"
+#include "site/site_page.h"
+#include "site/view/pending_reason_lease.h"
+#include "site/view/pending_reason_unmet.h"
+
+enum {
+    LISTED_RESREQ_BYTES = 500,   /* of requirements in a list */
+    LISTED_COMMAND_BYTES = 1000, /* of a command in a list ... */
+    SHOWN_COMMAND_BYTES = 65536, /* ... and of one job that was asked for */
+    SHOWN_HOSTS_MAX = 500,       /* of a job: a row must fit a page */
+};
+
+/* ---------------------------------------------------------------- why */
+
+/* "queue normal", "queue normal, hosts n1 n2@north". */
+static const char *where_text(struct arena *arena, const struct job *job)
+{
+    const char *text = arena_printf(arena, "queue %s", job_queue_name(job));
+    for (int i = 0; i < job->spec->n_hosts_asked && i < 8; i++) {
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? ", hosts " : " ",
+                            job->spec->hosts_asked[i]);
+    }
+    return text;
+}
+
+static const char *waiting_reason(const struct site_view *view, struct arena *arena,
+                                  const struct job *job)
+{
+    if (job->attempt != 0) {
+        return arena_printf(arena, "starting on %s", job->hosts[0].host);
+    }
+    const struct pending_verdict held = {.reason = job->hold};
+    const struct pending_verdict *verdict =
+        job->line != NULL ? job_class_verdict(job->line) : &held;
+    const char *hosts = pending_reason_hosts(arena, verdict);
+    const char *preempts = pending_reason_preempt(arena, verdict);
+    bool wants_slots = verdict->reason == REASON_BUSY ||
+                       verdict->reason == REASON_SPAN ||
+                       verdict->reason == REASON_EXCLUSIVE;
+    return arena_printf(
+        arena, "%s (%s%s%s)%s%s%s%s%s%s", pending_reason_text(arena, verdict),
+        where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
+        wants_slots ? reservation_view_others_text(view, arena, job) : "",
+        reservation_view_job_text(view, arena, job), preempts[0] != '\0' ? "; " : "",
+        preempts, job->reason[0] != '\0' ? "; " : "", job->reason);
+}
+
+static const char *why_text(const struct site_view *view, struct arena *arena,
+                            const struct job *job)
+{
+    if (job_is_kill_deferred(job) && job->halt.causes != 0) {
+        return arena_printf(
+            arena,
+            "%s; ends as soon as it has its slots back, since commands run after it",
+            job->reason);
+    }
+    if (job->is_killed) {
+        return job->reason;
+    }
+    switch (job->state) {
+    case JOB_PEND:
+        return waiting_reason(view, arena, job);
+    case JOB_PSUSP:
+        return job->reason[0] != '\0' ? job->reason
+                                      : "suspended by a user while it waited";
+    case JOB_USUSP:
+    case JOB_SSUSP:
+        return suspension_view_text(view, arena, job);
+    case JOB_UNKWN:
+        return job->lease[0] != '\0' ? "its provider is silent"
+                                     : "its host is unreachable";
+    case JOB_RUN:
+    case JOB_DONE:
+    case JOB_EXIT:
+        break;
+    }
+    return job->reason;
+}
+
+/* ---------------------------------------------------------------- a job */
+
+static void add_hosts(struct arena *arena, struct value *row, const struct job *job)
+{
+    if (job->attempt == 0) {
+        value_add_null(arena, row, "hosts");
+        return;
+    }
+    struct value *hosts = value_add(arena, row, "hosts", value_object(arena));
+    for (int i = 0; i < job->n_hosts && i < SHOWN_HOSTS_MAX; i++) {
+        value_add_int(arena, hosts, arena_str(arena, job->hosts[i].host),
+                      job->hosts[i].n_slots);
+    }
+}
+
+static void add_exit(struct arena *arena, struct value *row, const struct job *job)
+{
+    int code;
+    if (job_exit_code(job, &code)) {
+        value_add_int(arena, row, "exit_code", code);
+    } else {
+        value_add_null(arena, row, "exit_code");
+    }
+}
+
+static void add_use(struct arena *arena, struct value *row, const struct job *job,
+                    int64_t now_ms)
+{
+    bool has_run = job->start_ms != 0;
+    bool is_known = has_run && job_is_ended(job);
+    int64_t run_ms = job_ran_ms(job, now_ms);
+    value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
+    bool is_told = has_run && !is_known && job->seat.cpu_ms > 0;
+    value_add_duration(arena, row, "cpu_s",
+                       is_known  ? job->exit->cpu_ms
+                       : is_told ? job->seat.cpu_ms
+                                 : -1);
+    if (is_known) {
+        value_add_int(arena, row, "mem_kib", job->exit->mem_kib);
+    } else {
+        value_add_null(arena, row, "mem_kib");
+    }
+}
+
+/* Several -R as the one that LSF makes of them; NULL: none. */
+static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
+                               bool is_asked)
+{
+    if (spec->n_res_reqs == 0) {
+        return NULL;
+    }
+    return value_cut_text(arena, resreq_join(arena, spec->res_reqs, spec->n_res_reqs),
+                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
+}
+
+/* Why it waits as LSF lists it: the sentence, then hosts by what is against them. */
+static void add_reasons(struct arena *arena, struct value *row, const struct job *job)
+{
+    const struct pending_verdict held = {.reason = job->hold};
+    const struct pending_verdict *verdict =
+        job->line != NULL ? job_class_verdict(job->line) : &held;
+    struct pending_reason_hosts parts[REASON_HOST_GROUPS];
+    int n_parts = pending_reason_list(verdict, parts);
+    struct value *list = value_add(arena, row, "pending_reasons", value_array(arena));
+    value_add_text(arena, list, NULL, pending_reason_text(arena, verdict));
+    for (int i = 0; i < n_parts; i++) {
+        value_add_text(arena, list, NULL,
+                       arena_printf(arena, "%s: %d host%s", parts[i].lsf,
+                                    parts[i].n_hosts,
+                                    parts[i].n_hosts == 1 ? "" : "s"));
+    }
+    if (job->reason[0] != '\0') {
+        value_add_text(arena, list, NULL, value_cut_text(arena, job->reason, TEXT_MAX));
+    }
+}
+
+static const char *const interactions[] = {
+    [INTERACTION_NONE] = NULL,
+    [INTERACTION_PIPES] = "pipes",
+    [INTERACTION_PTY] = "pty",
+    [INTERACTION_SHELL] = "shell",
+};
+
+static const char *const resizables[] = {
+    [RESIZABLE_NO] = NULL, [RESIZABLE_YES] = "yes", [RESIZABLE_AUTO] = "auto"};
+static const char *const resize_events[] = {
+    [RESIZE_NONE] = NULL, [RESIZE_GROW] = "grow", [RESIZE_SHRINK] = "shrink"};
+
+/* Why a running job does not get the slots that it asks for; NULL: it is told of some,
+ * or nobody has looked yet. */
+static const char *more_reason(const struct site_view *view, struct arena *arena,
+                               const struct job *job)
+{
+    const struct pending_verdict *verdict = resizes_verdict(view->site, job);
+    if (job->resize.event != RESIZE_NONE) {
+        return NULL;
+    }
+    if (job->state != JOB_RUN) {
+        return "it does not run";
+    }
+    if (job->grow_ms > view->event_ms) {
+        return job->is_untold ? "it could not be notified of more slots, since a "
+                                "command before or after it runs, or since its host's "
+                                "agent is older; this is tried again"
+                              : "its resize notification command refused more slots; "
+                                "this is tried again";
+    }
+    if (verdict == NULL || verdict->reason == REASON_STARTED) {
+        return NULL;
+    }
+    const char *hosts = pending_reason_hosts(arena, verdict);
+    return arena_printf(arena, "%s%s%s%s", pending_reason_text(arena, verdict),
+                        hosts[0] != '\0' ? " (" : "", hosts,
+                        hosts[0] != '\0' ? ")" : "");
+}
+
+static void add_resize(const struct site_view *view, struct arena *arena,
+                       struct value *row, const struct job *job)
+{
+    value_add_text(arena, row, "resizable", resizables[job->terms->resizable]);
+    value_add_text(arena, row, "resizing", resize_events[job->resize.event]);
+    if (job->is_growing) {
+        value_add_int(arena, row, "pending_slots", job_asked_slots(job));
+        value_add_text(arena, row, "pending_slots_reason",
+                       more_reason(view, arena, job));
+    } else {
+        value_add_null(arena, row, "pending_slots");
+        value_add_null(arena, row, "pending_slots_reason");
+    }
+    value_add_text(
+        arena, row, "resize_notify",
+        job->terms->resize_notify[0] != '\0'
+            ? value_cut_text(arena, job->terms->resize_notify, LISTED_COMMAND_BYTES)
+            : NULL);
+}
+
+/* Why it waits, as a word for programs; what would help; what it was submitted with. */
+static void add_waiting(const struct site_view *view, struct arena *arena,
+                        struct value *row, const struct job *job)
+{
+    const struct job_terms *terms = job->terms;
+    bool waits = job->state == JOB_PEND && job->attempt == 0;
+    enum pending_reason reason =
+        job->line != NULL ? job_class_verdict(job->line)->reason : job->hold;
+    value_add_text(arena, row, "pending", waits ? pending_reason_name(reason) : NULL);
+    value_add_text(arena, row, "hint", waits ? pending_reason_help(reason) : NULL);
+    if (waits) {
+        add_reasons(arena, row, job);
+    } else {
+        value_add_null(arena, row, "pending_reasons");
+    }
+    value_add_text(arena, row, "depend",
+                   terms->depend[0] != '\0' ? terms->depend : NULL);
+    value_add_instant(arena, row, "begin_at", terms->begin_ms);
+    value_add_text(arena, row, "project",
+                   terms->project[0] != '\0' ? terms->project : "default");
+    value_add_text(arena, row, "user_group",
+                   terms->user_group[0] != '\0' ? terms->user_group : NULL);
+    value_add_int(arena, row, "priority", terms->priority);
+    if (terms->max_slots != 0) {
+        value_add_int(arena, row, "max_slots", terms->max_slots);
+    } else {
+        value_add_null(arena, row, "max_slots");
+    }
+    add_resize(view, arena, row, job);
+    value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
+    value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
+}
+
+static struct value *job_row(const struct site_view *view, struct arena *arena,
+                             const struct job *job, bool is_asked)
+{
+    struct value *row = value_object(arena);
+    const char *reason = why_text(view, arena, job);
+    bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
+    job_id_add_value(arena, row, "id", job->id, job->index);
+    value_add_text(arena, row, "name",
+                   job->spec->name[0] != '\0'
+                       ? job_id_element_name(arena, job->spec->name, job->index)
+                       : value_cut_text(arena, job->spec->command, 60));
+    value_add_text(arena, row, "state", job_state_name(job->state));
+    value_add_text(arena, row, "user", job->spec->user);
+    value_add_text(arena, row, "queue", job_queue_name(job));
+    value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
+    value_add_text(arena, row, "reserved", job->reserved);
+    value_add_text(arena, row, "avoided",
+                   job->avoided != NULL ? value_cut_text(arena, job->avoided, TEXT_MAX)
+                                        : NULL);
+    value_add_int(arena, row, "slots", job_slots(job));
+    add_hosts(arena, row, job);
+    value_add_instant(arena, row, "submit_at", job->submit_ms);
+    value_add_instant(arena, row, "start_at", job->start_ms);
+    value_add_instant(arena, row, "end_at", job->end_ms);
+    add_exit(arena, row, job);
+    value_add_text(arena, row, "reason",
+                   reason[0] != '\0' ? value_cut_text(arena, reason, TEXT_MAX) : NULL);
+    value_add_text(arena, row, "lease", is_leased ? job->lease : NULL);
+    if (is_leased) {
+        value_add_int(arena, row, "epoch", (int64_t)job->epoch);
+    } else {
+        value_add_null(arena, row, "epoch");
+    }
+    if (job->attempt != 0) {
+        value_add_int(arena, row, "attempt", (int64_t)job->attempt);
+    } else {
+        value_add_null(arena, row, "attempt");
+    }
+    value_add_text(
+        arena, row, "command",
+        value_cut_text(arena, job->spec->command,
+                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
+    add_use(arena, row, job, view->now_ms);
+    suspension_view_add_job(arena, row, job, view->now_ms);
+    value_add_instant(arena, row, "recall_at", job->recall_ms);
+    reservation_view_add_job(view, arena, row, job);
+    struct value *leases =
+        is_asked ? pending_reason_lease_list(view, arena, job) : NULL;
+    if (leases != NULL) {
+        value_add(arena, row, "leases", leases);
+    }
+    struct value *unmet = is_asked ? pending_reason_unmet_list(view, arena, job) : NULL;
+    if (unmet != NULL) {
+        value_add(arena, row, "unmet", unmet);
+    }
+    add_waiting(view, arena, row, job);
+    rules_view_add_job(arena, row, view->config, job, is_asked);
+    return row;
+}
+
+static bool is_on_host(const struct job *job, const char *host)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        if (strcmp(job->hosts[i].host, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "lisa": a job, or all of an array, "lisa[3]": an element. */
+static bool has_name(struct arena *arena, const struct job *job, const char *name)
+{
+    size_t length = strlen(name);
+    return strcmp(job->spec->name, name) == 0 ||
+           (job->index != 0 && strncmp(job->spec->name, name, length) == 0 &&
+            job->spec->name[length] == '[') ||
+           (job->index != 0 && name[0] != '\0' && name[length - 1] == ']' &&
+            strcmp(job_id_element_name(arena, job->spec->name, job->index), name) == 0);
+}
+
+static bool is_asked_for(struct arena *arena, const struct job *job,
+                         const struct job_id *wanted, const struct msg_query *query)
+{
+    if (query->name[0] != '\0') {
+        return wanted->number != 0
+                   ? job->id == wanted->number && job_id_has(wanted, job->index)
+                   : has_name(arena, job, query->name);
+    }
+    if (job_is_ended(job) && !query->with_ended) {
+        return false;
+    }
+    return (query->user[0] == '\0' || strcmp(job->spec->user, query->user) == 0) &&
+           (query->queue[0] == '\0' ||
+            strcmp(job_queue_name(job), query->queue) == 0) &&
+           (query->host[0] == '\0' || is_on_host(job, query->host));
+}
+
+void job_view_list(const struct site_view *view, struct site_page *page,
+                   const struct msg_query *query)
+{
+    struct job_id wanted, after;
+    if (job_id_read(page->arena, query->name, &wanted, NULL) != 0) {
+        wanted.number = 0;
+    }
+    if (job_id_read(page->arena, query->after, &after, NULL) == 0) {
+        page->after =
+            job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
+    }
+    bool is_one = job_lookup_one(view->jobs, query->name) != NULL;
+    int first = wanted.number != 0 ? job_table_index_of(view->jobs, wanted.number) : 0;
+    for (int i = first; i < job_table_count(view->jobs) && !page->is_full; i++) {
+        const struct job *job = job_table_at(view->jobs, i);
+        if (wanted.number != 0 && job->id != wanted.number) {
+            break;
+        }
+        if (is_asked_for(page->arena, job, &wanted, query) &&
+            site_page_wants(page, job_key(job))) {
+            site_page_add(page, job_key(job), job_row(view, page->arena, job, is_one));
+            page->last_text = job_id_text(page->arena, job->id, job->index);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- queues */
+
+struct queue_slots {
+    int64_t pend, run, susp;
+    int64_t more; /* that running jobs ask for */
+};
+
+static struct queue_slots *count_queues(const struct site_view *view,
+                                        struct arena *arena)
+{
+    struct queue_slots *slots =
+        arena_alloc(arena, (size_t)view->config->n_queues, sizeof(*slots));
+    for (int i = 0; i < job_table_count(view->jobs); i++) {
+        const struct job *job = job_table_at(view->jobs, i);
+        if (job->queue < 0) {
+            continue;
+        }
+        struct queue_slots *of = &slots[job->queue];
+        of->more += job->is_growing ? job_asked_slots(job) : 0;
+        switch (job->state) {
+        case JOB_PEND:
+        case JOB_PSUSP:
+            of->pend += job->spec->n_slots;
+            break;
+        case JOB_RUN:
+        case JOB_UNKWN:
+            of->run += job_slots(job);
+            break;
+        case JOB_USUSP:
+        case JOB_SSUSP:
+            of->susp += job_slots(job);
+            break;
+        case JOB_DONE:
+        case JOB_EXIT:
+            break;
+        }
+    }
+    return slots;
+}
+
+/* HOSTS as it would be written. */
+static const char *hosts_text(struct arena *arena, const struct queue_config *queue)
+{
+    const char *text = queue->n_terms == 0 ? "all" : "";
+    for (int i = 0; i < queue->n_terms; i++) {
+        static const char *const words[] = {
+            [QUEUE_ALL] = "all",
+            [QUEUE_OTHERS] = "others",
+            [QUEUE_ALL_REMOTE] = "allremote",
+            [QUEUE_ALL_AT] = "all@",
+            [QUEUE_HOST_AT] = "",
+            [QUEUE_HOST] = "",
+            [QUEUE_NOT_HOST] = "~",
+            [QUEUE_GROUP] = "",
+            [QUEUE_NOT_GROUP] = "~",
+        };
+        const struct queue_term *term = &queue->terms[i];
+        bool is_none = term->kind == QUEUE_NOT_HOST && term->name[0] == '\0';
+        text = arena_printf(arena, "%s%s%s%s", text, i > 0 ? " " : "",
+                            is_none ? "none" : words[term->kind], term->name);
+        if (term->preference != 0) {
+            text = arena_printf(arena, "%s+%d", text, term->preference);
+        }
+    }
+    return value_cut_text(arena, text, TEXT_MAX);
+}
+
+static const char *const takes[] = {
+    [QUEUE_TAKES_ALL] = "yes",
+    [QUEUE_TAKES_BATCH] = "no",
+    [QUEUE_TAKES_INTERACTIVE] = "only",
+};
+
+void job_view_queues(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    const struct queue_slots *slots = count_queues(view, arena);
+    for (int i = 0; i < view->config->n_queues && !page->is_full; i++) {
+        const struct queue_config *queue = &view->config->queues[i];
+        uint64_t number = (uint64_t)i + 1;
+        if ((query->name[0] != '\0' && strcmp(query->name, queue->name) != 0) ||
+            !site_page_wants(page, number)) {
+            continue;
+        }
+        struct value *row = value_object(arena);
+        value_add_text(arena, row, "queue", queue->name);
+        value_add_int(arena, row, "priority", queue->priority);
+        value_add_text(
+            arena, row, "status",
+            queue_table_status(view->queues, i, view->event_ms + view->utc_offset_ms));
+        rules_view_add_queue_limits(arena, row, view->config, queue);
+        value_add_int(arena, row, "njobs",
+                      slots[i].pend + slots[i].run + slots[i].susp);
+        value_add_int(arena, row, "pend", slots[i].pend);
+        value_add_int(arena, row, "run", slots[i].run);
+        value_add_int(arena, row, "susp", slots[i].susp);
+        value_add_int(arena, row, "rsv", reservation_view_queue_slots(view, i));
+        value_add_int(arena, row, "pending_slots", slots[i].more);
+        value_add_text(arena, row, "hosts", hosts_text(arena, queue));
+        value_add_text(arena, row, "placement",
+                       queue->is_balanced ? "balanced" : "stacked");
+        value_add_bool(arena, row, "exclusive", queue->is_exclusive);
+        value_add_text(arena, row, "interactive", takes[queue->interactive]);
+        reservation_view_add_queue(arena, row, &queue->reservation);
+        share_view_add_queue(view, arena, row, i, query->name[0] != '\0');
+        suspension_view_queue_preempts(view, arena, row, i);
+        load_view_add_thresholds(view, arena, row, &queue->thresholds);
+        value_add_text(arena, row, "stop_cond", queue->stop_cond);
+        value_add_text(arena, row, "resume_cond", queue->resume_cond);
+        value_add_text(arena, row, "description",
+                       queue->description != NULL
+                           ? value_cut_text(arena, queue->description, TEXT_MAX)
+                           : "");
+        rules_view_add_queue(arena, row, &queue->rules);
+        site_page_add(page, number, row);
+    }
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limit_view_list.c: `limits`: each limit, whose it is, and how full.
+ *
+ * A limit that some have each is a row for each of those for whom something counts; one
+ * for which nothing counts is a row as it is configured. Behind the limits of
+ * sched/limit/limit.h stand the slots of the site's own hosts (MXJ), for which a
+ * consumer's jobs count too. */
+#include <limits.h>
+#include <string.h>
+
+#include "sched/limit/limit_usage.h"
+#include "site/schedule.h"
+#include "site/site_page.h"
+#include "site/view/view_rows.h"
+
+static const char *const side_names[LIMIT_SIDES] = {
+    [LIMIT_USERS] = "users",
+    [LIMIT_QUEUES] = "queues",
+    [LIMIT_HOSTS] = "hosts",
+    [LIMIT_PROJECTS] = "projects",
+};
+
+struct listing {
+    const struct site_view *view;
+    struct site_page *page;
+    const struct msg_query *query;
+    const struct place_host *hosts; /* of a pass */
+    int n_hosts;
+    uint64_t number; /* of the row */
+};
+
+/* ---------------------------------------------------------------- whom it is for */
+
+/* One of the words is this name, or this name for each of a group. */
+static bool has_word(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
+        bool begins = at == text || at[-1] == ' ';
+        const char *end = at + length + (at[length] == '@');
+        if (begins && (*end == '\0' || *end == ' ')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_in_group(const struct site_view *view, int side, const char *group,
+                        const char *name)
+{
+    const struct groups *groups = &view->config->groups;
+    const struct name_group *found =
+        side == LIMIT_USERS   ? groups_find_users(groups, group)
+        : side == LIMIT_HOSTS ? groups_find_hosts(groups, group)
+                              : NULL;
+    return found != NULL && groups_has(&found->members, name);
+}
+
+/* True where the limit holds for all that the query names: users, queues, hosts,
+ * projects, or groups of them. `use` NULL: nothing counts. */
+static bool is_asked_for(const struct listing *listing, const struct limit *limit,
+                         const struct limit_usage *use)
+{
+    const struct msg_query *query = listing->query;
+    const char *const asked[LIMIT_SIDES] = {
+        [LIMIT_USERS] = query->user,
+        [LIMIT_QUEUES] = query->queue,
+        [LIMIT_HOSTS] = query->host,
+        [LIMIT_PROJECTS] = query->project,
+    };
+    if (query->name[0] != '\0' && strcmp(query->name, limit->label) != 0) {
+        return false;
+    }
+    for (int i = 0; i < LIMIT_SIDES; i++) {
+        const struct limit_side *side = &limit->sides[i];
+        const char *each = use != NULL ? use->each[i] : NULL;
+        if (asked[i][0] == '\0' || side->mode == LIMIT_ANY) {
+            continue;
+        }
+        if (each != NULL
+                ? strcmp(each, asked[i]) != 0 &&
+                      !is_in_group(listing->view, i, asked[i], each)
+                : !limit_side_has(side, asked[i]) && !has_word(side->text, asked[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- rows */
+
+/* As many as slots, as a pass has it (sched/place/place.h); 0: it is no host that is
+ * there.
+ */
+static int processors_of(const struct listing *listing, const char *host)
+{
+    int most = 0;
+    for (int i = 0; host != NULL && i < listing->n_hosts; i++) {
+        const struct place_host *at = &listing->hosts[i];
+        int count = at->n_processors > 0 ? at->n_processors : at->max;
+        if (strcmp(at->name, host) == 0 && count > most) {
+            most = count;
+        }
+    }
+    return most;
+}
+
+static void add_number(struct arena *arena, struct value *row, const char *key,
+                       int number)
+{
+    if (number < 0) {
+        value_add_null(arena, row, key);
+    } else {
+        value_add_int(arena, row, key, number);
+    }
+}
+
+static void add_amount(struct arena *arena, struct value *amount, int used, int limit)
+{
+    add_number(arena, amount, "used", limit >= 0 ? used : -1);
+    add_number(arena, amount, "limit", limit);
+}
+
+static void add_whom(struct arena *arena, struct value *row, const struct limit *limit,
+                     const struct limit_usage *use)
+{
+    struct value *each = value_array(arena);
+    for (int i = 0; i < LIMIT_SIDES; i++) {
+        const struct limit_side *side = &limit->sides[i];
+        bool is_one = use != NULL && use->each[i] != NULL;
+        value_add_text(arena, row, side_names[i], is_one ? use->each[i] : side->text);
+        if (side->mode == LIMIT_EACH) {
+            value_add_text(arena, each, NULL, side_names[i]);
+        }
+    }
+    value_add(arena, row, "each", each);
+}
+
+static struct value *limit_row(const struct listing *listing, const struct limit *limit,
+                               const struct limit_usage *use)
+{
+    struct arena *arena = listing->page->arena;
+    struct value *row = value_object(arena);
+    const char *host = use != NULL ? use->each[LIMIT_HOSTS] : NULL;
+    bool is_configured = listing->query->configured;
+    int n_slots = use != NULL ? use->n_slots : 0;
+    int n_jobs = use != NULL ? use->n_jobs : 0;
+    int most = limit->per_processor_milli >= 0 && host == NULL
+                   ? limit->slots
+                   : limit_slots(limit, processors_of(listing, host));
+    most = most == INT_MAX ? -1 : most;
+    value_add_text(arena, row, "name", limit->label);
+    value_add_text(arena, row, "section", limit->section);
+    value_add_text(arena, row, "limit", limit->name);
+    add_whom(arena, row, limit, use);
+    struct value *slots = value_add(arena, row, "slots", value_object(arena));
+    add_amount(arena, slots, is_configured ? -1 : n_slots, most);
+    if (limit->per_processor_milli >= 0) {
+        value_add_real(arena, slots, "per_processor",
+                       (double)limit->per_processor_milli / 1000);
+    } else {
+        value_add_null(arena, slots, "per_processor");
+    }
+    struct value *jobs = value_add(arena, row, "jobs", value_object(arena));
+    add_amount(arena, jobs, is_configured ? -1 : n_jobs, limit->jobs);
+    value_add_bool(arena, row, "is_full",
+                   !is_configured && ((most >= 0 && n_slots >= most) ||
+                                      (limit->jobs >= 0 && n_jobs >= limit->jobs)));
+    return row;
+}
+
+/* True where it is asked for, on this page or not. */
+static bool add_limit(struct listing *listing, const struct limit *limit,
+                      const struct limit_usage *use)
+{
+    bool is_asked = is_asked_for(listing, limit, use);
+    listing->number++;
+    if (is_asked && site_page_wants(listing->page, listing->number)) {
+        site_page_add(listing->page, listing->number, limit_row(listing, limit, use));
+    }
+    return is_asked;
+}
+
+/* Those for which nothing counts are shown too. */
+static bool wants_unused(const struct msg_query *query)
+{
+    return query->with_ended || query->configured || query->name[0] != '\0';
+}
+
+static void add_limits(struct listing *listing)
+{
+    const struct site_config *config = listing->view->config;
+    const struct limit_usage *uses;
+    int n_uses = 0, at = 0;
+    if (!listing->query->configured) {
+        n_uses = limit_usage_list(listing->view->limits, listing->page->arena, &uses);
+    }
+    for (int i = 0; i < config->n_limits && !listing->page->is_full; i++) {
+        bool is_used = false;
+        for (; at < n_uses && uses[at].limit == i; at++) {
+            is_used |= add_limit(listing, &config->limits[i], &uses[at]);
+        }
+        if (!is_used && wants_unused(listing->query)) {
+            add_limit(listing, &config->limits[i], NULL);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- hosts */
+
+static void add_host(struct listing *listing, int index)
+{
+    const struct site_view *view = listing->view;
+    struct arena *arena = listing->page->arena;
+    const char *host = host_table_name(view->hosts, index);
+    int max = host_table_max(view->hosts, index), own, consumers;
+    run_table_used(runs_table(view->runs), index, &own, &consumers);
+    struct limit limit = {
+        .name = arena_printf(arena, "MXJ of host %s (%d)", host, max),
+        .label = "MXJ",
+        .section = "Host",
+        .slots = max,
+        .jobs = -1,
+        .per_processor_milli = -1,
+        .sides = {[LIMIT_HOSTS] = {.mode = LIMIT_EACH, .text = host}},
+    };
+    struct limit_usage use = {.each = {[LIMIT_HOSTS] = host},
+                              .n_slots = own + consumers};
+    if (use.n_slots > 0 || wants_unused(listing->query)) {
+        add_limit(listing, &limit, &use);
+    }
+}
+
+void limit_view_list(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query)
+{
+    struct listing listing = {.view = view, .page = page, .query = query};
+    listing.hosts =
+        capacity_hosts(view->capacity, page->arena,
+                       view->event_ms + view->utc_offset_ms, &listing.n_hosts);
+    add_limits(&listing);
+    for (int i = 0; i < host_table_count(view->hosts) && !page->is_full; i++) {
+        add_host(&listing, i);
+    }
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_view_list.c: what hosts have and how loaded they are, as it is shown; part of
+ * site_view.h. Units are LSF's (sched/resource/resource.h); what is not known is null.
+ */
+#include <string.h>
+
+#include "site/site_page.h"
+#include "site/view/view_rows.h"
+
+static const int indices[] = {RESOURCE_R15S, RESOURCE_R1M, RESOURCE_R15M, RESOURCE_UT,
+                              RESOURCE_PG,   RESOURCE_LS,  RESOURCE_IT,   RESOURCE_TMP,
+                              RESOURCE_SWP,  RESOURCE_MEM, RESOURCE_IO};
+
+static const int counts[] = {RESOURCE_CPUF,   RESOURCE_NCPUS,    RESOURCE_NPROCS,
+                             RESOURCE_NCORES, RESOURCE_NTHREADS, RESOURCE_NDISKS,
+                             RESOURCE_MAXMEM, RESOURCE_MAXSWP,   RESOURCE_MAXTMP};
+
+/* As an integer where it is one: counts and megabytes are. */
+static void add_number(struct arena *arena, struct value *row, const char *key,
+                       double number)
+{
+    const double whole_max = 1e15;
+    if (number >= -whole_max && number <= whole_max &&
+        number == (double)(int64_t)number) {
+        value_add_int(arena, row, key, (int64_t)number);
+    } else {
+        value_add_real(arena, row, key, number);
+    }
+}
+
+static void add_value(struct arena *arena, struct value *row,
+                      const struct resource_table *table, int host, int id)
+{
+    const struct resource *resource = resources_at(resource_table_resources(table), id);
+    if (host < 0 || !resource_table_has(table, host, id)) {
+        value_add_null(arena, row, resource->name);
+        return;
+    }
+    switch (resource->type) {
+    case RESOURCE_NUMERIC:
+        add_number(arena, row, resource->name, resource_table_number(table, host, id));
+        break;
+    case RESOURCE_BOOLEAN:
+        value_add_bool(arena, row, resource->name,
+                       resource_table_flag(table, host, id));
+        break;
+    case RESOURCE_STRING:
+        value_add_text(arena, row, resource->name,
+                       resource_table_text(table, host, id));
+        break;
+    }
+}
+
+static void add_indices(struct arena *arena, struct value *row,
+                        const struct resource_table *table, int host)
+{
+    for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
+        add_value(arena, row, table, host, indices[i]);
+    }
+}
+
+/* Defined ones that the host has: dynamic ones, or static ones. */
+static void add_defined(struct arena *arena, struct value *parent, const char *key,
+                        const struct resource_table *table, int host, bool is_dynamic)
+{
+    const struct resources *resources = resource_table_resources(table);
+    struct value *object = value_add(arena, parent, key, value_object(arena));
+    for (int id = RESOURCE_BUILTINS; host >= 0 && id < resources_count(resources);
+         id++) {
+        const struct resource *resource = resources_at(resources, id);
+        bool is_flag = resource->type == RESOURCE_BOOLEAN && !is_dynamic;
+        if ((resource->interval_ms > 0) == is_dynamic && !is_flag &&
+            resource_table_has(table, host, id)) {
+            add_value(arena, object, table, host, id);
+        }
+    }
+}
+
+/* "linux", "!bigmem". */
+static void add_flags(struct arena *arena, struct value *row,
+                      const struct resource_table *table, int host)
+{
+    const struct resources *resources = resource_table_resources(table);
+    struct value *flags = value_add(arena, row, "resources", value_array(arena));
+    for (int id = RESOURCE_BUILTINS; host >= 0 && id < resources_count(resources);
+         id++) {
+        const struct resource *resource = resources_at(resources, id);
+        if (resource->type == RESOURCE_BOOLEAN &&
+            resource_table_flag(table, host, id)) {
+            bool is_exclusive = resource_table_is_exclusive(table, host, id);
+            value_add_text(
+                arena, flags, NULL,
+                arena_printf(arena, "%s%s", is_exclusive ? "!" : "", resource->name));
+        }
+    }
+}
+
+void load_view_add_resources(const struct site_view *view, struct arena *arena,
+                             struct value *row, int facts_row, const char *architecture)
+{
+    int host = facts_row;
+    const struct resource_table *table = facts_values(view->facts);
+    add_value(arena, row, table, host, RESOURCE_TYPE);
+    add_value(arena, row, table, host, RESOURCE_MODEL);
+    value_add_text(arena, row, "architecture", architecture);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        add_value(arena, row, table, host, counts[i]);
+    }
+    add_flags(arena, row, table, host);
+    add_defined(arena, row, "values", table, host, false);
+    struct value *load = value_add(arena, row, "load", value_object(arena));
+    add_indices(arena, load, table, host);
+    add_defined(arena, load, "resources", table, host, true);
+}
+
+static const struct load_threshold *
+find_threshold(const struct load_thresholds *thresholds, int id,
+               enum load_threshold_kind side)
+{
+    for (int i = 0; i < thresholds->n_items; i++) {
+        if (thresholds->items[i].id == id && thresholds->items[i].has[side]) {
+            return &thresholds->items[i];
+        }
+    }
+    return NULL;
+}
+
+static struct value *threshold_row(const struct site_view *view, struct arena *arena,
+                                   const struct load_thresholds *thresholds,
+                                   enum load_threshold_kind side)
+{
+    struct value *row = value_object(arena), *others = value_object(arena);
+    value_add_text(arena, row, "threshold",
+                   side == LOAD_SCHED ? "loadSched" : "loadStop");
+    for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
+        const struct load_threshold *at = find_threshold(thresholds, indices[i], side);
+        const char *name = resources_at(facts_resources(view->facts), indices[i])->name;
+        if (at != NULL) {
+            add_number(arena, row, name, at->bounds[side]);
+        } else {
+            value_add_null(arena, row, name);
+        }
+    }
+    for (int i = 0; i < thresholds->n_items; i++) {
+        const struct load_threshold *at = &thresholds->items[i];
+        if (at->id >= RESOURCE_BUILTINS && at->has[side]) {
+            add_number(arena, others,
+                       resources_at(facts_resources(view->facts), at->id)->name,
+                       at->bounds[side]);
+        }
+    }
+    value_add(arena, row, "resources", others);
+    return row;
+}
+
+void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
+                              struct value *row,
+                              const struct load_thresholds *thresholds)
+{
+    struct value *list = value_add(arena, row, "thresholds", value_array(arena));
+    for (int i = 0; thresholds->n_items > 0 && i < LOAD_THRESHOLD_KINDS; i++) {
+        value_add(arena, list, NULL,
+                  threshold_row(view, arena, thresholds, (enum load_threshold_kind)i));
+    }
+}
+
+/* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
+static const char *status_of(const struct site_view *view, int host)
+{
+    if (host_table_is_away(view->hosts, host) || !facts_is_told(view->facts, host)) {
+        return "unavail";
+    }
+    return host_table_is_ready(view->hosts, host) ? "ok" : "-ok";
+}
+
+static struct value *load_row(const struct site_view *view, struct arena *arena,
+                              const char *name, const char *status, int row_of_facts)
+{
+    const struct resource_table *table = facts_values(view->facts);
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "host", name);
+    value_add_text(arena, row, "status", status);
+    add_indices(arena, row, table, row_of_facts);
+    add_defined(arena, row, "resources", table, row_of_facts, true);
+    return row;
+}
+
+static bool is_asked(const struct msg_query *query, const char *name)
+{
+    return query->name[0] == '\0' || strcmp(query->name, name) == 0;
+}
+
+static void add_place(const struct site_view *view, struct site_page *page,
+                      const struct msg_query *query, uint64_t number, int place)
+{
+    int n_own = host_table_count(view->hosts);
+    struct consumer_host host = {.name = ""};
+    if (place >= n_own) {
+        consumer_host_at(view->consumer, place - n_own, &host);
+    }
+    const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
+    if (!is_asked(query, name) || !site_page_wants(page, number)) {
+        return;
+    }
+    int facts = place < n_own ? place : facts_row(view->facts, name);
+    bool is_told = facts_borrowed_is_told(facts_borrowed(view->facts), name);
+    const char *status = place < n_own             ? status_of(view, place)
+                         : host.is_open && is_told ? "ok"
+                                                   : "unavail";
+    site_page_add(page, number, load_row(view, page->arena, name, status, facts));
+}
+
+void load_view_list(const struct site_view *view, struct site_page *page,
+                    const struct msg_query *query)
+{
+    int *places, n_places;
+    if (view_select_hosts(view, page->arena, query, &places, &n_places, NULL) != 0) {
+        return; /* it was judged before */
+    }
+    for (int i = 0; i < n_places && !page->is_full; i++) {
+        add_place(view, page, query, (uint64_t)i + 1, places[i]);
+    }
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reservation_view.c: what waiting jobs reserve as it is shown: of a job, of a host, of
+ * a queue, of a user; and whose slots a backfill job uses. What is lent to running jobs
+ * counts as theirs. */
+#include <string.h>
+
+#include "base/value.h"
+#include "model/job_id.h"
+#include "sched/resreq/resreq_rusage.h"
+#include "site/job/run_limit.h"
+#include "site/view/slot_count.h"
+#include "site/view/view_rows.h"
+
+enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4, NAMED_JOBS_MAX = 3 };
+
+static int in_hand(const struct slot_reserved *reserved)
+{
+    int n_slots = msg_sum_slots(reserved->hosts, reserved->n_hosts);
+    for (int i = 0; i < reserved->n_hosts; i++) {
+        n_slots -= reserved->lent[i];
+    }
+    return n_slots;
+}
+
+/* ---------------------------------------------------------------- a job */
+
+/* {"n1":{"mem":200}} */
+static void add_resources(struct arena *arena, struct value *row,
+                          const struct slot_reserved *reserved)
+{
+    struct value *hosts = NULL;
+    for (int i = 0; i < reserved->n_parts && i < SHOWN_HOSTS_MAX; i++) {
+        const struct slot_reserved_part *part = &reserved->parts[i];
+        if (hosts == NULL) {
+            hosts = value_add(arena, row, "reserved_resources", value_object(arena));
+        }
+        struct value *host = hosts->first;
+        while (host != NULL && strcmp(host->key, part->host) != 0) {
+            host = host->next;
+        }
+        if (host == NULL) {
+            host = value_add(arena, hosts, arena_str(arena, part->host),
+                             value_object(arena));
+        }
+        rusage_view_add_amount(arena, host, arena_str(arena, part->resource),
+                               part->milli);
+    }
+    if (hosts == NULL) {
+        value_add_null(arena, row, "reserved_resources");
+    }
+}
+
+void reservation_view_add_job(const struct site_view *view, struct arena *arena,
+                              struct value *row, const struct job *job)
+{
+    struct slot_reserved reserved = {.n_hosts = 0};
+    uint64_t of = job->backfill.lender;
+    bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
+    if (slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
+        struct value *hosts =
+            value_add(arena, row, "reserved_slots", value_object(arena));
+        for (int i = 0; i < reserved.n_hosts && i < SHOWN_HOSTS_MAX; i++) {
+            value_add_int(arena, hosts, arena_str(arena, reserved.hosts[i].host),
+                          reserved.hosts[i].n_slots);
+        }
+    } else {
+        reserved.start_ms = BACKFILL_NEVER;
+        value_add_null(arena, row, "reserved_slots");
+    }
+    add_resources(arena, row, &reserved);
+    value_add_instant(arena, row, "reserved_since", reserved.since_ms);
+    value_add_instant(arena, row, "start_estimate",
+                      reserved.start_ms != BACKFILL_NEVER ? reserved.start_ms : 0);
+    value_add_text(arena, row, "backfill_of",
+                   of != 0
+                       ? job_id_text(arena, job_id_key_number(of), job_id_key_index(of))
+                       : NULL);
+    value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
+    value_add_instant(arena, row, "backfill_end",
+                      run_limit_is_cut(job, view->event_ms) && !stood_still
+                          ? job->backfill.until_ms
+                          : 0);
+}
+
+/* ", 200 of 400 mem on n1, 0 of 400 mem on n2, ..." */
+static const char *parts_text(struct arena *arena, const struct slot_reserved *reserved)
+{
+    const char *text = "";
+    for (int i = 0; i < reserved->n_parts && i < NAMED_PARTS_MAX; i++) {
+        const struct slot_reserved_part *part = &reserved->parts[i];
+        text = arena_printf(arena, "%s, %s of %s %s on %s", text,
+                            resreq_rusage_amount_text(arena, part->milli),
+                            resreq_rusage_amount_text(arena, part->need_milli),
+                            part->resource, part->host);
+    }
+    return reserved->n_parts > NAMED_PARTS_MAX ? arena_printf(arena, "%s, ...", text)
+                                               : text;
+}
+
+const char *reservation_view_job_text(const struct site_view *view, struct arena *arena,
+                                      const struct job *job)
+{
+    struct slot_reserved reserved;
+    if (!slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
+        return "";
+    }
+    int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
+    int n_lent = n_slots - in_hand(&reserved);
+    const char *text = arena_printf(arena, "; it has reserved %d of %d slots", n_slots,
+                                    job->spec->n_slots);
+    if (n_lent > 0) {
+        text = arena_printf(arena, "%s, of which backfill jobs use %d", text, n_lent);
+    }
+    text = arena_printf(arena, "%s%s", text, parts_text(arena, &reserved));
+    if (reserved.start_ms != BACKFILL_NEVER) {
+        char at[32];
+        value_format_instant(reserved.start_ms, at);
+        return arena_printf(arena, "%s; it can start at about %.19sZ", text, at);
+    }
+    return arena_printf(
+        arena, "%s; when it can start depends on %s", text,
+        reserved.lease[0] == '\0'
+            ? "jobs without a run limit"
+            : "jobs without a run limit, or slots that its lease does not have yet");
+}
+
+/* Slots that it has in hand on hosts of that queue. */
+static int kept_of(const struct slot_reserved *reserved,
+                   const struct queue_config *queue)
+{
+    int n_slots = 0, preference;
+    for (int i = 0; i < reserved->n_hosts; i++) {
+        const char *host = reserved->hosts[i].host, *at = strchr(host, '@');
+        if (queue_allows(queue, host, at != NULL ? at + 1 : "", &preference)) {
+            n_slots += reserved->hosts[i].n_slots - reserved->lent[i];
+        }
+    }
+    return n_slots;
+}
+
+static const char *until_text(struct arena *arena, int64_t start_ms)
+{
+    char at[32];
+    if (start_ms == BACKFILL_NEVER) {
+        return "until that starts";
+    }
+    value_format_instant(start_ms, at);
+    return arena_printf(arena, "until about %.19sZ", at);
+}
+
+const char *reservation_view_others_text(const struct site_view *view,
+                                         struct arena *arena, const struct job *job)
+{
+    const char *text = "";
+    int n_named = 0;
+    for (int i = 0; job->queue >= 0 && i < slot_reserves_count(view->slot_reserves);
+         i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        int n_slots = kept_of(&reserved, &view->config->queues[job->queue]);
+        if (n_slots == 0 || reserved.job == job_key(job)) {
+            continue;
+        }
+        if (n_named++ == NAMED_JOBS_MAX) {
+            return arena_printf(arena, "%s, ...", text);
+        }
+        text = arena_printf(arena, "%s%s%d on hosts of its queue by job <%s> %s", text,
+                            text[0] != '\0' ? ", " : "; slots are reserved: ", n_slots,
+                            job_id_text(arena, job_id_key_number(reserved.job),
+                                        job_id_key_index(reserved.job)),
+                            until_text(arena, reserved.start_ms));
+    }
+    return text;
+}
+
+/* ---------------------------------------------------------------- sums */
+
+void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
+                                  struct slot_counts *borrowed)
+{
+    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        for (int k = 0; k < reserved.n_hosts; k++) {
+            slot_counts_add(reserved.lease[0] == '\0' ? own : borrowed,
+                            reserved.hosts[k].host, reserved.lease, SLOT_COUNT_RSV,
+                            reserved.hosts[k].n_slots - reserved.lent[k], false);
+        }
+    }
+}
+
+void reservation_view_add_queue(struct arena *arena, struct value *row,
+                                const struct reservation_config *reserve)
+{
+    if (reserve->max_ms > 0) {
+        value_add_int(arena, row, "max_reserve_s", reserve->max_ms / 1000);
+    } else {
+        value_add_null(arena, row, "max_reserve_s");
+    }
+    value_add_bool(arena, row, "backfill", reserve->is_backfill);
+}
+
+int64_t reservation_view_queue_slots(const struct site_view *view, int queue)
+{
+    int64_t n_slots = 0;
+    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        const struct job *job = job_table_find(view->jobs, reserved.job);
+        n_slots += job != NULL && job->queue == queue ? in_hand(&reserved) : 0;
+    }
+    return n_slots;
+}
+
+int64_t reservation_view_account_slots(const struct site_view *view,
+                                       const struct fairshare_tree *tree, int account)
+{
+    int64_t n_slots = 0;
+    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        const struct job *job = job_table_find(view->jobs, reserved.job);
+        if (job == NULL || job->seat.scope < 0 ||
+            shares_scope_tree(view->shares, job->seat.scope) != tree) {
+            continue;
+        }
+        int at = job->seat.account;
+        while (at > 0 && at != account) {
+            at = fairshare_tree_at(tree, at)->parent;
+        }
+        n_slots += at == account ? in_hand(&reserved) : 0;
+    }
+    return n_slots;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rusage_view.c: what jobs reserve, host by host, and shared resources with
+ * where they are; part of site_view.h. Amounts are in the resource's unit. */
+#include <string.h>
+
+#include "site/reserves.h"
+#include "site/site_page.h"
+#include "site/view/view_rows.h"
+
+void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,
+                            int64_t milli)
+{
+    if (milli % 1000 == 0) {
+        value_add_int(arena, row, key, milli / 1000);
+    } else {
+        value_add_real(arena, row, key, (double)milli / 1000);
+    }
+}
+
+static void add_pool(struct arena *arena, struct value *row,
+                     const struct reserves_seen *seen, int pool)
+{
+    rusage_view_add_amount(arena, row, "total", seen->total[pool]);
+    rusage_view_add_amount(arena, row, "reserved",
+                           seen->total[pool] - seen->left[pool]);
+    rusage_view_add_amount(arena, row, "available",
+                           seen->left[pool] > 0 ? seen->left[pool] : 0);
+}
+
+void rusage_view_add_host(struct arena *arena, struct value *row,
+                          const struct reserves_seen *seen, int place)
+{
+    struct value *object = value_add(arena, row, "reserved", value_object(arena));
+    for (int i = 0; i < seen->n_kinds; i++) {
+        int pool = seen->kinds[i].pool_of[place];
+        if (pool >= 0 && seen->left[pool] != seen->total[pool]) {
+            struct value *of =
+                value_add(arena, object, seen->kinds[i].resource, value_object(arena));
+            add_pool(arena, of, seen, pool);
+        }
+    }
+}
+
+/* "n1 n2 n1@north": hosts of several leases once. */
+static const char *location_of(struct arena *arena, const struct reserves_seen *seen,
+                               const struct reserves_seen_kind *kind, int pool)
+{
+    const char *text = "", *last = "";
+    for (int i = 0; i < seen->n_hosts; i++) {
+        const char *name = seen->hosts[i].name;
+        if (kind->pool_of[i] == pool && strcmp(name, last) != 0) {
+            text =
+                arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "", name);
+            last = name;
+        }
+    }
+    return value_cut_text(arena, text, TEXT_MAX);
+}
+
+static bool is_first(const struct reserves_seen_kind *kind, int host)
+{
+    for (int i = 0; i < host; i++) {
+        if (kind->pool_of[i] == kind->pool_of[host]) {
+            return false;
+        }
+    }
+    return kind->pool_of[host] >= 0;
+}
+
+void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
+                             const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    struct reserves_seen seen;
+    uint64_t number = 0;
+    reserves_see(view->site, arena, true, &seen);
+    for (int i = 0; i < seen.n_kinds; i++) {
+        const struct reserves_seen_kind *kind = &seen.kinds[i];
+        bool is_asked =
+            query->name[0] == '\0' || strcmp(query->name, kind->resource) == 0;
+        for (int k = 0; is_asked && k < seen.n_hosts && !page->is_full; k++) {
+            if (!is_first(kind, k) || !site_page_wants(page, ++number)) {
+                continue;
+            }
+            struct value *row = value_object(arena);
+            value_add_text(arena, row, "resource", kind->resource);
+            add_pool(arena, row, &seen, kind->pool_of[k]);
+            value_add_text(arena, row, "location",
+                           location_of(arena, &seen, kind, kind->pool_of[k]));
+            site_page_add(page, number, row);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view.h: what a site shows of itself: the listings that `sublet jobs`, `hosts`,
+ * `queues`, `load`, `users`, `limits` and `exports` print.
+ *
+ * A view reads the parts of the site and changes none of them.
+ *
+ * Units: milliseconds. Ownership: the parts are borrowed for the time of one query;
+ * what is shown lives in the arena. Layer: site. */
+#ifndef SUBLET_SITE_VIEW_SITE_VIEW_H
+#define SUBLET_SITE_VIEW_SITE_VIEW_H
+
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "site/asked_lists.h"
+#include "site/capacity.h"
+#include "site/exchange/site_uplink.h"
+#include "site/facts.h"
+#include "site/job/job.h"
+#include "site/job/queue_table.h"
+#include "site/needs.h"
+#include "site/picks.h"
+#include "site/run/host_admin.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
+#include "site/shares.h"
+#include "site/site.h"
+#include "site/slot_reserves.h"
+
+/* The parts of a site that its listings show. Most rows join many of them: a row of
+ * `hosts` shows the configuration, the session with the host, its runs, its resources,
+ * reservations, leases and windows. */
+struct site_view {
+    const struct site_config *config;
+    const struct job_table *jobs;
+    const struct queue_table *queues;
+    const struct limits *limits;
+    const struct shares *shares;
+    const struct host_table *hosts;
+    const struct capacity *capacity;
+    const struct facts *facts;
+    const struct host_admin *closed;
+    const struct runs *runs;
+    const struct slot_reserves *slot_reserves;
+    const struct provider *provider;
+    const struct picks *picks;
+    const struct consumer *consumer;
+    const struct site_uplink *uplink;
+    struct needs *needs;             /* caches requirements that it has compiled */
+    struct asked_lists *asked_lists; /* caches lists of hosts that it has parsed */
+    int64_t now_ms;                  /* of the query */
+    int64_t event_ms;                /* of the site's latest event */
+    int64_t utc_offset_ms;
+    const struct site *site;
+};
+
+/* The listing that the query asks for: an object with schema_version and one array;
+ * `next` as in msg_reply. */
+struct value *site_view_list(const struct site_view *view, struct arena *arena,
+                             const struct msg_query *query, const char **next);
+/* Whether the query's requirement string, if it has one, can be read. ERR_PARSE with
+ * LSF's sentence and ours. */
+int site_view_check(const struct site_view *view, struct arena *arena,
+                    const struct msg_query *query, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_rows.h: the listings that site_view.h is made of, and the parts of rows that
+ * they share. Slots, not jobs, are counted everywhere, as bhosts and bqueues do.
+ * Fields: INTERFACES 3. Layer: site. */
+#ifndef SUBLET_SITE_VIEW_VIEW_ROWS_H
+#define SUBLET_SITE_VIEW_VIEW_ROWS_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/msg.h"
+#include "sched/resource/load_threshold.h"
+#include "site/view/site_view.h"
+
+struct reservation_config;
+struct job;
+struct site_page;
+
+/* Preemption: whom a queue preempts, what became of a job by it; why a suspended job
+ * stands still, and when it goes on. */
+struct job;
+void suspension_view_queue_preempts(const struct site_view *view, struct arena *arena,
+                                    struct value *row, int queue);
+void suspension_view_add_job(struct arena *arena, struct value *row,
+                             const struct job *job, int64_t now_ms);
+const char *suspension_view_text(const struct site_view *view, struct arena *arena,
+                                 const struct job *job);
+/* What a waiting job reserves, and whose reserved slots one was given. */
+struct fairshare_tree;
+struct slot_counts;
+void reservation_view_add_job(const struct site_view *view, struct arena *arena,
+                              struct value *row, const struct job *job);
+/* "; it has reserved 3 of 4 slots ..."; "": none. */
+const char *reservation_view_job_text(const struct site_view *view, struct arena *arena,
+                                      const struct job *job);
+/* "; slots are reserved: 3 on hosts of its queue by job <2> until about ..."; "": other
+ * jobs reserve none there. */
+const char *reservation_view_others_text(const struct site_view *view,
+                                         struct arena *arena, const struct job *job);
+/* What is reserved, less what is lent: by host, of a queue, of an account. */
+void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
+                                  struct slot_counts *borrowed);
+int64_t reservation_view_queue_slots(const struct site_view *view, int queue);
+/* SLOT_RESERVE and BACKFILL of a queue. */
+void reservation_view_add_queue(struct arena *arena, struct value *row,
+                                const struct reservation_config *reserve);
+int64_t reservation_view_account_slots(const struct site_view *view,
+                                       const struct fairshare_tree *tree, int account);
+/* By id. A job that is asked for by id or name is shown after its end too. */
+void job_view_list(const struct site_view *view, struct site_page *page,
+                   const struct msg_query *query);
+void job_view_queues(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query);
+/* Own hosts in file order with all that runs on them, then borrowed ones with what runs
+ * there for this site. */
+void site_view_hosts(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query);
+/* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
+void site_view_exported(const struct site_view *view, struct site_page *page,
+                        const struct msg_query *query);
+/* Hosts that a listing (`hosts`, `load`) shows, in its order: own ones are 0 .. n - 1,
+ * behind them borrowed ones; with a requirement string those that it selects, in the
+ * order that it asks for. ERR_PARSE with LSF's sentence and ours. */
+int view_select_hosts(const struct site_view *view, struct arena *arena,
+                      const struct msg_query *query, int **places, int *n_places,
+                      struct err *err) MUST_CHECK;
+/* `load`: own hosts, then borrowed ones; with a requirement string those that it
+ * selects, in its order. */
+void load_view_list(const struct site_view *view, struct site_page *page,
+                    const struct msg_query *query);
+/* What a host is and has, and its load, into its row; `facts_row` -1: nothing is known.
+ */
+void load_view_add_resources(const struct site_view *view, struct arena *arena,
+                             struct value *row, int facts_row,
+                             const char *architecture);
+/* Load thresholds of a host or queue: a row loadSched, a row loadStop. */
+void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
+                              struct value *row,
+                              const struct load_thresholds *thresholds);
+/* `users`: accounts of each fairshare scope in the order of its tree, then users with
+ * jobs in queues without shares. */
+void share_view_list(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query);
+/* `limits`: each limit with whose it is and how full, then the slots of own hosts. */
+void limit_view_list(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query);
+/* A queue's slot pool and shares, into its row; more of them where it is asked for. */
+void share_view_add_queue(const struct site_view *view, struct arena *arena,
+                          struct value *row, int queue, bool is_asked);
+/* Of a host, by its place in a pass: total, reserved and available of what jobs reserve
+ * there. */
+/* Thousandths, in the resource's unit. */
+void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,
+                            int64_t milli);
+struct reserves_seen;
+void rusage_view_add_host(struct arena *arena, struct value *row,
+                          const struct reserves_seen *seen, int place);
+/* `hosts -s`: shared resources (ResourceMap), place by place. */
+void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
+                             const struct msg_query *query);
+void site_view_exports(const struct site_view *view, struct site_page *page,
+                       const struct msg_query *query);
+
+/* ---- what jobs come under: limits, commands before and after, exit codes. Limits are
+ * an object: "run_s", "cpu_s" in seconds, "mem_kib" and its like in KiB, others counts.
+ */
+
+/* Of a job: app, limits that count for it; of one that was asked for its commands. */
+void rules_view_add_job(struct arena *arena, struct value *row,
+                        const struct site_config *config, const struct job *job,
+                        bool is_asked);
+/* Of a queue: what it says itself. */
+void rules_view_add_queue(struct arena *arena, struct value *row,
+                          const struct queue_rules *rules);
+
+/* How many slots its jobs may have, as bqueues: of all (max), of a user (jl_u), for a
+ * processor (jl_p), on a host (jl_h); of one job (PROCLIMIT); who may use it. */
+void rules_view_add_queue_limits(struct arena *arena, struct value *row,
+                                 const struct site_config *config,
+                                 const struct queue_config *queue);
+/* Of a host: slots of a user (JL/U). */
+void rules_view_add_host_limit(struct arena *arena, struct value *row,
+                               const struct site_config *config, const char *host);
+
+#endif
