@@ -13,7 +13,7 @@
 #define SUBLET_CLI_RESREQ_HOSTS_H
 
 #include "base/arena.h"
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 
 struct resreq_host {
     const char *name;

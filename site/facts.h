@@ -18,7 +18,7 @@
 #define SUBLET_SITE_FACTS_H
 
 #include "model/msg.h"
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 #include "site/facts_borrowed.h"
 #include "site/site.h"
 

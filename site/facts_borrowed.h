@@ -13,7 +13,7 @@
 
 #include "model/msg.h"
 #include "sched/resource/load_threshold.h"
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 
 struct facts_borrowed;
 

@@ -12,7 +12,7 @@
 #define SUBLET_SITE_FACTS_SHARED_H
 
 #include "model/msg.h"
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 #include "site/site.h"
 
 struct facts_shared;

@@ -5,7 +5,7 @@
 #define SUBLET_SITE_FACTS_VALUE_H
 
 #include "model/msg.h"
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 
 /* False where the text is no value of that type: nothing was set. */
 bool facts_value_set(struct resource_table *table, int row, int id, const char *text);

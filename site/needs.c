@@ -14,7 +14,7 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
-#include "sched/resreq/resrsv_limit.h"
+#include "sched/resreq/resreq.h"
 #include "site/parts.h"
 #include "site/resreq_config.h"
 #include "site/shapes.h"
@@ -97,7 +97,7 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
     struct resreq_rules rules = resreq_config_rules(needs->config, needs->resources);
     struct resreq_strings from = {
         .queue = needs->config->queues[queue].res_req,
-        .range = needs->config->queues[queue].resrsv_limit,
+        .resrsv_limit = needs->config->queues[queue].resrsv_limit,
         .strings = spec->res_reqs,
         .n_strings = spec->n_res_reqs,
     };
@@ -113,8 +113,8 @@ static int check_ranges(const struct needs *needs, struct arena *arena,
 {
     int code = 0;
     for (; resreq != NULL && code == 0; resreq = resreq->next) {
-        code =
-            resrsv_limit_check(arena, needs->resources, ranges, &resreq->usages, fault);
+        code = resrsv_limit_check(arena, needs->resources, ranges, &resreq->rusages,
+                                  fault);
     }
     return code;
 }
@@ -141,7 +141,7 @@ bool needs_has_alternatives(struct needs *needs, struct arena *arena, int queue,
     struct resreq_error fault;
     struct resreq resreq;
     return compile(needs, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
-           (resreq.next != NULL || resreq.usages.n_alternatives > 1);
+           (resreq.next != NULL || resreq.rusages.n_alternatives > 1);
 }
 
 static char *put_text(char *at, const char *text)
@@ -276,8 +276,8 @@ static bool reads_state(const struct resreq *resreq)
     bool reads_any = resreq->order.n_keys > 0; /* what is not ok comes last */
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         reads_any = reads_any || resreq_program_reads(&resreq->program, ids[i]);
-        for (int k = 0; k < resreq->shape.n_same; k++) {
-            reads_any = reads_any || resreq->shape.same[k] == ids[i];
+        for (int k = 0; k < resreq->span.n_same; k++) {
+            reads_any = reads_any || resreq->span.same[k] == ids[i];
         }
     }
     return reads_any;
@@ -465,7 +465,7 @@ static const struct place_span *find_shape(const struct needs *needs,
                                  .table = facts_table(needs->site->facts),
                                  .rows = needs->rows,
                                  .matches = matches};
-    return shapes_show(needs->scratch, &resreq->shape, &hosts);
+    return shapes_show(needs->scratch, &resreq->span, &hosts);
 }
 
 /* By what is left (NULL: by what hosts tell). NULL: all hosts, in whatever order. */
@@ -539,7 +539,7 @@ static const struct place_filter *own_filter(struct needs *needs,
 
 static int count_usages(const struct resreq *resreq)
 {
-    return resreq->usages.n_alternatives > 0 ? resreq->usages.n_alternatives : 1;
+    return resreq->rusages.n_alternatives > 0 ? resreq->rusages.n_alternatives : 1;
 }
 
 /* Of each alternative those of its rusage, or one that reserves nothing. */
@@ -555,7 +555,7 @@ static const struct rusage_request *list_alternatives(struct needs *needs,
     struct rusage_request *asks =
         arena_alloc(needs->scratch, (size_t)*n_asks, sizeof(*asks));
     for (int i = 0; resreq != NULL; resreq = resreq->next) {
-        const struct rusage_request *own = reserves_asks(site, &resreq->usages);
+        const struct rusage_request *own = reserves_asks(site, &resreq->rusages);
         const struct place_filter *filter = own_filter(needs, resreq);
         for (int k = 0; k < count_usages(resreq); k++, i++) {
             if (own != NULL) {
@@ -572,9 +572,9 @@ const struct rusage_request *needs_asks(struct needs *needs, const struct site *
 {
     if (need->asks_pass != needs->pass) {
         need->asks_pass = needs->pass;
-        need->n_asks = need->is_bad ? 0 : need->resreq.usages.n_alternatives;
+        need->n_asks = need->is_bad ? 0 : need->resreq.rusages.n_alternatives;
         need->asks =
-            need->n_asks == 0 ? NULL : reserves_asks(site, &need->resreq.usages);
+            need->n_asks == 0 ? NULL : reserves_asks(site, &need->resreq.rusages);
         if (!need->is_bad && need->resreq.next != NULL) {
             need->asks = list_alternatives(needs, site, &need->resreq, &need->n_asks);
         }

@@ -239,7 +239,7 @@ static void show_alternative(const struct site *site, const struct resreq_rusage
     }
     *shown = (struct resreq_rusage){.items = items, .n_items = usage->n_items};
     asks->items = list;
-    asks->usage = shown;
+    asks->rusage = shown;
 }
 
 const struct rusage_request *reserves_asks(const struct site *site,
@@ -281,7 +281,7 @@ const struct rusage_request *reserves_more(const struct site *site,
         }
     }
     asks->items = list;
-    asks->usage = usage;
+    asks->rusage = usage;
     asks->has = has;
     return asks->n_items > 0 ? asks : NULL;
 }
@@ -432,7 +432,7 @@ void reserves_keep(const struct site *site, const char *reserved, const char *le
     const struct rusage_amount *parts;
     int n_parts = parts_of_record(site, reserved, &spread, &parts);
     for (int i = 0; i < n_parts; i++) {
-        int64_t *left = &site->reserves->left[parts[i].pool];
+        int64_t *left = &site->reserves->left[parts[i].supply];
         *left -= parts[i].milli < *left ? parts[i].milli : *left > 0 ? *left : 0;
     }
 }
@@ -448,19 +448,19 @@ const struct rusage_supply *reserves_show(const struct site *site)
     for (int i = 0; i < reserves->n_kinds; i++) {
         reserves->shown[i] = reserves->kinds[i].shown;
     }
-    reserves->reserve = (struct rusage_supply){.kinds = reserves->shown,
-                                               .n_kinds = reserves->n_kinds,
+    reserves->reserve = (struct rusage_supply){.resources = reserves->shown,
+                                               .n_resources = reserves->n_kinds,
                                                .left = reserves->left,
-                                               .n_pools = reserves->n_pools};
+                                               .n_supplies = reserves->n_pools};
     return &reserves->reserve;
 }
 
 const char *reserves_text(const struct site *site, struct arena *arena,
                           const struct rusage_request *asks)
 {
-    return asks == NULL || asks->usage == NULL
+    return asks == NULL || asks->rusage == NULL
                ? ""
-               : resreq_rusage_text(arena, facts_resources(site->facts), asks->usage);
+               : resreq_rusage_text(arena, facts_resources(site->facts), asks->rusage);
 }
 
 int64_t reserves_wake_ms(const struct reserves *reserves)
@@ -512,7 +512,7 @@ void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
     for (int i = 0; i < reserves->n_kinds; i++) {
         if (!is_shared || reserves->kinds[i].is_shared) {
             kinds[seen->n_kinds++] = (struct reserves_seen_kind){
-                reserves->kinds[i].shown.name, reserves->kinds[i].shown.pool_of};
+                reserves->kinds[i].shown.name, reserves->kinds[i].shown.supply_of};
         }
     }
 }

@@ -140,7 +140,7 @@ void reserves_find_pools(const struct site *site, struct reserves_kind *kind)
         }
         pool_of[i] = row >= 0 ? kind->pool_of_row[row] : -1;
     }
-    kind->shown.pool_of = pool_of;
+    kind->shown.supply_of = pool_of;
 }
 
 /* ---------------------------------------------------------------- in use */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/conf_value.h"
-#include "sched/resreq/resrsv_limit.h"
+#include "sched/resreq/resreq.h"
 #include "site/facts.h"
 
 /* Where a requirement stands. */
@@ -72,7 +72,7 @@ static void check_range(struct conf *conf, const struct spot *spot,
                       "column %d: %s", fault.at + 1, fault.hint);
     } else if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) ==
                    0 &&
-               resrsv_limit_check(conf->arena, resources, &ranges, &resreq.usages,
+               resrsv_limit_check(conf->arena, resources, &ranges, &resreq.rusages,
                                   &fault) != 0) {
         conf_complain(conf, CONF_ERROR, spot->section, spot->row,
                       conf_cell(spot->row, "RES_REQ"), "column %d: %s", fault.at + 1,

@@ -134,10 +134,10 @@ static int tile_on(const struct resreq_span *shape, const struct shapes_hosts *h
                    int host, int id)
 {
     int row = hosts->rows[host];
-    for (int i = 0; i < shape->n_tiles && row >= 0; i++) {
-        if (strcmp(shape->tiles[i].name, resource_table_text(hosts->table, row, id)) ==
+    for (int i = 0; i < shape->n_ptiles && row >= 0; i++) {
+        if (strcmp(shape->ptiles[i].name, resource_table_text(hosts->table, row, id)) ==
             0) {
-            return shape->tiles[i].n_slots;
+            return shape->ptiles[i].n_slots;
         }
     }
     return hosts->hosts[host].max > 0 ? hosts->hosts[host].max : 0;
@@ -170,13 +170,13 @@ const struct place_span *shapes_show(struct arena *arena,
         [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
         [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
     };
-    if (spans[shape->span] == PLACE_SPAN_NONE && shape->n_same == 0) {
+    if (spans[shape->kind] == PLACE_SPAN_NONE && shape->n_same == 0) {
         return NULL;
     }
     struct place_span *shown = arena_alloc(arena, 1, sizeof(*shown));
-    shown->kind = spans[shape->span];
-    shown->n_slots = shape->n_span;
-    if (shape->span == RESREQ_SPAN_PTILE_ALL) {
+    shown->kind = spans[shape->kind];
+    shown->n_slots = shape->n_slots;
+    if (shape->kind == RESREQ_SPAN_PTILE_ALL) {
         shown->ptiles = find_tiles(arena, shape, hosts);
     }
     find_kinds(arena, shape, hosts, shown);

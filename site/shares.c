@@ -141,8 +141,8 @@ static struct fairshare_job share_job_of(const struct job *job)
     return (struct fairshare_job){
         .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
         .start_ms = job->start_ms,
-        .paused_ms = job->halt.total_ms,
-        .paused_since_ms = job->halt.since_ms,
+        .suspended_ms = job->halt.total_ms,
+        .suspended_since_ms = job->halt.since_ms,
         .run_limit_ms = job->spec->run_limit_ms,
         .busy_milli = job->seat.busy_milli,
     };
@@ -236,13 +236,13 @@ static void store_account(const struct shares *shares, const struct account_at *
     const struct fairshare_account *account =
         fairshare_tree_at(shares->trees[at->scope], at->account);
     const struct fairshare_scope *scope = &shares->config->shares.scopes[at->scope];
-    struct fairshare_usage use = account->use;
+    struct fairshare_usage use = account->usage;
     char name[SCOPE_SIZE];
     name_scope(scope, name);
     fairshare_usage_advance(&use, &scope->factors, now_ms);
     store(effects,
           &(struct row_share){.scope = name,
-                              .account = account->seat,
+                              .account = account->path,
                               .cpu_ms = use.cpu_ms,
                               .past_ms = use.past_ms,
                               .at_ms = use.at_ms,
@@ -298,7 +298,7 @@ static int spend_as(struct shares *shares, int scope, const char *seat,
     struct fairshare_tree *tree = shares->trees[scope];
     int account = fairshare_tree_join_path(tree, seat);
     fairshare_tree_add_finished(tree, account, use->cpu_ms, use->past_ms, use->at_ms);
-    if (strcmp(fairshare_tree_at(tree, account)->seat, seat) != 0) {
+    if (strcmp(fairshare_tree_at(tree, account)->path, seat) != 0) {
         char name[SCOPE_SIZE];
         name_scope(&shares->config->shares.scopes[scope], name);
         add_stray(shares, name, seat);
@@ -334,7 +334,7 @@ void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects
         struct fairshare_usage use =
             fairshare_tree_at(shares->trees[shares->loaded[i].scope],
                               shares->loaded[i].account)
-                ->use;
+                ->usage;
         fairshare_usage_advance(
             &use, &shares->config->shares.scopes[shares->loaded[i].scope].factors,
             now_ms);
@@ -356,7 +356,7 @@ static void inherit_scope(struct shares *shares, int scope, const struct shares 
     for (int i = 0; i < fairshare_tree_count(before->trees[old]); i++) {
         const struct fairshare_account *account =
             fairshare_tree_at(before->trees[old], i);
-        struct fairshare_usage use = account->use;
+        struct fairshare_usage use = account->usage;
         if (!account->is_user) {
             continue;
         }
@@ -364,7 +364,7 @@ static void inherit_scope(struct shares *shares, int scope, const struct shares 
                                 now_ms);
         if (use.cpu_ms + use.past_ms >= forgotten_ms) {
             use.at_ms = now_ms;
-            spend_as(shares, scope, account->seat, &use);
+            spend_as(shares, scope, account->path, &use);
         }
     }
 }

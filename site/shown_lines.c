@@ -73,10 +73,10 @@ static void read_first(struct card *card, struct place_class *line,
                        const struct job_class_view *head,
                        const struct queue_config *queues)
 {
-    const struct job *first = job_of_entry(head->turns[0]);
+    const struct job *first = job_of_entry(head->entries[0]);
     const struct reservation_config *reserve = &queues[first->queue].reservation;
     const struct job_spec *spec = first->spec;
-    card->number = head->number;
+    card->number = head->generation;
     card->first = first;
     card->need = NULL;
     card->has_words = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
@@ -158,11 +158,11 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
     for (int i = 0; i < *n_lines; i++) {
         struct card *card = &shown->cards[i];
         struct place_class *line = &shown->lines[i];
-        if (card->number != heads[i].number) {
+        if (card->number != heads[i].generation) {
             read_first(card, line, &heads[i], site->config->queues);
         }
-        line->entries = heads[i].turns;
-        line->n_entries = heads[i].n_turns;
+        line->entries = heads[i].entries;
+        line->n_entries = heads[i].n_entries;
         if (card->is_limited) {
             line->max_starts = job_array_room(card->first);
         }

@@ -27,8 +27,7 @@
 #include "sched/preempt/preempt_policy.h"
 #include "sched/queue/application.h"
 #include "sched/queue/queue.h"
-#include "sched/queue/window.h"
-#include "sched/resreq/resreq_rusage.h"
+#include "sched/resreq/resreq.h"
 #include "site/facts_config.h"
 
 /* What one amount of a resource in rusage is of. */

@@ -10,8 +10,8 @@
 #include "base/conf_value.h"
 #include "model/local_resources.h"
 #include "provider/export/export_shared.h"
-#include "sched/fairshare/slot_pool_config.h"
-#include "sched/limit/limit_config.h"
+#include "sched/fairshare/slot_pool.h"
+#include "sched/limit/limit.h"
 #include "sched/queue/application.h"
 #include "site/reserve_config.h"
 #include "site/resreq_config.h"
@@ -394,8 +394,8 @@ static void read_queues(struct conf *conf, const struct place *site,
     preempt_policy_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
     for (int i = 0; i < config->n_queues; i++) {
-        config->accept_ms = queues[i].accept_ms > config->accept_ms
-                                ? queues[i].accept_ms
+        config->accept_ms = queues[i].accept_interval_ms > config->accept_ms
+                                ? queues[i].accept_interval_ms
                                 : config->accept_ms;
     }
     read_applications(conf, config);

@@ -211,7 +211,8 @@ static void copy_shares(struct arena *arena, struct site_config *config)
         copy_array(arena, shares->scopes, shares->n_scopes, sizeof(*scopes));
     for (int i = 0; i < shares->n_scopes; i++) {
         scopes[i].name = copy_text(arena, scopes[i].name);
-        scopes[i].lines = copy_lines(arena, scopes[i].lines, scopes[i].n_lines);
+        scopes[i].assignments =
+            copy_lines(arena, scopes[i].assignments, scopes[i].n_assignments);
     }
     shares->scopes = scopes;
     shares->scope_of = shares->n_scopes > 0 ? copy_array(arena, shares->scope_of,

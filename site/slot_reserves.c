@@ -293,9 +293,9 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
 /* The kind that the pass knows it by; -1: no line asks for it any more. */
 static int find_kind(const struct place_snapshot *place, const char *resource)
 {
-    int n_kinds = place->supply != NULL ? place->supply->n_kinds : 0;
+    int n_kinds = place->supply != NULL ? place->supply->n_resources : 0;
     int i = 0;
-    while (i < n_kinds && strcmp(place->supply->kinds[i].name, resource) != 0) {
+    while (i < n_kinds && strcmp(place->supply->resources[i].name, resource) != 0) {
         i++;
     }
     return i < n_kinds ? i : -1;
@@ -313,8 +313,9 @@ static void show_parts(const struct site *site, struct arena *arena,
         int kind = find_kind(place, part->resource);
         int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
                                       kept->lease, part->host);
-        int pool =
-            kind >= 0 && host >= 0 ? place->supply->kinds[kind].pool_of[host] : -1;
+        int pool = kind >= 0 && host >= 0
+                       ? place->supply->resources[kind].supply_of[host]
+                       : -1;
         if (pool >= 0) {
             parts[shown->n_parts++] = (struct reservation_part){
                 kind, host, pool, part->milli, part->need_milli};
@@ -404,7 +405,7 @@ static struct slot_reserved_part *keep_parts(const struct place_snapshot *place,
     for (int i = 0; i < from->n_parts; i++) {
         const struct reservation_part *part = &from->parts[i];
         parts[i] = (struct slot_reserved_part){
-            dup_text(place->supply->kinds[part->kind].name),
+            dup_text(place->supply->resources[part->kind].name),
             dup_text(place->hosts[part->host].name), part->milli, part->need_milli};
     }
     return parts;

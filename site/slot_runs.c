@@ -61,7 +61,7 @@ static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
     for (int i = 0; i < n_runs; i++) {
         struct rusage_amount *parts = (struct rusage_amount *)(uintptr_t)runs[i].parts;
         for (int k = 0; k < runs[i].n_parts; k++) {
-            int64_t *left = &used[parts[k].pool];
+            int64_t *left = &used[parts[k].supply];
             int64_t n = parts[k].milli < *left ? parts[k].milli : *left;
             parts[k].milli += n;
             *left -= n;
@@ -87,7 +87,7 @@ struct backfill_run *slot_runs_list(const struct site *site, struct arena *arena
                                     const struct place_snapshot *place, int *n_runs)
 {
     int n_open = job_table_count_open(site->jobs);
-    int n_pools = place->supply != NULL ? place->supply->n_pools : 0;
+    int n_pools = place->supply != NULL ? place->supply->n_supplies : 0;
     struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
     for (int i = 0; i < n_open; i++) {
         list_run(site, arena, place, job_table_open_at(site->jobs, i), &runs[i]);

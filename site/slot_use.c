@@ -160,7 +160,7 @@ bool slot_use_load(struct slot_use *slots, const struct row_share *row)
     struct queue_use *use = &slots->queues[queue];
     int64_t *at_ms = &slots->at_ms[pool_of(slots, queue)];
     use->then.use_hours = row->past_ms / hour_ms;
-    use->then.ahead_hours = row->ahead_ms / hour_ms;
+    use->then.balance_hours = row->ahead_ms / hour_ms;
     use->is_waiting = row->is_waiting;
     use->loaded_ms = row->at_ms;
     *at_ms = row->at_ms > *at_ms ? row->at_ms : *at_ms;
@@ -180,7 +180,7 @@ static void store_pool(const struct slot_use *slots, int pool, struct effects *e
         const char *queue = slots->config->queues[of->queues[i]].name;
         row.share.account = arena_str(&effects->arena, queue);
         row.share.past_ms = then->use_hours * hour_ms;
-        row.share.ahead_ms = then->ahead_hours * hour_ms;
+        row.share.ahead_ms = then->balance_hours * hour_ms;
         row.share.is_waiting = then->is_waiting;
         effects_store(effects, &row);
     }
@@ -225,7 +225,7 @@ void slot_use_inherit(struct slot_use *slots, const struct slot_use *before,
         if (queue >= 0) {
             struct queue_use *use = &slots->queues[queue];
             use->then.use_hours = member.use_hours;
-            use->then.ahead_hours = member.ahead_hours;
+            use->then.balance_hours = member.balance_hours;
             use->is_waiting = before->queues[i].is_waiting;
             slots->at_ms[pool_of(slots, queue)] = now_ms;
         }

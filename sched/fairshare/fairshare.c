@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fairshare.c: see fairshare.h. Values that conf_check finds malformed are its
- * complaint; here they count as unset. */
+/* fairshare.c: see fairshare.h. Values that conf_check finds malformed count as unset;
+ * conf_check reports them. */
 #include "sched/fairshare/fairshare.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static void join_set(struct list *list, const struct conf_place *at, int scope,
         return;
     }
     if (list->scope_of[queue] == scope) {
-        return; /* the one that lists the others, or one twice */
+        return; /* the queue with the list itself, or a queue listed twice */
     }
     if (list->scope_of[queue] >= 0) {
         COMPLAIN(list, CONF_ERROR, at, "FAIRSHARE_QUEUES",
@@ -72,7 +72,7 @@ static void join_set(struct list *list, const struct conf_place *at, int scope,
     list->scope_of[queue] = scope;
 }
 
-/* A queue that stands between those of the set by its priority. */
+/* Warns about a queue whose priority is between those of the set. */
 static void warn_between(struct list *list, const struct conf_place *at, int scope)
 {
     int least = INT32_MAX, most = 0;
@@ -114,7 +114,7 @@ static void read_queue(struct list *list, const struct conf_place *at)
     const char *set = conf_text(at->row, "FAIRSHARE_QUEUES", NULL);
     int queue = find_queue(list, conf_text(at->row, "QUEUE_NAME", ""));
     if (queue < 0) {
-        return; /* queue_read has said why */
+        return; /* queue_read has reported the reason */
     }
     if (cell == NULL || cell->value == NULL) {
         if (set != NULL) {
@@ -133,8 +133,8 @@ static void read_queue(struct list *list, const struct conf_place *at)
     struct fairshare_scope *scope = add_scope(list, at, list->queues[queue].name);
     int index = list->n_scopes - 1;
     list->scope_of[queue] = index;
-    fairshare_read_assignments(list->conf, list->groups, at, "FAIRSHARE", &scope->lines,
-                               &scope->n_lines);
+    fairshare_read_assignments(list->conf, list->groups, at, "FAIRSHARE",
+                               &scope->assignments, &scope->n_assignments);
     struct conf_words words = conf_words(list->conf->arena, set);
     for (int i = 0; i < words.count; i++) {
         join_set(list, at, index, find_queue(list, words.words[i]), words.words[i]);
@@ -153,7 +153,7 @@ static bool queue_uses(const struct queue_config *queue, const char *host)
     return queue_allows(queue, host, "", &preference);
 }
 
-/* The queue joins the partition where all its own hosts are of it. */
+/* A queue joins the partition if all its own hosts are in it. */
 static void join_partition(struct list *list, const struct conf_place *at, int scope,
                            int queue, const struct name_set *hosts)
 {
@@ -185,7 +185,7 @@ static void join_partition(struct list *list, const struct conf_place *at, int s
     }
 }
 
-/* `all`: the hosts that no partition before has. */
+/* `all` means the hosts that no earlier partition has. */
 static struct name_set partition_hosts(struct list *list, const struct conf_place *at,
                                        const struct name_set *taken, int n_taken)
 {
@@ -226,7 +226,7 @@ static void read_partition(struct list *list, const struct conf_place *at,
     struct fairshare_scope *scope = add_scope(list, at, name);
     scope->is_partition = scope->is_by_queue = true;
     fairshare_read_assignments(list->conf, list->groups, at, "USER_SHARES",
-                               &scope->lines, &scope->n_lines);
+                               &scope->assignments, &scope->n_assignments);
     taken[*n_taken] = partition_hosts(list, at, taken, *n_taken);
     for (int i = 0; i < list->n_queues; i++) {
         join_partition(list, at, list->n_scopes - 1, i, &taken[*n_taken]);
@@ -246,8 +246,8 @@ static int count_rows(const struct conf *conf, const char *name)
     return count;
 }
 
-/* Goes on to the next row of such a section; false, and the place is cleared, where
- * there is none. */
+/* Advances to the next row of such a section. Returns false and clears the place at the
+ * end. */
 static bool next_row(const struct conf *conf, const char *name, struct conf_place *at)
 {
     if (at->section != NULL && at->row + 1 < at->section->rows + at->section->n_rows) {
@@ -292,12 +292,12 @@ void fairshare_load(struct conf *conf, const struct groups *groups,
         .scopes = list.scopes, .n_scopes = list.n_scopes, .scope_of = list.scope_of};
 }
 
-/* ---------------------------------------------------------------- whose share */
+/* ---------------------------------------------------------------- paths */
 
-static int path_in(const struct share_assignment *line, int index, const char *user,
-                   int at, int *path);
+static int path_in(const struct share_assignment *assignment, int index,
+                   const char *user, int at, int *path);
 
-/* Whose line comes first. */
+/* The order in which kinds of assignments are considered. */
 static int rank_of(enum share_assignment_kind kind)
 {
     static const int ranks[] = {[SHARE_USER] = 0,
@@ -308,14 +308,14 @@ static int rank_of(enum share_assignment_kind kind)
     return ranks[kind];
 }
 
-/* The depth of the path, from depth `at` on; 0: there is none. */
-static int path_among(const struct share_assignment *lines, int n_lines,
+/* The length of the path, from depth `at` on; 0: there is none. */
+static int path_among(const struct share_assignment *assignments, int n_assignments,
                       const char *user, int at, int *path)
 {
     for (int rank = 0; rank <= rank_of(SHARE_OTHERS); rank++) {
-        for (int i = 0; i < n_lines; i++) {
-            int depth = rank_of(lines[i].kind) == rank
-                            ? path_in(&lines[i], i, user, at, path)
+        for (int i = 0; i < n_assignments; i++) {
+            int depth = rank_of(assignments[i].kind) == rank
+                            ? path_in(&assignments[i], i, user, at, path)
                             : 0;
             if (depth > 0) {
                 return depth;
@@ -325,44 +325,46 @@ static int path_among(const struct share_assignment *lines, int n_lines,
     return 0;
 }
 
-static int path_in(const struct share_assignment *line, int index, const char *user,
-                   int at, int *path)
+static int path_in(const struct share_assignment *assignment, int index,
+                   const char *user, int at, int *path)
 {
-    bool is_covered = line->kind == SHARE_USER ? strcmp(line->name, user) == 0
-                                               : groups_has(&line->members, user);
+    bool is_covered = assignment->kind == SHARE_USER
+                          ? strcmp(assignment->name, user) == 0
+                          : groups_has(&assignment->members, user);
     if (!is_covered || at == SHARE_DEPTH_MAX) {
         return 0;
     }
     path[at] = index;
-    return line->n_children == 0
+    return assignment->n_children == 0
                ? at + 1
-               : path_among(line->children, line->n_children, user, at + 1, path);
+               : path_among(assignment->children, assignment->n_children, user, at + 1,
+                            path);
 }
 
-int fairshare_path(const struct share_assignment *lines, int n_lines, const char *user,
-                   int *path)
+int fairshare_path(const struct share_assignment *assignments, int n_assignments,
+                   const char *user, int *path)
 {
-    return path_among(lines, n_lines, user, 0, path);
+    return path_among(assignments, n_assignments, user, 0, path);
 }
 
-static bool is_group(const struct share_assignment *line)
+static bool is_group(const struct share_assignment *assignment)
 {
-    return line->kind == SHARE_GROUP || line->kind == SHARE_EACH;
+    return assignment->kind == SHARE_GROUP || assignment->kind == SHARE_EACH;
 }
 
-/* As path_among, through a line of the group. */
-static int path_through(const struct share_assignment *lines, int n_lines,
+/* Like path_among, through an assignment of the group. */
+static int path_through(const struct share_assignment *assignments, int n_assignments,
                         const char *user, const char *group, int at, int *path)
 {
-    for (int i = 0; i < n_lines && at < SHARE_DEPTH_MAX; i++) {
-        const struct share_assignment *line = &lines[i];
+    for (int i = 0; i < n_assignments && at < SHARE_DEPTH_MAX; i++) {
+        const struct share_assignment *assignment = &assignments[i];
         int depth = 0;
-        if (is_group(line) && strcmp(line->name, group) == 0) {
-            depth = path_in(line, i, user, at, path);
-        } else if (is_group(line) && groups_has(&line->members, user)) {
+        if (is_group(assignment) && strcmp(assignment->name, group) == 0) {
+            depth = path_in(assignment, i, user, at, path);
+        } else if (is_group(assignment) && groups_has(&assignment->members, user)) {
             path[at] = i;
-            depth = path_through(line->children, line->n_children, user, group, at + 1,
-                                 path);
+            depth = path_through(assignment->children, assignment->n_children, user,
+                                 group, at + 1, path);
         }
         if (depth > 0) {
             return depth;
@@ -371,16 +373,19 @@ static int path_through(const struct share_assignment *lines, int n_lines,
     return 0;
 }
 
-int fairshare_path_in_group(const struct share_assignment *lines, int n_lines,
-                            const char *user, const char *group, int *path)
+int fairshare_path_in_group(const struct share_assignment *assignments,
+                            int n_assignments, const char *user, const char *group,
+                            int *path)
 {
-    return group[0] == '\0' ? fairshare_path(lines, n_lines, user, path)
-                            : path_through(lines, n_lines, user, group, 0, path);
+    return group[0] == '\0'
+               ? fairshare_path(assignments, n_assignments, user, path)
+               : path_through(assignments, n_assignments, user, group, 0, path);
 }
 
 bool fairshare_has_share(const struct fairshare_scope *scope, const char *user,
                          const char *group)
 {
     int path[SHARE_DEPTH_MAX];
-    return fairshare_path_in_group(scope->lines, scope->n_lines, user, group, path) > 0;
+    return fairshare_path_in_group(scope->assignments, scope->n_assignments, user,
+                                   group, path) > 0;
 }

@@ -6,19 +6,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* Deeper trees are a circle, or nobody's; larger ones are groups in one another in more
- * ways than anybody meant. */
-enum { DEPTH_MAX = SHARE_DEPTH_MAX, LINES_MAX = 100000, FACTOR_SIZE = 64 };
+/* A deeper tree is a circle; a larger one has groups in groups that multiply, which
+ * nobody wants. */
+enum { DEPTH_MAX = SHARE_DEPTH_MAX, ASSIGNMENTS_MAX = 100000, FACTOR_SIZE = 64 };
 
 struct reader {
     struct conf *conf;
     const struct groups *groups;
-    const struct name_group *group; /* whose shares these are; NULL: a scope's */
-    struct conf_place at;           /* where it is complained ... */
+    const struct name_group *group; /* the group; NULL: the shares of a scope */
+    struct conf_place at;           /* place for diagnostics */
     const char *key;
-    bool is_silent; /* ... unless another reading of the same has done so */
-    bool is_flat;   /* what is below a group is not read */
-    int *n_lines;   /* of the whole tree so far */
+    bool is_silent;     /* the place was read before: no diagnostics */
+    bool is_flat;       /* assignments of groups are not read */
+    int *n_assignments; /* in the whole tree so far */
     bool *is_too_large;
 };
 
@@ -33,7 +33,7 @@ struct reader {
 
 /* ---------------------------------------------------------------- one assignment */
 
-/* "[name, shares]" in its two parts; false, with a complaint, where it is not. */
+/* Splits "[name, shares]". Returns false after a diagnostic. */
 static bool split(const struct reader *reader, const char *word, char **name,
                   int64_t *shares)
 {
@@ -60,20 +60,20 @@ static bool split(const struct reader *reader, const char *word, char **name,
     return true;
 }
 
-static void read_children(const struct reader *reader, struct share_assignment *line,
-                          int depth);
+static void read_children(const struct reader *reader,
+                          struct share_assignment *assignment, int depth);
 
-/* Whom the name stands for. */
+/* Reads the name in an assignment. */
 static bool read_name(const struct reader *reader, char *name, int depth,
-                      struct share_assignment *line)
+                      struct share_assignment *assignment)
 {
     size_t length = strlen(name);
     bool is_each = name[length - 1] == '@';
     const struct name_group *group;
-    line->members = (struct name_set){.is_all = true};
-    line->name = name;
+    assignment->members = (struct name_set){.is_all = true};
+    assignment->name = name;
     if (strcmp(name, "default") == 0 || strcmp(name, "others") == 0) {
-        line->kind = name[0] == 'd' ? SHARE_DEFAULT : SHARE_OTHERS;
+        assignment->kind = name[0] == 'd' ? SHARE_DEFAULT : SHARE_OTHERS;
         return true;
     }
     if (is_each) {
@@ -81,7 +81,7 @@ static bool read_name(const struct reader *reader, char *name, int depth,
     }
     group = groups_find_users(reader->groups, name);
     if (group == NULL) {
-        line->kind = SHARE_USER;
+        assignment->kind = SHARE_USER;
         if (is_each) {
             COMPLAIN(reader,
                      "\"%s@\": no such group, expected one of section UserGroup before "
@@ -94,8 +94,8 @@ static bool read_name(const struct reader *reader, char *name, int depth,
         }
         return !is_each;
     }
-    line->kind = is_each ? SHARE_EACH : SHARE_GROUP;
-    line->members = group->members;
+    assignment->kind = is_each ? SHARE_EACH : SHARE_GROUP;
+    assignment->members = group->members;
     if (is_each && group->members.is_all) {
         COMPLAIN(
             reader,
@@ -104,16 +104,17 @@ static bool read_name(const struct reader *reader, char *name, int depth,
         return false;
     }
     if (!is_each) {
-        read_children(reader, line, depth);
+        read_children(reader, assignment, depth);
     }
     return true;
 }
 
-static bool is_listed(const struct share_assignment *lines, int n_lines,
-                      const struct share_assignment *line)
+static bool is_listed(const struct share_assignment *assignments, int n_assignments,
+                      const struct share_assignment *assignment)
 {
-    for (int i = 0; i < n_lines; i++) {
-        if (lines[i].kind == line->kind && strcmp(lines[i].name, line->name) == 0) {
+    for (int i = 0; i < n_assignments; i++) {
+        if (assignments[i].kind == assignment->kind &&
+            strcmp(assignments[i].name, assignment->name) == 0) {
             return true;
         }
     }
@@ -121,34 +122,34 @@ static bool is_listed(const struct share_assignment *lines, int n_lines,
 }
 
 static void read_list(const struct reader *reader, const char *value, int depth,
-                      const struct share_assignment **lines, int *n_lines)
+                      const struct share_assignment **assignments, int *n_assignments)
 {
     struct conf_words words = conf_words(reader->conf->arena, value);
     struct share_assignment *read =
         arena_alloc(reader->conf->arena, (size_t)words.count, sizeof(*read));
-    *lines = read;
-    *n_lines = 0;
+    *assignments = read;
+    *n_assignments = 0;
     for (int i = 0; i < words.count; i++) {
-        struct share_assignment *line = &read[*n_lines];
+        struct share_assignment *assignment = &read[*n_assignments];
         char *name;
         int64_t shares;
         if (!split(reader, words.words[i], &name, &shares)) {
-            return; /* what follows is not what was meant either */
+            return; /* the rest is not what was meant, either */
         }
-        if (++*reader->n_lines > LINES_MAX) {
+        if (++*reader->n_assignments > ASSIGNMENTS_MAX) {
             *reader->is_too_large = true;
             return;
         }
-        *line = (struct share_assignment){.shares = (int)shares};
-        if (!read_name(reader, name, depth, line)) {
+        *assignment = (struct share_assignment){.shares = (int)shares};
+        if (!read_name(reader, name, depth, assignment)) {
             continue;
         }
-        if (is_listed(read, *n_lines, line)) {
+        if (is_listed(read, *n_assignments, assignment)) {
             COMPLAIN(reader, "\"%s\" appears twice, expected one share for each",
-                     line->name);
+                     assignment->name);
             continue;
         }
-        (*n_lines)++;
+        (*n_assignments)++;
     }
     if (words.count == 0) {
         COMPLAIN(reader, "no share in it, expected [USER, NUMBER] at least once");
@@ -157,7 +158,7 @@ static void read_list(const struct reader *reader, const char *value, int depth,
 
 /* ---------------------------------------------------------------- trees */
 
-/* The row of section UserGroup with this name. */
+/* Finds the row of section UserGroup with this name. */
 static bool find_group(const struct conf *conf, const char *name, struct conf_place *at)
 {
     for (at->section = NULL;
@@ -172,38 +173,40 @@ static bool find_group(const struct conf *conf, const char *name, struct conf_pl
     return false;
 }
 
-static void read_children(const struct reader *reader, struct share_assignment *line,
-                          int depth)
+static void read_children(const struct reader *reader,
+                          struct share_assignment *assignment, int depth)
 {
     struct reader group = *reader;
     group.key = "USER_SHARES";
-    group.group = groups_find_users(reader->groups, line->name);
-    group.is_silent = true; /* fairshare_read_groups looks at each group once */
-    if (!find_group(reader->conf, line->name, &group.at)) {
+    group.group = groups_find_users(reader->groups, assignment->name);
+    group.is_silent =
+        true; /* fairshare_read_groups reports errors of each group once */
+    if (!find_group(reader->conf, assignment->name, &group.at)) {
         return;
     }
     const char *value = conf_text(group.at.row, "USER_SHARES", NULL);
     if (value != NULL && depth == DEPTH_MAX) {
         *reader->is_too_large = true;
     } else if (value != NULL && !reader->is_flat) {
-        read_list(&group, value, depth + 1, &line->children, &line->n_children);
+        read_list(&group, value, depth + 1, &assignment->children,
+                  &assignment->n_children);
     }
 }
 
-/* A whole list with what is below it. */
+/* Reads a list of assignments with all below it. */
 static void read_tree(struct reader *reader, const char *value,
-                      const struct share_assignment **lines, int *n_lines)
+                      const struct share_assignment **assignments, int *n_assignments)
 {
     bool is_too_large = false;
     int n_read = 0;
     reader->is_too_large = &is_too_large;
-    reader->n_lines = &n_read;
-    read_list(reader, value, 1, lines, n_lines);
+    reader->n_assignments = &n_read;
+    read_list(reader, value, 1, assignments, n_assignments);
     if (is_too_large) {
         COMPLAIN(reader,
                  "groups in one another more than %d deep, one in itself, or more than "
                  "%d shares below it",
-                 DEPTH_MAX, LINES_MAX);
+                 DEPTH_MAX, ASSIGNMENTS_MAX);
     }
 }
 
@@ -214,20 +217,20 @@ void fairshare_read_groups(struct conf *conf, const struct groups *groups)
     while ((reader.at.section = conf_next(conf, "UserGroup", reader.at.section)) !=
            NULL) {
         for (int i = 0; i < reader.at.section->n_rows; i++) {
-            const struct share_assignment *lines;
-            int n_lines;
+            const struct share_assignment *assignments;
+            int n_assignments;
             reader.at.row = &reader.at.section->rows[i];
             const char *value = conf_text(reader.at.row, reader.key, NULL);
             reader.group =
                 groups_find_users(groups, conf_text(reader.at.row, "GROUP_NAME", ""));
             if (value != NULL) {
-                read_tree(&reader, value, &lines, &n_lines);
+                read_tree(&reader, value, &assignments, &n_assignments);
             }
         }
     }
 }
 
-/* What stands between the brackets of "USER_SHARES[...]"; as it is, without them. */
+/* The text between the brackets of "USER_SHARES[...]"; unchanged without them. */
 static const char *unwrapped(const struct reader *reader, const char *value)
 {
     static const char word[] = "USER_SHARES";
@@ -246,21 +249,22 @@ static const char *unwrapped(const struct reader *reader, const char *value)
 
 void fairshare_read_assignments(struct conf *conf, const struct groups *groups,
                                 const struct conf_place *at, const char *key,
-                                const struct share_assignment **lines, int *n_lines)
+                                const struct share_assignment **assignments,
+                                int *n_assignments)
 {
     struct reader reader = {.conf = conf, .groups = groups, .at = *at, .key = key};
     const char *value = unwrapped(&reader, conf_text(at->row, key, ""));
-    *n_lines = 0;
+    *n_assignments = 0;
     if (value == NULL) {
         COMPLAIN(&reader, "expected USER_SHARES[[USER, NUMBER] ...]");
     } else {
-        read_tree(&reader, value, lines, n_lines);
+        read_tree(&reader, value, assignments, n_assignments);
     }
 }
 
 /* ---------------------------------------------------------------- factors */
 
-/* The row, or the last row of section Parameters, that says something about the key. */
+/* Finds the key in the row, else in the last row of section Parameters that has it. */
 static bool find_value(const struct conf *conf, const struct conf_place *at,
                        const char *key, struct conf_place *found)
 {
@@ -283,7 +287,7 @@ static const struct {
     [HIST_HOURS] = {"HIST_HOURS", 87600, 5}, /* ten years */
 };
 
-/* A factor has no sign and no exponent. */
+/* A factor is a number without sign and exponent. */
 static double read_number(struct conf *conf, const struct conf_place *at,
                           enum factor factor, bool is_silent)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fairshare_tree.c: see fairshare_tree.h. Accounts stand in an array that grows, users
- * also in a table by name. What a job changes goes up from its account to the root. */
+/* fairshare_tree.c: see fairshare_tree.h. Accounts are in an array that grows, users
+ * also in a hash table by name. A job changes its account and all accounts above it. */
 #include "sched/fairshare/fairshare_tree.h"
 
 #include <stdlib.h>
@@ -11,21 +11,22 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
-/* The account of a line that has one whoever comes. */
-struct line_account {
-    const struct share_assignment *line;
+/* The account of an assignment that has one without any job. */
+struct assignment_account {
+    const struct share_assignment *assignment;
     int account;
     UT_hash_handle hh;
 };
 
-/* Texts follow it: its key (the user's name, or behind his path), its seat. */
+/* The struct is followed by two texts: its key (the user's name, after the path) and
+ * path. */
 struct user {
     int account;
     UT_hash_handle hh;
     char key[];
 };
 
-/* Accounts without a rank: one in so many, before all are ranked anew. */
+/* All accounts are ranked again once one in so many has no rank. */
 enum { RANK_PART = 8 };
 
 struct fairshare_tree {
@@ -33,7 +34,8 @@ struct fairshare_tree {
     struct fairshare_account *accounts;
     int count, capacity;
     int n_ranked;
-    struct line_account *lines; /* by line: looked up, and never walked */
+    struct assignment_account
+        *assignments; /* by assignment: only looked up, never iterated */
     struct user *users;
 };
 
@@ -51,74 +53,79 @@ static int add_account(struct fairshare_tree *tree,
     return tree->count++;
 }
 
-/* Who joins: where his account is looked up, and what it is called. */
+/* A user joiner joins: the key of the account, and its name. */
 struct joining {
-    const char *key, *name, *seat;
+    const char *key, *name, *path;
 };
 
-static int add_user(struct fairshare_tree *tree, const struct joining *who, int parent,
-                    int place, int shares)
+static int add_user(struct fairshare_tree *tree, const struct joining *joiner,
+                    int parent, int place, int shares)
 {
-    size_t key_length = strlen(who->key), length = strlen(who->seat);
+    size_t key_length = strlen(joiner->key), length = strlen(joiner->path);
     struct user *user = mem_alloc(1, sizeof(*user) + key_length + length + 2);
-    char *seat = user->key + key_length + 1;
-    memcpy(user->key, who->key, key_length + 1);
-    memcpy(seat, who->seat, length + 1);
-    user->account = add_account(tree, &(struct fairshare_account){
-                                          .name = seat + (length - strlen(who->name)),
-                                          .seat = seat,
-                                          .parent = parent,
-                                          .place = place,
-                                          .shares = shares,
-                                          .stand = tree->count,
-                                          .is_user = true,
-                                      });
+    char *path = user->key + key_length + 1;
+    memcpy(user->key, joiner->key, key_length + 1);
+    memcpy(path, joiner->path, length + 1);
+    user->account =
+        add_account(tree, &(struct fairshare_account){
+                              .name = path + (length - strlen(joiner->name)),
+                              .path = path,
+                              .parent = parent,
+                              .position = place,
+                              .shares = shares,
+                              .sharing_account = tree->count,
+                              .is_user = true,
+                          });
     HASH_ADD_KEYPTR(hh, tree->users, user->key, key_length, user);
     return user->account;
 }
 
-static void note_line(struct fairshare_tree *tree, const struct share_assignment *line,
-                      int account)
+static void note_line(struct fairshare_tree *tree,
+                      const struct share_assignment *assignment, int account)
 {
-    struct line_account *noted = mem_alloc(1, sizeof(*noted));
-    noted->line = line;
+    struct assignment_account *noted = mem_alloc(1, sizeof(*noted));
+    noted->assignment = assignment;
     noted->account = account;
-    HASH_ADD_PTR(tree->lines, line, noted);
+    HASH_ADD_PTR(tree->assignments, assignment, noted);
 }
 
-/* Groups, and users that are listed by name, where that line is theirs. */
-static void add_lines(struct fairshare_tree *tree, const struct share_assignment *lines,
-                      int n_lines, int parent)
+/* Adds groups, and users with an assignment of their own. */
+static void add_assignments(struct fairshare_tree *tree,
+                            const struct share_assignment *assignments,
+                            int n_assignments, int parent)
 {
-    for (int i = 0; i < n_lines; i++) {
-        const struct share_assignment *line = &lines[i];
-        bool is_one = line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS;
+    for (int i = 0; i < n_assignments; i++) {
+        const struct share_assignment *assignment = &assignments[i];
+        bool is_one =
+            assignment->kind == SHARE_GROUP || assignment->kind == SHARE_OTHERS;
         if (is_one) {
-            int account =
-                add_account(tree, &(struct fairshare_account){.name = line->name,
-                                                              .parent = parent,
-                                                              .place = i,
-                                                              .shares = line->shares,
-                                                              .stand = tree->count});
-            note_line(tree, line, account);
-            add_lines(tree, line->children, line->n_children, account);
+            int account = add_account(
+                tree, &(struct fairshare_account){.name = assignment->name,
+                                                  .parent = parent,
+                                                  .position = i,
+                                                  .shares = assignment->shares,
+                                                  .sharing_account = tree->count});
+            note_line(tree, assignment, account);
+            add_assignments(tree, assignment->children, assignment->n_children,
+                            account);
         }
     }
 }
 
-/* Those that the lines name: they are shown before their first job comes. */
+/* Adds users that the assignments name: they are shown before their first job. */
 static void add_listed(struct fairshare_tree *tree,
-                       const struct share_assignment *lines, int n_lines)
+                       const struct share_assignment *assignments, int n_assignments)
 {
-    for (int i = 0; i < n_lines; i++) {
-        if (lines[i].kind == SHARE_USER) {
-            fairshare_tree_join(tree, lines[i].name, "");
+    for (int i = 0; i < n_assignments; i++) {
+        if (assignments[i].kind == SHARE_USER) {
+            fairshare_tree_join(tree, assignments[i].name, "");
         }
-        for (int k = 0; lines[i].kind == SHARE_EACH && k < lines[i].members.n_names;
+        for (int k = 0;
+             assignments[i].kind == SHARE_EACH && k < assignments[i].members.n_names;
              k++) {
-            fairshare_tree_join(tree, lines[i].members.names[k], "");
+            fairshare_tree_join(tree, assignments[i].members.names[k], "");
         }
-        add_listed(tree, lines[i].children, lines[i].n_children);
+        add_listed(tree, assignments[i].children, assignments[i].n_children);
     }
 }
 
@@ -127,20 +134,20 @@ struct fairshare_tree *fairshare_tree_new(const struct fairshare_scope *scope)
     struct fairshare_tree *tree = mem_alloc(1, sizeof(*tree));
     tree->scope = scope;
     add_account(tree, &(struct fairshare_account){.name = "", .parent = -1});
-    add_lines(tree, scope->lines, scope->n_lines, 0);
-    add_listed(tree, scope->lines, scope->n_lines);
+    add_assignments(tree, scope->assignments, scope->n_assignments, 0);
+    add_listed(tree, scope->assignments, scope->n_assignments);
     return tree;
 }
 
 void fairshare_tree_free(struct fairshare_tree *tree)
 {
     struct user *user, *next;
-    struct line_account *noted, *next_noted;
+    struct assignment_account *noted, *next_noted;
     if (tree == NULL) {
         return;
     }
-    HASH_ITER (hh, tree->lines, noted, next_noted) {
-        HASH_DEL(tree->lines, noted);
+    HASH_ITER (hh, tree->assignments, noted, next_noted) {
+        HASH_DEL(tree->assignments, noted);
         free(noted);
     }
     HASH_ITER (hh, tree->users, user, next) {
@@ -177,45 +184,46 @@ int fairshare_tree_find(const struct fairshare_tree *tree, const char *name)
 }
 
 static int account_of(const struct fairshare_tree *tree,
-                      const struct share_assignment *line)
+                      const struct share_assignment *assignment)
 {
-    struct line_account *noted;
-    HASH_FIND_PTR(tree->lines, &line, noted);
+    struct assignment_account *noted;
+    HASH_FIND_PTR(tree->assignments, &assignment, noted);
     return noted != NULL ? noted->account : 0;
 }
 
-/* His account at the end of the path. */
-static int join_at(struct fairshare_tree *tree, const struct joining *who,
+/* The account of the user at the end of the path. */
+static int join_at(struct fairshare_tree *tree, const struct joining *joiner,
                    const int *path, int depth)
 {
-    const struct share_assignment *lines = tree->scope->lines, *line = NULL;
+    const struct share_assignment *assignments = tree->scope->assignments,
+                                  *assignment = NULL;
     int parent = 0;
     for (int i = 0; i < depth; i++) {
-        parent = line != NULL ? account_of(tree, line) : 0;
-        line = &lines[path[i]];
-        lines = line->children;
+        parent = assignment != NULL ? account_of(tree, assignment) : 0;
+        assignment = &assignments[path[i]];
+        assignments = assignment->children;
     }
-    if (line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS) {
-        int group = account_of(tree, line);
-        int account = add_user(tree, who, group, 0, 0);
-        tree->accounts[account].stand = group;
+    if (assignment->kind == SHARE_GROUP || assignment->kind == SHARE_OTHERS) {
+        int group = account_of(tree, assignment);
+        int account = add_user(tree, joiner, group, 0, 0);
+        tree->accounts[account].sharing_account = group;
         return account;
     }
-    return add_user(tree, who, parent, path[depth - 1], line->shares);
+    return add_user(tree, joiner, parent, path[depth - 1], assignment->shares);
 }
 
 static int join_own(struct fairshare_tree *tree, const char *name)
 {
-    struct joining who = {name, name, name};
+    struct joining joiner = {name, name, name};
     int path[SHARE_DEPTH_MAX];
     int account = fairshare_tree_find(tree, name);
     if (account >= 0) {
         return account;
     }
     const struct fairshare_scope *scope = tree->scope;
-    int depth = fairshare_path(scope->lines, scope->n_lines, name, path);
-    return depth > 0 ? join_at(tree, &who, path, depth)
-                     : add_user(tree, &who, 0, scope->n_lines, 0);
+    int depth = fairshare_path(scope->assignments, scope->n_assignments, name, path);
+    return depth > 0 ? join_at(tree, &joiner, path, depth)
+                     : add_user(tree, &joiner, 0, scope->n_assignments, 0);
 }
 
 int fairshare_tree_join(struct fairshare_tree *tree, const char *name,
@@ -223,40 +231,41 @@ int fairshare_tree_join(struct fairshare_tree *tree, const char *name,
 {
     const struct fairshare_scope *scope = tree->scope;
     int own[SHARE_DEPTH_MAX], path[SHARE_DEPTH_MAX];
-    int depth = group[0] != '\0' ? fairshare_path_in_group(scope->lines, scope->n_lines,
-                                                           name, group, path)
-                                 : 0;
+    int depth = group[0] != '\0'
+                    ? fairshare_path_in_group(scope->assignments, scope->n_assignments,
+                                              name, group, path)
+                    : 0;
     if (depth == 0 ||
-        (fairshare_path(scope->lines, scope->n_lines, name, own) == depth &&
+        (fairshare_path(scope->assignments, scope->n_assignments, name, own) == depth &&
          memcmp(own, path, (size_t)depth * sizeof(*path)) == 0)) {
         return join_own(tree, name);
     }
     struct arena arena;
-    struct joining who = {.key = "", .name = name};
+    struct joining joiner = {.key = "", .name = name};
     arena_init(&arena);
     for (int i = 0; i < depth; i++) {
-        who.key = arena_printf(&arena, "%s%d/", who.key, path[i]);
+        joiner.key = arena_printf(&arena, "%s%d/", joiner.key, path[i]);
     }
-    who.key = arena_printf(&arena, "%s%s", who.key, name);
-    who.seat = arena_printf(&arena, "%s/%s", group, name);
-    int account = fairshare_tree_find(tree, who.key);
+    joiner.key = arena_printf(&arena, "%s%s", joiner.key, name);
+    joiner.path = arena_printf(&arena, "%s/%s", group, name);
+    int account = fairshare_tree_find(tree, joiner.key);
     if (account < 0) {
-        account = join_at(tree, &who, path, depth);
+        account = join_at(tree, &joiner, path, depth);
     }
     arena_release(&arena);
     return account;
 }
 
-int fairshare_tree_join_path(struct fairshare_tree *tree, const char *seat)
+int fairshare_tree_join_path(struct fairshare_tree *tree, const char *path)
 {
     struct arena arena;
-    const char *slash = strrchr(seat, '/');
+    const char *slash = strrchr(path, '/');
     if (slash == NULL) {
-        return fairshare_tree_join(tree, seat, "");
+        return fairshare_tree_join(tree, path, "");
     }
     arena_init(&arena);
     int account = fairshare_tree_join(tree, slash + 1,
-                                      arena_strn(&arena, seat, (size_t)(slash - seat)));
+                                      arena_strn(&arena, path, (size_t)(slash - path)));
     arena_release(&arena);
     return account;
 }
@@ -266,8 +275,8 @@ int fairshare_tree_join_path(struct fairshare_tree *tree, const char *seat)
 static int compare_listed(const struct fairshare_account *left,
                           const struct fairshare_account *right)
 {
-    if (left->place != right->place) {
-        return left->place < right->place ? -1 : 1;
+    if (left->position != right->position) {
+        return left->position < right->position ? -1 : 1;
     }
     int by_name = strcmp(left->name, right->name);
     return by_name != 0 ? by_name : left < right ? -1 : left > right; /* by index */
@@ -297,14 +306,14 @@ void fairshare_tree_rank(struct fairshare_tree *tree)
     free(sorted);
 }
 
-/* ---------------------------------------------------------------- use */
+/* ---------------------------------------------------------------- usage */
 
 void fairshare_tree_count_job(struct fairshare_tree *tree, int account,
                               const struct fairshare_job *job, int sign, int64_t now_ms)
 {
     for (int at = account; at >= 0; at = tree->accounts[at].parent) {
-        fairshare_usage_count(&tree->accounts[at].use, &tree->scope->factors, job, sign,
-                              now_ms);
+        fairshare_usage_count(&tree->accounts[at].usage, &tree->scope->factors, job,
+                              sign, now_ms);
     }
 }
 
@@ -312,7 +321,7 @@ void fairshare_tree_add_finished(struct fairshare_tree *tree, int account,
                                  double cpu_ms, double past_ms, int64_t now_ms)
 {
     for (int at = account; at >= 0; at = tree->accounts[at].parent) {
-        fairshare_usage_add_finished(&tree->accounts[at].use, &tree->scope->factors,
+        fairshare_usage_add_finished(&tree->accounts[at].usage, &tree->scope->factors,
                                      cpu_ms, past_ms, now_ms);
     }
 }
@@ -322,7 +331,7 @@ double fairshare_tree_priority(const struct fairshare_tree *tree, int account,
 {
     const struct fairshare_account *at = &tree->accounts[account];
     struct fairshare_terms terms;
-    fairshare_usage_terms(&at->use, &tree->scope->factors, now_ms, &terms);
+    fairshare_usage_terms(&at->usage, &tree->scope->factors, now_ms, &terms);
     return fairshare_usage_priority(&tree->scope->factors, at->shares, &terms,
                                     n_more_slots);
 }
@@ -330,8 +339,8 @@ double fairshare_tree_priority(const struct fairshare_tree *tree, int account,
 bool fairshare_tree_is_late(const struct fairshare_tree *tree, int account,
                             int64_t since_ms, int64_t now_ms)
 {
-    return fairshare_usage_is_late(&tree->accounts[account].use, &tree->scope->factors,
-                                   since_ms, now_ms);
+    return fairshare_usage_is_late(&tree->accounts[account].usage,
+                                   &tree->scope->factors, since_ms, now_ms);
 }
 
 int fairshare_tree_compare(const struct fairshare_tree *tree, int a, double a_priority,

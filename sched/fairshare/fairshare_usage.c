@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fairshare_usage.c: see fairshare_usage.h. Run times are not summed up at each look:
- * of jobs that run only the number grows with time, so a sum is that number times now,
- * less what was taken off when each came. */
+/* fairshare_usage.c: see fairshare_usage.h. Run times are not summed over jobs at each
+ * look. The sum of run times grows with the number of running jobs: it is that number
+ * times now, minus the start times that were subtracted when the jobs were added. */
 #include "sched/fairshare/fairshare_usage.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static const double hour_ms = 3600000.0;
 static const double least_divisor = 0.01;
 static const double default_hist_hours = 5;
 
-/* By how much a millisecond lets things fade. */
+/* The rate of decay per millisecond. */
 static double rate_of(double hist_hours)
 {
     return hist_hours > 0 ? log(10.0) / (hist_hours * hour_ms) : 0;
@@ -28,8 +28,8 @@ double fairshare_usage_fade(double hist_hours, int64_t elapsed_ms)
 
 int64_t fairshare_usage_job_run_ms(const struct fairshare_job *job, int64_t now_ms)
 {
-    int64_t until_ms = job->paused_since_ms != 0 ? job->paused_since_ms : now_ms;
-    int64_t run_ms = until_ms - job->start_ms - job->paused_ms;
+    int64_t until_ms = job->suspended_since_ms != 0 ? job->suspended_since_ms : now_ms;
+    int64_t run_ms = until_ms - job->start_ms - job->suspended_ms;
     return job->start_ms != 0 && run_ms > 0 ? run_ms : 0;
 }
 
@@ -39,11 +39,12 @@ static int weight_of(const struct fairshare_factors *factors,
     return factors->is_per_slot ? job->n_slots : 1;
 }
 
-/* What is left of time that the job has taken at so much a millisecond of its run. */
+/* What is left of time that accrued at that rate per millisecond of the job's run. */
 static double faded(double rate, const struct fairshare_job *job, int64_t now_ms)
 {
     int64_t run_ms = fairshare_usage_job_run_ms(job, now_ms);
-    int64_t ago_ms = job->paused_since_ms != 0 ? now_ms - job->paused_since_ms : 0;
+    int64_t ago_ms =
+        job->suspended_since_ms != 0 ? now_ms - job->suspended_since_ms : 0;
     if (rate == 0) {
         return (double)run_ms;
     }
@@ -56,7 +57,7 @@ static double run_rate_of(const struct fairshare_factors *factors)
     return factors->has_decay ? rate_of(factors->hist_hours) : 0;
 }
 
-/* Of processor time, what of it that the job is known to use. */
+/* Processor time at the rate that the job is known to use. */
 static double busy_ms_of(const struct fairshare_factors *factors,
                          const struct fairshare_job *job, int64_t now_ms)
 {
@@ -82,70 +83,70 @@ double fairshare_usage_job_cpu_ms(const struct fairshare_factors *factors,
 
 /* ---------------------------------------------------------------- an account */
 
-void fairshare_usage_advance(struct fairshare_usage *use,
+void fairshare_usage_advance(struct fairshare_usage *usage,
                              const struct fairshare_factors *factors, int64_t now_ms)
 {
-    if (now_ms <= use->at_ms) {
+    if (now_ms <= usage->at_ms) {
         return;
     }
-    int64_t elapsed_ms = use->at_ms != 0 ? now_ms - use->at_ms : 0;
+    int64_t elapsed_ms = usage->at_ms != 0 ? now_ms - usage->at_ms : 0;
     double rate = rate_of(factors->hist_hours);
-    double kept = fairshare_usage_fade(factors->hist_hours, elapsed_ms);
-    use->cpu_ms *= kept;
-    use->past_ms *= kept;
+    double decay = fairshare_usage_fade(factors->hist_hours, elapsed_ms);
+    usage->cpu_ms *= decay;
+    usage->past_ms *= decay;
     if (factors->has_decay && rate > 0) {
-        double level = (double)use->n_growing / rate;
-        use->run_ms = level + (use->run_ms - level) * kept;
+        double level = (double)usage->n_growing / rate;
+        usage->run_ms = level + (usage->run_ms - level) * decay;
     }
-    double busy = (double)use->busy_milli / MILLI;
-    use->busy_ms = rate > 0 ? busy / rate + (use->busy_ms - busy / rate) * kept
-                            : use->busy_ms + busy * (double)elapsed_ms;
-    use->at_ms = now_ms;
+    double busy = (double)usage->busy_milli / MILLI;
+    usage->busy_ms = rate > 0 ? busy / rate + (usage->busy_ms - busy / rate) * decay
+                              : usage->busy_ms + busy * (double)elapsed_ms;
+    usage->at_ms = now_ms;
 }
 
-/* A job that has begun: what grows with it. */
-static void count_run(struct fairshare_usage *use,
+/* A job that has started: adds what grows with it. */
+static void count_run(struct fairshare_usage *usage,
                       const struct fairshare_factors *factors,
                       const struct fairshare_job *job, int64_t weight, int64_t now_ms)
 {
-    bool is_limited = job->run_limit_ms > 0, grows = job->paused_since_ms == 0;
-    /* One that is paused has run so long; the others since then. */
-    int64_t offset_ms = grows ? job->start_ms + job->paused_ms
+    bool is_limited = job->run_limit_ms > 0, grows = job->suspended_since_ms == 0;
+    /* A suspended job has this run time; a running one has run since this time. */
+    int64_t offset_ms = grows ? job->start_ms + job->suspended_ms
                               : -fairshare_usage_job_run_ms(job, now_ms);
-    double faded_ms = fairshare_usage_job_weight_ms(factors, job, use->at_ms);
-    use->run_ms += weight > 0 ? faded_ms : -faded_ms;
-    double busy_ms = busy_ms_of(factors, job, use->at_ms);
-    use->busy_ms += weight > 0 ? busy_ms : -busy_ms;
-    use->busy_milli += grows ? (weight > 0 ? job->busy_milli : -job->busy_milli) : 0;
-    use->n_growing += grows ? weight : 0;
-    use->run_offset_ms += (uint64_t)(weight * offset_ms);
-    use->n_limited += grows && is_limited ? weight : 0;
-    use->limit_ms +=
+    double faded_ms = fairshare_usage_job_weight_ms(factors, job, usage->at_ms);
+    usage->run_ms += weight > 0 ? faded_ms : -faded_ms;
+    double busy_ms = busy_ms_of(factors, job, usage->at_ms);
+    usage->busy_ms += weight > 0 ? busy_ms : -busy_ms;
+    usage->busy_milli += grows ? (weight > 0 ? job->busy_milli : -job->busy_milli) : 0;
+    usage->n_growing += grows ? weight : 0;
+    usage->run_offset_ms += (uint64_t)(weight * offset_ms);
+    usage->n_limited += grows && is_limited ? weight : 0;
+    usage->limit_ms +=
         is_limited ? (uint64_t)(weight * (job->run_limit_ms + offset_ms)) : 0;
 }
 
-void fairshare_usage_count(struct fairshare_usage *use,
+void fairshare_usage_count(struct fairshare_usage *usage,
                            const struct fairshare_factors *factors,
                            const struct fairshare_job *job, int sign, int64_t now_ms)
 {
-    fairshare_usage_advance(use, factors, now_ms);
-    use->n_slots += sign * job->n_slots;
+    fairshare_usage_advance(usage, factors, now_ms);
+    usage->n_slots += sign * job->n_slots;
     if (job->start_ms != 0) {
-        count_run(use, factors, job, (int64_t)sign * weight_of(factors, job), now_ms);
+        count_run(usage, factors, job, (int64_t)sign * weight_of(factors, job), now_ms);
     }
-    if (use->n_slots == 0) {
-        use->run_ms = use->busy_ms = 0; /* what rounding has left */
+    if (usage->n_slots == 0) {
+        usage->run_ms = usage->busy_ms = 0; /* rounding errors */
     }
 }
 
-void fairshare_usage_add_finished(struct fairshare_usage *use,
+void fairshare_usage_add_finished(struct fairshare_usage *usage,
                                   const struct fairshare_factors *factors,
                                   double cpu_ms, double run_ms, int64_t now_ms)
 {
-    fairshare_usage_advance(use, factors, now_ms);
-    double kept = fairshare_usage_fade(factors->hist_hours, use->at_ms - now_ms);
-    use->cpu_ms += cpu_ms * kept;
-    use->past_ms += run_ms * kept;
+    fairshare_usage_advance(usage, factors, now_ms);
+    double decay = fairshare_usage_fade(factors->hist_hours, usage->at_ms - now_ms);
+    usage->cpu_ms += cpu_ms * decay;
+    usage->past_ms += run_ms * decay;
 }
 
 /* ---------------------------------------------------------------- the priority */
@@ -160,18 +161,18 @@ static double times_now(int64_t number, int64_t now_ms, uint64_t less)
     return (double)(int64_t)((uint64_t)number * (uint64_t)now_ms - less);
 }
 
-void fairshare_usage_terms(const struct fairshare_usage *use,
+void fairshare_usage_terms(const struct fairshare_usage *usage,
                            const struct fairshare_factors *factors, int64_t now_ms,
                            struct fairshare_terms *terms)
 {
-    struct fairshare_usage now = *use;
+    struct fairshare_usage now = *usage;
     bool fades = factors->has_decay && factors->hist_hours > 0;
     fairshare_usage_advance(&now, factors, now_ms);
     double run_ms =
         fades ? now.run_ms : times_now(now.n_growing, now_ms, now.run_offset_ms);
     double past_ms = factors->has_history || factors->has_decay ? now.past_ms : 0;
     *terms = (struct fairshare_terms){
-        .n_slots = use->n_slots,
+        .n_slots = usage->n_slots,
         .cpu_hours = (positive(now.cpu_ms) + positive(now.busy_ms)) / hour_ms,
         .run_hours = (positive(run_ms) + past_ms) / hour_ms,
         .committed_hours =
@@ -190,14 +191,14 @@ double fairshare_usage_priority(const struct fairshare_factors *factors, int sha
     return shares / (divisor > least_divisor ? divisor : least_divisor);
 }
 
-bool fairshare_usage_is_late(const struct fairshare_usage *use,
+bool fairshare_usage_is_late(const struct fairshare_usage *usage,
                              const struct fairshare_factors *factors, int64_t since_ms,
                              int64_t now_ms)
 {
     double hist = factors->hist_hours > 0 ? factors->hist_hours : default_hist_hours;
     bool is_fixed = factors->cpu_time <= 0 && factors->run_time <= 0 &&
                     factors->run_job <= 0 && factors->committed <= 0;
-    int64_t last_ms = since_ms > use->at_ms ? since_ms : use->at_ms;
-    return !is_fixed && use->n_slots == 0 &&
+    int64_t last_ms = since_ms > usage->at_ms ? since_ms : usage->at_ms;
+    return !is_fixed && usage->n_slots == 0 &&
            (double)(now_ms - last_ms) >= PATIENCE * hist * hour_ms;
 }

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_pool.c: the arithmetic of slot pools.
+/* slot_pool.c: see slot_pool.h.
  *
- *     15 slots, 50 30 20 percent; the second queue has no use for any
+ *     15 slots, 50 30 20 percent; the second queue cannot use any
  *     round 1, of 15: 7.5 up to 8, 0, 3       4 are left
  *     round 2, of 4:  2, 0, 0.8 up to 1       1 is left
- *     round 3, of 1:  0.5 up to 1             together 11, 0, 4
+ *     round 3, of 1:  0.5 up to 1             in total 11, 0, 4
  *
- * Rounding up makes every round hand out at least a slot, while there is one and
- * somebody wants it: so it ends.
+ * Because of rounding up, every round distributes at least one slot as long as there is
+ * one that a queue can use. So the rounds end.
  *
- * Rounding alone would decide small pools for ever: 5 slots of five queues with shares
- * of 14 11 17 7 5 would be one each, whatever they had before. So who has had more than
- * its share is rounded down, as long as that leaves anything for the others: with 7 5
- * over, 17 14 11 get 1 1 1, and then 1 1 0.
+ * Rounding alone would decide small pools for ever: of 5 slots, queues with shares of
+ * 14 11 17 7 5 would get one each, whatever they had before. A queue that has had more
+ * than its share is therefore rounded down, as long as that leaves slots that others
+ * can use: with 7 and 5 over, 17 14 11 get 1 1 1, and then 1 1 0.
  *
- * Who is over hangs on a memory that fades as long as one looks at slot time alone, and
- * a queue whose jobs are long gains by that: it holds what it got when it had little.
- * So what is above or below a queue's part is kept beside it:
+ * With decaying slot time alone, a queue with long jobs would gain: it keeps the slots
+ * that it got when it had used little. So each queue also has a balance:
  *
- *     10 slots, 60 and 60 percent, both wait; the first has jobs of 9 h and 6 slots
- *     9 h: its part is 5 of 10, it is 9 ahead, the other 9 behind; now the other stands
- *     first and has 6 of each 10 that fall free, until that is even */
+ *     10 slots, 60 and 60 percent, both pending; the first has jobs of 9 h and 6 slots
+ *     after 9 h its part is 5 of 10, its balance is 9, that of the other -9; now the
+ *     other is first and gets 6 of each 10 slots that become free, until both are 0 */
 #include "sched/fairshare/slot_pool.h"
 
 #include <math.h>
@@ -28,18 +27,18 @@
 enum { PERCENT = 100 };
 
 static const double hour_ms = 3600000.0;
-/* What is no more than rounding, in hours: a third of a slot's millisecond for each of
- * 100 percent. */
+/* Differences up to this many hours are rounding errors: a third of a millisecond of
+ * one slot for each of 100 percent. */
 static const double same = 1e-9;
 
-/* So many percent of the slots. */
+/* That percentage of the slots. */
 static int part_of(int share, int n_slots, bool is_rounded_up)
 {
     return (int)(((int64_t)share * n_slots + (is_rounded_up ? PERCENT - 1 : 0)) /
                  PERCENT);
 }
 
-/* One round; returns what is left of `n_slots`. */
+/* One round. Returns what is left of `n_slots`. */
 static int hand_out(struct slot_part *parts, int n_parts, int n_slots, bool is_fair)
 {
     int left = n_slots;
@@ -61,7 +60,7 @@ int slot_pool_allocate(struct slot_part *parts, int n_parts, int n_slots, int ro
     for (int i = 0; i < n_parts; i++) {
         parts[i].given = 0;
     }
-    bool is_fair = true; /* while somebody who has not had too much gets something */
+    bool is_fair = true; /* as long as a queue that is not over gets something */
     for (int round = 0; left > 0 && (rounds == 0 || round < rounds); round++) {
         int before = left;
         left = hand_out(parts, n_parts, left, is_fair);
@@ -78,7 +77,7 @@ static double use_per_share(const double *use, const int *share, int at)
     return use[at] / (share[at] > 0 ? share[at] : 1);
 }
 
-/* By insertion: a pool has few queues, and they mostly stand right. */
+/* Insertion sort: a pool has few queues, mostly in order already. */
 void slot_pool_sort(const double *use, const int *share, int n, int *order)
 {
     for (int i = 0; i < n; i++) {
@@ -118,13 +117,13 @@ double slot_pool_use(double use_hours, int n_slots, int64_t elapsed_ms,
         return use_hours + n_slots * hours;
     }
     double rate = log(10.0) / hist_hours; /* a tenth after HIST_HOURS */
-    double level = n_slots / rate;        /* where it would settle */
+    double level = n_slots / rate;        /* the value that it converges to */
     return level + (use_hours - level) * exp(-rate * hours);
 }
 
-/* What a pool's queues had that wait, and their shares. */
+/* Sums over the queues of a pool that have pending jobs. */
 struct slot_sums {
-    int64_t n_slots; /* of all its queues */
+    int64_t n_slots; /* of all queues */
     int64_t n_shared, share;
 };
 
@@ -140,7 +139,7 @@ static struct slot_sums sum_up(const struct slot_member *members, int n)
     return sums;
 }
 
-/* How far it may get ahead or behind. */
+/* The bound of the balance. */
 static double bound_of(const struct slot_member *member, double due, int64_t n_slots,
                        double hist_hours)
 {
@@ -149,11 +148,11 @@ static double bound_of(const struct slot_member *member, double due, int64_t n_s
     return hist_hours > 0 ? most * SLOT_POOL_MEMORY * hist_hours : INFINITY;
 }
 
-/* A bound that has become smaller takes nothing away. */
-static double grown(double ahead, double by, double bound)
+/* If the bound has become smaller, the balance is not reduced. */
+static double grown(double balance, double by, double bound)
 {
-    double limit = fmax(fabs(ahead), bound);
-    return fmax(-limit, fmin(limit, ahead + by));
+    double limit = fmax(fabs(balance), bound);
+    return fmax(-limit, fmin(limit, balance + by));
 }
 
 void slot_pool_advance(struct slot_member *members, int n, int64_t elapsed_ms,
@@ -166,18 +165,18 @@ void slot_pool_advance(struct slot_member *members, int n, int64_t elapsed_ms,
         member->use_hours =
             slot_pool_use(member->use_hours, member->n_slots, elapsed_ms, hist_hours);
         if (!member->is_waiting || sums.share == 0) {
-            member->ahead_hours =
-                slot_pool_use(member->ahead_hours, 0, elapsed_ms, hist_hours);
+            member->balance_hours =
+                slot_pool_use(member->balance_hours, 0, elapsed_ms, hist_hours);
             continue;
         }
         double due = (double)(sums.n_shared * member->share) / (double)sums.share;
-        member->ahead_hours =
-            grown(member->ahead_hours, (member->n_slots - due) * hours,
+        member->balance_hours =
+            grown(member->balance_hours, (member->n_slots - due) * hours,
                   bound_of(member, due, sums.n_slots, hist_hours));
     }
 }
 
 double slot_pool_weight(const struct slot_member *member)
 {
-    return member->use_hours + member->ahead_hours;
+    return member->use_hours + member->balance_hours;
 }

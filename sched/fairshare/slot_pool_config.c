@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_pool_config_read.c: see slot_pool_config_read.h. What a pool's queues may not be
- * besides is complained about at the queue that is it. */
-#include "sched/fairshare/slot_pool_config.h"
+/* slot_pool_config.c: reads slot pools, see slot_pool.h. Parameters that conflict with
+ * a pool are reported at the queue that has them. */
+#include "sched/fairshare/slot_pool.h"
 
 #include <limits.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static bool check_name(const struct list *list, int queue, const char *name)
     return true;
 }
 
-/* PREEMPTION of another queue names this one. */
+/* True if PREEMPTION of another queue names this one. */
 static bool is_preempted_by(const struct list *list, int queue, int other)
 {
     const char *text = text_of(list, other, "PREEMPTION");
@@ -89,8 +89,8 @@ static bool is_preempted_by(const struct list *list, int queue, int other)
     return false;
 }
 
-/* What the seed does not allow, or advises against, in queues of a pool. Of its own
- * PREEMPTION preempt_policy.h says so. */
+/* Reports what the seed forbids or advises against for queues of a pool. Its own
+ * PREEMPTION is reported by preempt_policy.h. */
 static void check_others(const struct list *list, int queue)
 {
     int scope = list->fair->scope_of[queue];
@@ -185,7 +185,7 @@ static void read_queue(struct list *list, int queue)
         return;
     }
     if (conf_parse_int(share, 1, SHARE_MAX, &percent, NULL) != 0) {
-        return; /* conf_check has said so */
+        return; /* conf_check has reported it */
     }
     list->pool_of[queue] = find_pool(list, name);
     list->shares[queue] = (int)percent;
@@ -193,7 +193,7 @@ static void read_queue(struct list *list, int queue)
     check_others(list, queue);
 }
 
-/* What its first queue says of the pool as a whole; others must not. */
+/* Reads what the first queue says of the pool as a whole; other queues must not. */
 static void read_pool(struct list *list, struct slot_pool *pool)
 {
     int first = pool->queues[0];

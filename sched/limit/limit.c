@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limit.c: see bounds.h. A count of nothing is dropped, so that the table of
- * counts is as large as what runs. */
+/* limit.c: see limit.h. A count of 0 is dropped, so that the table of counts is only as
+ * large as what runs. */
 #include "sched/limit/limit.h"
 
 #include <limits.h>
@@ -8,18 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/limit/limit_parts.h"
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
 
 enum { KEY_SIZE = 16 + 3 * NAME_SIZE + REASON_SIZE + HOST_NAME_SIZE };
 
-/* A limit that holds for a class. */
+/* Counts are in a hash table. The key has the index of the limit and the names of the
+ * sides that are EACH: users, queues, projects, hosts ("3|ana||gene|n1"). */
+struct limit_count {
+    int slots, jobs;
+    UT_hash_handle hh;
+    char key[];
+};
+
+struct limits {
+    const struct limit *list;
+    int n_limits;
+    struct limit_owner *owners;
+    struct limit_count *counts;
+};
+
+/* A limit that applies to an owner. */
 struct item {
     const struct limit *limit;
-    char *key; /* of its count; where the limit is of each host, that follows */
+    char *key; /* key of its count; the host is appended if each host has its own */
 };
 
 struct limit_owner {
-    struct item *job_items, *host_items; /* without hosts, with them */
+    struct item *job_items, *host_items; /* limits without hosts, with hosts */
     int n_job_items, n_host_items;
     int n_members;
     UT_hash_handle hh;
@@ -28,7 +44,7 @@ struct limit_owner {
 
 struct limits_tentative {
     const struct limits *limits;
-    struct limit_count *counts; /* beside those of the limits */
+    struct limit_count *counts; /* in addition to those of the limits */
 };
 
 /* ---------------------------------------------------------------- sides */
@@ -56,11 +72,11 @@ static void free_items(struct item *items, int n_items)
     free(items);
 }
 
-static void class_free(struct limit_owner *class)
+static void owner_free(struct limit_owner *owner)
 {
-    free_items(class->job_items, class->n_job_items);
-    free_items(class->host_items, class->n_host_items);
-    free(class);
+    free_items(owner->job_items, owner->n_job_items);
+    free_items(owner->host_items, owner->n_host_items);
+    free(owner);
 }
 
 static void clear_counts(struct limit_count **counts)
@@ -74,19 +90,19 @@ static void clear_counts(struct limit_count **counts)
 
 void limits_free(struct limits *limits)
 {
-    struct limit_owner *class, *next;
+    struct limit_owner *owner, *next;
     if (limits == NULL) {
         return;
     }
-    HASH_ITER (hh, limits->classes, class, next) {
-        HASH_DEL(limits->classes, class);
-        class_free(class);
+    HASH_ITER (hh, limits->owners, owner, next) {
+        HASH_DEL(limits->owners, owner);
+        owner_free(owner);
     }
     clear_counts(&limits->counts);
     free(limits);
 }
 
-/* ---------------------------------------------------------------- classes */
+/* ---------------------------------------------------------------- owners */
 
 static const char *name_if_each(const struct limit *limit, int side, const char *name)
 {
@@ -103,7 +119,7 @@ static void add_item(struct item **items, int *n_items, const struct limit *limi
     (*n_items)++;
 }
 
-static void find_items(const struct limits *limits, struct limit_owner *class,
+static void find_items(const struct limits *limits, struct limit_owner *owner,
                        const char *user, const char *queue, const char *project)
 {
     for (int i = 0; i < limits->n_limits; i++) {
@@ -119,9 +135,9 @@ static void find_items(const struct limits *limits, struct limit_owner *class,
                  name_if_each(limit, LIMIT_QUEUES, queue),
                  name_if_each(limit, LIMIT_PROJECTS, project));
         if (limit->sides[LIMIT_HOSTS].mode == LIMIT_ANY) {
-            add_item(&class->job_items, &class->n_job_items, limit, key);
+            add_item(&owner->job_items, &owner->n_job_items, limit, key);
         } else {
-            add_item(&class->host_items, &class->n_host_items, limit, key);
+            add_item(&owner->host_items, &owner->n_host_items, limit, key);
         }
     }
 }
@@ -129,36 +145,36 @@ static void find_items(const struct limits *limits, struct limit_owner *class,
 struct limit_owner *limits_join(struct limits *limits, const char *user,
                                 const char *queue, const char *project)
 {
-    struct limit_owner *class;
+    struct limit_owner *owner;
     char name[KEY_SIZE];
     int length = snprintf(name, sizeof(name), "%s|%s|%s", queue, user, project);
-    HASH_FIND(hh, limits->classes, name, (size_t)length, class);
-    if (class == NULL) {
-        class = mem_alloc(1, sizeof(*class) + (size_t)length + 1);
-        memcpy(class->name, name, (size_t)length + 1);
-        find_items(limits, class, user, queue, project);
-        HASH_ADD_KEYPTR(hh, limits->classes, class->name, (size_t)length, class);
+    HASH_FIND(hh, limits->owners, name, (size_t)length, owner);
+    if (owner == NULL) {
+        owner = mem_alloc(1, sizeof(*owner) + (size_t)length + 1);
+        memcpy(owner->name, name, (size_t)length + 1);
+        find_items(limits, owner, user, queue, project);
+        HASH_ADD_KEYPTR(hh, limits->owners, owner->name, (size_t)length, owner);
     }
-    class->n_members++;
-    return class;
+    owner->n_members++;
+    return owner;
 }
 
-void limits_leave(struct limits *limits, struct limit_owner *class)
+void limits_leave(struct limits *limits, struct limit_owner *owner)
 {
-    if (class != NULL && --class->n_members == 0) {
-        HASH_DEL(limits->classes, class);
-        class_free(class);
+    if (owner != NULL && --owner->n_members == 0) {
+        HASH_DEL(limits->owners, owner);
+        owner_free(owner);
     }
 }
 
-bool limits_have_any(const struct limit_owner *class)
+bool limits_have_any(const struct limit_owner *owner)
 {
-    return class->n_job_items + class->n_host_items > 0;
+    return owner->n_job_items + owner->n_host_items > 0;
 }
 
-bool limits_have_host_limits(const struct limit_owner *class)
+bool limits_have_host_limits(const struct limit_owner *owner)
 {
-    return class->n_host_items > 0;
+    return owner->n_host_items > 0;
 }
 
 /* ---------------------------------------------------------------- counts */
@@ -191,15 +207,16 @@ static const char *host_key(char *key, size_t size, const struct item *item,
 }
 
 static void count_on_hosts(struct limit_count **counts, const struct item *item,
-                           const struct host_slots *hosts, int n_hosts, bool is_still,
+                           const struct host_slots *hosts, int n_hosts, bool is_yielded,
                            int sign)
 {
     const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
-    bool is_counted = false; /* the job, where the hosts have one limit together */
+    bool is_counted = false; /* the job, if the hosts share the limit */
     for (int i = 0; i < n_hosts; i++) {
         char key[KEY_SIZE];
         if (limit_side_has(side, hosts[i].host)) {
-            int n_jobs = !is_still && (side->mode == LIMIT_EACH || !is_counted) ? 1 : 0;
+            int n_jobs =
+                !is_yielded && (side->mode == LIMIT_EACH || !is_counted) ? 1 : 0;
             add_count(counts, host_key(key, sizeof(key), item, hosts[i].host),
                       sign * hosts[i].n_slots, sign * n_jobs);
             is_counted = true;
@@ -207,69 +224,70 @@ static void count_on_hosts(struct limit_count **counts, const struct item *item,
     }
 }
 
-static bool is_counted(const struct limit *limit, bool is_still)
+static bool is_counted(const struct limit *limit, bool is_yielded)
 {
-    return !is_still || limit->counts_still;
+    return !is_yielded || limit->counts_yielded;
 }
 
-static void count_job(struct limit_count **counts, const struct limit_owner *class,
-                      const struct host_slots *hosts, int n_hosts, bool is_still,
+static void count_job(struct limit_count **counts, const struct limit_owner *owner,
+                      const struct host_slots *hosts, int n_hosts, bool is_yielded,
                       int sign)
 {
     int n_slots = msg_sum_slots(hosts, n_hosts);
-    for (int i = 0; i < class->n_job_items; i++) {
-        if (is_counted(class->job_items[i].limit, is_still)) {
-            add_count(counts, class->job_items[i].key, sign * n_slots,
-                      is_still ? 0 : sign);
+    for (int i = 0; i < owner->n_job_items; i++) {
+        if (is_counted(owner->job_items[i].limit, is_yielded)) {
+            add_count(counts, owner->job_items[i].key, sign * n_slots,
+                      is_yielded ? 0 : sign);
         }
     }
-    for (int i = 0; i < class->n_host_items; i++) {
-        if (is_counted(class->host_items[i].limit, is_still)) {
-            count_on_hosts(counts, &class->host_items[i], hosts, n_hosts, is_still,
+    for (int i = 0; i < owner->n_host_items; i++) {
+        if (is_counted(owner->host_items[i].limit, is_yielded)) {
+            count_on_hosts(counts, &owner->host_items[i], hosts, n_hosts, is_yielded,
                            sign);
         }
     }
 }
 
-void limits_count(struct limits *limits, const struct limit_owner *class,
-                  const struct host_slots *hosts, int n_hosts, bool is_still, int sign)
+void limits_count(struct limits *limits, const struct limit_owner *owner,
+                  const struct host_slots *hosts, int n_hosts, bool is_yielded,
+                  int sign)
 {
-    count_job(&limits->counts, class, hosts, n_hosts, is_still, sign);
+    count_job(&limits->counts, owner, hosts, n_hosts, is_yielded, sign);
 }
 
-/* ---------------------------------------------------------------- drafts */
+/* ---------------------------------------------------------------- tentative changes */
 
 struct limits_tentative *limits_tentative_new(const struct limits *limits)
 {
-    struct limits_tentative *draft = mem_alloc(1, sizeof(*draft));
-    draft->limits = limits;
-    return draft;
+    struct limits_tentative *tentative = mem_alloc(1, sizeof(*tentative));
+    tentative->limits = limits;
+    return tentative;
 }
 
-void limits_tentative_free(struct limits_tentative *draft)
+void limits_tentative_free(struct limits_tentative *tentative)
 {
-    if (draft != NULL) {
-        clear_counts(&draft->counts);
-        free(draft);
+    if (tentative != NULL) {
+        clear_counts(&tentative->counts);
+        free(tentative);
     }
 }
 
-void limits_tentative_count(struct limits_tentative *draft,
-                            const struct limit_owner *class,
+void limits_tentative_count(struct limits_tentative *tentative,
+                            const struct limit_owner *owner,
                             const struct host_slots *hosts, int n_hosts)
 {
-    count_job(&draft->counts, class, hosts, n_hosts, false, 1);
+    count_job(&tentative->counts, owner, hosts, n_hosts, false, 1);
 }
 
-void limits_tentative_job(struct limits_tentative *draft, struct arena *arena,
-                          const struct limit_owner *class,
+void limits_tentative_job(struct limits_tentative *tentative, struct arena *arena,
+                          const struct limit_owner *owner,
                           const struct host_slots *hosts, int n_hosts, int sign)
 {
     struct host_slots *bare = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*bare));
     for (int i = 0; i < n_hosts; i++) {
         bare[i].host = hosts[i].host;
     }
-    count_job(&draft->counts, class, bare, n_hosts, false, sign);
+    count_job(&tentative->counts, owner, bare, n_hosts, false, sign);
 }
 
 static bool has_host(const struct host_slots *hosts, int n_hosts, const char *host)
@@ -282,8 +300,8 @@ static bool has_host(const struct host_slots *hosts, int n_hosts, const char *ho
     return false;
 }
 
-void limits_tentative_grow(struct limits_tentative *draft, struct arena *arena,
-                           const struct limit_owner *class,
+void limits_tentative_grow(struct limits_tentative *tentative, struct arena *arena,
+                           const struct limit_owner *owner,
                            const struct host_slots *has, int n_has,
                            const struct host_slots *more, int n_more)
 {
@@ -296,24 +314,25 @@ void limits_tentative_grow(struct limits_tentative *draft, struct arena *arena,
             hosts[n_hosts++] = more[i];
         }
     }
-    limits_tentative_count(draft, class, more, n_more);
-    limits_tentative_job(draft, arena, class, more, n_more, -1);
-    limits_tentative_job(draft, arena, class, has, n_has, -1);
-    limits_tentative_job(draft, arena, class, hosts, n_hosts, 1);
+    limits_tentative_count(tentative, owner, more, n_more);
+    limits_tentative_job(tentative, arena, owner, more, n_more, -1);
+    limits_tentative_job(tentative, arena, owner, has, n_has, -1);
+    limits_tentative_job(tentative, arena, owner, hosts, n_hosts, 1);
 }
 
-void limits_tentative_yield(struct limits_tentative *draft,
-                            const struct limit_owner *class,
-                            const struct host_slots *hosts, int n_hosts, bool is_still)
+void limits_tentative_yield(struct limits_tentative *tentative,
+                            const struct limit_owner *owner,
+                            const struct host_slots *hosts, int n_hosts,
+                            bool is_yielded)
 {
-    count_job(&draft->counts, class, hosts, n_hosts, !is_still, -1);
-    count_job(&draft->counts, class, hosts, n_hosts, is_still, 1);
+    count_job(&tentative->counts, owner, hosts, n_hosts, !is_yielded, -1);
+    count_job(&tentative->counts, owner, hosts, n_hosts, is_yielded, 1);
 }
 
-static void sum_up(const struct limits_tentative *draft, const char *key, int *n_slots,
-                   int *n_jobs)
+static void sum_up(const struct limits_tentative *tentative, const char *key,
+                   int *n_slots, int *n_jobs)
 {
-    struct limit_count *counts[] = {draft->limits->counts, draft->counts};
+    struct limit_count *counts[] = {tentative->limits->counts, tentative->counts};
     size_t length = strlen(key);
     *n_slots = *n_jobs = 0;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -326,7 +345,7 @@ static void sum_up(const struct limits_tentative *draft, const char *key, int *n
     }
 }
 
-/* ---------------------------------------------------------------- room */
+/* ---------------------------------------------------------------- slots left */
 
 int limit_slots(const struct limit *limit, int n_processors)
 {
@@ -349,32 +368,32 @@ static int left_of(const struct limit *limit, int most, int n_slots, int n_jobs)
     return most > n_slots ? most - n_slots : 0;
 }
 
-static void tighten(int *room, const struct limit **limit, int left,
+static void tighten(int *n_left, const struct limit **limit, int left,
                     const struct limit *by)
 {
-    if (left < *room) {
-        *room = left;
+    if (left < *n_left) {
+        *n_left = left;
         *limit = by;
     }
 }
 
-int limits_slots_left(const struct limits_tentative *draft,
-                      const struct limit_owner *class, const struct limit **limit)
+int limits_slots_left(const struct limits_tentative *tentative,
+                      const struct limit_owner *owner, const struct limit **limit)
 {
-    int room = INT_MAX;
+    int n_left = INT_MAX;
     *limit = NULL;
-    for (int i = 0; i < class->n_job_items; i++) {
-        const struct item *item = &class->job_items[i];
+    for (int i = 0; i < owner->n_job_items; i++) {
+        const struct item *item = &owner->job_items[i];
         int n_slots, n_jobs;
-        sum_up(draft, item->key, &n_slots, &n_jobs);
-        tighten(&room, limit,
+        sum_up(tentative, item->key, &n_slots, &n_jobs);
+        tighten(&n_left, limit,
                 left_of(item->limit, limit_slots(item->limit, 0), n_slots, n_jobs),
                 item->limit);
     }
-    return room;
+    return n_left;
 }
 
-/* What the job itself has on hosts that share the limit. */
+/* Slots of the job itself on hosts that share the limit. */
 static int slots_among(const struct limit_side *side, const struct host_slots *pieces,
                        int n_pieces)
 {
@@ -385,37 +404,37 @@ static int slots_among(const struct limit_side *side, const struct host_slots *p
     return n_slots;
 }
 
-int limits_slots_left_on(const struct limits_tentative *draft,
-                         const struct limit_owner *class, const char *host,
+int limits_slots_left_on(const struct limits_tentative *tentative,
+                         const struct limit_owner *owner, const char *host,
                          int n_processors, const struct host_slots *pieces,
                          int n_pieces, const struct limit **limit)
 {
-    int room = INT_MAX;
+    int n_left = INT_MAX;
     *limit = NULL;
-    for (int i = 0; i < class->n_host_items; i++) {
-        const struct item *item = &class->host_items[i];
+    for (int i = 0; i < owner->n_host_items; i++) {
+        const struct item *item = &owner->host_items[i];
         const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
         char key[KEY_SIZE];
         int n_slots, n_jobs;
         if (!limit_side_has(side, host)) {
             continue;
         }
-        sum_up(draft, host_key(key, sizeof(key), item, host), &n_slots, &n_jobs);
+        sum_up(tentative, host_key(key, sizeof(key), item, host), &n_slots, &n_jobs);
         n_slots += slots_among(side, pieces, n_pieces);
-        tighten(&room, limit,
+        tighten(&n_left, limit,
                 left_of(item->limit, limit_slots(item->limit, n_processors), n_slots,
                         n_jobs),
                 item->limit);
     }
-    return room;
+    return n_left;
 }
 
-int limits_max_slots_on(const struct limit_owner *class, const char *host,
+int limits_max_slots_on(const struct limit_owner *owner, const char *host,
                         int n_processors, const struct host_slots *pieces, int n_pieces)
 {
     int most = INT_MAX;
-    for (int i = 0; i < class->n_host_items; i++) {
-        const struct limit *of = class->host_items[i].limit, *by;
+    for (int i = 0; i < owner->n_host_items; i++) {
+        const struct limit *of = owner->host_items[i].limit, *by;
         const struct limit_side *side = &of->sides[LIMIT_HOSTS];
         if (limit_side_has(side, host)) {
             tighten(&most, &by,
@@ -427,18 +446,18 @@ int limits_max_slots_on(const struct limit_owner *class, const char *host,
     return most;
 }
 
-int limits_max_slots(const struct limit_owner *class, const struct limit **limit)
+int limits_max_slots(const struct limit_owner *owner, const struct limit **limit)
 {
-    int room = INT_MAX;
+    int n_left = INT_MAX;
     *limit = NULL;
-    for (int i = 0; i < class->n_job_items; i++) {
-        const struct limit *of = class->job_items[i].limit;
-        tighten(&room, limit, left_of(of, limit_slots(of, 0), 0, 0), of);
+    for (int i = 0; i < owner->n_job_items; i++) {
+        const struct limit *of = owner->job_items[i].limit;
+        tighten(&n_left, limit, left_of(of, limit_slots(of, 0), 0, 0), of);
     }
-    return room;
+    return n_left;
 }
 
-/* The job's slots that count for the limit. */
+/* Slots of the job that count towards the limit. */
 static int slots_of(const struct limit_side *side, const struct host_slots *hosts,
                     int n_hosts, const char *only)
 {
@@ -451,38 +470,40 @@ static int slots_of(const struct limit_side *side, const struct host_slots *host
     return n_slots;
 }
 
-static bool has_room(const struct limits_tentative *draft, const struct limit *limit,
-                     const char *key, int n_processors, int n_more)
+static bool has_slots_left(const struct limits_tentative *tentative,
+                           const struct limit *limit, const char *key, int n_processors,
+                           int n_more)
 {
     int n_slots, n_jobs;
-    if (limit->counts_still || n_more == 0) {
-        return true; /* it counts for it all along */
+    if (limit->counts_yielded || n_more == 0) {
+        return true; /* it is counted all the time */
     }
-    sum_up(draft, key, &n_slots, &n_jobs);
+    sum_up(tentative, key, &n_slots, &n_jobs);
     return left_of(limit, limit_slots(limit, n_processors), n_slots, n_jobs) >= n_more;
 }
 
-bool limits_may_resume(const struct limits_tentative *draft,
-                       const struct limit_owner *class, const struct host_slots *hosts,
+bool limits_may_resume(const struct limits_tentative *tentative,
+                       const struct limit_owner *owner, const struct host_slots *hosts,
                        int n_hosts, int n_processors)
 {
-    for (int i = 0; i < class->n_job_items; i++) {
-        const struct item *item = &class->job_items[i];
+    for (int i = 0; i < owner->n_job_items; i++) {
+        const struct item *item = &owner->job_items[i];
         int n_more = slots_of(&item->limit->sides[LIMIT_HOSTS], hosts, n_hosts, NULL);
-        if (!has_room(draft, item->limit, item->key, 0, n_more)) {
+        if (!has_slots_left(tentative, item->limit, item->key, 0, n_more)) {
             return false;
         }
     }
-    for (int i = 0; i < class->n_host_items; i++) {
-        const struct item *item = &class->host_items[i];
+    for (int i = 0; i < owner->n_host_items; i++) {
+        const struct item *item = &owner->host_items[i];
         const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
         bool is_each = side->mode == LIMIT_EACH;
         for (int k = 0; k < (is_each ? n_hosts : 1); k++) {
             char key[KEY_SIZE];
             const char *only = is_each ? hosts[k].host : NULL;
-            if (!has_room(draft, item->limit,
-                          host_key(key, sizeof(key), item, only != NULL ? only : ""),
-                          n_processors, slots_of(side, hosts, n_hosts, only))) {
+            if (!has_slots_left(
+                    tentative, item->limit,
+                    host_key(key, sizeof(key), item, only != NULL ? only : ""),
+                    n_processors, slots_of(side, hosts, n_hosts, only))) {
                 return false;
             }
         }
@@ -503,4 +524,55 @@ const struct limit *limits_find(const struct limit *list, int n_limits, const ch
         }
     }
     return NULL;
+}
+
+/* ---------------------------------------------------------------- usage */
+
+/* "3|ana||gene|n1": splits the key of a count. A project may have a | in its name, so
+ * the host, which cannot, is searched for from the end. */
+static struct limit_usage use_of(const struct limits *limits, struct arena *arena,
+                                 const struct limit_count *count)
+{
+    static const int order[] = {LIMIT_USERS, LIMIT_QUEUES, LIMIT_PROJECTS, LIMIT_HOSTS};
+    struct limit_usage use = {.n_slots = count->slots, .n_jobs = count->jobs};
+    const char *at = strchr(count->key, '|') + 1;
+    use.limit = (int)strtol(count->key, NULL, 10);
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        int side = order[i];
+        const char *end = side == LIMIT_HOSTS      ? at + strlen(at)
+                          : side == LIMIT_PROJECTS ? strrchr(at, '|')
+                                                   : strchr(at, '|');
+        if (limits->list[use.limit].sides[side].mode == LIMIT_EACH) {
+            use.each[side] = arena_strn(arena, at, (size_t)(end - at));
+        }
+        at = end + 1;
+    }
+    return use;
+}
+
+static int by_limit(const void *left, const void *right)
+{
+    const struct limit_usage *a = left, *b = right;
+    int order = (a->limit > b->limit) - (a->limit < b->limit);
+    for (int i = 0; order == 0 && i < LIMIT_SIDES; i++) {
+        order = a->each[i] != NULL ? strcmp(a->each[i], b->each[i]) : 0;
+    }
+    return order;
+}
+
+int limit_usage_list(const struct limits *limits, struct arena *arena,
+                     const struct limit_usage **uses)
+{
+    struct limit_usage *list =
+        arena_alloc(arena, HASH_COUNT(limits->counts), sizeof(*list));
+    const struct limit_count *count;
+    int n_uses = 0;
+    for (count = limits->counts; count != NULL; count = count->hh.next) {
+        list[n_uses++] = use_of(limits, arena, count);
+    }
+    if (n_uses > 1) {
+        qsort(list, (size_t)n_uses, sizeof(*list), by_limit);
+    }
+    *uses = list;
+    return n_uses;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limit_config_read.c: see limit_config_read.h. Values that conf_check finds malformed
- * are its complaint; here they count as unset. */
-#include "sched/limit/limit_config.h"
+/* limit_config.c: reads limits of all sections, see limit.h. Values that conf_check
+ * finds malformed count as unset; conf_check reports them. */
+#include "sched/limit/limit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@ struct list {
     const struct groups *groups;
     struct limit *items;
     int count, capacity;
-    int n_unnamed; /* of section Limit */
+    int n_unnamed; /* Limit sections without a name */
     int reasons;   /* PREEMPT_FOR; -1: there is no preemption */
 };
 
-/* One row that is read. */
+/* The row that is being read. */
 struct at {
     const struct conf_section *section;
     const struct conf_row *row;
@@ -30,7 +30,7 @@ struct at {
 
 static const struct name_set everything = {.is_all = true};
 
-/* `key`: its parameter; NULL: of section Limit. */
+/* `key` is its parameter; NULL: of section Limit. */
 static struct limit *add(struct list *list, const char *section, const char *key,
                          const char *name)
 {
@@ -53,16 +53,16 @@ static struct limit *add(struct list *list, const char *section, const char *key
         .slots = -1,
         .jobs = -1,
         .per_processor_milli = -1,
-        .counts_still = true,
+        .counts_yielded = true,
     };
     return limit;
 }
 
-/* Jobs that stand still count for the limit, unless this of PREEMPT_FOR (0: nothing)
- * stands there. */
+/* Yielded jobs count towards the limit, unless PREEMPT_FOR has this reason (0: they
+ * never count). */
 static void count_unless(const struct list *list, struct limit *limit, int reason)
 {
-    limit->counts_still =
+    limit->counts_yielded =
         list->reasons < 0 || (reason != 0 && (list->reasons & reason) == 0);
 }
 
@@ -94,7 +94,7 @@ static bool read_count(const struct conf_row *row, const char *key, int *count)
 
 enum { MILLI = 1000, PER_PROCESSOR_MAX = 100000 };
 
-/* A number of slots a processor, as 1 or 0.5. */
+/* A number of slots per processor, such as 1 or 0.5. */
 static bool read_milli(struct list *list, const struct at *at, const char *key,
                        int64_t *milli)
 {
@@ -120,7 +120,7 @@ static void read_queue(struct list *list, const struct at *at)
 {
     static const struct {
         const char *key;
-        int side; /* of which each has one; LIMIT_QUEUES: none */
+        int side; /* the side that is EACH; LIMIT_QUEUES: none */
     } keys[] = {{"QJOB_LIMIT", LIMIT_QUEUES},
                 {"UJOB_LIMIT", LIMIT_USERS},
                 {"HJOB_LIMIT", LIMIT_HOSTS},
@@ -149,8 +149,8 @@ static void read_queue(struct list *list, const struct at *at)
 
 /* ---------------------------------------------------------------- hosts, users */
 
-/* Those who have a row of their own with this key, for the row "default" to leave out.
- */
+/* All names but those that have a row of their own with this key, for the row
+ * "default". */
 static struct name_set named_rows(struct list *list, const char *section,
                                   const char *name_key, const char *key)
 {
@@ -203,8 +203,8 @@ static void read_host(struct list *list, const struct at *at)
              host);
 }
 
-/* Whom a User row is for: a user, a group together, "group@" each of it, "default" all
- * others. */
+/* Sets the users of a User row: a user, a group together, each member of "group@", or
+ * all others for "default". */
 static void set_users(struct list *list, struct limit *limit, const char *name,
                       const char *key)
 {
@@ -281,7 +281,7 @@ static bool is_queue(struct list *list, const char *name)
     return false;
 }
 
-/* Users and projects are whoever comes: the same words, without groups for projects. */
+/* Names of users and projects are not checked. Projects have no groups. */
 static struct name_set read_names(struct list *list, const struct at *at, int side,
                                   const char *key)
 {
@@ -302,7 +302,7 @@ static struct name_set read_names(struct list *list, const struct at *at, int si
     return set;
 }
 
-/* Those named, with a blank between them. */
+/* The names, separated by blanks. */
 static const char *words_text(struct list *list, const char *value)
 {
     struct conf_words words = conf_words(list->conf->arena, value);
@@ -336,8 +336,9 @@ static void read_sides(struct list *list, const struct at *at, struct limit *lim
     }
 }
 
-/* Which of the limits of other sections it is like (ARCHITECTURE 5). */
-static void set_still(const struct list *list, struct limit *limit)
+/* Decides by its sides which limit of the other sections it resembles (ARCHITECTURE 5).
+ */
+static void set_yielded(const struct list *list, struct limit *limit)
 {
     const struct limit_side *sides = limit->sides;
     bool has_users = sides[LIMIT_USERS].mode != LIMIT_ANY;
@@ -345,7 +346,7 @@ static void set_still(const struct list *list, struct limit *limit)
     bool is_each = sides[LIMIT_USERS].mode == LIMIT_EACH;
     if (sides[LIMIT_QUEUES].mode != LIMIT_ANY ||
         (!has_users && sides[LIMIT_PROJECTS].mode != LIMIT_ANY)) {
-        return; /* of queues, of projects: all count */
+        return; /* limits of queues and projects count yielded jobs */
     }
     if (limit->per_processor_milli >= 0 && has_users) {
         count_unless(list, limit, PREEMPT_FOR_GROUP_JLP | PREEMPT_FOR_USER_JLP);
@@ -354,7 +355,8 @@ static void set_still(const struct list *list, struct limit *limit)
     } else if (has_users && !is_each) {
         count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
     } else {
-        count_unless(list, limit, 0); /* as a user's total, or a host's */
+        count_unless(list, limit,
+                     0); /* like MAX_JOBS of a user, or a limit of a host */
     }
 }
 
@@ -373,7 +375,7 @@ static void read_limit(struct list *list, const struct at *at)
     bool has_milli =
         read_milli(list, at, "SLOTS_PER_PROCESSOR", &limit->per_processor_milli);
     read_sides(list, at, limit);
-    set_still(list, limit);
+    set_yielded(list, limit);
     if (has_milli && limit->sides[LIMIT_HOSTS].mode != LIMIT_EACH) {
         COMPLAIN(list, at, "SLOTS_PER_PROCESSOR",
                  "applies to each host, expected PER_HOST in the same section");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* depend.c: see depend.h. Three readers of the same walk (depend_parse.h): one writes a
- * condition with ids, one judges it, one collects its jobs. */
+/* depend.c: see depend.h. Three uses of the same parser (depend_parse.h): one writes a
+ * condition with ids, one evaluates it, one visits its jobs. */
 #include "sched/pending/depend.h"
 
 #include <string.h>
@@ -86,15 +86,15 @@ int depend_resolve(struct arena *arena, const char *text, depend_find_fn find,
     return code;
 }
 
-/* ---------------------------------------------------------------- judging */
+/* ---------------------------------------------------------------- evaluating */
 
-struct judge {
+struct evaluation {
     int own_index;
     depend_look_fn look;
     void *arg;
 };
 
-static void add_facts(struct depend_counts *sum, const struct depend_counts *more)
+static void add_counts(struct depend_counts *sum, const struct depend_counts *more)
 {
     if (sum->n_exit == 0 || (more->n_exit > 0 && more->min_code < sum->min_code)) {
         sum->min_code = more->min_code;
@@ -107,27 +107,27 @@ static void add_facts(struct depend_counts *sum, const struct depend_counts *mor
     sum->n_run += more->n_run;
     sum->n_done += more->n_done;
     sum->n_exit += more->n_exit;
-    sum->n_unbegun += more->n_unbegun;
+    sum->n_never_started += more->n_never_started;
 }
 
-/* False where one of those that it speaks of is not known. */
-static bool look_at(const struct judge *judge, const struct depend_leaf *leaf,
-                    struct depend_counts *facts)
+/* False if one of the jobs does not exist. */
+static bool collect_counts(const struct evaluation *evaluation,
+                           const struct depend_leaf *leaf, struct depend_counts *counts)
 {
-    memset(facts, 0, sizeof(*facts));
+    memset(counts, 0, sizeof(*counts));
     if (!leaf->has_index) {
-        judge->look(judge->arg, leaf->id, DEPEND_ARRAY, facts);
-        return facts->n_jobs > 0;
+        evaluation->look(evaluation->arg, leaf->id, DEPEND_ARRAY, counts);
+        return counts->n_jobs > 0;
     }
-    int first = leaf->is_same_index ? judge->own_index : leaf->first;
-    int last = leaf->is_same_index ? judge->own_index : leaf->last;
+    int first = leaf->is_same_index ? evaluation->own_index : leaf->first;
+    int last = leaf->is_same_index ? evaluation->own_index : leaf->last;
     for (int index = first; index <= last; index++) {
         struct depend_counts one = {0};
-        judge->look(judge->arg, leaf->id, index, &one);
+        evaluation->look(evaluation->arg, leaf->id, index, &one);
         if (one.n_jobs == 0) {
             return false;
         }
-        add_facts(facts, &one);
+        add_counts(counts, &one);
     }
     return true;
 }
@@ -154,31 +154,32 @@ static bool holds(enum depend_compare compare, int a, int b)
     return true;
 }
 
-/* All the codes between the two. Of "!=" both ends speak for all only where they are
- * one; several codes around it do not matter to anyone who asks for it. */
+/* True if all exit codes fit. Only the least and the greatest code are known, so "!="
+ * is met if both differ from the number. */
 static bool codes_hold(const struct depend_leaf *leaf,
-                       const struct depend_counts *facts)
+                       const struct depend_counts *counts)
 {
     return leaf->compare == DEPEND_ANY ||
-           (holds(leaf->compare, facts->min_code, leaf->number) &&
-            holds(leaf->compare, facts->max_code, leaf->number));
+           (holds(leaf->compare, counts->min_code, leaf->number) &&
+            holds(leaf->compare, counts->max_code, leaf->number));
 }
 
-static int count_of(enum depend_kind kind, const struct depend_counts *facts)
+static int count_of(enum depend_kind kind, const struct depend_counts *counts)
 {
     switch (kind) {
     case DEPEND_NUMDONE:
-        return facts->n_done;
+        return counts->n_done;
     case DEPEND_NUMENDED:
-        return facts->n_done + facts->n_exit;
+        return counts->n_done + counts->n_exit;
     case DEPEND_NUMEXIT:
-        return facts->n_exit;
+        return counts->n_exit;
     case DEPEND_NUMRUN:
-        return facts->n_run;
+        return counts->n_run;
     case DEPEND_NUMPEND:
-        return facts->n_pend;
+        return counts->n_pend;
     case DEPEND_NUMSTART:
-        return facts->n_run + facts->n_done + facts->n_exit - facts->n_unbegun;
+        return counts->n_run + counts->n_done + counts->n_exit -
+               counts->n_never_started;
     case DEPEND_DONE:
     case DEPEND_ENDED:
     case DEPEND_STARTED:
@@ -189,27 +190,27 @@ static int count_of(enum depend_kind kind, const struct depend_counts *facts)
     return 0;
 }
 
-static struct depend_value value_of(const struct depend_leaf *leaf,
-                                    const struct depend_counts *facts)
+static struct depend_value evaluate_counts(const struct depend_leaf *leaf,
+                                           const struct depend_counts *counts)
 {
-    int n_ended = facts->n_done + facts->n_exit;
-    bool is_over = n_ended == facts->n_jobs;
-    bool codes_fit = codes_hold(leaf, facts);
+    int n_ended = counts->n_done + counts->n_exit;
+    bool is_over = n_ended == counts->n_jobs;
+    bool codes_fit = codes_hold(leaf, counts);
     switch (leaf->kind) {
     case DEPEND_DONE:
-        return (struct depend_value){facts->n_done == facts->n_jobs,
-                                     is_over || facts->n_exit > 0};
+        return (struct depend_value){counts->n_done == counts->n_jobs,
+                                     is_over || counts->n_exit > 0};
     case DEPEND_ENDED:
         return (struct depend_value){is_over, is_over};
     case DEPEND_STARTED:
         return (struct depend_value){
-            facts->n_run + n_ended - facts->n_unbegun == facts->n_jobs,
-            is_over || facts->n_unbegun > 0,
+            counts->n_run + n_ended - counts->n_never_started == counts->n_jobs,
+            is_over || counts->n_never_started > 0,
         };
     case DEPEND_EXIT:
         return (struct depend_value){
-            facts->n_exit == facts->n_jobs && codes_fit,
-            is_over || facts->n_done > 0 || (facts->n_exit > 0 && !codes_fit),
+            counts->n_exit == counts->n_jobs && codes_fit,
+            is_over || counts->n_done > 0 || (counts->n_exit > 0 && !codes_fit),
         };
     case DEPEND_NUMDONE:
     case DEPEND_NUMENDED:
@@ -222,27 +223,28 @@ static struct depend_value value_of(const struct depend_leaf *leaf,
     }
     bool is_all = leaf->compare == DEPEND_ALL;
     return (struct depend_value){holds(is_all ? DEPEND_EQ : leaf->compare,
-                                       count_of(leaf->kind, facts),
-                                       is_all ? facts->n_jobs : leaf->number),
+                                       count_of(leaf->kind, counts),
+                                       is_all ? counts->n_jobs : leaf->number),
                                  is_over};
 }
 
-static int judge_leaf(void *arg, const struct depend_leaf *leaf,
-                      struct depend_value *value, struct err *err)
+static int evaluate_leaf(void *arg, const struct depend_leaf *leaf,
+                         struct depend_value *value, struct err *err)
 {
-    const struct judge *judge = arg;
-    struct depend_counts facts;
+    const struct evaluation *evaluation = arg;
+    struct depend_counts counts;
     (void)err;
-    *value = look_at(judge, leaf, &facts) ? value_of(leaf, &facts)
-                                          : (struct depend_value){false, true};
+    *value = collect_counts(evaluation, leaf, &counts)
+                 ? evaluate_counts(leaf, &counts)
+                 : (struct depend_value){false, true};
     return 0;
 }
 
 enum depend_verdict depend_evaluate(const char *resolved, int own_index,
                                     depend_look_fn look, void *arg)
 {
-    struct judge judge = {.own_index = own_index, .look = look, .arg = arg};
-    struct depend_walker walker = {.on_leaf = judge_leaf, .arg = &judge};
+    struct evaluation evaluation = {.own_index = own_index, .look = look, .arg = arg};
+    struct depend_walker walker = {.on_leaf = evaluate_leaf, .arg = &evaluation};
     struct depend_value value;
     if (depend_parse(resolved, &walker, &value, NULL) != 0) {
         return DEPEND_NEVER;
@@ -250,31 +252,32 @@ enum depend_verdict depend_evaluate(const char *resolved, int own_index,
     return value.is_true ? DEPEND_MET : value.is_final ? DEPEND_NEVER : DEPEND_PENDING;
 }
 
-/* ---------------------------------------------------------------- collecting */
+/* ---------------------------------------------------------------- visiting */
 
-struct teller {
+struct visitor {
     int own_index;
-    depend_visit_fn each;
+    depend_visit_fn visit;
     void *arg;
 };
 
-static int tell_leaf(void *arg, const struct depend_leaf *leaf,
-                     struct depend_value *value, struct err *err)
+static int visit_leaf(void *arg, const struct depend_leaf *leaf,
+                      struct depend_value *value, struct err *err)
 {
-    const struct teller *teller = arg;
+    const struct visitor *visitor = arg;
     bool is_one = leaf->has_index && (leaf->is_same_index || leaf->first == leaf->last);
-    int index = leaf->is_same_index ? teller->own_index : leaf->first;
+    int index = leaf->is_same_index ? visitor->own_index : leaf->first;
     (void)err;
-    teller->each(teller->arg, leaf->id, is_one ? index : DEPEND_ARRAY);
+    visitor->visit(visitor->arg, leaf->id, is_one ? index : DEPEND_ARRAY);
     *value = (struct depend_value){false, false};
     return 0;
 }
 
-void depend_visit(const char *resolved, int own_index, depend_visit_fn each, void *arg)
+void depend_visit(const char *resolved, int own_index, depend_visit_fn visit, void *arg)
 {
-    struct teller teller = {.own_index = own_index, .each = each, .arg = arg};
-    struct depend_walker walker = {.on_leaf = tell_leaf, .arg = &teller};
+    struct visitor visitor = {.own_index = own_index, .visit = visit, .arg = arg};
+    struct depend_walker walker = {.on_leaf = visit_leaf, .arg = &visitor};
     struct depend_value value;
     int code = depend_parse(resolved, &walker, &value, NULL);
-    (void)code; /* it was written by depend_resolve; else what could be read was told */
+    (void)code; /* it was written by depend_resolve; otherwise the jobs before the error
+                   were visited */
 }

@@ -14,7 +14,7 @@
 
 #include "sched/pending/depend.h"
 
-/* Elements that a range names: each is looked up whenever one of them changes. */
+/* Elements in one range: each is looked up whenever one of them changes. */
 enum { ELEMENTS_MAX = 1000 };
 
 struct reader {
@@ -35,7 +35,7 @@ const char *depend_parse_kind_name(enum depend_kind kind)
     return kind_names[kind];
 }
 
-/* Two letters before one. */
+/* Longer operators come first. */
 static const struct {
     const char *text;
     enum depend_compare compare;
@@ -63,7 +63,7 @@ static void skip_blanks(struct reader *reader)
     }
 }
 
-static bool take(struct reader *reader, const char *token)
+static bool accept(struct reader *reader, const char *token)
 {
     skip_blanks(reader);
     size_t length = strlen(token);
@@ -74,7 +74,7 @@ static bool take(struct reader *reader, const char *token)
     return true;
 }
 
-static void tell_sign(struct reader *reader, const char *sign)
+static void report_sign(struct reader *reader, const char *sign)
 {
     if (reader->walker->on_sign != NULL) {
         reader->walker->on_sign(reader->walker->arg, sign);
@@ -108,20 +108,20 @@ static void read_index(struct reader *reader, struct depend_leaf *leaf)
     }
     reader->at++;
     leaf->has_index = true;
-    if (take(reader, "*")) {
+    if (accept(reader, "*")) {
         leaf->is_same_index = true;
     } else if (!read_number(reader, &leaf->first) || leaf->first < 1) {
         fail(reader, "expected an index");
     } else {
         leaf->last = leaf->first;
-        if (take(reader, "-") &&
+        if (accept(reader, "-") &&
             (!read_number(reader, &leaf->last) || leaf->last < leaf->first)) {
             fail(reader, "expected the last index");
         } else if (leaf->last - leaf->first >= ELEMENTS_MAX) {
             fail(reader, "too many elements, expected the whole array");
         }
     }
-    if (!take(reader, "]")) {
+    if (!accept(reader, "]")) {
         fail(reader, "expected ]");
     }
 }
@@ -181,7 +181,7 @@ static void read_compare(struct reader *reader, struct depend_leaf *leaf)
     bool is_count = leaf->kind >= DEPEND_NUMDONE;
     skip_blanks(reader);
     leaf->args = reader->at;
-    if (!take(reader, ",")) {
+    if (!accept(reader, ",")) {
         if (is_count) {
             fail(reader, "expected , and a number");
         }
@@ -192,11 +192,11 @@ static void read_compare(struct reader *reader, struct depend_leaf *leaf)
         return;
     }
     leaf->compare = DEPEND_EQ;
-    if (is_count && take(reader, "*")) {
+    if (is_count && accept(reader, "*")) {
         leaf->compare = DEPEND_ALL;
     } else {
         for (size_t i = 0; i < sizeof(compares) / sizeof(compares[0]); i++) {
-            if (take(reader, compares[i].text)) {
+            if (accept(reader, compares[i].text)) {
                 leaf->compare = compares[i].compare;
                 break;
             }
@@ -230,14 +230,14 @@ static enum depend_kind find_kind(struct reader *reader, const char *word,
     return (enum depend_kind)kind;
 }
 
-/* What stands behind "done(". */
+/* Reads what follows "done(". */
 static void read_call(struct reader *reader, struct depend_leaf *leaf)
 {
     read_job(reader, leaf);
     if (reader->code == 0) {
         read_compare(reader, leaf);
     }
-    if (reader->code == 0 && !take(reader, ")")) {
+    if (reader->code == 0 && !accept(reader, ")")) {
         fail(reader, "expected )");
     }
 }
@@ -276,15 +276,15 @@ static struct depend_value read_not(struct reader *reader)
     struct depend_value value = {false, false};
     if (++reader->depth > DEPEND_DEPTH_MAX) {
         fail(reader, "too deep");
-    } else if (take(reader, "!")) {
-        tell_sign(reader, "!");
+    } else if (accept(reader, "!")) {
+        report_sign(reader, "!");
         value = read_not(reader);
         value.is_true = !value.is_true;
-    } else if (take(reader, "(")) {
-        tell_sign(reader, "(");
+    } else if (accept(reader, "(")) {
+        report_sign(reader, "(");
         value = read_either(reader);
-        tell_sign(reader, ")");
-        if (reader->code == 0 && !take(reader, ")")) {
+        report_sign(reader, ")");
+        if (reader->code == 0 && !accept(reader, ")")) {
             fail(reader, "expected )");
         }
     } else {
@@ -297,8 +297,8 @@ static struct depend_value read_not(struct reader *reader)
 static struct depend_value read_both(struct reader *reader)
 {
     struct depend_value value = read_not(reader);
-    while (reader->code == 0 && take(reader, "&&")) {
-        tell_sign(reader, " && ");
+    while (reader->code == 0 && accept(reader, "&&")) {
+        report_sign(reader, " && ");
         struct depend_value other = read_not(reader);
         value = (struct depend_value){
             .is_true = value.is_true && other.is_true,
@@ -313,8 +313,8 @@ static struct depend_value read_both(struct reader *reader)
 static struct depend_value read_either(struct reader *reader)
 {
     struct depend_value value = read_both(reader);
-    while (reader->code == 0 && take(reader, "||")) {
-        tell_sign(reader, " || ");
+    while (reader->code == 0 && accept(reader, "||")) {
+        report_sign(reader, " || ");
         struct depend_value other = read_both(reader);
         value = (struct depend_value){
             .is_true = value.is_true || other.is_true,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* depend_parse.h: the grammar of conditions about other jobs (depend.h): one walk over
- * a text, which hands over each leaf ("exit(13,>=3)", or a job alone) as it is read.
+/* depend_parse.h: the grammar of conditions about other jobs (depend.h): one pass over
+ * a text, which calls back for each leaf ("exit(13,>=3)", or a job alone).
  *
- * What a leaf is worth is its reader's to say: a value has two parts, what it is now,
- * and whether that can change. "a && b" is false for good where either is; it is met
- * where both are true now.
+ * The callback gives the value of a leaf, which has two parts: whether it is true now,
+ * and whether that is final. "a && b" is finally false if either is; it is true if both
+ * are true now.
  *
  * Ownership: leaves point into the text. Errors: ERR_PARSE with what was expected and
- * where, or the first that a leaf's reader gives; then the value means nothing.
+ * where, or the first error of a callback; the value has no meaning then.
  * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_PENDING_DEPEND_PARSE_H
 #define SUBLET_SCHED_PENDING_DEPEND_PARSE_H
@@ -32,26 +32,26 @@ enum depend_kind {
 };
 
 enum depend_compare {
-    DEPEND_ANY, /* there is none */
+    DEPEND_ANY, /* no comparison was given */
     DEPEND_EQ,
     DEPEND_NE,
     DEPEND_LT,
     DEPEND_LE,
     DEPEND_GT,
     DEPEND_GE,
-    DEPEND_ALL, /* "*": as many as there are */
+    DEPEND_ALL, /* "*": all elements */
 };
 
 struct depend_leaf {
     enum depend_kind kind;
-    const char *name; /* as written; its length */
+    const char *name; /* as written, not terminated */
     int name_length;
-    uint64_t id; /* 0: the name is no id */
+    uint64_t id; /* 0: the name is not an id */
     bool has_index, is_same_index;
-    int first, last; /* where it has an index */
+    int first, last; /* if it has an index */
     enum depend_compare compare;
     int number;
-    const char *args; /* for writing it again: from the "," on */
+    const char *args; /* the text from the "," on, to write it again */
     int args_length;
 };
 
@@ -60,10 +60,10 @@ struct depend_value {
 };
 
 struct depend_walker {
-    /* A leaf was read: its value; an error ends the walk. */
+    /* Called for each leaf. Sets its value; an error ends the pass. */
     int (*on_leaf)(void *arg, const struct depend_leaf *leaf,
                    struct depend_value *value, struct err *err);
-    /* "!", "(", ")", " && ", " || " between leaves; NULL: nobody wants them. */
+    /* Called for "!", "(", ")", " && ", " || " between leaves; may be NULL. */
     void (*on_sign)(void *arg, const char *sign);
     void *arg;
 };

@@ -7,10 +7,11 @@
 
 /* ---------------------------------------------------------------- names */
 
-/* A list of hundreds of names is compared with thousands of hosts in each pass. */
+/* An entry of a hash table of names: a pass compares lists of hundreds of names with
+ * thousands of hosts. */
 struct host_list_name {
     size_t digest;
-    const struct queue_term *term; /* NULL: a hole */
+    const struct queue_term *term; /* NULL: free */
 };
 
 static size_t digest_of(const char *name)
@@ -22,66 +23,66 @@ static size_t digest_of(const char *name)
     return (size_t)(digest ^ digest >> 32);
 }
 
-/* Where the name stands, or would. */
-static struct host_list_name *place_of(const struct host_list *asked, const char *name,
-                                       size_t digest)
+/* The bucket that has the name, or the free one in which it belongs. */
+static struct host_list_name *find_bucket(const struct host_list *list,
+                                          const char *name, size_t digest)
 {
-    size_t at = digest & (asked->n_places - 1);
-    while (asked->named[at].term != NULL &&
-           (asked->named[at].digest != digest ||
-            strcmp(asked->named[at].term->name, name) != 0)) {
-        at = (at + 1) & (asked->n_places - 1);
+    size_t at = digest & (list->n_buckets - 1);
+    while (list->by_name[at].term != NULL &&
+           (list->by_name[at].digest != digest ||
+            strcmp(list->by_name[at].term->name, name) != 0)) {
+        at = (at + 1) & (list->n_buckets - 1);
     }
-    return &asked->named[at];
+    return &list->by_name[at];
 }
 
-static void make_places(struct arena *arena, struct host_list *asked, int n_terms)
+static void make_buckets(struct arena *arena, struct host_list *list, int n_terms)
 {
-    asked->n_places = 4;
-    while (asked->n_places < (size_t)n_terms * 2) {
-        asked->n_places *= 2;
+    list->n_buckets = 4;
+    while (list->n_buckets < (size_t)n_terms * 2) {
+        list->n_buckets *= 2;
     }
-    asked->named = arena_alloc(arena, asked->n_places, sizeof(*asked->named));
+    list->by_name = arena_alloc(arena, list->n_buckets, sizeof(*list->by_name));
 }
 
-/* Of several with one name the highest preference counts. */
-static void add_name(struct host_list *asked, const struct queue_term *term)
+/* If a name occurs several times, the highest preference counts. */
+static void add_name(struct host_list *list, const struct queue_term *term)
 {
     size_t digest = digest_of(term->name);
-    struct host_list_name *place = place_of(asked, term->name, digest);
-    if (place->term == NULL || place->term->preference < term->preference) {
-        *place = (struct host_list_name){digest, term};
+    struct host_list_name *bucket = find_bucket(list, term->name, digest);
+    if (bucket->term == NULL || bucket->term->preference < term->preference) {
+        *bucket = (struct host_list_name){digest, term};
     }
 }
 
-static const struct queue_term *find_name(const struct host_list *asked,
+static const struct queue_term *find_name(const struct host_list *list,
                                           const char *host, const char *site)
 {
     const struct queue_term *term =
-        asked->n_places > 0 ? place_of(asked, host, digest_of(host))->term : NULL;
+        list->n_buckets > 0 ? find_bucket(list, host, digest_of(host))->term : NULL;
     return term != NULL && queue_term_covers(term, host, site) ? term : NULL;
 }
 
 /* ---------------------------------------------------------------- lists */
 
 void host_list_set(struct arena *arena, const struct queue_term *terms, int n_terms,
-                   struct host_list *asked)
+                   struct host_list *list)
 {
-    *asked = (struct host_list){.terms = terms, .n_terms = n_terms};
-    asked->broad = arena_alloc(arena, (size_t)n_terms, sizeof(*asked->broad));
-    make_places(arena, asked, n_terms);
+    *list = (struct host_list){.terms = terms, .n_terms = n_terms};
+    list->wide_terms = arena_alloc(arena, (size_t)n_terms, sizeof(*list->wide_terms));
+    make_buckets(arena, list, n_terms);
     for (int i = 0; i < n_terms; i++) {
-        asked->has_preferences = asked->has_preferences || terms[i].preference > 0;
+        list->has_preferences = list->has_preferences || terms[i].preference > 0;
         if (terms[i].kind == QUEUE_HOST || terms[i].kind == QUEUE_HOST_AT) {
-            add_name(asked, &terms[i]);
+            add_name(list, &terms[i]);
         } else {
-            asked->broad[asked->n_broad++] = &terms[i];
+            list->wide_terms[list->n_wide_terms++] = &terms[i];
         }
     }
 }
 
 int host_list_parse(struct arena *arena, const struct groups *groups,
-                    const char *const *words, int n_words, struct host_list *asked,
+                    const char *const *words, int n_words, struct host_list *list,
                     struct err *err)
 {
     struct queue_term *terms = arena_alloc(arena, (size_t)n_words, sizeof(*terms));
@@ -96,22 +97,24 @@ int host_list_parse(struct arena *arena, const struct groups *groups,
                            words[i]);
         }
     }
-    host_list_set(arena, terms, n_words, asked);
+    host_list_set(arena, terms, n_words, list);
     return 0;
 }
 
-bool host_list_allows(const struct host_list *asked, const char *host, const char *site,
+bool host_list_allows(const struct host_list *list, const char *host, const char *site,
                       int *preference)
 {
-    const struct queue_term *name = find_name(asked, host, site);
+    const struct queue_term *name = find_name(list, host, site);
     bool is_named = name != NULL, is_other = false;
-    int of_others = 0;
+    int others_preference = 0;
     *preference = is_named ? name->preference : 0;
-    for (int i = 0; i < asked->n_broad; i++) {
-        const struct queue_term *term = asked->broad[i];
+    for (int i = 0; i < list->n_wide_terms; i++) {
+        const struct queue_term *term = list->wide_terms[i];
         if (term->kind == QUEUE_OTHERS) {
             is_other = true;
-            of_others = term->preference > of_others ? term->preference : of_others;
+            others_preference = term->preference > others_preference
+                                    ? term->preference
+                                    : others_preference;
         } else if (queue_term_covers(term, host, site)) {
             is_named = true;
             *preference =
@@ -119,15 +122,15 @@ bool host_list_allows(const struct host_list *asked, const char *host, const cha
         }
     }
     if (!is_named && is_other) {
-        *preference = of_others;
+        *preference = others_preference;
     }
-    return is_named || is_other || asked->is_any;
+    return is_named || is_other || list->is_any;
 }
 
-bool host_list_avoids(const struct host_list *asked, const char *host)
+bool host_list_avoids(const struct host_list *list, const char *host)
 {
-    for (int i = 0; asked != NULL && i < asked->n_avoided; i++) {
-        if (strcmp(asked->avoided[i], host) == 0) {
+    for (int i = 0; list != NULL && i < list->n_avoided; i++) {
+        if (strcmp(list->avoided[i], host) == 0) {
             return true;
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_class.c: see job_class.h. A line is a sorted array with room at its front: jobs
- * leave it there, one after the other, and that must not move the others. What a pass
- * reads and writes of every line stands in arrays of the set: lines are all over the
- * memory. */
+/* job_class.c: see job_class.h. The entries of a class are a sorted array with free
+ * space at its front, because jobs leave from the front and the rest must not move
+ * then. What a pass reads and writes of every class is in arrays of the set, because
+ * the classes themselves are scattered in memory. */
 #include "sched/pending/job_class.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 #include <uthash.h>
 
 struct job_class {
-    struct job_class_entry **turns; /* those from `first` on */
+    struct job_class_entry **entries; /* those from `first` on */
     int first, count, capacity;
     const struct job_classes *set;
     int index; /* in the set's arrays */
@@ -26,10 +26,10 @@ struct job_class {
 struct job_classes {
     struct job_class *table; /* by name */
     struct job_class **items;
-    struct job_class_view *heads; /* by index, like ... */
+    struct job_class_view *views; /* by index, like ... */
     struct pending_verdict *verdicts;
     int count, capacity;
-    uint64_t last_number;
+    uint64_t last_generation;
 };
 
 int job_class_compare(const struct job_class_entry *a, const struct job_class_entry *b)
@@ -37,8 +37,8 @@ int job_class_compare(const struct job_class_entry *a, const struct job_class_en
     if (a->priority != b->priority) {
         return a->priority > b->priority ? -1 : 1;
     }
-    if (a->place != b->place) {
-        return a->place < b->place ? -1 : 1;
+    if (a->position != b->position) {
+        return a->position < b->position ? -1 : 1;
     }
     return a->key < b->key ? -1 : a->key > b->key;
 }
@@ -50,84 +50,86 @@ struct job_classes *job_classes_new(void)
     return mem_alloc(1, sizeof(struct job_classes));
 }
 
-static void line_free(struct job_class *line)
+static void class_free(struct job_class *class)
 {
-    free(line->turns);
-    free(line);
+    free(class->entries);
+    free(class);
 }
 
-void job_classes_free(struct job_classes *lines)
+void job_classes_free(struct job_classes *classes)
 {
-    if (lines == NULL) {
+    if (classes == NULL) {
         return;
     }
-    HASH_CLEAR(hh, lines->table);
-    for (int i = 0; i < lines->count; i++) {
-        line_free(lines->items[i]);
+    HASH_CLEAR(hh, classes->table);
+    for (int i = 0; i < classes->count; i++) {
+        class_free(classes->items[i]);
     }
-    free(lines->items);
-    free(lines->heads);
-    free(lines->verdicts);
-    free(lines);
+    free(classes->items);
+    free(classes->views);
+    free(classes->verdicts);
+    free(classes);
 }
 
-int job_classes_count(const struct job_classes *lines)
+int job_classes_count(const struct job_classes *classes)
 {
-    return lines->count;
+    return classes->count;
 }
 
-struct job_class *job_classes_at(const struct job_classes *lines, int index)
+struct job_class *job_classes_at(const struct job_classes *classes, int index)
 {
-    return lines->items[index];
+    return classes->items[index];
 }
 
-static void grow(struct job_classes *lines)
+static void grow(struct job_classes *classes)
 {
-    if (lines->count < lines->capacity) {
+    if (classes->count < classes->capacity) {
         return;
     }
-    lines->capacity = lines->capacity == 0 ? 8 : lines->capacity * 2;
-    size_t capacity = (size_t)lines->capacity;
-    lines->items = mem_grow(lines->items, capacity, sizeof(struct job_class *));
-    lines->heads = mem_grow(lines->heads, capacity, sizeof(*lines->heads));
-    lines->verdicts = mem_grow(lines->verdicts, capacity, sizeof(*lines->verdicts));
+    classes->capacity = classes->capacity == 0 ? 8 : classes->capacity * 2;
+    size_t capacity = (size_t)classes->capacity;
+    classes->items = mem_grow(classes->items, capacity, sizeof(struct job_class *));
+    classes->views = mem_grow(classes->views, capacity, sizeof(*classes->views));
+    classes->verdicts =
+        mem_grow(classes->verdicts, capacity, sizeof(*classes->verdicts));
 }
 
-static struct job_class *add_line(struct job_classes *lines, const char *name)
+static struct job_class *add_class(struct job_classes *classes, const char *name)
 {
     size_t length = strlen(name);
-    struct job_class *line = mem_alloc(1, sizeof(*line) + length + 1);
-    memcpy(line->name, name, length + 1);
-    grow(lines);
-    line->set = lines;
-    line->index = lines->count;
-    lines->heads[line->index] = (struct job_class_view){.n_turns = 0};
-    lines->verdicts[line->index] = (struct pending_verdict){.reason = REASON_NEW};
-    lines->items[lines->count++] = line;
-    HASH_ADD_KEYPTR(hh, lines->table, line->name, length, line);
-    return line;
+    struct job_class *class = mem_alloc(1, sizeof(*class) + length + 1);
+    memcpy(class->name, name, length + 1);
+    grow(classes);
+    class->set = classes;
+    class->index = classes->count;
+    classes->views[class->index] = (struct job_class_view){.n_entries = 0};
+    classes->verdicts[class->index] = (struct pending_verdict){.reason = REASON_NEW};
+    classes->items[classes->count++] = class;
+    HASH_ADD_KEYPTR(hh, classes->table, class->name, length, class);
+    return class;
 }
 
-static void remove_line(struct job_classes *lines, struct job_class *line)
+static void remove_class(struct job_classes *classes, struct job_class *class)
 {
-    int end = --lines->count, index = line->index;
-    HASH_DEL(lines->table, line);
-    lines->items[index] = lines->items[end];
-    lines->heads[index] = lines->heads[end];
-    lines->verdicts[index] = lines->verdicts[end];
-    lines->items[index]->index = index;
-    line_free(line);
+    int end = --classes->count, index = class->index;
+    HASH_DEL(classes->table, class);
+    classes->items[index] = classes->items[end];
+    classes->views[index] = classes->views[end];
+    classes->verdicts[index] = classes->verdicts[end];
+    classes->items[index]->index = index;
+    class_free(class);
 }
 
-/* ---------------------------------------------------------------- one line */
+/* ---------------------------------------------------------------- one class */
 
-/* The first turn that does not come before this one. */
-static int place_of(const struct job_class *line, const struct job_class_entry *turn)
+/* Index of the first entry that does not come before this one. */
+static int find_position(const struct job_class *class,
+                         const struct job_class_entry *entry)
 {
-    int low = line->first, high = line->first + line->count;
+    int low = class->first, high = class->first + class->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (job_class_compare(line->turns[middle], turn) < 0) {
+        if (job_class_compare(class->entries[middle], entry) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -136,107 +138,107 @@ static int place_of(const struct job_class *line, const struct job_class_entry *
     return low;
 }
 
-/* Room for one more at the end: at the front, where that is as much as there are turns,
- * else in a larger array. */
-static void make_room(struct job_class *line)
+/* Makes room for one more entry at the end: by moving the entries to the front if the
+ * free space there is larger than the entries are, else in a larger array. */
+static void make_room(struct job_class *class)
 {
-    if (line->first + line->count < line->capacity) {
+    if (class->first + class->count < class->capacity) {
         return;
     }
-    if (line->first > line->count) {
-        memmove(line->turns, line->turns + line->first,
-                (size_t)line->count * sizeof(struct job_class_entry *));
-        line->first = 0;
+    if (class->first > class->count) {
+        memmove(class->entries, class->entries + class->first,
+                (size_t) class->count * sizeof(struct job_class_entry *));
+        class->first = 0;
         return;
     }
-    line->capacity = line->capacity == 0 ? 4 : line->capacity * 2;
-    line->turns =
-        mem_grow(line->turns, (size_t)line->capacity, sizeof(struct job_class_entry *));
+    class->capacity = class->capacity == 0 ? 4 : class->capacity * 2;
+    class->entries = mem_grow(class->entries, (size_t) class->capacity,
+                              sizeof(struct job_class_entry *));
 }
 
-/* A line has changed, and perhaps who is its first. */
-static void note_head(struct job_classes *lines, const struct job_class *line,
-                      bool is_other)
+/* The entries of a class have changed, and perhaps which one is the first. */
+static void update_view(struct job_classes *classes, const struct job_class *class,
+                        bool is_new_first)
 {
-    struct job_class_view *head = &lines->heads[line->index];
-    head->turns = line->turns + line->first;
-    head->n_turns = line->count;
-    if (is_other) {
-        head->number = ++lines->last_number;
+    struct job_class_view *view = &classes->views[class->index];
+    view->entries = class->entries + class->first;
+    view->n_entries = class->count;
+    if (is_new_first) {
+        view->generation = ++classes->last_generation;
     }
 }
 
-struct job_class *job_class_add(struct job_classes *lines, const char *name,
-                                struct job_class_entry *turn)
+struct job_class *job_class_add(struct job_classes *classes, const char *name,
+                                struct job_class_entry *entry)
 {
-    struct job_class *line;
-    HASH_FIND(hh, lines->table, name, strlen(name), line);
-    if (line == NULL) {
-        line = add_line(lines, name);
+    struct job_class *class;
+    HASH_FIND(hh, classes->table, name, strlen(name), class);
+    if (class == NULL) {
+        class = add_class(classes, name);
     }
-    make_room(line);
-    int place = place_of(line, turn);
-    if (place == line->first && line->first > 0) {
-        line->turns[--line->first] = turn; /* a job that comes back */
+    make_room(class);
+    int position = find_position(class, entry);
+    if (position == class->first && class->first > 0) {
+        class->entries[--class->first] = entry; /* a job is pending again */
     } else {
-        memmove(&line->turns[place + 1], &line->turns[place],
-                (size_t)(line->first + line->count - place) *
+        memmove(&class->entries[position + 1], &class->entries[position],
+                (size_t)(class->first + class->count - position) *
                     sizeof(struct job_class_entry *));
-        line->turns[place] = turn;
+        class->entries[position] = entry;
     }
-    line->count++;
-    note_head(lines, line, line->turns[line->first] == turn);
-    return line;
+    class->count++;
+    update_view(classes, class, class->entries[class->first] == entry);
+    return class;
 }
 
-void job_class_remove(struct job_classes *lines, struct job_class *line,
-                      struct job_class_entry *turn)
+void job_class_remove(struct job_classes *classes, struct job_class *class,
+                      struct job_class_entry *entry)
 {
-    int place = place_of(line, turn);
-    assert(place < line->first + line->count && line->turns[place] == turn);
-    bool was_first = place == line->first;
-    line->count--;
+    int position = find_position(class, entry);
+    assert(position < class->first + class->count && class->entries[position] == entry);
+    bool was_first = position == class->first;
+    class->count--;
     if (was_first) {
-        line->first++;
+        class->first++;
     } else {
-        memmove(&line->turns[place], &line->turns[place + 1],
-                (size_t)(line->first + line->count - place) *
+        memmove(&class->entries[position], &class->entries[position + 1],
+                (size_t)(class->first + class->count - position) *
                     sizeof(struct job_class_entry *));
     }
-    if (line->count == 0) {
-        remove_line(lines, line);
+    if (class->count == 0) {
+        remove_class(classes, class);
     } else {
-        note_head(lines, line, was_first);
+        update_view(classes, class, was_first);
     }
 }
 
-struct job_class_entry *const *job_class_entries(const struct job_class *line,
-                                                 int *n_turns)
+struct job_class_entry *const *job_class_entries(const struct job_class *class,
+                                                 int *n_entries)
 {
-    *n_turns = line->count;
-    return line->turns + line->first;
+    *n_entries = class->count;
+    return class->entries + class->first;
 }
 
-int job_class_index(const struct job_class *line)
+int job_class_index(const struct job_class *class)
 {
-    return line->index;
+    return class->index;
 }
 
-const struct job_class_view *job_classes_views(const struct job_classes *lines)
+const struct job_class_view *job_classes_views(const struct job_classes *classes)
 {
-    return lines->heads;
+    return classes->views;
 }
 
-void job_classes_set_verdicts(struct job_classes *lines,
+void job_classes_set_verdicts(struct job_classes *classes,
                               const struct pending_verdict *verdicts)
 {
-    if (lines->count > 0) {
-        memcpy(lines->verdicts, verdicts,
-               (size_t)lines->count * sizeof(*lines->verdicts));
+    if (classes->count > 0) {
+        memcpy(classes->verdicts, verdicts,
+               (size_t)classes->count * sizeof(*classes->verdicts));
     }
 }
 
-const struct pending_verdict *job_class_verdict(const struct job_class *line)
+const struct pending_verdict *job_class_verdict(const struct job_class *class)
 {
-    return &line->set->verdicts[line->index];
+    return &class->set->verdicts[class->index];
 }

@@ -2,7 +2,7 @@
 /* pending_reason.c: see pending_reason.h. */
 #include "sched/pending/pending_reason.h"
 
-#include "sched/resreq/resreq_rusage.h"
+#include "sched/resreq/resreq.h"
 
 struct reason_row {
     const char *name, *text, *help;
@@ -29,7 +29,7 @@ const char *pending_reason_help(enum pending_reason reason)
     return row_of(reason)->help;
 }
 
-/* Reasons that lie with hosts, and are told by counting them. */
+/* Reasons that are explained by counting hosts. */
 static bool is_about_hosts(enum pending_reason reason)
 {
     return reason == REASON_NO_HOST || reason == REASON_AVOIDED ||
@@ -42,33 +42,33 @@ static bool is_about_hosts(enum pending_reason reason)
 }
 
 int pending_reason_list(const struct pending_verdict *verdict,
-                        struct pending_reason_hosts parts[REASON_HOST_GROUPS])
+                        struct pending_reason_hosts groups[REASON_HOST_GROUPS])
 {
     bool counts_full =
         verdict->reason != REASON_TOO_LARGE && verdict->reason != REASON_SPAN_LARGE;
     bool is_exclusive = verdict->reason == REASON_EXCLUSIVE;
-    bool is_shape = verdict->reason == REASON_SPAN;
+    bool is_span = verdict->reason == REASON_SPAN;
     const struct pending_reason_hosts all[REASON_HOST_GROUPS] = {
         {counts_full ? verdict->n_full : 0,
          is_exclusive ? "with other jobs" : "without a free slot",
          is_exclusive ? "Job's requirement for exclusive execution not satisfied"
                       : "Job slot limit reached"},
-        {is_shape ? verdict->n_small : 0, "with too few free slots for the span",
+        {is_span ? verdict->n_small : 0, "with too few free slots for the span",
          "Not enough processors to meet the job's spanning requirement"},
-        {is_shape ? verdict->n_apart : 0, "with too few equal hosts (same)",
+        {is_span ? verdict->n_apart : 0, "with too few equal hosts (same)",
          "Hosts do not meet the job's same or cu requirement"},
         {verdict->n_exclusive, "with an exclusive job", "Running an exclusive job"},
         {verdict->n_loaded, "above loadSched", "Host load exceeded threshold"},
         {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
-        {verdict->n_lacking, "with too little of a resource that the job reserves",
+        {verdict->n_short, "with too little of a resource that the job reserves",
          "Job's requirements for resource reservation not satisfied"},
-        {verdict->n_resting, "that accepted a job within JOB_ACCEPT_INTERVAL",
+        {verdict->n_accept_interval, "that accepted a job within JOB_ACCEPT_INTERVAL",
          "Just started a job recently"},
         {verdict->n_closed, "closed or unreachable",
          "Closed by administrator or unreachable"},
         {verdict->n_unmet, "that do not meet its resource requirements",
          "Job requirements not satisfied"},
-        {verdict->n_spent,
+        {verdict->n_reserved,
          "on which a resource in its select section is reserved by other jobs",
          "Job's requirements for resource reservation not satisfied"},
         {verdict->n_avoided, "excluded after it exited there with an EXCLUDE code",
@@ -76,37 +76,38 @@ int pending_reason_list(const struct pending_verdict *verdict,
         {verdict->n_excluded, "not usable by the queue, or not in the job's host list",
          "Not usable to the queue or not specified in job submission"},
     };
-    int n_parts = 0;
+    int n_groups = 0;
     if (!is_about_hosts(verdict->reason)) {
         return 0;
     }
     for (int i = 0; i < REASON_HOST_GROUPS; i++) {
         if (all[i].n_hosts > 0) {
-            parts[n_parts++] = all[i];
+            groups[n_groups++] = all[i];
         }
     }
-    return n_parts;
+    return n_groups;
 }
 
 const char *pending_reason_hosts(struct arena *arena,
                                  const struct pending_verdict *verdict)
 {
-    struct pending_reason_hosts parts[REASON_HOST_GROUPS];
-    int n_parts = pending_reason_list(verdict, parts);
+    struct pending_reason_hosts groups[REASON_HOST_GROUPS];
+    int n_groups = pending_reason_list(verdict, groups);
     const char *text = "";
-    for (int i = 0; i < n_parts; i++) {
+    for (int i = 0; i < n_groups; i++) {
         text = arena_printf(arena, "%s%s%d host%s %s", text, i > 0 ? ", " : "",
-                            parts[i].n_hosts, parts[i].n_hosts == 1 ? "" : "s",
-                            parts[i].what);
+                            groups[i].n_hosts, groups[i].n_hosts == 1 ? "" : "s",
+                            groups[i].what);
     }
     return text;
 }
 
 /* "mem (need 4096, 3 hosts of 5 lack it)". */
-static const char *lack_text(struct arena *arena, const struct pending_verdict *verdict)
+static const char *rusage_text(struct arena *arena,
+                               const struct pending_verdict *verdict)
 {
     int n_hosts = verdict->n_hosts - verdict->n_excluded - verdict->n_avoided -
-                  verdict->n_unmet - verdict->n_spent;
+                  verdict->n_unmet - verdict->n_reserved;
     const char *need =
         arena_printf(arena, "%s (need %s%s", verdict->resource,
                      resreq_rusage_amount_text(arena, verdict->need_milli),
@@ -120,20 +121,20 @@ static const char *lack_text(struct arena *arena, const struct pending_verdict *
 }
 
 /* "mem (800, of which 600 are reserved)". */
-static const char *spent_text(struct arena *arena,
-                              const struct pending_verdict *verdict)
+static const char *reserved_text(struct arena *arena,
+                                 const struct pending_verdict *verdict)
 {
     return arena_printf(arena, "%s (%s, of which %s are reserved)", verdict->resource,
                         resreq_rusage_amount_text(arena, verdict->total_milli),
                         resreq_rusage_amount_text(arena, verdict->reserved_milli));
 }
 
-/* "r1m 2.6 > 2 on n1", and on how many others. */
+/* "r1m 2.6 > 2 on n1, and 2 more hosts". */
 static const char *load_text(struct arena *arena, const struct pending_verdict *verdict)
 {
     const char *text = load_threshold_text(arena, &verdict->load);
-    if (verdict->loaded != NULL) {
-        text = arena_printf(arena, "%s on %s", text, verdict->loaded);
+    if (verdict->loaded_host != NULL) {
+        text = arena_printf(arena, "%s on %s", text, verdict->loaded_host);
     }
     return verdict->n_loaded > 1
                ? arena_printf(arena, "%s, and %d more host%s", text,
@@ -142,20 +143,20 @@ static const char *load_text(struct arena *arena, const struct pending_verdict *
 }
 
 /* "span[ptile=4] same[]". */
-static const char *shape_name(struct arena *arena,
-                              const struct pending_reason_span *shape)
+static const char *span_name(struct arena *arena,
+                             const struct pending_reason_span *span)
 {
     const char *text = "";
-    switch (shape->span) {
+    switch (span->kind) {
     case PLACE_SPAN_HOST:
         text = "span[hosts=1]";
         break;
     case PLACE_SPAN_PTILE:
-        text = shape->n_span > 0 ? arena_printf(arena, "span[ptile=%d]", shape->n_span)
-                                 : "span[ptile='!']";
+        text = span->n_span > 0 ? arena_printf(arena, "span[ptile=%d]", span->n_span)
+                                : "span[ptile='!']";
         break;
     case PLACE_SPAN_BLOCK:
-        text = arena_printf(arena, "span[block=%d]", shape->n_span);
+        text = arena_printf(arena, "span[block=%d]", span->n_span);
         break;
     case PLACE_SPAN_STRIPE:
         text = "span[stripe]";
@@ -163,34 +164,34 @@ static const char *shape_name(struct arena *arena,
     case PLACE_SPAN_NONE:
         break;
     }
-    return !shape->is_alike
+    return !span->is_same
                ? text
                : arena_printf(arena, "%s%ssame[]", text, text[0] != '\0' ? " " : "");
 }
 
 /* "no host has 8 free slots (span[hosts=1]); most free: n3 with 6", "4 of 8 slots have
  * room (span[ptile=4])". */
-static const char *shape_text(struct arena *arena,
-                              const struct pending_reason_span *shape)
+static const char *span_text(struct arena *arena,
+                             const struct pending_reason_span *span)
 {
-    const char *name = shape_name(arena, shape);
-    if (shape->span != PLACE_SPAN_HOST) {
-        return arena_printf(arena, "%d of %d slots have room%s (%s)", shape->n_fit,
-                            shape->n_wanted, shape->is_never ? " on idle hosts" : "",
+    const char *name = span_name(arena, span);
+    if (span->kind != PLACE_SPAN_HOST) {
+        return arena_printf(arena, "%d of %d slots have room%s (%s)", span->n_fit,
+                            span->n_wanted, span->is_never ? " on idle hosts" : "",
                             name);
     }
     const char *text =
-        arena_printf(arena, "no host has %d %sslots (%s)", shape->n_wanted,
-                     shape->is_never ? "" : "free ", name);
-    return shape->n_fit == 0
+        arena_printf(arena, "no host has %d %sslots (%s)", span->n_wanted,
+                     span->is_never ? "" : "free ", name);
+    return span->n_fit == 0
                ? text
                : arena_printf(arena, "%s; %s: %s with %d", text,
-                              shape->is_never ? "the largest" : "most free",
-                              shape->host != NULL ? shape->host : "a borrowed one",
-                              shape->n_fit);
+                              span->is_never ? "the largest" : "most free",
+                              span->host != NULL ? span->host : "a borrowed one",
+                              span->n_fit);
 }
 
-/* The row's text with that name in it. */
+/* The text of a row with the name in place of %s. */
 static const char *with_name(struct arena *arena, const char *text, const char *limit)
 {
     const char *gap = text;
@@ -208,11 +209,11 @@ const char *pending_reason_text(struct arena *arena,
                                 const struct pending_verdict *verdict)
 {
     const char *name =
-        verdict->reason == REASON_RUSAGE               ? lack_text(arena, verdict)
-        : verdict->reason == REASON_RESERVED_BY_OTHERS ? spent_text(arena, verdict)
+        verdict->reason == REASON_RUSAGE               ? rusage_text(arena, verdict)
+        : verdict->reason == REASON_RESERVED_BY_OTHERS ? reserved_text(arena, verdict)
         : verdict->reason == REASON_LOAD               ? load_text(arena, verdict)
         : verdict->reason == REASON_SPAN || verdict->reason == REASON_SPAN_LARGE
-            ? shape_text(arena, &verdict->shape)
+            ? span_text(arena, &verdict->span)
             : verdict->limit;
     return with_name(arena, row_of(verdict->reason)->text, name);
 }
@@ -238,12 +239,12 @@ const char *pending_reason_preempt(struct arena *arena,
     }
     for (int i = 0; i < REASON_PROTECTIONS; i++) {
         const char *between = text[0] != '\0' ? ", " : "";
-        if (preempt->n_guarded[i] > 0) {
+        if (preempt->n_protected[i] > 0) {
             text = i == REASON_UNPROTECTED
                        ? arena_printf(arena, "%d that would not make enough room",
-                                      preempt->n_guarded[i])
+                                      preempt->n_protected[i])
                        : arena_printf(arena, "%s%s%d protected by %s", text, between,
-                                      preempt->n_guarded[i], guards[i]);
+                                      preempt->n_protected[i], guards[i]);
         }
     }
     return arena_printf(arena, "jobs on its hosts that its queue may preempt: %s",

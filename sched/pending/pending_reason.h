@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending_reason.h: why a job waits: one table of reasons, in LSF's words where it has
- * them, each with what would help; and the verdict that a pass leaves on a line of
- * jobs.
+/* pending_reason.h: why a job is pending: one table of reasons, in LSF's words where it
+ * has them, each with what would help; and the verdict of a pass on a class of jobs.
  *
  * Layer: sched (base only). Source: lsb_pendreason of LSF; PITFALLS 7. */
 #ifndef SUBLET_SCHED_PENDING_PENDING_REASON_H
@@ -14,8 +13,8 @@
 #include "sched/place/place_span.h"
 #include "sched/resource/load_threshold.h"
 
-/* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
- * names: a limit, or what is lacking. */
+/* Columns: id, name in JSON, LSF's sentence, what would help. %s stands for what the
+ * verdict names: a limit, or the resource that is lacking. */
 #define REASON_TABLE(X)                                                                \
     X(REASON_NEW, "new", "New job is waiting for scheduling",                          \
       "wait for the next scheduling pass")                                             \
@@ -111,84 +110,85 @@ enum preempt_protection_kind {
         REASON_PROTECTIONS
 };
 
-/* What a line could preempt, and why it did not. */
+/* Which jobs a class could preempt, and why it did not. */
 struct pending_reason_preempt {
-    int n_queues; /* whose jobs it may preempt; 0: it preempts nobody */
-    int n_jobs;   /* of them, running on hosts that it may use */
-    int n_guarded[REASON_PROTECTIONS]; /* of those, by what protects them */
-    bool is_delayed;                   /* PREEMPT_DELAY */
+    int n_queues; /* queues whose jobs it may preempt; 0: it preempts none */
+    int n_jobs;   /* jobs of these queues that run on hosts that it may use */
+    int n_protected[REASON_PROTECTIONS]; /* of these jobs, by what protects them */
+    bool is_delayed;                     /* PREEMPT_DELAY */
 };
 
-/* What of a job's shape hosts cannot meet. */
+/* Which part of span and same the hosts cannot meet. */
 struct pending_reason_span {
-    enum place_span_kind span;
-    int n_span;       /* 0: of a TILE, each host's own */
-    bool is_alike;    /* hosts have to be alike */
-    bool is_never;    /* SHAPE_LARGE: not if nothing else ran there, either */
+    enum place_span_kind kind;
+    int n_span;       /* of PTILE and BLOCK; 0: each host has a value of its own */
+    bool is_same;     /* same[] is given */
+    bool is_never;    /* SPAN_LARGE: not even if no other job ran there */
     int n_wanted;     /* slots ... */
     int n_fit;        /* ... of which so many would fit; HOST: the most on a host */
-    const char *host; /* HOST: which that is, of the configuration; NULL: a borrowed one
-                         or none */
+    const char *host; /* HOST: the name of that host, owned by the configuration; NULL:
+                         a borrowed host or none */
 };
 
-/* What a pass made of a line. Hosts are counted once each, by the first thing that
- * spoke against them. */
+/* The verdict of a pass on a class. Each host is counted once, by the first obstacle
+ * that was found on it. */
 struct pending_verdict {
     enum pending_reason reason;
-    const char *limit; /* its name, of the configuration; NULL: none */
-    int n_hosts;       /* that the site knows, own and borrowed */
-    int n_excluded;    /* not of the queue, or not of -m */
-    int n_avoided;     /* it has exited there with a code of EXCLUDE */
-    int n_unmet;       /* not what its requirements ask for */
-    int n_spent;       /* it would be, but for what jobs reserve */
+    const char *limit; /* name of the limit, owned by the configuration; NULL: none */
+    int n_hosts;       /* all hosts that the site knows, own and borrowed */
+    int n_excluded;    /* not in HOSTS of the queue, or not in -m */
+    int n_avoided;     /* the job has exited there with a code of EXCLUDE */
+    int n_unmet;       /* do not meet the resource requirements */
+    int n_reserved;    /* meet them, but for what other jobs have reserved */
     int n_closed;
     int n_full;
-    int n_resting;   /* with slots, and a job that was just dispatched
-                      * (JOB_ACCEPT_INTERVAL)
-                      */
-    int n_limited;   /* by a limit on hosts */
-    int n_lacking;   /* with too little of something that the job reserves */
-    int n_exclusive; /* with an exclusive job */
-    int n_loaded;    /* beyond loadSched */
-    int n_small;     /* with fewer free slots than the shape has on a host */
-    int n_apart;     /* with enough, but not as many alike as it needs */
-    /* LOAD: what is beyond on the first of those, and which that is, of the
-     * configuration; NULL: a borrowed one. */
+    int n_accept_interval; /* free slots, but a job was just dispatched there
+                             (JOB_ACCEPT_INTERVAL) */
+    int n_limited;         /* have reached a limit on hosts */
+    int n_short;           /* have too little of a resource that the job reserves */
+    int n_exclusive;       /* run an exclusive job */
+    int n_loaded;          /* exceed loadSched */
+    int n_small;           /* have fewer free slots than span needs on one host */
+    int n_apart;           /* have enough, but there are too few equal hosts (same) */
+    /* LOAD: the load index that exceeds its threshold on the first of these hosts, and
+     * the name of that host, owned by the configuration; NULL: a borrowed host. */
     struct load_excess load;
-    const char *loaded;
-    /* RESERVE: what there is too little of, how much of it is needed, for a slot, or
-     * for a host or the job; how many hosts lack it. SPENT: on one of the hosts. */
+    const char *loaded_host;
+    /* RUSAGE: the resource that is short, the amount that is needed (for a slot, or for
+     * a host or the job), and the number of hosts that lack it. RESERVED_BY_OTHERS: the
+     * resource on one of the hosts. */
     const char *resource;
     int64_t need_milli;
-    int64_t total_milli, reserved_milli; /* SPENT */
+    int64_t total_milli, reserved_milli; /* RESERVED_BY_OTHERS */
     bool is_per_slot;
     int n_of_resource;
-    struct pending_reason_span shape; /* SHAPE, SHAPE_LARGE */
+    struct pending_reason_span span; /* SPAN, SPAN_LARGE */
     struct pending_reason_preempt preempt;
 };
 
-/* Hosts that one thing speaks against: what a person reads, and LSF's words. */
+/* Hosts that have the same obstacle: text for users, and LSF's words. */
 struct pending_reason_hosts {
     int n_hosts;
     const char *what, *lsf;
 };
 enum { REASON_HOST_GROUPS = 13 };
-/* Those with hosts, in the order in which they are told; none where hosts are not to
- * blame. */
+/* Lists the groups that have hosts, in the order in which they are shown. Returns their
+ * number: 0 if the reason has nothing to do with hosts. */
 int pending_reason_list(const struct pending_verdict *verdict,
-                        struct pending_reason_hosts parts[REASON_HOST_GROUPS]);
+                        struct pending_reason_hosts groups[REASON_HOST_GROUPS]);
 
 const char *pending_reason_name(enum pending_reason reason);
 const char *pending_reason_text(struct arena *arena,
                                 const struct pending_verdict *verdict);
-/* "3 hosts without a free slot, 1 host closed or away"; "": hosts are not to blame. */
+/* "3 hosts without a free slot, 1 host closed or away"; "" if the reason has nothing to
+ * do with hosts. */
 const char *pending_reason_hosts(struct arena *arena,
                                  const struct pending_verdict *verdict);
-/* "it may preempt 3 jobs: 2 are protected by MAX_JOB_PREEMPT"; "": it preempts nobody.
- */
+/* "of jobs that it may preempt there run on its hosts: 2 protected by
+ * MAX_JOB_PREEMPT"; "" if the class preempts no jobs. */
 const char *pending_reason_preempt(struct arena *arena,
                                    const struct pending_verdict *verdict);
-/* "" where nothing can be said. */
+/* "" if nothing would help. */
 const char *pending_reason_help(enum pending_reason reason);
 
 #endif

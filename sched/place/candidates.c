@@ -134,7 +134,8 @@ const struct place_span *candidates_span(const struct candidates *view)
 
 static bool has_members(const struct place_state *room, const struct candidates *view)
 {
-    return view->rusage != NULL || room->snapshot->queues[view->queue].accept_ms > 0 ||
+    return view->rusage != NULL ||
+           room->snapshot->queues[view->queue].accept_interval_ms > 0 ||
            candidates_span(view) != NULL;
 }
 
@@ -148,7 +149,7 @@ static struct candidate_group *group_in(const struct place_state *room,
         added->group = group;
         added->is_exclusive = view->is_exclusive;
         added->rusage = view->rusage;
-        added->accept_ms = room->snapshot->queues[view->queue].accept_ms;
+        added->accept_ms = room->snapshot->queues[view->queue].accept_interval_ms;
         added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
         added->members = arena_alloc(
             room->arena, has_members(room, view) ? (size_t)n_left : 0, sizeof(int));
@@ -162,7 +163,7 @@ static void tell_load(struct pending_verdict *stuck, const struct place_host *ho
 {
     if (stuck->n_loaded++ == 0) {
         stuck->load = *load;
-        stuck->loaded = host->lease[0] == '\0' ? host->name : NULL;
+        stuck->loaded_host = host->lease[0] == '\0' ? host->name : NULL;
     }
 }
 
@@ -192,7 +193,7 @@ static void judge_host(const struct place_state *room, struct candidates *view,
                     view->filter->reserved->hosts[host];
     if (view->filter != NULL && !view->filter->matches[host] &&
         !(is_spent && room->is_estimate)) {
-        view->verdict.n_spent += is_spent;
+        view->verdict.n_reserved += is_spent;
         view->verdict.n_unmet += !is_spent;
         return;
     }
@@ -340,7 +341,7 @@ static bool is_alike(const struct place_snapshot *snapshot, int left, int right)
     const struct queue_config *a = &snapshot->queues[left];
     const struct queue_config *b = &snapshot->queues[right];
     return a->is_balanced == b->is_balanced && queue_same_terms(a, b) &&
-           a->accept_ms == b->accept_ms &&
+           a->accept_interval_ms == b->accept_interval_ms &&
            (snapshot->load_excess == NULL ||
             snapshot->load_excess[left] == snapshot->load_excess[right]);
 }

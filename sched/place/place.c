@@ -196,7 +196,7 @@ static bool may_go_on(const struct place_pass *pass, const struct place_resume *
 static void keep_parts(const struct place_pass *pass, const struct place_resume *still)
 {
     for (int i = 0; i < still->n_released; i++) {
-        int64_t *left = &pass->state.supply_left[still->released[i].pool];
+        int64_t *left = &pass->state.supply_left[still->released[i].supply];
         int64_t n = still->released[i].milli;
         *left -= n < *left ? n : *left > 0 ? *left : 0;
     }

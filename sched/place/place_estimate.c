@@ -19,7 +19,7 @@ static void copy_now(const struct place_state *now, struct place_state *then)
         then->used[i] = now->used[i];
     }
     const struct rusage_supply *reserve = then->snapshot->supply;
-    for (int i = 0; reserve != NULL && i < reserve->n_pools; i++) {
+    for (int i = 0; reserve != NULL && i < reserve->n_supplies; i++) {
         then->supply_left[i] = now->supply_left[i];
     }
 }

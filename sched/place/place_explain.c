@@ -81,7 +81,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k];
             int n_free = candidates_free_slots(&pass->state, host, group);
-            int n = verdict->shape.is_never ? size_of(&hosts[host]) : n_free;
+            int n = verdict->span.is_never ? size_of(&hosts[host]) : n_free;
             int least = least_on(shape, host, n_slots);
             bool is_small = least > 0 && n_free < (least < n_slots ? least : n_slots);
             bool is_loaded =
@@ -93,14 +93,13 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
             if (n > most) {
                 most = n;
                 /* Borrowed ones have names of the pass. */
-                verdict->shape.host =
+                verdict->span.host =
                     hosts[host].lease[0] == '\0' ? hosts[host].name : NULL;
             }
         }
     }
     if (shape->kind == PLACE_SPAN_HOST) {
-        verdict->shape.n_fit =
-            most < verdict->shape.n_fit ? verdict->shape.n_fit : most;
+        verdict->span.n_fit = most < verdict->span.n_fit ? verdict->span.n_fit : most;
     }
 }
 
@@ -117,10 +116,10 @@ bool place_explain_span(const struct place_pass *pass, const struct candidates *
         return false; /* no shape is to blame */
     }
     n_fit = is_never ? n_fit : count_laid(pass, view, n_slots, false);
-    verdict->shape = (struct pending_reason_span){
-        .span = shape->kind,
+    verdict->span = (struct pending_reason_span){
+        .kind = shape->kind,
         .n_span = shape->n_slots,
-        .is_alike = shape->n_same > 0,
+        .is_same = shape->n_same > 0,
         .is_never = is_never,
         .n_wanted = n_slots,
         .n_fit = n_fit,

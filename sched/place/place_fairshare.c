@@ -145,7 +145,7 @@ static int node_for(struct builder *builder, int account)
 static int stand_of(const struct builder *builder, int line)
 {
     const struct fairshare_tree *tree = builder->share->given->tree;
-    return fairshare_tree_at(tree, builder->share->all[line].account)->stand;
+    return fairshare_tree_at(tree, builder->share->all[line].account)->sharing_account;
 }
 
 /* Accounts that have lines below them, and how much stands in each. */

@@ -101,7 +101,7 @@ static struct lack count_lack(const struct place_pass *pass,
  * them takes one again. */
 static int count_resting(struct place_pass *pass, const struct candidates *view)
 {
-    int64_t accept_ms = pass->snapshot->queues[view->queue].accept_ms;
+    int64_t accept_ms = pass->snapshot->queues[view->queue].accept_interval_ms;
     int n_resting = 0, lacking;
     for (int i = 0; accept_ms > 0 && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
@@ -132,11 +132,11 @@ static void tell_lack(const struct place_pass *pass, struct candidates *view,
 {
     struct pending_verdict *stuck = &view->verdict;
     int item = lacking >= 0 ? lacking : lack->item;
-    stuck->n_lacking = lack->n_hosts;
+    stuck->n_short = lack->n_hosts;
     stuck->n_full -= lack->n_hosts;
     if (item >= 0) {
         const struct rusage_item *ask = &view->rusage->items[item];
-        stuck->resource = pass->snapshot->supply->kinds[ask->kind].name;
+        stuck->resource = pass->snapshot->supply->resources[ask->resource].name;
         stuck->need_milli = ask->milli;
         stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
         stuck->n_of_resource = item == lack->item ? lack->n_of_item : 0;
@@ -149,19 +149,19 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
 {
     struct pending_verdict *stuck = &view->verdict;
     int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
-    int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
+    int n_allowed = n_asked - stuck->n_unmet - stuck->n_reserved;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
     bool is_shape = place_explain_span(pass, view, n_slots, n_free, stuck);
     int lacking = view->rusage != NULL ? pass->alloc.lacking : -1;
     view->explained_slots = n_slots;
-    stuck->n_resting = count_resting(pass, view);
+    stuck->n_accept_interval = count_resting(pass, view);
     stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
-                    stuck->n_resting - n_free;
+                    stuck->n_accept_interval - n_free;
     tell_lack(pass, view, &lack, lacking);
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
-    if (n_allowed == 0 && stuck->n_spent > 0) {
+    if (n_allowed == 0 && stuck->n_reserved > 0) {
         const struct place_reserved *spent = view->filter->reserved;
         stuck->reason = REASON_RESERVED_BY_OTHERS;
         stuck->resource = spent->resource;
@@ -175,7 +175,7 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
         stuck->reason = REASON_CLOSED;
     } else if (view->capacity < n_slots) {
         stuck->reason = REASON_TOO_LARGE;
-    } else if (is_shape && stuck->shape.is_never) {
+    } else if (is_shape && stuck->span.is_never) {
         stuck->reason = REASON_SPAN_LARGE;
     } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
         stuck->reason = REASON_LOAD;
@@ -183,7 +183,7 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
         stuck->reason = REASON_HOST_LIMIT;
     } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
         stuck->reason = REASON_RUSAGE;
-    } else if (stuck->n_resting > 0) {
+    } else if (stuck->n_accept_interval > 0) {
         stuck->reason = REASON_ACCEPT_INTERVAL;
     } else if (is_shape) {
         stuck->reason = REASON_SPAN;

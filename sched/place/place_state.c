@@ -91,7 +91,7 @@ void place_state_init(struct place_state *room, struct arena *arena,
     if (snapshot->supply != NULL) {
         room->supply_left =
             arena_copy(arena, snapshot->supply->left,
-                       (size_t)snapshot->supply->n_pools * sizeof(int64_t));
+                       (size_t)snapshot->supply->n_supplies * sizeof(int64_t));
     }
     group_hosts(room);
     room->of_queue =

@@ -48,14 +48,14 @@ static void count_victims(const struct preempt_running *world,
             continue;
         }
         view->why.n_jobs++;
-        view->why.n_guarded[candidate->protection]++;
+        view->why.n_protected[candidate->protection]++;
         view->next_ms =
             candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
         bool *has_any = &has_victim[world->group_of[candidate->host]];
         view->n_groups += candidate->protection == REASON_UNPROTECTED && !*has_any;
         *has_any = *has_any || candidate->protection == REASON_UNPROTECTED;
     }
-    view->n_victims = view->why.n_guarded[REASON_UNPROTECTED];
+    view->n_victims = view->why.n_protected[REASON_UNPROTECTED];
     view->victims = arena_alloc(world->arena, (size_t)view->n_victims + 1, sizeof(int));
 }
 

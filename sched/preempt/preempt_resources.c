@@ -8,7 +8,7 @@ void preempt_resources_init(struct preempt_resources *give, struct arena *arena,
     static const struct rusage_supply nothing; /* an alternative may reserve nothing */
     *give = (struct preempt_resources){.reserve = place->supply != NULL ? place->supply
                                                                         : &nothing};
-    size_t n_pools = (size_t)give->reserve->n_pools;
+    size_t n_pools = (size_t)give->reserve->n_supplies;
     give->released = arena_alloc(arena, n_pools, sizeof(*give->released));
     give->left = arena_alloc(arena, n_pools, sizeof(*give->left));
     give->pieces =
@@ -17,7 +17,7 @@ void preempt_resources_init(struct preempt_resources *give, struct arena *arena,
 
 void preempt_resources_begin(struct preempt_resources *give, const int64_t *left)
 {
-    for (int i = 0; i < give->reserve->n_pools; i++) {
+    for (int i = 0; i < give->reserve->n_supplies; i++) {
         give->left[i] = left[i] + give->released[i];
     }
 }
@@ -25,7 +25,7 @@ void preempt_resources_begin(struct preempt_resources *give, const int64_t *left
 void preempt_resources_set(struct preempt_resources *give,
                            const struct preempt_job *job, bool is_still)
 {
-    if (give->reserve->n_pools > 0) {
+    if (give->reserve->n_supplies > 0) {
         rusage_supply_take(give->released, job->releases, job->n_releases,
                            is_still ? -1 : 1);
         rusage_supply_take(give->left, job->releases, job->n_releases,
@@ -38,12 +38,12 @@ int64_t *preempt_resources_demand(const struct rusage_supply *reserve,
                                   const struct rusage_request *asks,
                                   const uint8_t *allowed, int n_hosts)
 {
-    size_t n_pools = reserve != NULL ? (size_t)reserve->n_pools : 0;
+    size_t n_pools = reserve != NULL ? (size_t)reserve->n_supplies : 0;
     int64_t *wants = arena_alloc(arena, n_pools, sizeof(*wants));
     for (int i = 0; i < asks->n_items; i++) {
         const struct rusage_item *ask = &asks->items[i];
         for (int host = 0; host < n_hosts; host++) {
-            int pool = reserve->kinds[ask->kind].pool_of[host];
+            int pool = reserve->resources[ask->resource].supply_of[host];
             if (allowed[host] && pool >= 0) {
                 wants[pool] = ask->milli;
             }
@@ -56,8 +56,8 @@ bool preempt_resources_has(const struct preempt_job *job, const int64_t *wants)
 {
     bool has_any = false;
     for (int i = 0; wants != NULL && i < job->n_releases; i++) {
-        has_any =
-            has_any || (job->releases[i].milli > 0 && wants[job->releases[i].pool] > 0);
+        has_any = has_any ||
+                  (job->releases[i].milli > 0 && wants[job->releases[i].supply] > 0);
     }
     return has_any;
 }
@@ -67,8 +67,8 @@ bool preempt_resources_helps(const struct preempt_resources *give, const int64_t
 {
     for (int i = 0; i < job->n_releases; i++) {
         const struct rusage_amount *part = &job->releases[i];
-        int64_t before = give->left[part->pool] - part->milli;
-        if (part->milli > 0 && before < wants[part->pool] * n_slots) {
+        int64_t before = give->left[part->supply] - part->milli;
+        if (part->milli > 0 && before < wants[part->supply] * n_slots) {
             return true;
         }
     }
@@ -81,10 +81,10 @@ bool preempt_resources_may_suffice(const struct preempt_resources *give,
 {
     for (int i = 0; i < asks->n_items; i++) {
         const struct rusage_item *ask = &asks->items[i];
-        const struct rusage_resource *kind = &give->reserve->kinds[ask->kind];
+        const struct rusage_resource *kind = &give->reserve->resources[ask->resource];
         bool is_there = kind->is_preemptable;
         for (int host = 0; !is_there && host < n_hosts; host++) {
-            int pool = kind->pool_of[host];
+            int pool = kind->supply_of[host];
             is_there = allowed[host] && pool >= 0 && give->left[pool] >= ask->milli;
         }
         if (!is_there) {
@@ -124,10 +124,10 @@ void preempt_resources_claim(struct preempt_resources *give, struct arena *arena
     int n_parts =
         rusage_supply_amounts(give->reserve, asks, give->pieces, n_pieces, parts);
     for (int i = 0; i < n_parts; i++) {
-        int64_t *there = &left[parts[i].pool], need = parts[i].milli;
+        int64_t *there = &left[parts[i].supply], need = parts[i].milli;
         int64_t now = need < *there ? need : *there > 0 ? *there : 0;
         *there -= now;
-        give->released[parts[i].pool] -= need - now;
-        give->left[parts[i].pool] -= need;
+        give->released[parts[i].supply] -= need - now;
+        give->left[parts[i].supply] -= need;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept_interval.c: see accept_interval.h. */
-#include "sched/queue/accept_interval.h"
+/* accept_interval.c: JOB_ACCEPT_INTERVAL, see queue.h. */
+#include "sched/queue/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ int64_t accept_interval_mbd_sleep_ms(const struct conf *conf)
     return conf_value_duration(conf, &at, "MBD_SLEEP_TIME", 60000);
 }
 
-/* -1: it is no such time. */
+/* -1: not a valid time. */
 static int64_t parse(const struct conf *conf, const char *text)
 {
     size_t n_digits = strspn(text, "0123456789");

@@ -22,7 +22,7 @@ const struct application *application_find(const struct application *application
     return NULL;
 }
 
-/* The row's name, or NULL with a complaint. */
+/* The name in the row; NULL after a diagnostic. */
 static const char *read_name(struct conf *conf, const struct conf_section *section,
                              const struct conf_row *row,
                              const struct application *known, int n_known)
@@ -36,7 +36,7 @@ static const char *read_name(struct conf *conf, const struct conf_section *secti
         return NULL;
     }
     if (conf_parse_name(name, NULL) != 0) {
-        return NULL; /* conf_check has said so */
+        return NULL; /* conf_check has reported it */
     }
     if (application_find(known, n_known, name) != NULL) {
         COMPLAIN(conf, section, row, cell,
@@ -51,7 +51,7 @@ static const char *read_name(struct conf *conf, const struct conf_section *secti
     return name;
 }
 
-/* Whether it is said matters: -ar is refused only where it is forbidden. */
+/* It matters whether the key is given: -ar is refused only if it is forbidden. */
 static void read_resize(const struct conf_row *row, struct application *app)
 {
     const char *word = conf_text(row, "RESIZABLE_JOBS", "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* application.h: application profiles: what jobs of one kind have in common, whatever
- * queue they are in (job_rules.h says who beats whom).
+/* application.h: application profiles: settings of a kind of job, independent of its
+ * queue (job_rules.h says which level takes precedence).
  *
  * Ownership: in conf's arena. Errors: diagnostics. Order: as in the file.
  * Source: LSF's lsb.applications. Layer: sched (base only). */

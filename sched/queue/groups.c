@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.c: see groups.h. A group is resolved when it is first named, with a mark on
- * those that are being resolved: whoever meets the mark again stands in a circle. */
+/* groups.c: see groups.h. A group is resolved when it is first named. Groups that are
+ * being resolved have a mark: meeting the mark again means that the groups form a
+ * circle. */
 #include "sched/queue/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* What one kind of group is read with. */
+/* State while one kind of group is read. */
 struct draft {
     struct name_group group;
     struct group_place place;
@@ -18,7 +19,7 @@ struct reader {
     struct conf *conf;
     struct draft *drafts;
     int n_drafts;
-    const struct groups *groups; /* own hosts; else NULL: users */
+    const struct groups *groups; /* own hosts; NULL for users */
 };
 
 #define COMPLAIN(reader, place, ...)                                                   \
@@ -41,17 +42,17 @@ bool groups_has(const struct name_set *set, const char *name)
 
 static struct name_set sorted(const char **names, int count, bool is_all)
 {
-    int kept = 0;
+    int n_unique = 0;
     qsort(names, (size_t)count, sizeof(char *), by_name);
     for (int i = 0; i < count; i++) {
-        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0) {
-            names[kept++] = names[i];
+        if (n_unique == 0 || strcmp(names[n_unique - 1], names[i]) != 0) {
+            names[n_unique++] = names[i];
         }
     }
-    return (struct name_set){.is_all = is_all, .names = names, .n_names = kept};
+    return (struct name_set){.is_all = is_all, .names = names, .n_names = n_unique};
 }
 
-/* The names of `a` that are in `b`, or that are not. */
+/* The names of `a` that are in `b`, or that are not in it. */
 static struct name_set filtered(struct arena *arena, const struct name_set *a,
                                 const struct name_set *b, bool wants_in)
 {
@@ -85,14 +86,14 @@ static struct name_set complement(struct name_set set)
     return set;
 }
 
-/* Either of the two: where one is "all but", so is what comes of it. */
+/* The union. If one of the sets is "all but", so is the result. */
 static struct name_set either(struct arena *arena, const struct name_set *a,
                               const struct name_set *b)
 {
     if (!a->is_all && !b->is_all) {
         return joined(arena, a, b);
     }
-    if (a->is_all && b->is_all) { /* but those that neither has */
+    if (a->is_all && b->is_all) { /* all but the names that neither set has */
         struct name_set others = complement(*b);
         return complement(filtered(arena, a, &others, true));
     }
@@ -131,7 +132,7 @@ static struct name_set read_word(struct reader *reader, const struct group_place
                                  const char *word)
 {
     struct arena *arena = reader->conf->arena;
-    const struct name_set nobody = {0};
+    const struct name_set none = {0};
     if (strcasecmp(word, "all") == 0) {
         return (struct name_set){.is_all = true};
     }
@@ -141,7 +142,7 @@ static struct name_set read_word(struct reader *reader, const struct group_place
         }
         if (reader->drafts[i].state == DRAFT_BEGUN) {
             COMPLAIN(reader, place, "group \"%s\" is a member of itself", word);
-            return nobody;
+            return none;
         }
         return resolve(reader, &reader->drafts[i]);
     }
@@ -149,7 +150,7 @@ static struct name_set read_word(struct reader *reader, const struct group_place
         !is_own_host(reader->groups, word)) {
         COMPLAIN(reader, place, "unknown host \"%s\", expected one of section Host",
                  word);
-        return nobody;
+        return none;
     }
     return one(arena, word);
 }
@@ -278,7 +279,7 @@ const struct name_group *groups_find_hosts(const struct groups *groups,
     return find(groups->hosts, groups->n_hosts, name);
 }
 
-/* Groups that have been read, as drafts that are done. */
+/* A reader for groups that have all been resolved. */
 static struct reader reader_of(struct conf *conf, const struct name_group *groups,
                                int n_groups)
 {

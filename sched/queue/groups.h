@@ -6,8 +6,8 @@
  *     some        (all ~lab ~cy)     everyone but those
  *     both        (lab some)         groups in groups
  *
- * `all` stands for every user, or every own host; `~x` takes a name or a group out. A
- * group may be named before its own row, but not in a circle.
+ * `all` stands for every user, or every own host; `~x` excludes a name or a group. A
+ * group may be named before its own row, but groups must not form a circle.
  *
  * Ownership: in conf's arena. Errors: diagnostics. Order: names sorted by strcmp.
  * Source: LSF's lsb.users and lsb.hosts. Layer: sched (base only). */
@@ -18,7 +18,7 @@
 
 #include "base/conf.h"
 
-/* A set of names: those, or all but those. */
+/* A set of names: these names, or all but these. */
 struct name_set {
     bool is_all;
     const char *const *names; /* sorted, each once */
@@ -33,7 +33,7 @@ struct name_group {
 struct groups {
     const struct name_group *users, *hosts; /* file order */
     int n_users, n_hosts;
-    const char *const *own_hosts; /* all that there are, sorted */
+    const char *const *own_hosts; /* all own hosts, sorted */
     int n_own_hosts;
 };
 
@@ -45,15 +45,15 @@ const struct name_group *groups_find_users(const struct groups *groups,
 const struct name_group *groups_find_hosts(const struct groups *groups,
                                            const char *name);
 
-/* Where a value stands that is complained about. */
+/* The place of a value, for diagnostics. */
 struct group_place {
     const struct conf_section *section;
     const struct conf_row *row;
     const struct conf_cell *cell;
 };
 
-/* A list as in USERS or PER_HOST. A host that nobody knows is complained about; users
- * are not known here. Names on borrowed hosts ("n1@north") are taken as they are. */
+/* Reads a list as in USERS or PER_HOST. An unknown host is an error; users are not
+ * known here. Names of borrowed hosts ("n1@north") are not checked. */
 struct name_set groups_read_users(struct conf *conf, const struct groups *groups,
                                   const struct group_place *place);
 struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups,

@@ -9,7 +9,7 @@
 
 static const char blanks[] = " \t";
 
-/* Without blanks around it. */
+/* The text without blanks around it. */
 static const char *trim(struct arena *arena, const char *text, size_t length)
 {
     size_t before = strspn(text, blanks);
@@ -22,7 +22,7 @@ static const char *trim(struct arena *arena, const char *text, size_t length)
     return arena_strn(arena, text, length);
 }
 
-/* The program that a command begins with: "/opt/lsf/bin/bkill -s 9" is "bkill". */
+/* True if the command runs that program: "/opt/lsf/bin/bkill -s 9" runs "bkill". */
 static bool is_program(const char *command, const char *program)
 {
     size_t length = strcspn(command, " \t;&|");
@@ -34,7 +34,7 @@ static bool is_program(const char *command, const char *program)
     return strlen(program) == n && strncmp(name, program, n) == 0;
 }
 
-/* The word behind `sublet`. */
+/* True if the command is `sublet` with that word. */
 static bool is_ours(const char *command, const char *word)
 {
     size_t length = strcspn(command, blanks);
@@ -49,7 +49,7 @@ static bool is_requeue(const char *command)
     return is_program(command, "brequeue") || is_ours(command, "requeue");
 }
 
-/* What would wait for itself. */
+/* True for commands that would wait for themselves. */
 static bool is_circular(enum job_control action, const char *command)
 {
     switch (action) {
@@ -103,7 +103,7 @@ int job_controls_read_one(struct arena *arena, enum job_control action,
     return 0;
 }
 
-/* From behind the bracket; NULL where none closes. */
+/* Finds the bracket that closes; NULL if there is none. */
 static const char *find_end(const char *text)
 {
     int depth = 1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_controls.h: JOB_CONTROLS of a queue, and SUSPEND_CONTROL, RESUME_CONTROL and
- * TERMINATE_CONTROL of an application: what suspends, resumes and ends its jobs.
+ * TERMINATE_CONTROL of an application: the signals or commands that suspend, resume and
+ * terminate its jobs.
  *
  *     JOB_CONTROLS = SUSPEND[SIGTSTP] RESUME[/opt/app/wake $LSB_JOBPIDS]
  *     JOB_CONTROLS = SUSPEND[brequeue $LSB_JOBID]
  *
- * Brackets may stand in a command where they come in pairs. A suspension by brequeue
- * (`sublet requeue`) is the site's to carry out: the job is ended and waits again.
- * Commands that order what they are run for (SUSPEND[bstop], TERMINATE[bkill]) would
- * wait for themselves, and are errors.
+ * A command may contain brackets in pairs. Suspension by brequeue (`sublet requeue`) is
+ * carried out by the site: it terminates the job and requeues it. Commands that request
+ * the control they are run for (SUSPEND[bstop], TERMINATE[bkill]) would wait for
+ * themselves, and are errors.
  *
  * Ownership: texts in the arena. Errors: ERR_PARSE; ERR_UNBUILT for CHKPNT.
  * Source: lsf.md 3.5. Layer: sched (base only). */
@@ -28,11 +29,11 @@ struct job_controls {
 
 int job_controls_read(struct arena *arena, const char *text,
                       struct job_controls *controls, struct err *err) MUST_CHECK;
-/* One of them alone, without brackets. */
+/* Parses one control alone, without brackets. */
 int job_controls_read_one(struct arena *arena, enum job_control action,
                           const char *text, struct job_controls *controls,
                           struct err *err) MUST_CHECK;
-/* Who is suspended is requeued. */
+/* True if suspension requeues the job. */
 bool job_controls_requeue(const struct job_controls *controls);
 
 #endif

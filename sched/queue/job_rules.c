@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_rules.c: see job_rules.h; the three together, and whether a job may come. How
- * they are read is in job_rules_read.c, what they make of a job in job_rules_apply.c.
- */
+/* job_rules.c: see job_rules.h: merges the rules of all levels, checks a job against
+ * them, and applies them to what is executed. job_rules_read.c reads them. */
 #include "sched/queue/job_rules.h"
 
 #include <string.h>
@@ -47,7 +46,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Both bounds count. */
+/* Both bounds apply. */
 static void add_slots(struct job_rules *to, const struct job_rules *from)
 {
     if (from->max_slots > 0) {
@@ -60,7 +59,7 @@ static void add_slots(struct job_rules *to, const struct job_rules *from)
     }
 }
 
-/* The nearer one's default counts, and both maxima. */
+/* The default of the nearer level applies, and both maxima. */
 static void add_limits(struct job_rules *to, const struct job_rules *from)
 {
     if (from->default_run_limit_ms > 0) {
@@ -133,7 +132,7 @@ void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merg
 
 /* ---------------------------------------------------------------- jobs */
 
-/* The range's ends are the rules' where they allow less. */
+/* The ends of the range become those of the rules if the rules allow less. */
 static int check_slots(const struct job_rules *rules, struct job_spec *spec,
                        int *max_slots, struct err *err)
 {
@@ -175,7 +174,7 @@ static int check_run_limit(const struct job_rules *rules, struct job_spec *spec,
     return 0;
 }
 
-/* With the starter it still has to fit a message. */
+/* The command together with the starter still has to fit in a message. */
 static int check_command(const struct job_rules *rules, const struct job_spec *spec,
                          struct err *err)
 {
@@ -258,4 +257,128 @@ int job_rules_pre_tries(const struct job_rules *rules)
 {
     return rules->max_pre_tries == JOB_RULES_UNSET ? PRE_TRIES_DEFAULT
                                                    : rules->max_pre_tries;
+}
+
+/* ---------------------------------------------------------------- what is executed */
+
+/* Puts the command in place of %USRCMD of the starter, or after it. */
+static const char *start_with(struct arena *arena, const char *starter,
+                              const char *command)
+{
+    static const char mark[] = "%USRCMD";
+    if (starter[0] == '\0') {
+        return command;
+    }
+    const char *at = strstr(starter, mark);
+    if (at == NULL) {
+        return arena_printf(arena, "%s %s", starter, command);
+    }
+    return arena_printf(arena, "%.*s%s%s", (int)(at - starter), starter, command,
+                        at + sizeof(mark) - 1);
+}
+
+/* Applies the job's value, else the default, up to the maximum, which may have changed
+ * since the submission. */
+static void apply_limits(struct arena *arena, const struct job_rules *rules,
+                         struct job_spec *spec)
+{
+    struct job_rlimits limits;
+    if (job_rlimits_read(spec->limits, spec->n_limits, &limits, NULL) != 0) {
+        return; /* written by a later version: left unchanged */
+    }
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        int64_t *value = &limits.values[i], most = rules->hard.values[i];
+        if (*value == JOB_RLIMIT_NONE) {
+            *value = rules->soft.values[i];
+        }
+        *value = *value < most ? *value : most;
+    }
+    spec->n_limits = job_rlimits_write(arena, &limits, &spec->limits);
+}
+
+/* Adds the command of the job, or else of its application, and that of the queue. */
+static void apply_commands(struct arena *arena, const char *const *own, int n_own,
+                           const char *app, const char *queue, bool is_queue_first,
+                           const char *const **list, int *n_list)
+{
+    const char **commands = arena_alloc(arena, (size_t)n_own + 2, sizeof(*commands));
+    int count = 0;
+    if (is_queue_first && queue[0] != '\0') {
+        commands[count++] = queue;
+    }
+    for (int i = 0; i < n_own; i++) {
+        commands[count++] = own[i];
+    }
+    if (n_own == 0 && app[0] != '\0') {
+        commands[count++] = app;
+    }
+    if (!is_queue_first && queue[0] != '\0') {
+        commands[count++] = queue;
+    }
+    *list = commands;
+    *n_list = count;
+}
+
+/* Suspension by requeueing is left out: the site does that. */
+static void apply_controls(struct arena *arena, const struct job_controls *controls,
+                           struct job_spec *spec)
+{
+    const char **texts = arena_alloc(arena, JOB_CONTROL_KINDS, sizeof(*texts));
+    spec->n_controls = 0;
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
+        bool is_site = i == JOB_CONTROL_SUSPEND && job_controls_requeue(controls);
+        if (controls->actions[i] != NULL && !is_site) {
+            texts[spec->n_controls++] =
+                arena_printf(arena, "%s=%s", job_control_name((enum job_control)i),
+                             controls->actions[i]);
+        }
+    }
+    spec->controls = texts;
+}
+
+/* Adds LSB_EXIT_REQUEUE to the environment: the exit codes for which the job is
+ * requeued. It is left out if the environment has no room for it. */
+static void apply_codes(struct arena *arena, const struct job_rules *rules,
+                        struct job_spec *spec)
+{
+    static const char name[] = "LSB_EXIT_REQUEUE=";
+    const char *text = name;
+    if (rules->n_requeue_codes == 0) {
+        return;
+    }
+    for (int i = 0; i < rules->n_requeue_codes; i++) {
+        text = arena_printf(arena, "%s%s%d", text, i > 0 ? " " : "",
+                            rules->requeue_codes[i]);
+    }
+    const char **env = arena_alloc(arena, (size_t)spec->n_env + 1, sizeof(*env));
+    size_t n_bytes = strlen(text) + 1;
+    int n_env = 0;
+    for (int i = 0; i < spec->n_env; i++) {
+        if (strncmp(spec->env[i], name, sizeof(name) - 1) != 0) {
+            env[n_env++] = spec->env[i];
+            n_bytes += strlen(spec->env[i]) + 1;
+        }
+    }
+    if (n_env < ENV_MAX && n_bytes <= ENV_BYTES_MAX) {
+        env[n_env++] = text;
+        spec->env = env;
+        spec->n_env = n_env;
+    }
+}
+
+void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
+                     struct job_spec *spec)
+{
+    struct job_rules rules;
+    job_rules_merge(stack, &rules);
+    const char *pre = stack->queue != NULL ? stack->queue->pre_exec : "";
+    const char *post = stack->queue != NULL ? stack->queue->post_exec : "";
+    spec->command = start_with(arena, rules.job_starter, spec->command);
+    apply_limits(arena, &rules, spec);
+    apply_codes(arena, &rules, spec);
+    apply_commands(arena, spec->pre_execs, spec->n_pre_execs, rules.pre_exec, pre, true,
+                   &spec->pre_execs, &spec->n_pre_execs);
+    apply_commands(arena, spec->post_execs, spec->n_post_execs, rules.post_exec, post,
+                   false, &spec->post_execs, &spec->n_post_execs);
+    apply_controls(arena, &rules.controls, spec);
 }

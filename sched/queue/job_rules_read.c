@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_rules_read.c: see job_rules.h; the rules as a section's row has them. */
+/* job_rules_read.c: reads the rules of one row of a section, see job_rules.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,8 +66,8 @@ static void read_slots(struct reader *reader, const char *key)
         words.count == SLOTS_OF_A_JOB ? (int)values[1] : rules->min_slots;
 }
 
-/* One value of a queue is its maximum too; one of an application is a default that its
- * jobs may exceed. */
+/* If a queue gives only one value, it is the maximum as well. An application's is a
+ * default that its jobs may exceed. */
 static bool has_maximum(const struct reader *reader, int n_values)
 {
     return n_values == 2 || strcasecmp(reader->section->name, "Application") != 0;
@@ -107,8 +107,8 @@ static void read_run_limit(struct reader *reader)
     }
 }
 
-/* "max", "default max". A nice value and the times of commands are no bounds of what a
- * job may ask for: it cannot. */
+/* "max", "default max". A nice value and the run times of commands have no maximum,
+ * because jobs cannot ask for them. */
 static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t unit_kib)
 {
     const struct job_rlimit_kind *kind = &job_rlimit_kinds[limit];
@@ -197,8 +197,8 @@ static void read_success_codes(struct reader *reader)
     }
 }
 
-/* True where the words go on with "EXCLUDE(20 30)"; then its codes, none where they are
- * not in parentheses. */
+/* True if the words continue with "EXCLUDE(20 30)"; gives its codes, or none if they
+ * are not in parentheses. */
 static bool take_exclude(struct arena *arena, struct conf_words words, int *at,
                          struct conf_words *codes)
 {
@@ -215,7 +215,7 @@ static bool take_exclude(struct arena *arena, struct conf_words words, int *at,
     return true;
 }
 
-/* "30 EXCLUDE(20)": a code that stands in both excludes. */
+/* "30 EXCLUDE(20)": a code that is in both lists excludes. */
 static void read_requeue_codes(struct reader *reader)
 {
     struct job_rules *rules = reader->rules;
@@ -249,7 +249,7 @@ static void read_requeue_codes(struct reader *reader)
     list_codes(arena, is_excluded, &rules->exclude_codes, &rules->n_exclude_codes);
 }
 
-/* A malformed number was complained about by conf_check. */
+/* conf_check has reported malformed numbers. */
 static int read_number(const struct reader *reader, const char *key)
 {
     struct conf_place place = {reader->section, reader->row};
@@ -269,7 +269,7 @@ static const char *read_command(struct reader *reader, const char *key)
     return cell != NULL ? cell->value : "";
 }
 
-/* A queue has all in one key, an application a key for each. */
+/* A queue has one key for all controls, an application one key for each. */
 static void read_controls(struct reader *reader)
 {
     static const char *const keys[JOB_CONTROL_KINDS] = {
@@ -305,7 +305,7 @@ void job_rules_read(struct conf *conf, const struct conf_section *section,
         rules->rerunnable = is_rerunnable;
     }
     read_slots(&reader, "PROCLIMIT");
-    read_slots(&reader, "TASKLIMIT"); /* its name in later versions */
+    read_slots(&reader, "TASKLIMIT"); /* its name in later versions of LSF */
     read_run_limit(&reader);
     for (int i = 0; i < JOB_RLIMITS; i++) {
         read_limit(&reader, (enum job_rlimit)i, unit_kib);

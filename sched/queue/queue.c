@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.c: see queue.h. A HOSTS list becomes terms once, when it is read; whether a
- * host is allowed is a walk over them. */
+/* queue.c: see queue.h. A HOSTS list is parsed into terms once; a host is allowed or
+ * not by comparing it with all of them. */
 #include "sched/queue/queue.h"
 
 #include <stdint.h>
@@ -8,16 +8,15 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "sched/queue/accept_interval.h"
 
-/* Where a complaint goes to, and what hosts there are. */
+/* Where diagnostics go, and the hosts that there are. */
 struct reader {
     struct conf *conf;
     const struct conf_section *section;
     const struct conf_row *row;
     const struct conf_cell *cell;
     const struct groups *groups;
-    int64_t accept_ms; /* of section Parameters */
+    int64_t accept_ms; /* default, of section Parameters */
 };
 
 #define COMPLAIN(reader, ...)                                                          \
@@ -31,7 +30,7 @@ static bool is_own_host(const struct reader *reader, const char *name)
     return groups_has(&own, name);
 }
 
-/* Takes "+N" off the word's end; a lone + is 1. */
+/* Removes "+N" from the end of the word; + alone is 1. */
 static int take_preference(char *word, int *preference, struct err *err)
 {
     char *plus = strchr(word, '+');
@@ -55,7 +54,7 @@ static int check_name(const char *name, const char *word, struct err *err)
     return conf_parse_name(name, err) == 0 ? 0 : err_prefix(err, "\"%s\"", word);
 }
 
-/* "all@site", "host@site": the site is not known here, and not judged. */
+/* "all@site", "host@site": sites are not known here, so the name is not checked. */
 static int read_remote(struct arena *arena, const char *word, struct queue_term *term,
                        struct err *err)
 {
@@ -164,7 +163,8 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
     struct queue_term *terms = arena_alloc(arena, (size_t)words.count, sizeof(*terms));
     queue->terms = terms;
     if (words.count == 1 && strcasecmp(words.words[0], "none") == 0) {
-        /* An exclusion of nothing, so that the list is not empty: no host at all. */
+        /* Excludes a host without a name, so that the list is not empty and allows no
+         * host. */
         terms[0] = (struct queue_term){.kind = QUEUE_NOT_HOST, .name = ""};
         queue->n_terms = 1;
         return;
@@ -195,7 +195,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue->description = conf_text(row, "DESCRIPTION", "");
     queue->res_req = conf_text(row, "RES_REQ", NULL);
     queue->resrsv_limit = conf_text(row, "RESRSV_LIMIT", NULL);
-    queue->accept_ms =
+    queue->accept_interval_ms =
         accept_interval_read(reader->conf, reader->section, row, reader->accept_ms);
     queue->stop_cond = conf_text(row, "STOP_COND", NULL);
     queue->resume_cond = conf_text(row, "RESUME_COND", NULL);
@@ -203,7 +203,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
         strcasecmp(conf_text(row, "PLACEMENT", "stacked"), "balanced") == 0;
     const char *exclusive = conf_text(row, "EXCLUSIVE", "N");
     if (conf_parse_bool(exclusive, &queue->is_exclusive, NULL) != 0) {
-        queue->is_exclusive = false; /* conf_check has said so */
+        queue->is_exclusive = false; /* conf_check has reported it */
     }
     const char *interactive = conf_text(row, "INTERACTIVE", "YES");
     queue->interactive = strcasecmp(interactive, "NO") == 0 ? QUEUE_TAKES_BATCH
@@ -212,7 +212,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
                              : QUEUE_TAKES_ALL;
     const struct conf_cell *cell = conf_cell(row, "PRIORITY");
     int64_t priority;
-    /* A malformed one was complained about by conf_check. */
+    /* conf_check has reported malformed values. */
     if (cell != NULL && cell->value != NULL &&
         conf_parse_int(cell->value, 1, INT32_MAX, &priority, NULL) == 0) {
         queue->priority = (int)priority;
@@ -223,7 +223,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue_rules_read(reader->conf, reader->groups, &place, &queue->rules);
 }
 
-/* The row's name, or NULL with a complaint. */
+/* The name in the row; NULL after a diagnostic. */
 static const char *read_name(struct reader *reader, const struct queue_config *queues,
                              int n_queues)
 {
@@ -235,7 +235,7 @@ static const char *read_name(struct reader *reader, const struct queue_config *q
         return NULL;
     }
     if (conf_parse_name(name, &err) != 0) {
-        return NULL; /* conf_check has said so */
+        return NULL; /* conf_check has reported it */
     }
     for (int i = 0; i < n_queues; i++) {
         if (strcmp(queues[i].name, name) == 0) {
@@ -281,7 +281,7 @@ void queue_read(struct conf *conf, const struct groups *groups,
     }
 }
 
-/* The term itself names this own host, or a group that has it. */
+/* True if the term itself names this own host, or a group that contains it. */
 static bool term_names(const struct queue_term *term, const char *host)
 {
     switch (term->kind) {
@@ -306,7 +306,7 @@ static bool is_exclusion(const struct queue_term *term)
     return term->kind == QUEUE_NOT_HOST || term->kind == QUEUE_NOT_GROUP;
 }
 
-/* True where the queue's HOSTS names this own host. */
+/* True if HOSTS of the queue names this own host. */
 static bool is_named(const struct queue_config *queue, const char *host)
 {
     for (int i = 0; i < queue->n_terms; i++) {
@@ -392,7 +392,7 @@ static bool is_remote(const struct queue_term *term)
            term->kind == QUEUE_HOST_AT;
 }
 
-/* What `a` names of borrowed hosts, `b` names too. */
+/* True if `b` names all borrowed hosts that `a` names. */
 static bool has_remotes(const struct queue_config *a, const struct queue_config *b)
 {
     for (int i = 0; i < a->n_terms; i++) {

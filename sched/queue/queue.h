@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.h: queues as configured, and which hosts one may use.
+/* queue.h: queues as configured, and the hosts that their jobs may use.
  *
- * HOSTS: `all` (own hosts), `others` (own hosts not named), `allremote` (all borrowed),
- * `all@site`, `host@site`, host names, `~host` with all, `name+N` preference (default
- * 0, higher first), `none`. Default: all own hosts, never borrowed ones. A host group
- * stands for its hosts.
+ * HOSTS: `all` (own hosts), `others` (own hosts that are not named), `allremote` (all
+ * borrowed hosts), `all@site`, `host@site`, host names and host groups, `~host` with
+ * all, `name+N` for a preference (default 0, higher first), `none`. Default: all own
+ * hosts and no borrowed ones.
  *
- * Ownership: in conf's arena. Errors: diagnostics. Source: lsf.md 1.6.
- * Layer: sched (base only). */
+ * JOB_ACCEPT_INTERVAL: the time for which a host gets no further job after one was
+ * dispatched to it, by any queue.
+ *
+ *     JOB_ACCEPT_INTERVAL = 1      times MBD_SLEEP_TIME (60 s)
+ *     JOB_ACCEPT_INTERVAL = 90s    2m
+ *
+ * The value of a queue takes precedence over that of section Parameters. Without
+ * either, a host gets jobs as long as it has free slots.
+ *
+ * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
+ * Source: lsf.md 1.6; LSF's lsb.params, lsb.queues. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_QUEUE_QUEUE_H
 #define SUBLET_SCHED_QUEUE_QUEUE_H
 
@@ -33,12 +42,12 @@ enum queue_term_kind {
 
 struct queue_term {
     enum queue_term_kind kind;
-    const char *name; /* "" where the kind says it all */
+    const char *name; /* "" if the kind has no name */
     int preference;
-    const struct name_set *hosts; /* of a group */
+    const struct name_set *hosts; /* the hosts of a group */
 };
 
-/* INTERACTIVE: which jobs it takes. */
+/* INTERACTIVE: which jobs the queue accepts. */
 enum queue_interactive {
     QUEUE_TAKES_ALL,
     QUEUE_TAKES_BATCH,       /* NO */
@@ -48,27 +57,27 @@ enum queue_interactive {
 struct queue_config {
     const char *name;
     int priority;                   /* default 1; higher first */
-    const struct queue_term *terms; /* none: QUEUE_ALL */
+    const struct queue_term *terms; /* no terms: QUEUE_ALL */
     int n_terms;
     const char *description;
-    const char *res_req;      /* RES_REQ; NULL: none */
-    const char *resrsv_limit; /* RESRSV_LIMIT; NULL: none */
-    int64_t accept_ms;        /* JOB_ACCEPT_INTERVAL; 0: none */
-    bool is_balanced;         /* PLACEMENT of parallel jobs: balanced; else stacked */
-    bool is_exclusive;        /* EXCLUSIVE: jobs may ask for hosts of their own */
+    const char *res_req;        /* RES_REQ; NULL: none */
+    const char *resrsv_limit;   /* RESRSV_LIMIT; NULL: none */
+    int64_t accept_interval_ms; /* JOB_ACCEPT_INTERVAL; 0: none */
+    bool is_balanced;           /* PLACEMENT of parallel jobs: balanced or stacked */
+    bool is_exclusive;          /* EXCLUSIVE: jobs may ask for exclusive hosts */
     enum queue_interactive interactive;
-    struct load_thresholds thresholds;   /* of load; threshold_config.h reads them */
-    const char *stop_cond, *resume_cond; /* selections; NULL: none */
+    struct load_thresholds thresholds; /* load thresholds, read by threshold_config.h */
+    const char *stop_cond, *resume_cond; /* selection strings; NULL: none */
     struct reservation_config reservation;
     struct queue_rules rules;
 };
 
-/* One word of a list: "all", "n1+2", "~n1", "n1@north", a group. Whether a name that is
- * no group is a host's is not judged. */
+/* Parses one word of a list: "all", "n1+2", "~n1", "n1@north", a group. A name that is
+ * not a group is assumed to be a host. */
 int queue_term_read(struct arena *arena, const struct groups *groups, const char *word,
                     struct queue_term *term, struct err *err) MUST_CHECK;
-/* True where the term is about this host: `site` is "" for an own one. Not for
- * QUEUE_OTHERS, which only a list can tell; exclusions are about none. */
+/* True if the term includes this host; `site` is "" for an own host. Not for
+ * QUEUE_OTHERS, which depends on the whole list. Exclusions include no host. */
 bool queue_term_covers(const struct queue_term *term, const char *host,
                        const char *site);
 
@@ -76,17 +85,25 @@ bool queue_term_covers(const struct queue_term *term, const char *host,
 void queue_read(struct conf *conf, const struct groups *groups,
                 struct queue_config **queues, int *n_queues);
 
-/* True where jobs of the queue may run on this host; then its preference. `site` is ""
- * for an own host. An exclusion beats everything; of several terms that name it the
- * highest preference counts. */
+/* True if jobs of the queue may run on this host; gives its preference. `site` is ""
+ * for an own host. An exclusion overrides everything. If several terms include the
+ * host, the highest preference counts. */
 bool queue_allows(const struct queue_config *queue, const char *host, const char *site,
                   int *preference);
 
-/* True where their HOSTS are the same, word for word: whatever hosts there are, both
- * may use the same, with the same preferences. */
+/* True if their HOSTS are the same, word for word: then both allow the same hosts with
+ * the same preferences, whatever hosts there are. */
 bool queue_same_terms(const struct queue_config *a, const struct queue_config *b);
-/* True where both may use the same own hosts, and name the same borrowed ones. */
+/* True if both allow the same own hosts and name the same borrowed ones. */
 bool queue_same_hosts(const struct queue_config *a, const struct queue_config *b,
                       const struct groups *groups);
+
+/* MBD_SLEEP_TIME. */
+int64_t accept_interval_mbd_sleep_ms(const struct conf *conf);
+/* Of section Parameters. */
+int64_t accept_interval_read_default(struct conf *conf);
+/* Of a row of section Queue. */
+int64_t accept_interval_read(struct conf *conf, const struct conf_section *section,
+                             const struct conf_row *row, int64_t otherwise_ms);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_rules.h: what a queue asks of its jobs beside where they run (queue.h) and how
- * many there may be (bounds.h): who may use it, when; and what it says of each of them
- * (job_rules.h).
+/* queue_rules.h: which users may use a queue, and when; and its rules for each job
+ * (job_rules.h). The hosts of a queue are in queue.h, its limits in limit.h.
  *
  * Ownership: in conf's arena. Errors: diagnostics.
  * Source: LSF's lsb.queues. Layer: sched (base only). */
@@ -20,11 +19,12 @@ struct queue_rules {
     struct job_rules job;
 };
 
-/* Of a row of section Queue. */
+/* Reads a row of section Queue. */
 void queue_rules_read(struct conf *conf, const struct groups *groups,
                       const struct group_place *place, struct queue_rules *rules);
 
-/* 0 where this user's jobs may come to the queue. Else the sentence of LSF. */
+/* Returns 0 if this user may submit to the queue. `err` gets LSF's sentence otherwise.
+ */
 int queue_rules_check_user(const struct queue_rules *rules, const char *user,
                            struct err *err) MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* window.c: see window.h. A daily window is seven of them. */
+/* window.c: see window.h. A daily window is seven windows of the week. */
 #include "sched/queue/window.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ enum {
     DAYS = 7,
     THURSDAY = 4,
     FIELDS_MAX = 3,
-    WINDOWS_MAX = 100, /* of one key: more is a mistake */
+    WINDOWS_MAX = 100, /* windows of one key: more are a mistake */
 };
 
 #define MINUTE_MS INT64_C(60000)
@@ -25,7 +25,7 @@ struct time_of {
     int n_fields;
 };
 
-/* "20", "20:30", "5:20:30"; the end of it, or NULL. */
+/* Parses "20", "20:30" or "5:20:30". Returns the end, or NULL. */
 static const char *read_time(const char *at, struct time_of *time)
 {
     time->n_fields = 0;
@@ -45,7 +45,7 @@ static const char *read_time(const char *at, struct time_of *time)
     }
 }
 
-/* Minutes of the day or week; -1: there is no such time. */
+/* Minutes of the day or week; -1: the time does not exist. */
 static int minutes_of(const struct time_of *time)
 {
     bool has_day = time->n_fields == FIELDS_MAX;
@@ -148,7 +148,7 @@ bool window_is_open(const struct window_list *list, int64_t local_ms)
     return list->n_items == 0;
 }
 
-/* Minutes from now until this minute of a week comes, 1 to a whole week. */
+/* Minutes from now until that minute of the week, from 1 to a whole week. */
 static int minutes_until(int now, int minute)
 {
     int ahead = (minute - now + WINDOW_WEEK_MIN) % WINDOW_WEEK_MIN;

@@ -141,7 +141,7 @@ static int64_t take_piece(struct backfill_supply *supply,
 static int64_t take_part(struct backfill_supply *supply,
                          const struct rusage_amount *part, int64_t now_ms)
 {
-    int64_t *left = &supply->left[part->pool];
+    int64_t *left = &supply->left[part->supply];
     int64_t owed = *left < 0 ? -*left : 0, missing;
     *left += owed;
     missing = take_milli(left, part->milli + owed);
@@ -149,7 +149,7 @@ static int64_t take_part(struct backfill_supply *supply,
     for (int i = 0; i < supply->n_ending && missing > 0; i++) {
         const struct backfill_run *run = &supply->runs[i];
         for (int k = 0; k < run->n_parts && missing > 0; k++) {
-            if (run->parts[k].pool == part->pool) {
+            if (run->parts[k].supply == part->supply) {
                 missing =
                     take_milli(&supply->parts[supply->first_parts[i] + k], missing);
                 start_ms = later(run, now_ms);
@@ -183,7 +183,7 @@ void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *
             n_free[run->pieces[k].host] += supply->slots[supply->first_slots[i] + k];
         }
         for (int k = 0; k < run->n_parts; k++) {
-            left[run->parts[k].pool] += supply->parts[supply->first_parts[i] + k];
+            left[run->parts[k].supply] += supply->parts[supply->first_parts[i] + k];
         }
     }
 }

@@ -271,7 +271,7 @@ bool reservation_is_open(const struct reservation_pass *reserve)
 static void show_part(const struct reservation_pass *reserve, struct candidates *view,
                       const struct reservation_part *part)
 {
-    const int *pool_of = reserve->place->supply->kinds[part->kind].pool_of;
+    const int *pool_of = reserve->place->supply->resources[part->kind].supply_of;
     if (part->milli > 0 && view->rusage != NULL) {
         candidates_restore_supply(reserve->state, view, pool_of, part->pool);
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sched/queue/accept_interval.h"
+#include "sched/queue/queue.h"
 
 enum { INTERVALS_MAX = 1000000 };
 
@@ -37,7 +37,7 @@ static void read_slice(struct conf *conf, const struct conf_section *section,
     const char *text = conf_text(row, "INTERRUPTIBLE_BACKFILL", NULL);
     int64_t seconds;
     if (text == NULL || conf_parse_int(text, 1, INT32_MAX, &seconds, NULL) != 0) {
-        return; /* conf_check has said so */
+        return; /* conf_check has reported it */
     }
     if (!reserve->is_backfill || conf_text(row, "RUNLIMIT", NULL) == NULL) {
         conf_complain(conf, CONF_ERROR, section, row,
@@ -83,7 +83,7 @@ void reservation_config_read(struct conf *conf, const struct conf_section *secti
     }
     if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &reserve->is_backfill, NULL) !=
         0) {
-        reserve->is_backfill = false; /* conf_check has said so */
+        reserve->is_backfill = false; /* conf_check has reported it */
     }
     read_slice(conf, section, row, reserve);
 }

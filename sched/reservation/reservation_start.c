@@ -60,7 +60,7 @@ static void want_of(const struct reservation_pass *reserve,
 
 static int count_pools(const struct reservation_pass *reserve)
 {
-    return reserve->place->supply != NULL ? reserve->place->supply->n_pools : 0;
+    return reserve->place->supply != NULL ? reserve->place->supply->n_supplies : 0;
 }
 
 void reservation_start_estimate(struct reservation_pass *reserve,
@@ -122,7 +122,7 @@ static void add_all(const struct reservation_pass *reserve, int *n_free, int64_t
             n_free[run->pieces[k].host] += run->pieces[k].n_slots;
         }
         for (int k = 0; k < run->n_parts; k++) {
-            left[run->parts[k].pool] += run->parts[k].milli;
+            left[run->parts[k].supply] += run->parts[k].milli;
         }
     }
 }

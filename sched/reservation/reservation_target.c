@@ -83,10 +83,10 @@ static void list_parts(struct reservation_pass *reserve, struct reservation_item
         const struct rusage_item *ask = &asks->items[i];
         for (int k = 0; k < item->n_pieces; k++) {
             const struct reservation_piece *piece = &item->pieces[k];
-            int pool = resources->kinds[ask->kind].pool_of[piece->host];
+            int pool = resources->resources[ask->resource].supply_of[piece->host];
             int64_t n_times = rusage_supply_times(ask->scope, piece->n_target, k == 0);
             add_part(item,
-                     &(struct reservation_part){.kind = ask->kind,
+                     &(struct reservation_part){.kind = ask->resource,
                                                 .host = piece->host,
                                                 .pool = pool,
                                                 .need_milli = n_times * ask->milli});

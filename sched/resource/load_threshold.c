@@ -95,7 +95,8 @@ bool load_threshold_is_inverted(const struct resources *resources,
 
 /* ---------------------------------------------------------------- judging */
 
-/* Its cores, or more where ncpus counts threads; by default that counts sockets. */
+/* Number of cores, or ncpus if that is larger because it counts threads. By default
+ * ncpus counts sockets. */
 static double count_cpus(const struct resource_table *table, int row)
 {
     double n_cpus = resource_table_number(table, row, RESOURCE_NCPUS);
@@ -111,7 +112,7 @@ static double value_of(const struct resource_table *table, int row, int id)
     return is_run_queue(id) ? value / count_cpus(table, row) : value;
 }
 
-/* What counts on that side: for a start the stricter of both. */
+/* The bound to compare with: for a start the stricter one of the two. */
 static bool find_bound(const struct load_threshold *threshold,
                        const struct resources *resources, enum load_threshold_kind side,
                        double *bound)
@@ -149,7 +150,7 @@ bool load_thresholds_find(const struct load_thresholds *thresholds,
     return false;
 }
 
-/* As few decimals as tell the two apart. */
+/* As few decimals as are needed to distinguish the two. */
 static const char *number_text(struct arena *arena, double number, double other)
 {
     int decimals = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource.c: LSF's built-in resources in one table, and defined ones behind them. */
+/* resource.c: see resource.h. One table has LSF's built-in resources. */
 #include "sched/resource/resource.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "base/arena.h"
 #include "base/conf.h"
 
-/* Direction as LSF's lsinfo has it; what cannot be ordered says so. Load indices are
- * consumable, the rest is not. */
+/* The direction is that of LSF's lsinfo; resources without an order say so. Load
+ * indices are consumable, other built-in resources are not. */
 enum direction { NO_ORDER, UP, DOWN };
 
 /* clang-format off */
@@ -62,7 +62,7 @@ static const struct {
     {"cpu", RESOURCE_R1M},
 };
 
-/* `null` is what a script writes that has lost a value: LSF knows no such resource. */
+/* LSF has no resource `null`: a script writes it if it lost a value. */
 static const char *const words[] = {"defined", "any",   "local",   "null",
                                     "select",  "order", "rusage",  "span",
                                     "same",    "cu",    "affinity"};
@@ -74,7 +74,7 @@ struct name {
 };
 
 struct resources {
-    struct arena arena;           /* defined ones, and the names of the hash table */
+    struct arena arena; /* defined resources, and the names in the hash table */
     const struct resource **rows; /* at most RESOURCES_MAX are in use */
     int n_rows, capacity;
     struct name *names; /* hash table */

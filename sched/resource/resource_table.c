@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_table.c: columns that grow with the rows, and the texts that string columns
- * point into. */
-#include "sched/resource/resource_table.h"
+/* resource_table.c: see resource.h. Columns grow with the rows; string columns index a
+ * table of texts. */
+#include "sched/resource/resource.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 
-/* Which of the arrays there is goes by the resource's type. */
+/* One of the arrays is used, depending on the type of the resource. */
 struct column {
     double *numbers;
     uint8_t *flags;
@@ -30,12 +30,12 @@ struct text {
 
 struct resource_table {
     const struct resources *resources;
-    struct column *columns; /* by id; those behind have no value */
+    struct column *columns; /* by id; resources beyond have no value */
     int n_columns;
     int n_rows, capacity;
     struct text **texts; /* by number; number 0 is "" */
     int32_t n_texts, texts_capacity;
-    struct text *by_text; /* hash table of them */
+    struct text *by_text; /* hash table of texts */
 };
 
 /* ---------------------------------------------------------------- texts */
@@ -205,21 +205,21 @@ static void check(const struct resource_table *table, int row, int id,
     assert(resources_at(table->resources, id)->type == type);
 }
 
-/* To read. */
-static const struct column *look_at(const struct resource_table *table, int id)
+/* For reading. */
+static const struct column *read_column(const struct resource_table *table, int id)
 {
     static const struct column none = {.has = NULL};
     return id < table->n_columns ? &table->columns[id] : &none;
 }
 
-static const struct column *look(const struct resource_table *table, int row, int id,
-                                 enum resource_type type)
+static const struct column *read_cell(const struct resource_table *table, int row,
+                                      int id, enum resource_type type)
 {
     check(table, row, id, type);
-    return look_at(table, id);
+    return read_column(table, id);
 }
 
-/* To write: all that the catalogue has by now. */
+/* For writing: creates columns for all resources that the catalogue has by now. */
 static struct column *column_at(struct resource_table *table, int id)
 {
     if (id >= table->n_columns) {
@@ -233,9 +233,9 @@ static struct column *column_at(struct resource_table *table, int id)
     return &table->columns[id];
 }
 
-/* The column to write into; its arrays come with the first value. */
-static struct column *touch(struct resource_table *table, int row, int id,
-                            enum resource_type type)
+/* The column to write into; its arrays are created with the first value. */
+static struct column *write_cell(struct resource_table *table, int row, int id,
+                                 enum resource_type type)
 {
     check(table, row, id, type);
     struct column *column = column_at(table, id);
@@ -260,14 +260,14 @@ static struct column *touch(struct resource_table *table, int row, int id,
 void resource_table_set_number(struct resource_table *table, int row, int id,
                                double number)
 {
-    struct column *column = touch(table, row, id, RESOURCE_NUMERIC);
+    struct column *column = write_cell(table, row, id, RESOURCE_NUMERIC);
     column->has[row] = isfinite(number) != 0;
     column->numbers[row] = isfinite(number) ? number : 0;
 }
 
 void resource_table_set_flag(struct resource_table *table, int row, int id, bool flag)
 {
-    struct column *column = touch(table, row, id, RESOURCE_BOOLEAN);
+    struct column *column = write_cell(table, row, id, RESOURCE_BOOLEAN);
     column->has[row] = 1;
     column->flags[row] = flag;
 }
@@ -275,7 +275,7 @@ void resource_table_set_flag(struct resource_table *table, int row, int id, bool
 void resource_table_set_text(struct resource_table *table, int row, int id,
                              const char *text)
 {
-    struct column *column = touch(table, row, id, RESOURCE_STRING);
+    struct column *column = write_cell(table, row, id, RESOURCE_STRING);
     int32_t number = add_text(table, text);
     column->has[row] = number >= 0;
     column->texts[row] = number >= 0 ? number : RESOURCE_TEXT_NONE;
@@ -317,32 +317,32 @@ void resource_table_set_exclusive(struct resource_table *table, int row, int id,
 
 bool resource_table_has(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = look_at(table, id);
+    const struct column *column = read_column(table, id);
     return column->has != NULL && column->has[row];
 }
 
 double resource_table_number(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = look(table, row, id, RESOURCE_NUMERIC);
+    const struct column *column = read_cell(table, row, id, RESOURCE_NUMERIC);
     return column->numbers != NULL ? column->numbers[row] : 0;
 }
 
 bool resource_table_flag(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = look(table, row, id, RESOURCE_BOOLEAN);
+    const struct column *column = read_cell(table, row, id, RESOURCE_BOOLEAN);
     return column->flags != NULL && column->flags[row];
 }
 
 const char *resource_table_text(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = look(table, row, id, RESOURCE_STRING);
+    const struct column *column = read_cell(table, row, id, RESOURCE_STRING);
     int32_t number = column->texts != NULL ? column->texts[row] : RESOURCE_TEXT_NONE;
     return table->texts[number]->text;
 }
 
 bool resource_table_is_exclusive(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = look_at(table, id);
+    const struct column *column = read_column(table, id);
     return column->exclusive != NULL && column->exclusive[row];
 }
 
@@ -350,7 +350,7 @@ bool resource_table_is_exclusive(const struct resource_table *table, int row, in
 
 struct resource_column resource_table_column(const struct resource_table *table, int id)
 {
-    const struct column *column = look_at(table, id);
+    const struct column *column = read_column(table, id);
     return (struct resource_column){
         .numbers = column->numbers,
         .flags = column->flags,
@@ -372,12 +372,12 @@ int32_t resource_table_find_text(const struct resource_table *table, const char 
     return find_text(table, text, length);
 }
 
-const double *resource_table_find_override(const struct resource_overrides *lefts,
+const double *resource_table_find_override(const struct resource_overrides *overrides,
                                            int id)
 {
-    for (int i = 0; lefts != NULL && i < lefts->n_items; i++) {
-        if (lefts->items[i].id == id) {
-            return lefts->items[i].numbers;
+    for (int i = 0; overrides != NULL && i < overrides->n_items; i++) {
+        if (overrides->items[i].id == id) {
+            return overrides->items[i].numbers;
         }
     }
     return NULL;

@@ -1,58 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rusage_supply.h: what of consumable resources jobs may still reserve, host by host.
+/* rusage_supply.h: amounts of consumable resources that jobs may still reserve
+ * (rusage).
  *
- * A pool is an amount that some hosts share: a host's own memory, the licences of all
- * hosts of a place. What is left of it is what the site knows of it (told by hosts,
- * configured, or granted by a lease) less what running jobs have reserved there. LSF's
- * rule, also where a value is measured: memory that a job uses is gone from what its
- * host tells, and what it reserves is taken off that, so that jobs that grow into their
- * memory say for how long (duration, decay).
+ * A supply is an amount of one resource that one or more hosts share: the memory of a
+ * host, or the licences of all hosts of a site. What is left of a supply is the amount
+ * that the site knows of (reported by hosts, configured, or granted by a lease) minus
+ * what running jobs have reserved. This is LSF's rule, and also holds for measured
+ * values: memory in use is already missing from what the host reports, and reserved
+ * memory is subtracted from that. Jobs that grow into their memory should therefore
+ * give a duration or decay.
  *
- * What a job reserves comes from the pool of each of its hosts: /host and /slot there,
- * /job from that of its first one. A host counts for a job only where its pools have
- * what the job would take there alone, one slot of it at least.
+ * A job reserves from the supply of each of its hosts: amounts per host and per slot
+ * there, amounts per job from the supply of its first host. A host can be used only if
+ * its supplies have what the job would take there alone, with at least one slot.
  *
- * A load index (r1m) has no pool: reserving it only adds to the load.
+ * Load indices (r1m) have no supply: reserving one only adds to the load.
  *
- * Units: thousandths (resreq_rusage.h). Ownership: all is the arena's of the pass, and
- * borrowed. Layer: sched (base only). */
+ * Units: thousandths (resreq.h). Ownership: everything is borrowed from the arena of
+ * the pass. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESOURCE_RUSAGE_SUPPLY_H
 #define SUBLET_SCHED_RESOURCE_RUSAGE_SUPPLY_H
 
-#include "sched/resreq/resreq_rusage.h"
+#include "sched/resreq/resreq.h"
 
 /* A resource that jobs of the pass reserve. */
 struct rusage_resource {
     const char *name;
     int id;
-    const int *pool_of;  /* by host; -1: it has none of it */
-    bool is_preemptable; /* PREEMPTABLE_RESOURCES: who holds it may be preempted */
+    const int *supply_of; /* by host: index of the supply; -1: the host has none */
+    bool is_preemptable; /* in PREEMPTABLE_RESOURCES: jobs that hold it may be preempted
+                          */
 };
 
 struct rusage_supply {
-    const struct rusage_resource *kinds;
-    int n_kinds;
-    const int64_t *left; /* by pool; below 0 where less is there than is reserved */
-    int n_pools;
+    const struct rusage_resource *resources;
+    int n_resources;
+    const int64_t *left; /* by supply; negative if more is reserved than there is */
+    int n_supplies;
 };
 
-/* One resource of what a job reserves. */
+/* One resource that a job reserves. */
 struct rusage_item {
-    int kind;                /* index */
+    int resource;            /* index of the resource */
     enum resreq_scope scope; /* never DEFAULT */
     int64_t milli;
 };
 
 struct place_filter;
 
-/* An alternative of a line, as a pass sees it. */
+/* What a class of jobs reserves, with one alternative of its requirements. */
 struct rusage_request {
     const struct rusage_item *items;
     int n_items;
-    const struct place_filter *filter; /* what it makes of hosts; NULL: as the line */
-    const struct resreq_rusage *usage; /* what it is made of, scopes included */
-    const uint8_t *has; /* by host: 1, it reserves there once a host already; NULL: it
-                           does nowhere */
+    const struct place_filter
+        *filter; /* the hosts of this alternative; NULL: those of the class */
+    const struct resreq_rusage
+        *rusage;        /* the rusage that it was made of, with scopes filled in */
+    const uint8_t *has; /* by host: 1 if the job already has a per-host reservation
+                           there; NULL: nowhere */
 };
 
 struct rusage_piece {
@@ -60,39 +65,39 @@ struct rusage_piece {
     int n_slots;
 };
 
-/* An amount of one pool. */
+/* An amount from one supply. */
 struct rusage_amount {
-    int pool;
+    int supply;
     int64_t milli;
 };
 
-/* How often a job takes an amount for that many slots on a host, its first or not. */
+/* How many times an item's amount is taken for that many slots on one host. */
 int64_t rusage_supply_times(enum resreq_scope scope, int n_slots, bool is_first);
 
-/* Slots that a job may have on that host, beside its pieces on others; INT_MAX: any
- * number. `left` is by pool; `lacking`, where it is 0, becomes the item that is to
- * blame. */
-int rusage_supply_max_slots(const struct rusage_supply *reserve, const int64_t *left,
-                            const struct rusage_request *asks, int host,
+/* Slots that a job may have on the host, beside its pieces on others; INT_MAX: no
+ * bound. `left` is by supply. `lacking` becomes the index of the item with the least
+ * room. */
+int rusage_supply_max_slots(const struct rusage_supply *supply, const int64_t *left,
+                            const struct rusage_request *request, int host,
                             const struct rusage_piece *pieces, int n_pieces,
                             int *lacking);
-/* The same for a job that has no piece elsewhere. */
-int rusage_supply_max_slots_alone(const struct rusage_supply *reserve,
+/* The same for a job without pieces on other hosts. */
+int rusage_supply_max_slots_alone(const struct rusage_supply *supply,
                                   const int64_t *left,
-                                  const struct rusage_request *asks, int host,
+                                  const struct rusage_request *request, int host,
                                   int *lacking);
 
-/* What a job with these pieces takes, the first one first, as parts: `parts` has room
- * for n_items times n_pieces. Returns how many. */
-int rusage_supply_amounts(const struct rusage_supply *reserve,
-                          const struct rusage_request *asks,
+/* Amounts that a job with these pieces takes; the first piece is on its first host.
+ * `amounts` has room for n_items times n_pieces. Returns how many there are. */
+int rusage_supply_amounts(const struct rusage_supply *supply,
+                          const struct rusage_request *request,
                           const struct rusage_piece *pieces, int n_pieces,
-                          struct rusage_amount *parts);
-/* Takes the parts from `left` (sign 1), or gives them back (-1). */
-void rusage_supply_take(int64_t *left, const struct rusage_amount *parts, int n_parts,
-                        int sign);
-/* All of it is there. */
-bool rusage_supply_has(const int64_t *left, const struct rusage_amount *parts,
-                       int n_parts);
+                          struct rusage_amount *amounts);
+/* Takes the amounts from `left` (sign 1), or gives them back (-1). */
+void rusage_supply_take(int64_t *left, const struct rusage_amount *amounts,
+                        int n_amounts, int sign);
+/* True if `left` has all of the amounts. */
+bool rusage_supply_has(const int64_t *left, const struct rusage_amount *amounts,
+                       int n_amounts);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq.c: cuts the strings, hands each section to its reader, and joins what they
- * make of it. */
+/* resreq.c: see resreq.h. Splits the strings, parses each section, and joins the
+ * results. */
 #include "sched/resreq/resreq.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sched/resreq/resreq_alternatives.h"
+#include "sched/resreq/resreq_rusage.h"
 #include "sched/resreq/resreq_section.h"
-#include "sched/resreq/resrsv_limit.h"
 
-/* What the strings of a job, an application or a queue say besides. */
+/* What the strings of a job, an application or a queue say, apart from select and
+ * order. */
 struct level {
-    struct resreq_rusages usages;
-    struct resreq_span shape;
+    struct resreq_rusages rusages;
+    struct resreq_span span;
 };
 
 struct compiler {
@@ -21,11 +22,11 @@ struct compiler {
     const struct resreq_rules *rules;
     struct resreq_selection selection;
     struct resreq_order order;
-    struct level level; /* that is read */
+    struct level level; /* that is being read */
     unsigned sections;  /* 1 << section, of all strings */
     unsigned seen;      /* likewise, of the level's */
     struct resreq_notes *notes;
-    struct resreq_error *fault;
+    struct resreq_error *error;
 };
 
 static bool is_blank_part(const struct resreq_part *part)
@@ -42,17 +43,17 @@ static int read_select(struct compiler *compiler, const struct resreq_part *part
     }
     return resreq_select_parse(compiler->arena, &compiler->rules->language,
                                part->content, part->keyword, &compiler->selection,
-                               compiler->notes, compiler->fault);
+                               compiler->notes, compiler->error);
 }
 
 static int read_other(struct compiler *compiler, const struct resreq_part *part)
 {
     int code =
         resreq_span_parse(compiler->arena, &compiler->rules->language, part,
-                          &compiler->level.shape, compiler->notes, compiler->fault);
+                          &compiler->level.span, compiler->notes, compiler->error);
     bool is_built = part->section == RESREQ_SPAN || part->section == RESREQ_SAME;
     if (code == 0 && !is_built && compiler->rules->reading == RESREQ_READ_SUPPORTED) {
-        resreq_error_set(compiler->fault, part->section, part->keyword,
+        resreq_error_set(compiler->error, part->section, part->keyword,
                          "not supported yet",
                          "select, order, rusage, span and same are acted on");
         return ERR_UNBUILT;
@@ -60,7 +61,7 @@ static int read_other(struct compiler *compiler, const struct resreq_part *part)
     return code;
 }
 
-/* select, order and rusage are joined over several strings, the others are not. */
+/* select, order and rusage may be in several strings, other sections in one. */
 static bool is_twice(struct compiler *compiler, enum resreq_section section)
 {
     unsigned bit = 1U << section;
@@ -75,7 +76,7 @@ static int read_part(struct compiler *compiler, const struct resreq_part *part)
 {
     const struct resreq_language *language = &compiler->rules->language;
     if (is_twice(compiler, part->section)) {
-        return resreq_error_set_repeated(compiler->fault, part->section, part->keyword);
+        return resreq_error_set_repeated(compiler->error, part->section, part->keyword);
     }
     if (part->section == RESREQ_SELECT) {
         return read_select(compiler, part);
@@ -85,12 +86,12 @@ static int read_part(struct compiler *compiler, const struct resreq_part *part)
     }
     if (part->section == RESREQ_ORDER) {
         return resreq_order_parse(language->resources, language->is_open, part->content,
-                                  part->keyword, &compiler->order, compiler->fault);
+                                  part->keyword, &compiler->order, compiler->error);
     }
     if (part->section == RESREQ_RUSAGE) {
         return resreq_rusage_parse(compiler->arena, language, part,
-                                   &compiler->level.usages, compiler->notes,
-                                   compiler->fault);
+                                   &compiler->level.rusages, compiler->notes,
+                                   compiler->error);
     }
     return read_other(compiler, part);
 }
@@ -99,21 +100,21 @@ static int read_string(struct compiler *compiler, const char *source)
 {
     struct resreq_parts parts;
     int code = resreq_section_split(source, compiler->rules->language.is_lenient,
-                                    &parts, compiler->notes, compiler->fault);
+                                    &parts, compiler->notes, compiler->error);
     for (int i = 0; code == 0 && i < parts.count; i++) {
         code = read_part(compiler, &parts.parts[i]);
     }
     return code;
 }
 
-static int check_lengths(const struct resreq_strings *from, struct resreq_error *fault)
+static int check_lengths(const struct resreq_strings *from, struct resreq_error *error)
 {
     size_t total = 0;
     for (int i = 0; i < from->n_strings; i++) {
         total += strnlen(from->strings[i], RES_REQ_MAX + 1);
         if (total > RES_REQS_BYTES_MAX || i >= RES_REQS_MAX) {
             return resreq_error_set(
-                fault, RESREQ_SELECT, (struct resreq_place){.source = from->strings[i]},
+                error, RESREQ_SELECT, (struct resreq_place){.source = from->strings[i]},
                 RESREQ_BAD_SYNTAX, "at most %d strings with %d bytes together",
                 RES_REQS_MAX, RES_REQS_BYTES_MAX);
         }
@@ -125,7 +126,7 @@ static int read_level(struct compiler *compiler, const char *const *strings,
                       int n_strings, struct level *level)
 {
     int code = 0;
-    compiler->level = (struct level){.usages = {.n_alternatives = 0}};
+    compiler->level = (struct level){.rusages = {.n_alternatives = 0}};
     compiler->seen = 0;
     for (int i = 0; code == 0 && i < n_strings; i++) {
         code = read_string(compiler, strings[i]);
@@ -134,27 +135,27 @@ static int read_level(struct compiler *compiler, const char *const *strings,
     return code;
 }
 
-/* The job's level becomes what all three say. */
+/* Merges the levels of application and queue into the job's. */
 static int merge_levels(struct compiler *compiler, const struct level *of_queue,
                         const struct level *of_app, const struct resreq_strings *from,
                         struct level *level)
 {
-    struct resrsv_limits ranges = {.n_items = 0};
-    if (from->range != NULL &&
+    struct resrsv_limits limits = {.n_items = 0};
+    if (from->resrsv_limit != NULL &&
         resrsv_limit_parse(compiler->arena, compiler->rules->language.resources,
-                           from->range, &ranges, compiler->fault) != 0) {
-        ranges.n_items = 0; /* another configuration's resources */
-        *compiler->fault = (struct resreq_error){.text = ""};
+                           from->resrsv_limit, &limits, compiler->error) != 0) {
+        limits.n_items = 0; /* written for another configuration */
+        *compiler->error = (struct resreq_error){.text = ""};
     }
-    int code = resreq_rusage_merge(compiler->arena, &level->usages, &of_app->usages,
-                                   NULL, &level->usages, compiler->fault);
+    int code = resreq_rusage_merge(compiler->arena, &level->rusages, &of_app->rusages,
+                                   NULL, &level->rusages, compiler->error);
     if (code == 0) {
-        code = resreq_rusage_merge(compiler->arena, &level->usages, &of_queue->usages,
-                                   &ranges, &level->usages, compiler->fault);
+        code = resreq_rusage_merge(compiler->arena, &level->rusages, &of_queue->rusages,
+                                   &limits, &level->rusages, compiler->error);
     }
-    resreq_span_merge(&level->shape, &of_app->shape);
-    resreq_span_merge(&level->shape, &of_queue->shape);
-    return code != 0 ? code : resreq_span_check(&level->shape, compiler->fault);
+    resreq_span_merge(&level->span, &of_app->span);
+    resreq_span_merge(&level->span, &of_queue->span);
+    return code != 0 ? code : resreq_span_check(&level->span, compiler->error);
 }
 
 static int read_levels(struct compiler *compiler, const struct resreq_strings *from,
@@ -177,11 +178,11 @@ static int read_levels(struct compiler *compiler, const struct resreq_strings *f
 
 static int compile_one(struct arena *arena, const struct resreq_rules *rules,
                        const struct resreq_strings *from, struct resreq *resreq,
-                       struct resreq_notes *notes, struct resreq_error *fault)
+                       struct resreq_notes *notes, struct resreq_error *error)
 {
     struct compiler compiler = {
-        .arena = arena, .rules = rules, .notes = notes, .fault = fault};
-    struct level level = {.usages = {.n_alternatives = 0}};
+        .arena = arena, .rules = rules, .notes = notes, .error = error};
+    struct level level = {.rusages = {.n_alternatives = 0}};
     int code = read_levels(&compiler, from, &level);
     const struct resreq_selection *selection = &compiler.selection;
     if (code == 0 && !rules->defaults_any && !selection->names_type &&
@@ -190,17 +191,17 @@ static int compile_one(struct arena *arena, const struct resreq_rules *rules,
     }
     *resreq = (struct resreq){.program = compiler.selection.program,
                               .order = compiler.order,
-                              .usages = level.usages,
-                              .shape = level.shape,
+                              .rusages = level.rusages,
+                              .span = level.span,
                               .sections = compiler.sections};
     return code;
 }
 
-/* What was said of a part is said of the whole, at the same place. */
+/* Errors and notes about a part point to the same place of the whole string. */
 static void point_to(const char *whole, const char *part, struct resreq_notes *notes,
-                     struct resreq_error *fault)
+                     struct resreq_error *error)
 {
-    fault->source = fault->source == part ? whole : fault->source;
+    error->source = error->source == part ? whole : error->source;
     for (struct resreq_note *note = notes->first; note != NULL; note = note->next) {
         note->source = note->source == part ? whole : note->source;
     }
@@ -208,24 +209,25 @@ static void point_to(const char *whole, const char *part, struct resreq_notes *n
 
 static int compile_each(struct arena *arena, const struct resreq_rules *rules,
                         const struct resreq_strings *from,
-                        const struct resreq_alternatives *braces, struct resreq *resreq,
-                        struct resreq_notes *notes, struct resreq_error *fault)
+                        const struct resreq_alternatives *alternatives,
+                        struct resreq *resreq, struct resreq_notes *notes,
+                        struct resreq_error *error)
 {
-    int code = 0, n_usages = 0;
-    for (int i = 0; i < braces->count && code == 0; i++) {
+    int code = 0, n_rusages = 0;
+    for (int i = 0; i < alternatives->count && code == 0; i++) {
         struct resreq_strings part = *from;
-        part.strings = &braces->parts[i];
-        code = compile_one(arena, rules, &part, resreq, notes, fault);
-        point_to(from->strings[0], braces->parts[i], notes, fault);
-        n_usages +=
-            resreq->usages.n_alternatives > 0 ? resreq->usages.n_alternatives : 1;
-        if (code == 0 && n_usages > RESREQ_RUSAGES_MAX) {
+        part.strings = &alternatives->parts[i];
+        code = compile_one(arena, rules, &part, resreq, notes, error);
+        point_to(from->strings[0], alternatives->parts[i], notes, error);
+        n_rusages +=
+            resreq->rusages.n_alternatives > 0 ? resreq->rusages.n_alternatives : 1;
+        if (code == 0 && n_rusages > RESREQ_RUSAGES_MAX) {
             return resreq_error_set(
-                fault, RESREQ_RUSAGE, (struct resreq_place){.source = from->strings[0]},
+                error, RESREQ_RUSAGE, (struct resreq_place){.source = from->strings[0]},
                 RESREQ_BAD_VALUE, "at most %d alternatives, those of rusage counted in",
                 RESREQ_RUSAGES_MAX);
         }
-        if (i + 1 < braces->count) {
+        if (i + 1 < alternatives->count) {
             struct resreq *next = arena_alloc(arena, 1, sizeof(*next));
             resreq->next = next;
             resreq = next;
@@ -234,14 +236,15 @@ static int compile_each(struct arena *arena, const struct resreq_rules *rules,
     return code;
 }
 
-/* Alternatives stand in a job's one string. */
-static int check_braces(const struct resreq_strings *from, struct resreq_error *fault)
+/* Only a job with a single string may have alternatives. */
+static int check_alternatives(const struct resreq_strings *from,
+                              struct resreq_error *error)
 {
     struct resreq_place place;
     const char *others[] = {from->queue, from->application};
     for (int i = 0; i < 2; i++) {
         if (others[i] != NULL && resreq_alternatives_find(others[i], &place)) {
-            resreq_error_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
+            resreq_error_set(error, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
                              "alternative and compound requirements are for jobs, not "
                              "for queues and applications");
             return ERR_UNBUILT;
@@ -249,7 +252,7 @@ static int check_braces(const struct resreq_strings *from, struct resreq_error *
     }
     for (int i = 0; from->n_strings > 1 && i < from->n_strings; i++) {
         if (resreq_alternatives_find(from->strings[i], &place)) {
-            return resreq_error_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
+            return resreq_error_set(error, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
                                     "alternatives must be in a single -R string");
         }
     }
@@ -258,46 +261,46 @@ static int check_braces(const struct resreq_strings *from, struct resreq_error *
 
 int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
                    const struct resreq_strings *from, struct resreq *resreq,
-                   struct resreq_notes *notes, struct resreq_error *fault)
+                   struct resreq_notes *notes, struct resreq_error *error)
 {
-    struct resreq_alternatives braces = {.count = 0};
-    *fault = (struct resreq_error){.text = ""};
+    struct resreq_alternatives alternatives = {.count = 0};
+    *error = (struct resreq_error){.text = ""};
     *resreq = (struct resreq){.next = NULL};
-    int code = check_lengths(from, fault);
+    int code = check_lengths(from, error);
     if (code == 0) {
-        code = check_braces(from, fault);
+        code = check_alternatives(from, error);
     }
     if (code == 0 && from->n_strings == 1) {
-        code = resreq_alternatives_split(arena, from->strings[0], &braces, fault);
+        code = resreq_alternatives_split(arena, from->strings[0], &alternatives, error);
     }
     if (code != 0) {
         return code;
     }
-    return braces.count == 0
-               ? compile_one(arena, rules, from, resreq, notes, fault)
-               : compile_each(arena, rules, from, &braces, resreq, notes, fault);
+    return alternatives.count == 0
+               ? compile_one(arena, rules, from, resreq, notes, error)
+               : compile_each(arena, rules, from, &alternatives, resreq, notes, error);
 }
 
 int resreq_list_hosts(const struct resreq *resreq, const struct resource_table *table,
                       const struct resreq_local *local, int *rows)
 {
-    int n_rows = resource_table_rows(table), n_picked = 0;
+    int n_rows = resource_table_rows(table), n_listed = 0;
     uint8_t *matches = mem_alloc((size_t)n_rows + 1, sizeof(*matches));
-    uint8_t *is_picked = mem_alloc((size_t)n_rows + 1, sizeof(*is_picked));
+    uint8_t *is_listed = mem_alloc((size_t)n_rows + 1, sizeof(*is_listed));
     for (; resreq != NULL; resreq = resreq->next) {
-        int first = n_picked;
+        int first = n_listed;
         resreq_program_run(&resreq->program, table, NULL, local, matches);
         for (int row = 0; row < n_rows; row++) {
-            if (matches[row] && !is_picked[row]) {
-                is_picked[row] = 1;
-                rows[n_picked++] = row;
+            if (matches[row] && !is_listed[row]) {
+                is_listed[row] = 1;
+                rows[n_listed++] = row;
             }
         }
-        resreq_order_sort(&resreq->order, table, NULL, rows + first, n_picked - first);
+        resreq_order_sort(&resreq->order, table, NULL, rows + first, n_listed - first);
     }
     free(matches);
-    free(is_picked);
-    return n_picked;
+    free(is_listed);
+    return n_listed;
 }
 
 /* ---------------------------------------------------------------- one string of many
@@ -308,7 +311,7 @@ static const char *add_content(struct arena *arena, const char *sum,
 {
     struct resreq_lex content = part->content;
     bool is_select = part->section == RESREQ_SELECT;
-    /* A ! stands before the whole of an order. */
+    /* A ! comes first in the joined order. */
     if (part->section == RESREQ_ORDER && sum != NULL &&
         resreq_lex_peek(&content).kind == LEX_NOT) {
         resreq_lex_next(&content);
@@ -329,8 +332,8 @@ const char *resreq_join(struct arena *arena, const char *const *strings, int n_s
     for (int i = 0; i < n_strings; i++) {
         struct resreq_parts parts;
         struct resreq_notes notes = {.arena = arena};
-        struct resreq_error fault;
-        if (resreq_section_split(strings[i], true, &parts, &notes, &fault) != 0) {
+        struct resreq_error error;
+        if (resreq_section_split(strings[i], true, &parts, &notes, &error) != 0) {
             continue;
         }
         for (int k = 0; k < parts.count; k++) {

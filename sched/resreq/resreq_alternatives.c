@@ -10,7 +10,7 @@ struct walker {
     struct arena *arena;
     const char *source;
     int at, length;
-    struct resreq_error *fault;
+    struct resreq_error *error;
 };
 
 static bool is_blank(char c)
@@ -18,7 +18,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The first of `signs` outside quotes from there; the end where there is none. */
+/* The first of `signs` outside quotes from there, or the end. */
 static int find(const char *source, int at, int length, const char *signs)
 {
     while (at < length && strchr(signs, source[at]) == NULL) {
@@ -42,12 +42,12 @@ static int refuse(struct walker *walker, int code, const char *hint)
 {
     struct resreq_place place = {walker->source, walker->at,
                                  walker->at < walker->length ? 1 : 0};
-    resreq_error_set(walker->fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX, "%s",
+    resreq_error_set(walker->error, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX, "%s",
                      hint);
     return code;
 }
 
-static int take_part(struct walker *walker, struct resreq_alternatives *braces)
+static int take_part(struct walker *walker, struct resreq_alternatives *alternatives)
 {
     int from = walker->at + 1;
     int to = find(walker->source, from, walker->length, "{}");
@@ -58,18 +58,18 @@ static int take_part(struct walker *walker, struct resreq_alternatives *braces)
         walker->at = to;
         return refuse(walker, ERR_PARSE, "braces cannot be nested");
     }
-    if (braces->count == RESREQ_ALTERNATIVES_MAX) {
+    if (alternatives->count == RESREQ_ALTERNATIVES_MAX) {
         return refuse(walker, ERR_PARSE, "at most 16 alternatives");
     }
     char *part = arena_strn(walker->arena, walker->source, (size_t)to);
     memset(part, ' ', (size_t)from);
-    braces->parts[braces->count++] = part;
+    alternatives->parts[alternatives->count++] = part;
     walker->at = to + 1;
     skip_blanks(walker);
     return 0;
 }
 
-/* Behind an alternative; true where another follows. */
+/* After an alternative; true if another one follows. */
 static bool take_or(struct walker *walker, int *code)
 {
     const char *at = walker->source + walker->at;
@@ -99,16 +99,16 @@ bool resreq_alternatives_find(const char *source, struct resreq_place *place)
 }
 
 int resreq_alternatives_split(struct arena *arena, const char *source,
-                              struct resreq_alternatives *braces,
-                              struct resreq_error *fault)
+                              struct resreq_alternatives *alternatives,
+                              struct resreq_error *error)
 {
     struct resreq_place first;
     struct walker walker = {.arena = arena,
                             .source = source,
                             .length = (int)strnlen(source, RES_REQ_MAX + 1),
-                            .fault = fault};
+                            .error = error};
     int code = 0;
-    braces->count = 0;
+    alternatives->count = 0;
     if (!resreq_alternatives_find(source, &first)) {
         return 0;
     }
@@ -125,7 +125,7 @@ int resreq_alternatives_split(struct arena *arena, const char *source,
         if (walker.at == walker.length || source[walker.at] != '{') {
             return refuse(&walker, ERR_PARSE, "expected {...}");
         }
-        code = take_part(&walker, braces);
+        code = take_part(&walker, alternatives);
     } while (code == 0 && take_or(&walker, &code));
     return code;
 }

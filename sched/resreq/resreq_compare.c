@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_compare.c: comparisons: of numbers, and of a string resource with a text.
+/* resreq_compare.c: compares numbers, or a string resource with a text.
  *
- * What stands behind a string resource is a text as it is, so the left side decides how
- * the right side is read. */
+ * The word after a string resource is a text as it is written, so the left side decides
+ * how the right side is parsed. */
 #include "sched/resreq/resreq_compare.h"
 
 #include <string.h>
@@ -56,7 +56,8 @@ static bool is_text(struct resreq_place place, const char *text)
            memcmp(place.source + place.at, text, (size_t)place.length) == 0;
 }
 
-/* `any` and `local`, of type and model. True: it was one, and is done with. */
+/* Handles `any` and `local` of type and model. Returns true if the text was one of
+ * them. */
 static bool compare_special(struct resreq_parser *parser, int id,
                             enum resreq_relation relation, struct resreq_place text,
                             bool *is_bad)
@@ -180,7 +181,7 @@ static bool compare_mirrored(struct resreq_parser *parser, struct resreq_operand
     return compare_text(parser, &string, mirrored(relation), &text);
 }
 
-/* The seed: ut is given as a number between 0.0 and 1.0. */
+/* By the seed, ut is a number between 0.0 and 1.0. */
 static bool check_ut(struct resreq_parser *parser, const struct resreq_operand *left,
                      const struct resreq_operand *right)
 {
@@ -204,7 +205,7 @@ static bool check_ut(struct resreq_parser *parser, const struct resreq_operand *
     return true;
 }
 
-/* Old syntax: `=` of a number is "at least as good as". */
+/* Lenient syntax: `=` of a number means "at least as good as". */
 static enum resreq_relation as_good_as(const struct resreq_parser *parser,
                                        const struct resreq_operand *left)
 {
@@ -255,7 +256,7 @@ static bool compare_numbers(struct resreq_parser *parser, struct resreq_operand 
     return true;
 }
 
-/* An open name is a string where a text follows, else a number. */
+/* An unknown name in an open catalogue is a string if a text follows, else a number. */
 static bool is_text_ahead(struct resreq_parser *parser)
 {
     struct lex_token token = resreq_operand_peek_token(parser);

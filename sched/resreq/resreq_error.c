@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_error.c: the sentences, with whatever a user typed made fit to be shown. */
+/* resreq_error.c: see resreq_error.h. What a user typed is made printable. */
 #include "sched/resreq/resreq_error.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 enum {
     NEAR_MAX = 60,   /* of a token in a sentence: names are shorter */
-    SHOWN_MAX = 100, /* of a string above the pointer: a line of a terminal */
+    SHOWN_MAX = 100, /* of the string above the pointer: a line of a terminal */
 };
 
 const char *resreq_error_section_name(enum resreq_section section)
@@ -26,7 +26,7 @@ static char shown(char c)
     return c >= ' ' && c < 0x7f ? c : '?';
 }
 
-/* `size` of `text` take all of it. */
+/* Copies at most NEAR_MAX bytes, with ... if there are more. */
 static void show_near(struct resreq_place place, char text[NEAR_MAX + 4])
 {
     int length = place.length < NEAR_MAX ? place.length : NEAR_MAX;
@@ -36,34 +36,34 @@ static void show_near(struct resreq_place place, char text[NEAR_MAX + 4])
     snprintf(text + length, 4, "%s", place.length > NEAR_MAX ? "..." : "");
 }
 
-int resreq_error_set(struct resreq_error *fault, enum resreq_section section,
+int resreq_error_set(struct resreq_error *error, enum resreq_section section,
                      struct resreq_place place, const char *reason, const char *hint,
                      ...)
 {
     char near[NEAR_MAX + 4];
     show_near(place, near);
-    snprintf(fault->text, sizeof(fault->text),
+    snprintf(error->text, sizeof(error->text),
              "Error in %s section: Error near \"%s\" : %s.",
              resreq_error_section_name(section), near, reason);
     va_list args;
     va_start(args, hint);
-    vsnprintf(fault->hint, sizeof(fault->hint), hint, args);
+    vsnprintf(error->hint, sizeof(error->hint), hint, args);
     va_end(args);
-    fault->source = place.source;
-    fault->at = place.at;
+    error->source = place.source;
+    error->at = place.at;
     return ERR_PARSE;
 }
 
-int resreq_error_set_repeated(struct resreq_error *fault, enum resreq_section section,
+int resreq_error_set_repeated(struct resreq_error *error, enum resreq_section section,
                               struct resreq_place place)
 {
-    snprintf(fault->text, sizeof(fault->text), "Error near \"%s\": duplicate section.",
+    snprintf(error->text, sizeof(error->text), "Error near \"%s\": duplicate section.",
              resreq_error_section_name(section));
-    snprintf(fault->hint, sizeof(fault->hint), "%s",
+    snprintf(error->hint, sizeof(error->hint), "%s",
              section == RESREQ_SELECT ? "join the conditions with && in one select"
                                       : "a string has each section once");
-    fault->source = place.source;
-    fault->at = place.at;
+    error->source = place.source;
+    error->at = place.at;
     return ERR_PARSE;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_error.h: what is wrong with a requirement string: LSF's sentence, and where.
+/* resreq_error.h: what is wrong with a requirement string: LSF's sentence, and the
+ * place.
  *
  *     Error in select section: Error near "mg" : missing value.
  *     mg ==  && swp > 5
  *        ^ a value must follow ==
  *
- * The first line is LSF's, with its own spacing; string, column and hint are ours.
+ * The first line is LSF's, with LSF's spacing; the other lines are our own.
  *
  * Units: bytes, from 0. Ownership: `source` is the string that was given, borrowed.
  * Source: lsf.md 5.9. Layer: sched (base only). */
@@ -28,13 +29,13 @@ enum resreq_section {
 };
 
 struct resreq_error {
-    char text[320]; /* LSF's sentence, with its full stop; "": nothing is wrong */
-    char hint[240]; /* what is wrong in our words */
+    char text[320]; /* LSF's sentence, with its full stop; "": no error */
+    char hint[240]; /* what is wrong, in our words */
     const char *source;
     int at;
 };
 
-/* LSF's reasons where it has one. */
+/* LSF's wording of the reason, if it has one. */
 #define RESREQ_BAD_NAME                                                                \
     "incorrect section name, resource name, or resource function name"
 #define RESREQ_NO_VALUE "missing value"
@@ -42,20 +43,21 @@ struct resreq_error {
 #define RESREQ_BAD_TYPE "incorrect operand type"
 #define RESREQ_BAD_VALUE "incorrect value"
 
-/* A place in a string that errors and warnings point to; `length` may be 0. */
+/* A place in a string, for errors and notes; `length` may be 0. */
 struct resreq_place {
     const char *source;
     int at, length;
 };
 
-/* Each returns ERR_PARSE, so that one line reports and fails. The hint is formatted. */
-int resreq_error_set(struct resreq_error *fault, enum resreq_section section,
+/* Both return ERR_PARSE, so that one line can report and fail. The hint is formatted.
+ */
+int resreq_error_set(struct resreq_error *error, enum resreq_section section,
                      struct resreq_place place, const char *reason, const char *hint,
                      ...) __attribute__((format(printf, 5, 6)));
-int resreq_error_set_repeated(struct resreq_error *fault, enum resreq_section section,
+int resreq_error_set_repeated(struct resreq_error *error, enum resreq_section section,
                               struct resreq_place place);
 
-/* Something that is no error and that a user should know, at a place. */
+/* A remark that is not an error, at a place. */
 struct resreq_note {
     const char *source;
     int at;
@@ -63,21 +65,23 @@ struct resreq_note {
     struct resreq_note *next;
 };
 
-enum { RESREQ_NOTES_MAX = 20 }; /* of all strings: nobody reads more */
+enum { RESREQ_NOTES_MAX = 20 }; /* of all strings together */
 
 struct resreq_notes {
-    struct arena *arena; /* where they live */
+    struct arena *arena; /* in which notes are allocated */
     struct resreq_note *first, *last;
     int count;
 };
 
-/* Adds one; past RESREQ_NOTES_MAX none. */
+/* Adds a note; notes beyond RESREQ_NOTES_MAX are dropped. */
 void resreq_error_add_note(struct resreq_notes *notes, struct resreq_place place,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The string and the pointer to the column, two lines without a newline at the end;
- * of a long string the part around it. Bytes that do not print become '?'. */
+/* The string and a pointer to the column, as two lines without a newline at the end. Of
+ * a long string only the part around the column is shown. Bytes that do not print
+ * become
+ * '?'. */
 char *resreq_error_pointer(struct arena *arena, const char *source, int at,
                            const char *hint);
 

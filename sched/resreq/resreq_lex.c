@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_lex.c: one token at a time, never behind the end of its part. */
+/* resreq_lex.c: see resreq_lex.h. */
 #include "sched/resreq/resreq_lex.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/conf.h"
 
-enum { NUMBER_MAX = 64 }; /* characters of a number: no double needs more */
+enum { NUMBER_MAX = 64 }; /* characters of a number: a double needs no more */
 
 static bool is_digit(char c)
 {
@@ -49,7 +49,7 @@ static struct lex_token bad(struct lex_token token, const char *wrong)
     return token;
 }
 
-/* The unit at `at` as a factor to MB, 0 where there is none that is known. */
+/* The unit at `at` as a factor to MB; 0 if it is unknown. */
 static double unit(const struct resreq_lex *lex, int at, int length)
 {
     static const char letters[] = "KMGTPEZ";
@@ -122,9 +122,9 @@ static struct lex_token scan_quoted(struct resreq_lex *lex, struct lex_token tok
     return token;
 }
 
-/* What a sign is alone, and with a second character behind it. */
+/* Operators of one character, and of two. */
 static const struct sign {
-    char first, second; /* second: what makes it another sign; '\0': nothing does */
+    char first, second; /* second: makes it an operator of two; '\0': none does */
     enum lex_kind alone, both;
 } signs[] = {
     {'=', '=', LEX_ASSIGN, LEX_EQ},  {'!', '=', LEX_NOT, LEX_NE},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_lex.h: a requirement string as tokens.
+/* resreq_lex.h: splits a requirement string into tokens.
  *
  * A number is digits with an optional fraction, exponent and unit (K M G T P E Z, with
  * or without B: in MB); `inf` and `nan` are names. A quoted text ends at the next quote
- * of its kind; a backslash in it is a character as any other.
+ * of its kind; a backslash in it has no special meaning.
  *
- * Units: bytes from the string's start. Ownership: tokens point into the string.
- * Errors: none here: what cannot be a token is LEX_BAD, for the parser to refuse.
+ * Units: bytes from the start of the string. Ownership: tokens point into the string.
+ * Errors: none; what is not a token is LEX_BAD, which the parser refuses.
  * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_LEX_H
 #define SUBLET_SCHED_RESREQ_RESREQ_LEX_H
@@ -44,23 +44,23 @@ enum lex_kind {
 struct lex_token {
     enum lex_kind kind;
     struct resreq_place place;
-    double number;     /* LEX_NUMBER; infinite where it is too large */
-    bool after_blank;  /* there was a blank before it */
-    const char *wrong; /* LEX_BAD: why */
+    double number;     /* LEX_NUMBER; infinity if it is too large */
+    bool after_blank;  /* a blank precedes it */
+    const char *wrong; /* LEX_BAD: the reason */
 };
 
-/* Where a reader stands in its part of a string. */
+/* The position of a reader in its part of a string. */
 struct resreq_lex {
     const char *source;
     int at, end;
 };
 
 struct lex_token resreq_lex_next(struct resreq_lex *lex);
-/* The next token; the reader stays where it is. */
+/* The next token, which is not consumed. */
 struct lex_token resreq_lex_peek(const struct resreq_lex *lex);
 /* What may follow a comparison with a string: a quoted text, or a bare word, which may
- * hold what names do not (`node-1.example.com`, `n1@north`). LEX_NAME or LEX_QUOTED;
- * LEX_END where there is none. */
+ * contain more characters than names (`node-1.example.com`, `n1@north`). LEX_NAME or
+ * LEX_QUOTED; LEX_END if there is none. */
 struct lex_token resreq_lex_text(struct resreq_lex *lex);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_operand.c: tokens in, instructions out, and what a name stands for. */
+/* resreq_operand.c: see resreq_operand.h. */
 #include "sched/resreq/resreq_operand.h"
 
 #include <math.h>
@@ -53,14 +53,12 @@ void resreq_operand_emit_op(struct resreq_parser *parser, enum resreq_op op)
     resreq_operand_emit(parser, (struct resreq_instr){.op = op});
 }
 
-/* The value says nothing: what it has emitted is taken back. */
 void resreq_operand_silence(struct resreq_parser *parser, struct resreq_operand *value)
 {
     parser->selection->program.n_instrs = value->start;
     value->kind = OPERAND_SILENT;
 }
 
-/* The constant that a value is, or NaN. */
 double resreq_operand_constant(const struct resreq_parser *parser,
                                const struct resreq_operand *value, int end)
 {
@@ -70,7 +68,6 @@ double resreq_operand_constant(const struct resreq_parser *parser,
     return is_one && instr->op == RESREQ_OP_NUMBER ? instr->number : (double)NAN;
 }
 
-/* The numeric resource that a value is, or -1. */
 int resreq_operand_column(const struct resreq_parser *parser,
                           const struct resreq_operand *value, int end)
 {
@@ -99,7 +96,6 @@ bool resreq_operand_fail_text(struct resreq_parser *parser,
         "resource is compared with");
 }
 
-/* Makes a value a truth on the stack. */
 bool resreq_operand_to_truth(struct resreq_parser *parser, struct resreq_operand *value)
 {
     switch (value->kind) {
@@ -123,7 +119,6 @@ bool resreq_operand_to_truth(struct resreq_parser *parser, struct resreq_operand
     return true;
 }
 
-/* Makes a value a number on the stack. */
 bool resreq_operand_to_number(struct resreq_parser *parser,
                               struct resreq_operand *value)
 {
@@ -235,7 +230,7 @@ bool resreq_operand_resource(struct resreq_parser *parser, struct resreq_operand
     return true;
 }
 
-/* What defined() takes: names of Resource sections without an INTERVAL. */
+/* defined() takes names of Resource sections without an INTERVAL. */
 static bool check_defined(struct resreq_parser *parser, struct resreq_place place,
                           int id)
 {

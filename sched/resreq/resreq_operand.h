@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_operand.h: what the readers of a select section share: where they stand in the
- * text, and what a part of it has become.
+/* resreq_operand.h: the state of the parser of a select section, and the operands that
+ * it has parsed.
  *
  * An operand says where its instructions begin and of what kind it is. Strings and
- * quoted texts emit nothing until their comparison is complete; an operand that says
- * nothing takes back what it has emitted.
+ * quoted texts emit nothing until their comparison is complete. Lenient, an operand
+ * that has no meaning is silent: its instructions are removed again.
  *
- * Errors: functions that return bool give false with the parser's fault filled.
- * Layer: sched, within resreq_select and resreq_compare. */
+ * Errors: functions that return bool return false with the parser's `error` filled.
+ * Layer: sched, for resreq_select and resreq_compare. */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_OPERAND_H
 #define SUBLET_SCHED_RESREQ_RESREQ_OPERAND_H
 
@@ -19,8 +19,8 @@ enum resreq_operand_kind {
     OPERAND_FLAG,   /* a Boolean resource */
     OPERAND_STRING, /* a string resource; nothing emitted */
     OPERAND_TEXT,   /* a quoted text; nothing emitted */
-    OPERAND_OPEN,   /* a name that an open catalogue does not have; nothing emitted */
-    OPERAND_SILENT, /* says nothing; nothing emitted */
+    OPERAND_OPEN,   /* a name that is not in an open catalogue; nothing emitted */
+    OPERAND_SILENT, /* has no meaning; nothing emitted */
 };
 
 struct resreq_operand {
@@ -34,41 +34,43 @@ struct resreq_parser {
     struct arena *arena;
     const struct resreq_language *language;
     struct resreq_lex lex;
-    struct resreq_place last; /* what was read last, for "missing value" near it */
+    struct resreq_place
+        last; /* what was read last: errors say "missing value" near it */
     struct resreq_selection *selection;
     struct resreq_notes *notes;
-    struct resreq_error *fault;
+    struct resreq_error *error;
     int nesting;
-    /* Each level of the grammar looks at the next token: it is read once. */
+    /* The next token, read once, as each level of the grammar looks at it. */
     struct lex_token ahead;
-    struct resreq_lex ahead_from, ahead_to; /* where it begins, and what is behind it */
+    struct resreq_lex ahead_from, ahead_to; /* where it begins and ends */
 };
 
 #define RESREQ_FAIL(parser, place, reason, ...)                                        \
-    (resreq_error_set((parser)->fault, RESREQ_SELECT, place, reason, __VA_ARGS__),     \
+    (resreq_error_set((parser)->error, RESREQ_SELECT, place, reason, __VA_ARGS__),     \
      false)
 
 bool resreq_operand_is_lenient(const struct resreq_parser *parser);
 struct lex_token resreq_operand_take_token(struct resreq_parser *parser);
 struct lex_token resreq_operand_peek_token(struct resreq_parser *parser);
 
-/* Instructions: how many there are, one of them, one more. */
+/* Number of instructions, one of them, and appending one. */
 int resreq_operand_count_instrs(const struct resreq_parser *parser);
 struct resreq_instr *resreq_operand_instr_at(const struct resreq_parser *parser,
                                              int index);
 void resreq_operand_emit(struct resreq_parser *parser, struct resreq_instr instr);
 void resreq_operand_emit_op(struct resreq_parser *parser, enum resreq_op op);
 
-/* It says nothing: what it has emitted is taken back. */
+/* Makes the operand silent: removes its instructions. */
 void resreq_operand_silence(struct resreq_parser *parser, struct resreq_operand *value);
-/* The constant that an operand is whose instructions end before `end`, or NaN. */
+/* The value of an operand that is a constant, whose instructions end before `end`; else
+ * NaN. */
 double resreq_operand_constant(const struct resreq_parser *parser,
                                const struct resreq_operand *value, int end);
-/* Likewise the numeric resource, or -1. */
+/* The id of an operand that is a numeric resource; else -1. */
 int resreq_operand_column(const struct resreq_parser *parser,
                           const struct resreq_operand *value, int end);
 
-/* Makes it a truth, or a number, on the stack. */
+/* Converts the operand to a truth, or to a number, on the stack. */
 bool resreq_operand_to_truth(struct resreq_parser *parser,
                              struct resreq_operand *value);
 bool resreq_operand_to_number(struct resreq_parser *parser,
@@ -76,12 +78,12 @@ bool resreq_operand_to_number(struct resreq_parser *parser,
 bool resreq_operand_fail_text(struct resreq_parser *parser,
                               const struct resreq_operand *value);
 
-/* The resource that a name stands for, or -1; it is not asked for. */
+/* The id of the resource with that name, or -1; the program does not name it yet. */
 int resreq_operand_find(const struct resreq_parser *parser, struct resreq_place place);
-/* The name at value->place becomes an operand. */
+/* Makes an operand of the name at value->place. */
 bool resreq_operand_resource(struct resreq_parser *parser,
                              struct resreq_operand *value);
-/* The word `defined` was read: the rest of the call. */
+/* Parses the rest of a call after the word `defined`. */
 bool resreq_operand_defined(struct resreq_parser *parser, struct resreq_operand *value);
 
 #endif

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_order.c: every host's values, turned so that less is better, then one sort. */
+/* resreq_order.c: see resreq_order.h. The values of every host are converted so that
+ * less is better, then sorted once. */
 #include "sched/resreq/resreq_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FAIL(fault, place, reason, ...)                                                \
-    resreq_error_set(fault, RESREQ_ORDER, place, reason, __VA_ARGS__)
+#define FAIL(error, place, reason, ...)                                                \
+    resreq_error_set(error, RESREQ_ORDER, place, reason, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- reading */
 
 static int add_key(const struct resources *resources, bool is_open,
                    struct resreq_place name, bool is_reversed,
-                   struct resreq_order *order, struct resreq_error *fault)
+                   struct resreq_order *order, struct resreq_error *error)
 {
     int id = resources_find(resources, name.source + name.at, (size_t)name.length);
     if (id < 0 && !is_open) {
-        return FAIL(fault, name, RESREQ_BAD_NAME, "there is no resource of this name");
+        return FAIL(error, name, RESREQ_BAD_NAME, "there is no resource of this name");
     }
     if (id >= 0 && !resources_at(resources, id)->is_orderable) {
-        return FAIL(fault, name, RESREQ_BAD_TYPE,
+        return FAIL(error, name, RESREQ_BAD_TYPE,
                     "hosts are ordered by load indices and other numeric resources");
     }
     if (order->n_keys == RESREQ_ORDER_MAX) {
-        return FAIL(fault, name, RESREQ_BAD_VALUE, "at most %d resources in an order",
+        return FAIL(error, name, RESREQ_BAD_VALUE, "at most %d resources in an order",
                     RESREQ_ORDER_MAX);
     }
     order->keys[order->n_keys].id = id < 0 ? RESOURCE_R15S : id;
@@ -34,7 +35,7 @@ static int add_key(const struct resources *resources, bool is_open,
 
 int resreq_order_parse(const struct resources *resources, bool is_open,
                        struct resreq_lex lex, struct resreq_place keyword,
-                       struct resreq_order *order, struct resreq_error *fault)
+                       struct resreq_order *order, struct resreq_error *error)
 {
     struct lex_token token = resreq_lex_next(&lex);
     if (token.kind == LEX_NOT) {
@@ -46,10 +47,10 @@ int resreq_order_parse(const struct resources *resources, bool is_open,
             token = resreq_lex_next(&lex);
         }
         if (token.kind != LEX_NAME) {
-            return FAIL(fault, token.kind == LEX_END ? keyword : token.place,
+            return FAIL(error, token.kind == LEX_END ? keyword : token.place,
                         RESREQ_NO_VALUE, "expected [!][-]RESOURCE[:[-]RESOURCE]...");
         }
-        int code = add_key(resources, is_open, token.place, is_reversed, order, fault);
+        int code = add_key(resources, is_open, token.place, is_reversed, order, error);
         if (code != 0) {
             return code;
         }
@@ -58,7 +59,7 @@ int resreq_order_parse(const struct resources *resources, bool is_open,
             return 0;
         }
         if (token.kind != LEX_COLON) {
-            return FAIL(fault, token.place, RESREQ_BAD_SYNTAX,
+            return FAIL(error, token.place, RESREQ_BAD_SYNTAX,
                         "resources of an order are separated by colons");
         }
         token = resreq_lex_next(&lex);
@@ -96,9 +97,9 @@ static int compare_items(const void *left, const void *right)
 }
 
 static double normalized(const struct resource_table *table,
-                         const struct resource_overrides *lefts, int row, int id)
+                         const struct resource_overrides *overrides, int row, int id)
 {
-    const double *left = resource_table_find_override(lefts, id);
+    const double *left = resource_table_find_override(overrides, id);
     double value = left != NULL ? left[row] : resource_table_number(table, row, id);
     double factor = resource_table_number(table, row, RESOURCE_CPUF);
     bool is_queue = id == RESOURCE_R15S || id == RESOURCE_R1M || id == RESOURCE_R15M;
@@ -113,7 +114,8 @@ static bool is_ok(const struct resource_table *table, int row)
 
 void resreq_order_sort(const struct resreq_order *order,
                        const struct resource_table *table,
-                       const struct resource_overrides *lefts, int *rows, int n_rows)
+                       const struct resource_overrides *overrides, int *rows,
+                       int n_rows)
 {
     if (n_rows < 2 || order->n_keys == 0) {
         return;
@@ -127,7 +129,7 @@ void resreq_order_sort(const struct resreq_order *order,
         items[i] = (struct item){rows[i], !is_ok(table, rows[i]), order->n_keys, own};
         for (int k = 0; k < order->n_keys; k++) {
             int id = order->keys[k].id;
-            double value = normalized(table, lefts, rows[i], id);
+            double value = normalized(table, overrides, rows[i], id);
             bool is_less_better = resources_at(resources, id)->is_increasing !=
                                   order->keys[k].is_reversed;
             own[k] = is_less_better ? value : -value;

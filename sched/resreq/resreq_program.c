@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_program.c: the loops. Every loop over a block has a constant number of rounds
- * and no branch in it, which is what compilers make vector code of; columns are padded
- * to whole blocks for that.
+/* resreq_program.c: see resreq_program.h. Every loop over a block has a constant number
+ * of rounds and no branch, so that compilers vectorize it; columns are padded to whole
+ * blocks for that.
  *
  *     swp > 50 && fs    COLUMN swp, NUMBER 50, COMPARE >, FLAG fs, AND
  *
- * COLUMN copies nothing, its entry points into the column. An arithmetic result r is
- * kept as r + (r - r): r where it is finite, NaN where it is not, and with NaN every
- * comparison is false; != is written as < or >, for that. */
+ * COLUMN copies nothing: its entry points into the column. An arithmetic result r is
+ * stored as r + (r - r): this is r if it is finite, else NaN, and every comparison with
+ * NaN is false. For that reason != is computed as < or >. */
 #include "sched/resreq/resreq_program.h"
 
 #include <string.h>
 
 enum { BLOCK = RESOURCE_BLOCK };
 
-/* A stack entry: where its values are, and room for those that were computed. */
+/* A stack entry: a pointer to its values, and space for values that were computed. */
 struct entry {
     const double *numbers;
     const uint8_t *truths;
     union {
         double numbers[BLOCK];
         uint8_t truths[BLOCK];
-    } room;
+    } storage;
 };
 
 struct run {
     const struct resource_table *table;
-    const struct resource_overrides *lefts;
+    const struct resource_overrides *overrides;
     const struct resreq_local *local;
-    int first; /* row of the block */
+    int first; /* first row of the block */
     int n_rows;
     struct entry *top;
 };
@@ -73,7 +73,7 @@ void resreq_program_name(struct arena *arena, struct resreq_program *program, in
     program->named[program->n_named++] = id;
 }
 
-/* How many entries an instruction leaves more than it takes. */
+/* By how many entries an instruction makes the stack grow. */
 static int growth(enum resreq_op op)
 {
     switch (op) {
@@ -135,7 +135,7 @@ static void push_flags(struct run *run, const uint8_t *column)
 
 static void push_column(struct run *run, int id)
 {
-    const double *left = resource_table_find_override(run->lefts, id);
+    const double *left = resource_table_find_override(run->overrides, id);
     const double *column =
         left != NULL ? left : resource_table_column(run->table, id).numbers;
     struct entry *entry = ++run->top;
@@ -146,16 +146,16 @@ static void push_number(struct run *run, double number)
 {
     struct entry *entry = ++run->top;
     for (int i = 0; i < BLOCK; i++) {
-        entry->room.numbers[i] = number;
+        entry->storage.numbers[i] = number;
     }
-    entry->numbers = entry->room.numbers;
+    entry->numbers = entry->storage.numbers;
 }
 
 static uint8_t *push_truths(struct run *run)
 {
     struct entry *entry = ++run->top;
-    entry->truths = entry->room.truths;
-    return entry->room.truths;
+    entry->truths = entry->storage.truths;
+    return entry->storage.truths;
 }
 
 static void push_equal_text(struct run *run, const int32_t *texts, int32_t number,
@@ -223,7 +223,7 @@ static void push_local(struct run *run, const struct resreq_instr *instr)
     int32_t number = resource_table_find_text(run->table, text, strlen(text));
     bool is_equal = instr->relation == RESREQ_EQ;
     push_equal_text(run, texts, number, is_equal);
-    uint8_t *out = run->top->room.truths;
+    uint8_t *out = run->top->storage.truths;
     for (int i = 0; run->local->takes_unknown && i < BLOCK; i++) {
         if (texts == NULL || texts[run->first + i] == RESOURCE_TEXT_NONE) {
             out[i] = is_equal;
@@ -237,7 +237,7 @@ static void negate(struct run *run)
 {
     struct entry *entry = run->top;
     const double *in = entry->numbers;
-    double *out = entry->room.numbers;
+    double *out = entry->storage.numbers;
     for (int i = 0; i < BLOCK; i++) {
         out[i] = -in[i];
     }
@@ -256,7 +256,7 @@ static void calculate(struct run *run, enum resreq_op op)
     struct entry *right = run->top--;
     const double *b = right->numbers;
     const double *a = run->top->numbers;
-    double *out = run->top->room.numbers;
+    double *out = run->top->storage.numbers;
     switch ((int)op) {
     case RESREQ_OP_MULTIPLY:
         LOOP(a[i] * b[i]);
@@ -277,8 +277,8 @@ static void calculate(struct run *run, enum resreq_op op)
     }                                                                                  \
     break
 
-/* The result may not overwrite what it is made of: it is shorter, and comes in the
- * left operand's room. */
+/* The result is shorter than its operands, so it is written into the space of the left
+ * one from its start. */
 static void compare(struct run *run, enum resreq_relation relation)
 {
     const double *b = run->top->numbers;
@@ -299,8 +299,8 @@ static void compare(struct run *run, enum resreq_relation relation)
     case RESREQ_NE:
         LOOP((a[i] < b[i]) | (a[i] > b[i]));
     }
-    memcpy(run->top->room.truths, out, BLOCK);
-    run->top->truths = run->top->room.truths;
+    memcpy(run->top->storage.truths, out, BLOCK);
+    run->top->truths = run->top->storage.truths;
 }
 
 #undef LOOP
@@ -319,16 +319,16 @@ static void widen(struct run *run)
     uint8_t in[BLOCK];
     memcpy(in, entry->truths, BLOCK);
     for (int i = 0; i < BLOCK; i++) {
-        entry->room.numbers[i] = in[i];
+        entry->storage.numbers[i] = in[i];
     }
-    entry->numbers = entry->room.numbers;
+    entry->numbers = entry->storage.numbers;
 }
 
 static void invert(struct run *run)
 {
     struct entry *entry = run->top;
     const uint8_t *in = entry->truths;
-    uint8_t *out = entry->room.truths;
+    uint8_t *out = entry->storage.truths;
     for (int i = 0; i < BLOCK; i++) {
         out[i] = in[i] ^ 1;
     }
@@ -340,7 +340,7 @@ static void join(struct run *run, enum resreq_op op)
     const uint8_t *b = run->top->truths;
     run->top--;
     const uint8_t *a = run->top->truths;
-    uint8_t *out = run->top->room.truths;
+    uint8_t *out = run->top->storage.truths;
     if (op == RESREQ_OP_AND) {
         for (int i = 0; i < BLOCK; i++) {
             out[i] = a[i] & b[i];
@@ -417,7 +417,7 @@ static bool is_named(const struct resreq_program *program, int id)
     return false;
 }
 
-/* Hosts with an exclusive resource that the selection does not name. */
+/* Deselects hosts with an exclusive resource that the selection does not name. */
 static void drop_exclusive(const struct resreq_program *program,
                            const struct resource_table *table, uint8_t *matches)
 {
@@ -436,12 +436,13 @@ static void drop_exclusive(const struct resreq_program *program,
 
 void resreq_program_run(const struct resreq_program *program,
                         const struct resource_table *table,
-                        const struct resource_overrides *lefts,
+                        const struct resource_overrides *overrides,
                         const struct resreq_local *local, uint8_t *matches)
 {
-    struct entry stack[RESREQ_STACK_MAX + 2]; /* TRUTH takes one for a moment */
+    struct entry stack[RESREQ_STACK_MAX + 2]; /* TRUTH needs one more temporarily */
     int n_rows = resource_table_rows(table);
-    struct run run = {.table = table, .lefts = lefts, .local = local, .n_rows = n_rows};
+    struct run run = {
+        .table = table, .overrides = overrides, .local = local, .n_rows = n_rows};
     if (program->n_instrs == 0) {
         memset(matches, 1, (size_t)n_rows);
     }

@@ -4,8 +4,8 @@
  *     queue   mem=200:duration=20:decay=1     job   mem=100
  *     merged  mem=100:duration=20:decay=1     after 10 of 20 minutes: 50
  *
- * A text is read string by string: amounts first, then duration and decay, which
- * become the phases of all amounts of the string. */
+ * A text is parsed string by string: amounts first, then duration and decay, which give
+ * the phases of all amounts of the string. */
 #include "sched/resreq/resreq_rusage.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
-/* Values between parentheses, or one. */
+/* One value, or several in parentheses. */
 struct values {
     int64_t items[RESREQ_RUSAGE_PHASES_MAX];
     int count;
@@ -27,14 +27,15 @@ struct draft {
     struct values amounts;
 };
 
-struct usage_reader {
+struct rusage_reader {
     struct resreq_words words;
     struct arena *arena;
-    bool is_record; /* not a user's text: what is unknown is left out */
+    bool is_record; /* a stored text: unknown resources are skipped */
     struct draft drafts[RESREQ_RUSAGE_ITEMS_MAX];
-    int n_drafts; /* of this string */
+    int n_drafts; /* of the string that is being read */
     struct values durations, decays;
-    struct resreq_rusage_item items[RESREQ_RUSAGE_ITEMS_MAX]; /* of this alternative */
+    struct resreq_rusage_item
+        items[RESREQ_RUSAGE_ITEMS_MAX]; /* of the alternative that is being read */
     int n_items;
     struct resreq_rusage alternatives[RESREQ_RUSAGES_MAX];
     int n_alternatives;
@@ -42,7 +43,7 @@ struct usage_reader {
 
 /* ---------------------------------------------------------------- values */
 
-static int take_amount(struct usage_reader *reader, int64_t *milli)
+static int take_amount(struct rusage_reader *reader, int64_t *milli)
 {
     struct lex_token token = resreq_lex_peek(&reader->words.lex);
     const double most = (double)RESREQ_RUSAGE_MILLI_MAX / 1000;
@@ -56,7 +57,7 @@ static int take_amount(struct usage_reader *reader, int64_t *milli)
     return 0;
 }
 
-static int take_duration(struct usage_reader *reader, int64_t *ms)
+static int take_duration(struct rusage_reader *reader, int64_t *ms)
 {
     static const char expected[] =
         "a duration of at most 30 years: minutes, or with s, m, h";
@@ -75,7 +76,7 @@ static int take_duration(struct usage_reader *reader, int64_t *ms)
     return code;
 }
 
-static int take_decay(struct usage_reader *reader, int64_t *decay)
+static int take_decay(struct rusage_reader *reader, int64_t *decay)
 {
     struct lex_token token = resreq_lex_peek(&reader->words.lex);
     *decay = resreq_words_is(token.place, "1");
@@ -87,8 +88,8 @@ static int take_decay(struct usage_reader *reader, int64_t *decay)
 }
 
 /* One value, or several in parentheses. */
-static int take_values(struct usage_reader *reader,
-                       int (*take_one)(struct usage_reader *, int64_t *),
+static int take_values(struct rusage_reader *reader,
+                       int (*take_one)(struct rusage_reader *, int64_t *),
                        struct values *values)
 {
     struct resreq_words *words = &reader->words;
@@ -121,7 +122,8 @@ static bool is_same_name(const struct resreq_rusage_item *a,
                   (size_t)a->place.length) == 0;
 }
 
-static int find_resource(struct usage_reader *reader, struct resreq_place name, int *id)
+static int find_resource(struct rusage_reader *reader, struct resreq_place name,
+                         int *id)
 {
     struct resreq_words *words = &reader->words;
     *id = resources_find(words->resources, name.source + name.at, (size_t)name.length);
@@ -141,7 +143,7 @@ static int find_resource(struct usage_reader *reader, struct resreq_place name, 
     return 0;
 }
 
-static int check_once(struct usage_reader *reader,
+static int check_once(struct rusage_reader *reader,
                       const struct resreq_rusage_item *item)
 {
     bool is_twice = false;
@@ -163,7 +165,7 @@ static int check_once(struct usage_reader *reader,
     return 0;
 }
 
-static int take_scope(struct usage_reader *reader, enum resreq_scope *scope)
+static int take_scope(struct rusage_reader *reader, enum resreq_scope *scope)
 {
     static const struct {
         const char *word;
@@ -188,7 +190,7 @@ static int take_scope(struct usage_reader *reader, enum resreq_scope *scope)
 
 /* ---------------------------------------------------------------- strings */
 
-static int take_resource(struct usage_reader *reader, struct resreq_place name)
+static int take_resource(struct rusage_reader *reader, struct resreq_place name)
 {
     struct draft draft = {.item = {.place = name}};
     int code = find_resource(reader, name, &draft.item.id);
@@ -203,8 +205,8 @@ static int take_resource(struct usage_reader *reader, struct resreq_place name)
     return code;
 }
 
-/* NAME=VALUE, where NAME may be duration or decay behind at least one resource. */
-static int take_term(struct usage_reader *reader, bool is_first)
+/* NAME=VALUE; NAME may be duration or decay after the first resource. */
+static int take_term(struct rusage_reader *reader, bool is_first)
 {
     struct resreq_words *words = &reader->words;
     struct resreq_place name;
@@ -227,8 +229,9 @@ static int take_term(struct usage_reader *reader, bool is_first)
                        : take_resource(reader, name);
 }
 
-/* All but the last have a duration, and no phase has more than the one before. */
-static int check_phases(struct usage_reader *reader, const struct draft *draft)
+/* Checks that all phases but the last have a duration, and that amounts do not
+ * increase. */
+static int check_phases(struct rusage_reader *reader, const struct draft *draft)
 {
     const struct values *amounts = &draft->amounts;
     int n_durations = reader->durations.count;
@@ -250,7 +253,7 @@ static int check_phases(struct usage_reader *reader, const struct draft *draft)
     return 0;
 }
 
-static int end_draft(struct usage_reader *reader, const struct draft *draft)
+static int end_draft(struct rusage_reader *reader, const struct draft *draft)
 {
     int code = check_phases(reader, draft);
     struct resreq_rusage_item item = draft->item;
@@ -275,7 +278,7 @@ static int end_draft(struct usage_reader *reader, const struct draft *draft)
 }
 
 /* Up to a comma, || or the end. */
-static int take_string(struct usage_reader *reader)
+static int take_string(struct rusage_reader *reader)
 {
     bool is_first = true;
     int code;
@@ -290,7 +293,7 @@ static int take_string(struct usage_reader *reader)
     return code;
 }
 
-static int take_alternative(struct usage_reader *reader)
+static int take_alternative(struct rusage_reader *reader)
 {
     int code;
     reader->n_items = 0;
@@ -312,7 +315,7 @@ static int take_alternative(struct usage_reader *reader)
     return code;
 }
 
-static int take_all(struct usage_reader *reader)
+static int take_all(struct rusage_reader *reader)
 {
     int code;
     do {
@@ -325,32 +328,32 @@ static int take_all(struct usage_reader *reader)
 
 /* ---------------------------------------------------------------- levels */
 
-static const struct resreq_rusage_item *find_item(const struct resreq_rusage *usage,
+static const struct resreq_rusage_item *find_item(const struct resreq_rusage *rusage,
                                                   const struct resreq_rusage_item *like)
 {
-    for (int i = 0; i < usage->n_items; i++) {
-        if (is_same_name(&usage->items[i], like)) {
-            return &usage->items[i];
+    for (int i = 0; i < rusage->n_items; i++) {
+        if (is_same_name(&rusage->items[i], like)) {
+            return &rusage->items[i];
         }
     }
     return NULL;
 }
 
-const struct resrsv_limit *resreq_rusage_find_limit(const struct resrsv_limits *ranges,
+const struct resrsv_limit *resreq_rusage_find_limit(const struct resrsv_limits *limits,
                                                     int id)
 {
-    for (int i = 0; i < ranges->n_items; i++) {
-        if (ranges->items[i].id == id) {
-            return &ranges->items[i];
+    for (int i = 0; i < limits->n_items; i++) {
+        if (limits->items[i].id == id) {
+            return &limits->items[i];
         }
     }
     return NULL;
 }
 
-/* A queue's part of a built-in resource, and any duration of its, may not be exceeded.
- */
+/* A job may not exceed what its queue reserves of a built-in resource, nor any
+ * duration. */
 static int check_cap(const struct resreq_rusage_item *strong,
-                     const struct resreq_rusage_item *weak, struct resreq_error *fault)
+                     const struct resreq_rusage_item *weak, struct resreq_error *error)
 {
     int64_t duration_ms = strong->phases[0].duration_ms;
     int64_t most_ms = weak->phases[0].duration_ms;
@@ -360,7 +363,7 @@ static int check_cap(const struct resreq_rusage_item *strong,
     if (!is_more && !is_longer) {
         return 0;
     }
-    return resreq_error_set(fault, RESREQ_RUSAGE, strong->place,
+    return resreq_error_set(error, RESREQ_RUSAGE, strong->place,
                             "cannot exceed queue's resource reservation",
                             "the queue reserves %s",
                             is_more ? "less" : "it for less time");
@@ -385,8 +388,8 @@ static struct resreq_rusage_item join_items(struct arena *arena,
 }
 
 static int join(struct arena *arena, const struct resreq_rusage *strong,
-                const struct resreq_rusage *weak, const struct resrsv_limits *ranges,
-                struct resreq_rusage *joined, struct resreq_error *fault)
+                const struct resreq_rusage *weak, const struct resrsv_limits *limits,
+                struct resreq_rusage *joined, struct resreq_error *error)
 {
     size_t n_most = (size_t)strong->n_items + (size_t)weak->n_items;
     struct resreq_rusage_item *items = arena_alloc(arena, n_most, sizeof(*items));
@@ -394,9 +397,9 @@ static int join(struct arena *arena, const struct resreq_rusage *strong,
     for (int i = 0; i < strong->n_items; i++) {
         const struct resreq_rusage_item *own = &strong->items[i];
         const struct resreq_rusage_item *other = find_item(weak, own);
-        bool is_capped = other != NULL && ranges != NULL &&
-                         resreq_rusage_find_limit(ranges, own->id) == NULL;
-        int code = is_capped ? check_cap(own, other, fault) : 0;
+        bool is_capped = other != NULL && limits != NULL &&
+                         resreq_rusage_find_limit(limits, own->id) == NULL;
+        int code = is_capped ? check_cap(own, other, error) : 0;
         if (code != 0) {
             return code;
         }
@@ -411,16 +414,17 @@ static int join(struct arena *arena, const struct resreq_rusage *strong,
     return 0;
 }
 
-static struct resreq_place place_of(const struct resreq_rusages *usages)
+static struct resreq_place place_of(const struct resreq_rusages *rusages)
 {
-    return usages->alternatives[0].n_items > 0 ? usages->alternatives[0].items[0].place
-                                               : (struct resreq_place){.source = ""};
+    return rusages->alternatives[0].n_items > 0
+               ? rusages->alternatives[0].items[0].place
+               : (struct resreq_place){.source = ""};
 }
 
 int resreq_rusage_merge(struct arena *arena, const struct resreq_rusages *strong,
                         const struct resreq_rusages *weak,
-                        const struct resrsv_limits *ranges,
-                        struct resreq_rusages *merged, struct resreq_error *fault)
+                        const struct resrsv_limits *limits,
+                        struct resreq_rusages *merged, struct resreq_error *error)
 {
     if (strong->n_alternatives == 0 || weak->n_alternatives == 0) {
         *merged = strong->n_alternatives == 0 ? *weak : *strong;
@@ -429,7 +433,7 @@ int resreq_rusage_merge(struct arena *arena, const struct resreq_rusages *strong
     int n_all = strong->n_alternatives * weak->n_alternatives, n_joined = 0;
     if (n_all > RESREQ_RUSAGES_MAX) {
         return resreq_error_set(
-            fault, RESREQ_RUSAGE, place_of(strong), RESREQ_BAD_VALUE,
+            error, RESREQ_RUSAGE, place_of(strong), RESREQ_BAD_VALUE,
             "at most %d alternatives, together with those of queue and application",
             RESREQ_RUSAGES_MAX);
     }
@@ -437,7 +441,7 @@ int resreq_rusage_merge(struct arena *arena, const struct resreq_rusages *strong
     for (int i = 0; i < strong->n_alternatives; i++) {
         for (int k = 0; k < weak->n_alternatives; k++) {
             int code = join(arena, &strong->alternatives[i], &weak->alternatives[k],
-                            ranges, &all[n_joined++], fault);
+                            limits, &all[n_joined++], error);
             if (code != 0) {
                 return code;
             }
@@ -447,8 +451,9 @@ int resreq_rusage_merge(struct arena *arena, const struct resreq_rusages *strong
     return 0;
 }
 
-/* The same resource in both of one level: where is it? */
-static int check_apart(struct usage_reader *reader, const struct resreq_rusages *before)
+/* Checks that two strings of a level do not reserve the same resource. */
+static int check_apart(struct rusage_reader *reader,
+                       const struct resreq_rusages *before)
 {
     for (int i = 0; i < before->n_alternatives; i++) {
         const struct resreq_rusage *old = &before->alternatives[i];
@@ -467,14 +472,14 @@ static int check_apart(struct usage_reader *reader, const struct resreq_rusages 
 }
 
 int resreq_rusage_parse(struct arena *arena, const struct resreq_language *language,
-                        const struct resreq_part *part, struct resreq_rusages *usages,
-                        struct resreq_notes *notes, struct resreq_error *fault)
+                        const struct resreq_part *part, struct resreq_rusages *rusages,
+                        struct resreq_notes *notes, struct resreq_error *error)
 {
-    struct usage_reader *reader = mem_alloc(1, sizeof(*reader));
+    struct rusage_reader *reader = mem_alloc(1, sizeof(*reader));
     reader->arena = arena;
-    resreq_words_init(&reader->words, language, part, notes, fault);
+    resreq_words_init(&reader->words, language, part, notes, error);
     int code = take_all(reader);
-    code = code != 0 ? code : check_apart(reader, usages);
+    code = code != 0 ? code : check_apart(reader, rusages);
     if (code == 0) {
         struct resreq_rusages read = {
             .alternatives = arena_copy(arena, reader->alternatives,
@@ -482,7 +487,7 @@ int resreq_rusage_parse(struct arena *arena, const struct resreq_language *langu
                                            sizeof(reader->alternatives[0])),
             .n_alternatives = reader->n_alternatives,
         };
-        code = resreq_rusage_merge(arena, usages, &read, NULL, usages, fault);
+        code = resreq_rusage_merge(arena, rusages, &read, NULL, rusages, error);
     }
     free(reader);
     return code;
@@ -603,36 +608,36 @@ static const char *item_text(struct arena *arena, const struct resources *resour
 }
 
 const char *resreq_rusage_text(struct arena *arena, const struct resources *resources,
-                               const struct resreq_rusage *usage)
+                               const struct resreq_rusage *rusage)
 {
     const char *text = "";
-    for (int i = 0; i < usage->n_items; i++) {
+    for (int i = 0; i < rusage->n_items; i++) {
         text = arena_printf(arena, "%s%s%s", text, i > 0 ? "," : "",
-                            item_text(arena, resources, &usage->items[i]));
+                            item_text(arena, resources, &rusage->items[i]));
     }
     return text;
 }
 
 void resreq_rusage_read(struct arena *arena, const struct resources *resources,
-                        const char *text, struct resreq_rusage *usage)
+                        const char *text, struct resreq_rusage *rusage)
 {
     const struct resreq_language language = {
         .resources = resources, .is_lenient = true, .is_open = true};
-    const char *kept = arena_str(arena, text);
+    const char *copy = arena_str(arena, text);
     const struct resreq_part part = {
         .section = RESREQ_RUSAGE,
-        .keyword = {.source = kept},
-        .content = {.source = kept, .end = (int)strlen(kept)},
+        .keyword = {.source = copy},
+        .content = {.source = copy, .end = (int)strlen(copy)},
     };
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_error fault;
-    struct usage_reader *reader = mem_alloc(1, sizeof(*reader));
+    struct resreq_error error;
+    struct rusage_reader *reader = mem_alloc(1, sizeof(*reader));
     reader->arena = arena;
     reader->is_record = true;
-    resreq_words_init(&reader->words, &language, &part, &notes, &fault);
-    *usage = (struct resreq_rusage){.items = NULL};
-    if (kept[0] != '\0' && take_all(reader) == 0) {
-        *usage = reader->alternatives[0];
+    resreq_words_init(&reader->words, &language, &part, &notes, &error);
+    *rusage = (struct resreq_rusage){.items = NULL};
+    if (copy[0] != '\0' && take_all(reader) == 0) {
+        *rusage = reader->alternatives[0];
     }
     free(reader);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_section.c: looks for words with a bracket behind them; all else is text that
- * lies between sections. */
+/* resreq_section.c: see resreq_section.h. Looks for words that are followed by a
+ * bracket; all other text is between sections. */
 #include "sched/resreq/resreq_section.h"
 
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "base/conf.h"
 
 struct cutter {
-    struct resreq_lex text; /* of the whole string, without quotes around it */
+    struct resreq_lex text; /* the whole string, without quotes around it */
     bool is_lenient;
-    int loose; /* where text outside of sections begins */
+    int loose; /* start of text outside of sections */
     struct resreq_parts *parts;
     struct resreq_notes *notes;
-    struct resreq_error *fault;
+    struct resreq_error *error;
 };
 
 static bool is_blank(char c)
@@ -32,7 +32,7 @@ static void trim(struct resreq_lex *text)
     }
 }
 
-/* 'swp>100' as a whole, but not 'a' == x || y == 'b'. */
+/* Strips quotes of 'swp>100' as a whole, but not of 'a' == x || y == 'b'. */
 static void strip_quotes(struct resreq_lex *text)
 {
     trim(text);
@@ -47,7 +47,8 @@ static void strip_quotes(struct resreq_lex *text)
     trim(text);
 }
 
-/* Behind the quoted text that begins at `at`; at the end where it is not closed. */
+/* The position after the quoted text that begins at `at`; the end if it is not closed.
+ */
 static int skip_quoted(const struct resreq_lex *text, int at)
 {
     const char *from = text->source + at + 1;
@@ -88,7 +89,7 @@ static int add_part(struct cutter *cutter, enum resreq_section section,
     struct resreq_parts *parts = cutter->parts;
     for (int i = 0; i < parts->count; i++) {
         if (parts->parts[i].section == section) {
-            return resreq_error_set_repeated(cutter->fault, section, keyword);
+            return resreq_error_set_repeated(cutter->error, section, keyword);
         }
     }
     parts->parts[parts->count++] = (struct resreq_part){
@@ -99,7 +100,7 @@ static int add_part(struct cutter *cutter, enum resreq_section section,
     return 0;
 }
 
-/* The first word, or what there is, of the text between two sections. */
+/* The first word of the text between two sections, or what there is. */
 static struct resreq_place first_word(const struct cutter *cutter, int from, int to)
 {
     struct resreq_lex lex = {cutter->text.source, from, to};
@@ -108,7 +109,8 @@ static struct resreq_place first_word(const struct cutter *cutter, int from, int
     return place;
 }
 
-/* Text outside of sections that ends at `to`: the implicit select, or too much. */
+/* Handles text outside of sections that ends at `to`: the implicit select, or an error.
+ */
 static int close_loose(struct cutter *cutter, int to, bool is_last)
 {
     struct resreq_lex loose = {cutter->text.source, cutter->loose, to};
@@ -126,16 +128,17 @@ static int close_loose(struct cutter *cutter, int to, bool is_last)
         return 0;
     }
     return resreq_error_set(
-        cutter->fault, RESREQ_SELECT, word, RESREQ_BAD_NAME,
+        cutter->error, RESREQ_SELECT, word, RESREQ_BAD_NAME,
         "after a section only further sections can follow: KEYWORD[...]");
 }
 
-/* The word has a bracket behind it, at `bracket`. Returns where the section ends. */
+/* Adds a section whose keyword is followed by a bracket. Returns where the section
+ * ends. */
 static int take_section(struct cutter *cutter, struct resreq_place word, int bracket)
 {
     int section = section_of(word);
     if (section < 0) {
-        return resreq_error_set(cutter->fault, RESREQ_SELECT, word, RESREQ_BAD_NAME,
+        return resreq_error_set(cutter->error, RESREQ_SELECT, word, RESREQ_BAD_NAME,
                                 "sections are select order rusage span same cu "
                                 "affinity, with a blank before the word");
     }
@@ -145,7 +148,7 @@ static int take_section(struct cutter *cutter, struct resreq_place word, int bra
     }
     int close = find_sign(&cutter->text, bracket + 1, ']');
     if (close < 0) {
-        return resreq_error_set(cutter->fault, (enum resreq_section)section, word,
+        return resreq_error_set(cutter->error, (enum resreq_section)section, word,
                                 RESREQ_BAD_SYNTAX, "the bracket is not closed");
     }
     code = add_part(cutter, (enum resreq_section)section, word, bracket + 1, close);
@@ -188,14 +191,14 @@ static int cut(struct cutter *cutter)
 
 int resreq_section_split(const char *source, bool is_lenient,
                          struct resreq_parts *parts, struct resreq_notes *notes,
-                         struct resreq_error *fault)
+                         struct resreq_error *error)
 {
     parts->count = 0;
     size_t length = strnlen(source, RES_REQ_MAX + 1);
     struct resreq_place start = {.source = source};
     if (length > RES_REQ_MAX) {
-        start.length = 16; /* enough to tell which one */
-        return resreq_error_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
+        start.length = 16; /* long enough to recognize it */
+        return resreq_error_set(error, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
                                 "a string has at most %d bytes", RES_REQ_MAX);
     }
     struct resreq_lex text = {.source = source, .at = 0, .end = (int)length};
@@ -204,7 +207,7 @@ int resreq_section_split(const char *source, bool is_lenient,
     if (brace >= 0) {
         start.at = brace;
         start.length = 1;
-        return resreq_error_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
+        return resreq_error_set(error, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
                                 "braces enclose whole requirements");
     }
     struct cutter cutter = {
@@ -213,7 +216,7 @@ int resreq_section_split(const char *source, bool is_lenient,
         .loose = text.at,
         .parts = parts,
         .notes = notes,
-        .fault = fault,
+        .error = error,
     };
     return cut(&cutter);
 }

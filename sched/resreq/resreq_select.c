@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_select.c: recursive descent, a function a level of the grammar, which emits as
- * it goes.
+/* resreq_select.c: recursive descent with a function per level of the grammar, which
+ * emits instructions on the way.
  *
  *     r15s < 1.0 || type == LINUX
  *     COLUMN r15s, NUMBER 1, COMPARE <, TEXT type == LINUX, OR */
@@ -131,7 +131,7 @@ static bool parse_not(struct resreq_parser *parser, struct resreq_operand *value
         return false;
     }
     if (value->kind ==
-        OPERAND_NUMBER) { /* 1 where it is 0: not where it is not finite */
+        OPERAND_NUMBER) { /* true for 0, but not for a value that is not finite */
         resreq_operand_emit(parser, (struct resreq_instr){.op = RESREQ_OP_NUMBER});
         resreq_operand_emit(parser, (struct resreq_instr){.op = RESREQ_OP_COMPARE,
                                                           .relation = RESREQ_EQ});
@@ -166,7 +166,7 @@ static bool parse_minus(struct resreq_parser *parser, struct resreq_operand *val
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* Two operands of arithmetic; the right one is on the stack, or is to be. */
+/* Arithmetic of two operands; the right one is already on the stack, or is emitted. */
 static bool calculate(struct resreq_parser *parser, struct resreq_operand *left,
                       struct resreq_operand *right, enum resreq_op op)
 {
@@ -264,7 +264,7 @@ static bool parse_equality(struct resreq_parser *parser, struct resreq_operand *
 
 /* ---------------------------------------------------------------- and, or */
 
-/* Joins two truths; one that says nothing leaves the other. */
+/* Joins two truths; if one has no meaning, the other remains. */
 static bool join(struct resreq_parser *parser, struct resreq_operand *left,
                  struct resreq_operand *right, enum resreq_op op)
 {
@@ -313,7 +313,8 @@ static bool parse_or(struct resreq_parser *parser, struct resreq_operand *left)
 
 /* ---------------------------------------------------------------- the old list */
 
-/* Old syntax: `-` alone is type == any; `-bool` is NOT, where it is the whole term. */
+/* Lenient syntax: a single `-` is type == any; `-bool` is NOT if it is the whole term.
+ */
 static bool parse_dash(struct resreq_parser *parser, struct resreq_operand *value,
                        bool *is_dash)
 {
@@ -384,7 +385,7 @@ static bool fail_rest(struct resreq_parser *parser, const struct lex_token *toke
     }
 }
 
-/* Terms up to the end of the part. */
+/* Parses terms up to the end of the part. */
 static bool parse_list(struct resreq_parser *parser, struct resreq_operand *value)
 {
     if (!parse_term(parser, value)) {
@@ -411,7 +412,7 @@ static bool parse_list(struct resreq_parser *parser, struct resreq_operand *valu
 int resreq_select_parse(struct arena *arena, const struct resreq_language *language,
                         struct resreq_lex lex, struct resreq_place keyword,
                         struct resreq_selection *selection, struct resreq_notes *notes,
-                        struct resreq_error *fault)
+                        struct resreq_error *error)
 {
     struct resreq_parser parser = {
         .arena = arena,
@@ -420,7 +421,7 @@ int resreq_select_parse(struct arena *arena, const struct resreq_language *langu
         .last = keyword,
         .selection = selection,
         .notes = notes,
-        .fault = fault,
+        .error = error,
         .ahead_from = {.at = -1},
     };
     struct resreq_operand value;
@@ -432,7 +433,7 @@ int resreq_select_parse(struct arena *arena, const struct resreq_language *langu
         resreq_operand_emit_op(&parser, RESREQ_OP_AND);
     }
     if (resreq_program_depth(&selection->program) > RESREQ_STACK_MAX) {
-        return resreq_error_set(fault, RESREQ_SELECT, keyword, RESREQ_BAD_SYNTAX,
+        return resreq_error_set(error, RESREQ_SELECT, keyword, RESREQ_BAD_SYNTAX,
                                 "nested too deep: more than %d operands wait for "
                                 "their operators",
                                 RESREQ_STACK_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_select.h: the text of a select section becomes instructions.
+/* resreq_select.h: compiles the text of a select section.
  *
  *     list    := or { ":" or }                          ":" only lenient, an AND
  *     or      := and { "||" and }          and      := equal { "&&" equal }
@@ -9,17 +9,18 @@
  *     product := unary { ("*" | "/") unary }            unary := { "!" | "-" } primary
  *     primary := number | name | "defined(" name ")" | "(" or ")"
  *
- * A string resource stands before a comparison, with a text behind it: a quoted one or
- * a bare word, which is always a text, never a resource. A quoted text may stand first.
+ * A string resource can only be compared with a text: a quoted text or a bare word,
+ * which is always a text, never a resource. A quoted text may also be the left side.
  *
- * Strict and lenient differ as docs/resreq.md lists it. Where the catalogue is open
- * (`resreq check`) a name that it does not have is taken for a resource of the type
- * that fits; such a program is not meant to be run.
+ * How strict and lenient syntax differ is listed in docs/resreq.md. In an open
+ * catalogue
+ * (`resreq check`) an unknown name is assumed to be a resource of the type that fits;
+ * such a program must not be run.
  *
- * Lenient, an unknown name makes its term say nothing: `x && mem > 5`, `x > 3 && mem >
+ * Lenient, a term with an unknown name has no meaning: `x && mem > 5`, `x > 3 && mem >
  * 5` and `!x && mem > 5` are all `mem > 5`.
  *
- * Errors: ERR_PARSE with the fault filled; the program is then of no use.
+ * Errors: ERR_PARSE with `error` filled; the program is unusable then.
  * Source: seed 003; lsf.md 5.2, 5.9. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_SELECT_H
 #define SUBLET_SCHED_RESREQ_RESREQ_SELECT_H
@@ -28,28 +29,28 @@
 #include "sched/resreq/resreq_lex.h"
 #include "sched/resreq/resreq_program.h"
 
-enum { RESREQ_NESTING_MAX = 64 }; /* parentheses and signs within one another */
+enum { RESREQ_NESTING_MAX = 64 }; /* nesting of parentheses and signs */
 
 struct resreq_language {
     const struct resources *resources;
     bool is_lenient;
-    bool is_open;      /* unknown names are resources */
-    bool has_local;    /* there is a local host: `local` is a word */
-    bool counts_slots; /* PARALLEL_SCHED_BY_SLOT: ncpus is slots */
+    bool is_open;      /* unknown names are assumed to be resources */
+    bool has_local;    /* there is a local host: `local` is a keyword */
+    bool counts_slots; /* PARALLEL_SCHED_BY_SLOT: ncpus means slots */
 };
 
 struct resreq_selection {
     struct resreq_program program;
-    bool names_type;            /* also by a lone `-` */
-    bool names_text_or_boolean; /* any string or Boolean resource */
+    bool names_type;            /* also as a single `-` */
+    bool names_text_or_boolean; /* names any string or Boolean resource */
 };
 
-/* Adds to the selection what stands at `keyword`'s content, from `lex->at` to its end,
- * with an AND where the selection has something already. */
+/* Parses `lex` from lex.at to its end and adds it to the selection, with an AND if the
+ * selection has something already. `keyword` is the section's, for errors. */
 int resreq_select_parse(struct arena *arena, const struct resreq_language *language,
                         struct resreq_lex lex, struct resreq_place keyword,
                         struct resreq_selection *selection, struct resreq_notes *notes,
-                        struct resreq_error *fault) MUST_CHECK;
+                        struct resreq_error *error) MUST_CHECK;
 
 /* Adds `type == local`, with an AND. */
 void resreq_select_default(struct arena *arena, struct resreq_selection *selection);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_span.c: see resreq_span.h; a small reader for each of the sections, out of
- * words between signs. */
+/* resreq_span.c: see resreq_span.h. Each section has a small parser of words and signs.
+ */
 #include "sched/resreq/resreq_span.h"
 
 #include "sched/resreq/resreq_words.h"
 
-/* A number of slots or of anything else of which there is one at least. */
+/* A number of slots or other things, at least 1. */
 static int take_number(struct resreq_words *reader, const char *expected, int *number)
 {
     struct resreq_place place = resreq_lex_peek(&reader->lex).place;
@@ -19,10 +19,10 @@ static int take_number(struct resreq_words *reader, const char *expected, int *n
 
 /* ---------------------------------------------------------------- span */
 
-static bool has_tile(const struct resreq_span *shape, struct resreq_place name)
+static bool has_ptile(const struct resreq_span *span, struct resreq_place name)
 {
-    for (int i = 0; i < shape->n_tiles; i++) {
-        if (resreq_words_is(name, shape->tiles[i].name)) {
+    for (int i = 0; i < span->n_ptiles; i++) {
+        if (resreq_words_is(name, span->ptiles[i].name)) {
             return true;
         }
     }
@@ -30,15 +30,15 @@ static bool has_tile(const struct resreq_span *shape, struct resreq_place name)
 }
 
 /* HP:8 */
-static int take_tile(struct arena *arena, struct resreq_words *reader,
-                     struct resreq_ptile *tiles, struct resreq_span *shape)
+static int take_ptile(struct arena *arena, struct resreq_words *reader,
+                      struct resreq_ptile *ptiles, struct resreq_span *span)
 {
     struct resreq_place name = resreq_lex_text(&reader->lex).place;
-    struct resreq_ptile *tile = &tiles[shape->n_tiles];
+    struct resreq_ptile *ptile = &ptiles[span->n_ptiles];
     if (name.length == 0) {
         return resreq_words_fail_next(reader, "TYPE:N or MODEL:N");
     }
-    if (shape->n_tiles == RESREQ_PTILES_MAX || has_tile(shape, name)) {
+    if (span->n_ptiles == RESREQ_PTILES_MAX || has_ptile(span, name)) {
         return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
                                  "each type or model once, and at most %d of them",
                                  RESREQ_PTILES_MAX);
@@ -46,29 +46,30 @@ static int take_tile(struct arena *arena, struct resreq_words *reader,
     if (!resreq_words_take(reader, LEX_COLON)) {
         return resreq_words_fail_next(reader, "TYPE:N or MODEL:N");
     }
-    tile->name = arena_strn(arena, name.source + name.at, (size_t)name.length);
-    shape->n_tiles++;
-    return take_number(reader, "TYPE:N or MODEL:N", &tile->n_slots);
+    ptile->name = arena_strn(arena, name.source + name.at, (size_t)name.length);
+    span->n_ptiles++;
+    return take_number(reader, "TYPE:N or MODEL:N", &ptile->n_slots);
 }
 
 /* ptile='!',HP:8,LINUX:2 */
-static int take_tiles(struct arena *arena, struct resreq_words *reader,
-                      struct resreq_span *shape)
+static int take_ptiles(struct arena *arena, struct resreq_words *reader,
+                       struct resreq_span *span)
 {
     struct lex_token token = resreq_lex_peek(&reader->lex);
     if (token.kind != LEX_QUOTED) {
-        return take_number(reader, "ptile=N or ptile='!'", &shape->n_span);
+        return take_number(reader, "ptile=N or ptile='!'", &span->n_slots);
     }
     resreq_lex_next(&reader->lex);
     if (!resreq_words_is(token.place, "!")) {
         return RESREQ_WORDS_FAIL(reader, token.place, RESREQ_BAD_VALUE,
                                  "expected ptile='!'");
     }
-    struct resreq_ptile *tiles = arena_alloc(arena, RESREQ_PTILES_MAX, sizeof(*tiles));
-    shape->span = RESREQ_SPAN_PTILE_ALL;
-    shape->tiles = tiles;
+    struct resreq_ptile *ptiles =
+        arena_alloc(arena, RESREQ_PTILES_MAX, sizeof(*ptiles));
+    span->kind = RESREQ_SPAN_PTILE_ALL;
+    span->ptiles = ptiles;
     while (resreq_words_take(reader, LEX_COMMA)) {
-        int code = take_tile(arena, reader, tiles, shape);
+        int code = take_ptile(arena, reader, ptiles, span);
         if (code != 0) {
             return code;
         }
@@ -76,7 +77,7 @@ static int take_tiles(struct arena *arena, struct resreq_words *reader,
     return 0;
 }
 
-static int take_hosts(struct resreq_words *reader, struct resreq_span *shape)
+static int take_hosts(struct resreq_words *reader, struct resreq_span *span)
 {
     struct resreq_place place = resreq_lex_text(&reader->lex).place;
     bool is_off = resreq_words_is(place, "-1");
@@ -84,22 +85,22 @@ static int take_hosts(struct resreq_words *reader, struct resreq_span *shape)
         return RESREQ_WORDS_FAIL(reader, place.length > 0 ? place : reader->keyword,
                                  RESREQ_BAD_VALUE, "expected hosts=1 or hosts=-1");
     }
-    shape->span = is_off ? RESREQ_SPAN_ANY : RESREQ_SPAN_HOST;
+    span->kind = is_off ? RESREQ_SPAN_ANY : RESREQ_SPAN_HOST;
     return 0;
 }
 
 static int read_span(struct arena *arena, struct resreq_words *reader,
-                     struct resreq_span *shape)
+                     struct resreq_span *span)
 {
     static const char expected[] =
         "hosts=1, hosts=-1, ptile=N, ptile='!', block=N or stripe";
     static const char *const keys[] = {"hosts", "ptile", "block", NULL};
     struct resreq_place name;
-    shape->place = reader->keyword;
-    shape->n_tiles = 0;
+    span->place = reader->keyword;
+    span->n_ptiles = 0;
     int code = resreq_words_name(reader, &name, expected);
     if (code == 0 && resreq_words_is(name, "stripe")) {
-        shape->span = RESREQ_SPAN_STRIPE;
+        span->kind = RESREQ_SPAN_STRIPE;
     } else if (code == 0) {
         if (!resreq_words_is_one(name, keys)) {
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME, "expected %s",
@@ -109,12 +110,12 @@ static int read_span(struct arena *arena, struct resreq_words *reader,
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_NO_VALUE, "expected %s",
                                      expected);
         }
-        shape->span =
+        span->kind =
             resreq_words_is(name, "block") ? RESREQ_SPAN_BLOCK : RESREQ_SPAN_PTILE;
-        code = resreq_words_is(name, "hosts") ? take_hosts(reader, shape)
+        code = resreq_words_is(name, "hosts") ? take_hosts(reader, span)
                : resreq_words_is(name, "ptile")
-                   ? take_tiles(arena, reader, shape)
-                   : take_number(reader, expected, &shape->n_span);
+                   ? take_ptiles(arena, reader, span)
+                   : take_number(reader, expected, &span->n_slots);
     }
     return code == 0 && !resreq_words_is_end(reader)
                ? resreq_words_fail_next(reader, "one span alone")
@@ -123,21 +124,21 @@ static int read_span(struct arena *arena, struct resreq_words *reader,
 
 /* ---------------------------------------------------------------- same */
 
-static bool add_same(struct resreq_span *shape, int id)
+static bool add_same(struct resreq_span *span, int id)
 {
-    for (int i = 0; i < shape->n_same; i++) {
-        if (shape->same[i] == id) {
+    for (int i = 0; i < span->n_same; i++) {
+        if (span->same[i] == id) {
             return true;
         }
     }
-    if (shape->n_same == RESREQ_SAME_MAX) {
+    if (span->n_same == RESREQ_SAME_MAX) {
         return false;
     }
-    shape->same[shape->n_same++] = id;
+    span->same[span->n_same++] = id;
     return true;
 }
 
-static int read_same(struct resreq_words *reader, struct resreq_span *shape)
+static int read_same(struct resreq_words *reader, struct resreq_span *span)
 {
     do {
         struct resreq_place name;
@@ -156,7 +157,7 @@ static int read_same(struct resreq_words *reader, struct resreq_span *shape)
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_TYPE,
                                      "hosts can be the same in static resources only");
         }
-        if (id >= 0 && !add_same(shape, id)) {
+        if (id >= 0 && !add_same(span, id)) {
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
                                      "at most %d resources", RESREQ_SAME_MAX);
         }
@@ -240,16 +241,16 @@ static int check_affinity(struct resreq_words *reader)
 }
 
 int resreq_span_parse(struct arena *arena, const struct resreq_language *language,
-                      const struct resreq_part *part, struct resreq_span *shape,
-                      struct resreq_notes *notes, struct resreq_error *fault)
+                      const struct resreq_part *part, struct resreq_span *span,
+                      struct resreq_notes *notes, struct resreq_error *error)
 {
     struct resreq_words reader;
-    resreq_words_init(&reader, language, part, notes, fault);
+    resreq_words_init(&reader, language, part, notes, error);
     switch (part->section) {
     case RESREQ_SPAN:
-        return read_span(arena, &reader, shape);
+        return read_span(arena, &reader, span);
     case RESREQ_SAME:
-        return read_same(&reader, shape);
+        return read_same(&reader, span);
     case RESREQ_CU:
         return check_cu(&reader);
     case RESREQ_AFFINITY:
@@ -265,48 +266,48 @@ int resreq_span_parse(struct arena *arena, const struct resreq_language *languag
 
 /* ---------------------------------------------------------------- levels */
 
-void resreq_span_merge(struct resreq_span *shape, const struct resreq_span *lower)
+void resreq_span_merge(struct resreq_span *span, const struct resreq_span *lower)
 {
-    if (shape->span == RESREQ_SPAN_NONE) {
-        shape->span = lower->span;
-        shape->n_span = lower->n_span;
-        shape->tiles = lower->tiles;
-        shape->n_tiles = lower->n_tiles;
-        shape->place = lower->place;
+    if (span->kind == RESREQ_SPAN_NONE) {
+        span->kind = lower->kind;
+        span->n_slots = lower->n_slots;
+        span->ptiles = lower->ptiles;
+        span->n_ptiles = lower->n_ptiles;
+        span->place = lower->place;
     }
     for (int i = 0; i < lower->n_same; i++) {
-        /* All that fit: each level has been read with that bound. */
-        if (!add_same(shape, lower->same[i])) {
+        /* All that fit: each level was parsed with that bound. */
+        if (!add_same(span, lower->same[i])) {
             return;
         }
     }
 }
 
-static bool is_same(const struct resreq_span *shape, int id)
+static bool is_same(const struct resreq_span *span, int id)
 {
-    for (int i = 0; i < shape->n_same; i++) {
-        if (shape->same[i] == id) {
+    for (int i = 0; i < span->n_same; i++) {
+        if (span->same[i] == id) {
             return true;
         }
     }
     return false;
 }
 
-int resreq_span_check(const struct resreq_span *shape, struct resreq_error *fault)
+int resreq_span_check(const struct resreq_span *span, struct resreq_error *error)
 {
-    bool is_type = is_same(shape, RESOURCE_TYPE),
-         is_model = is_same(shape, RESOURCE_MODEL);
-    if (shape->span != RESREQ_SPAN_PTILE_ALL) {
+    bool is_type = is_same(span, RESOURCE_TYPE),
+         is_model = is_same(span, RESOURCE_MODEL);
+    if (span->kind != RESREQ_SPAN_PTILE_ALL) {
         return 0;
     }
     if (is_type && is_model) {
         return resreq_error_set(
-            fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+            error, RESREQ_SPAN, span->place, RESREQ_BAD_VALUE,
             "ptile='!' requires same[type] or same[model], not both");
     }
-    return shape->n_tiles == 0 || is_type || is_model
+    return span->n_ptiles == 0 || is_type || is_model
                ? 0
-               : resreq_error_set(fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+               : resreq_error_set(error, RESREQ_SPAN, span->place, RESREQ_BAD_VALUE,
                                   "slots by type need same[type], slots by model "
                                   "same[model]");
 }

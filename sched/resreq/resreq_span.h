@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_span.h: how the slots of a parallel job lie on hosts: the sections span and
- * same, read and merged; and the two that nothing acts on yet, read for their form.
+/* resreq_span.h: how the slots of a parallel job are distributed over hosts: parses and
+ * merges the sections span and same. The sections cu and affinity are only checked for
+ * their form, because they are not supported yet.
  *
  *     span      hosts=1          all on one host
- *               hosts=-1         as if there were no span, whatever its queue says
+ *               hosts=-1         as without span, whatever the queue says
  *               ptile=N          N on each host
- *               ptile='!'        on each host as many as it has; with ,NAME:N behind it
+ *               ptile='!'        on each host as many as it has; with ,NAME:N after it
  *                                N on hosts of that type (with same[type]) or model
  *                                (with same[model])
  *               block=N          in blocks of N, as many on a host as fit
@@ -13,10 +14,10 @@
  *     same      RESOURCE[:RESOURCE]...   static ones
  *     cu        type=T:pref=config|maxavail|minavail:maxcus=N:usablecuslots=N:balance
  *               :excl
- *     affinity  LEVEL(...)... with its parentheses paired
+ *     affinity  LEVEL(...)... with balanced parentheses
  *
- * Of levels the job's span counts before its application's before its queue's; what
- * they want to be the same is joined.
+ * The span of the job counts before that of its application, and that before its
+ * queue's. The resources of same of all levels are combined.
  *
  * Ownership: the arena's. Errors: ERR_PARSE. Source: lsf.md 5.5, 5.6. Layer: sched
  * (base only). */
@@ -38,35 +39,36 @@ enum resreq_span_kind {
 };
 
 enum {
-    RESREQ_SAME_MAX = 16,   /* resources of all levels: hosts differ in fewer things */
-    RESREQ_PTILES_MAX = 100 /* types or models of one string */
+    RESREQ_SAME_MAX =
+        16, /* resources of all levels: hosts differ in fewer properties */
+    RESREQ_PTILES_MAX = 100 /* types or models in one string */
 };
 
-/* Slots for hosts of a type or a model. */
+/* Slots on hosts of a type or a model. */
 struct resreq_ptile {
     const char *name;
     int n_slots;
 };
 
 struct resreq_span {
-    enum resreq_span_kind span;
-    int n_span; /* of TILE and BLOCK */
-    const struct resreq_ptile *tiles;
-    int n_tiles;
-    int same[RESREQ_SAME_MAX]; /* resources, none twice */
+    enum resreq_span_kind kind;
+    int n_slots; /* of PTILE and BLOCK */
+    const struct resreq_ptile *ptiles;
+    int n_ptiles;
+    int same[RESREQ_SAME_MAX]; /* ids of resources, each once */
     int n_same;
-    struct resreq_place place; /* of the span; as long as the strings are */
+    struct resreq_place place; /* of the span; valid as long as the strings are */
 };
 
-/* One of those sections; the shape has what was read before. */
+/* Parses one of these sections and adds it to `span`. */
 int resreq_span_parse(struct arena *arena, const struct resreq_language *language,
-                      const struct resreq_part *part, struct resreq_span *shape,
+                      const struct resreq_part *part, struct resreq_span *span,
                       struct resreq_notes *notes,
-                      struct resreq_error *fault) MUST_CHECK;
-/* What a lower level says besides. */
-void resreq_span_merge(struct resreq_span *shape, const struct resreq_span *lower);
-/* That what all levels say goes together. */
-int resreq_span_check(const struct resreq_span *shape,
-                      struct resreq_error *fault) MUST_CHECK;
+                      struct resreq_error *error) MUST_CHECK;
+/* Adds the span and same of a lower level. */
+void resreq_span_merge(struct resreq_span *span, const struct resreq_span *lower);
+/* Checks that the result of all levels is consistent. */
+int resreq_span_check(const struct resreq_span *span,
+                      struct resreq_error *error) MUST_CHECK;
 
 #endif

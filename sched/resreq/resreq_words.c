@@ -7,7 +7,7 @@
 void resreq_words_init(struct resreq_words *reader,
                        const struct resreq_language *language,
                        const struct resreq_part *part, struct resreq_notes *notes,
-                       struct resreq_error *fault)
+                       struct resreq_error *error)
 {
     *reader = (struct resreq_words){
         .resources = language->resources,
@@ -17,7 +17,7 @@ void resreq_words_init(struct resreq_words *reader,
         .section = part->section,
         .keyword = part->keyword,
         .lex = part->content,
-        .fault = fault,
+        .error = error,
     };
 }
 

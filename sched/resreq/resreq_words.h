@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_words.h: sections that are made of words between signs (all but select and
- * order), read one after the other: what their readers share.
+/* resreq_words.h: common parts of the parsers of sections that consist of words and
+ * signs (all but select and order).
  *
- * Errors: functions that return int give 0, or ERR_PARSE with the fault filled.
- * Layer: sched, within resreq_shape and resreq_usage. */
+ * Errors: functions that return int return 0, or ERR_PARSE with `error` filled.
+ * Layer: sched, for resreq_span and resreq_rusage. */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_WORDS_H
 #define SUBLET_SCHED_RESREQ_RESREQ_WORDS_H
 
@@ -18,27 +18,28 @@ struct resreq_words {
     enum resreq_section section;
     struct resreq_place keyword;
     struct resreq_lex lex;
-    struct resreq_error *fault;
+    struct resreq_error *error;
 };
 
 #define RESREQ_WORDS_FAIL(reader, place, reason, ...)                                  \
-    resreq_error_set((reader)->fault, (reader)->section, place, reason, __VA_ARGS__)
+    resreq_error_set((reader)->error, (reader)->section, place, reason, __VA_ARGS__)
 
 void resreq_words_init(struct resreq_words *reader,
                        const struct resreq_language *language,
                        const struct resreq_part *part, struct resreq_notes *notes,
-                       struct resreq_error *fault);
+                       struct resreq_error *error);
 
 bool resreq_words_is(struct resreq_place place, const char *text);
 /* `words` ends with NULL. */
 bool resreq_words_is_one(struct resreq_place place, const char *const *words);
 bool resreq_words_is_end(const struct resreq_words *reader);
-/* A sign that stands there is taken. */
+/* Takes the next token if it is that sign. */
 bool resreq_words_take(struct resreq_words *reader, enum lex_kind kind);
 int resreq_words_fail_next(const struct resreq_words *reader, const char *expected);
 int resreq_words_name(struct resreq_words *reader, struct resreq_place *name,
                       const char *expected);
-/* Digits, with one of `units` behind them where there are any; '\0': none was. */
+/* Digits, with one of `units` after them if there are any; `unit` is '\0' if none was
+ * given. */
 int resreq_words_count(struct resreq_words *reader, const char *units,
                        const char *expected, int *count, char *unit);
 

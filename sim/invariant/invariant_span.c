@@ -31,8 +31,8 @@ void invariant_span_read(const struct job_spec *spec, struct seen_submission *se
         .reading = RESREQ_READ_ALL};
     if (!resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) &&
         !resreq.next) { /* of alternatives nobody knows which it has */
-        seen->span = resreq.shape.span;
-        seen->n_span = resreq.shape.n_span;
+        seen->span = resreq.span.kind;
+        seen->n_span = resreq.span.n_slots;
     }
     resources_free(resources);
     arena_release(&arena);

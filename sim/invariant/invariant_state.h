@@ -12,7 +12,7 @@
 #include <uthash.h>
 
 #include "broker/pool/pool.h"
-#include "sched/resreq/resreq_span.h"
+#include "sched/resreq/resreq.h"
 #include "sim/invariant/invariant.h"
 
 enum {

@@ -245,7 +245,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .exit = job->exit != NULL ? *job->exit : none,
                 .reason = job->reason,
                 .queue = job->switched_queue != NULL ? job->switched_queue : "",
-                .place = job->turn.place,
+                .place = job->turn.position,
                 .overload = job->overload != NULL ? job->overload : "",
                 .reserved = job->reserved != NULL ? job->reserved : "",
                 .avoided = job->avoided != NULL ? job->avoided : "",

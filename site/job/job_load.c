@@ -67,7 +67,7 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
                                     .has_begun = row->start_ms != 0,
                                     .is_killed = row->is_killed};
     job->is_released = job->is_released || row->is_released;
-    job->turn.place = row->place;
+    job->turn.position = row->place;
     jobs->first_place = row->place < jobs->first_place ? row->place : jobs->first_place;
     jobs->last_place = row->place > jobs->last_place ? row->place : jobs->last_place;
     if (row->queue != NULL && row->queue[0] != '\0') {

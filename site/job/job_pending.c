@@ -81,7 +81,7 @@ static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
         if (job->state == JOB_EXIT) {
             job_exit_code(job, &code);
             bool is_first = facts->n_exit++ == 0;
-            facts->n_unbegun += job->start_ms == 0;
+            facts->n_never_started += job->start_ms == 0;
             facts->min_code =
                 is_first || code < facts->min_code ? code : facts->min_code;
             facts->max_code =

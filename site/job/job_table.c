@@ -351,7 +351,7 @@ void job_table_switch(struct job_table *jobs, struct job *job, int queue)
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
 {
     job_table_unindex(jobs, job);
-    job->turn.place = to_top ? --jobs->first_place : ++jobs->last_place;
+    job->turn.position = to_top ? --jobs->first_place : ++jobs->last_place;
     job_table_reindex(jobs, job);
 }
 

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "sched/limit/limit_usage.h"
+#include "sched/limit/limit.h"
 #include "site/schedule.h"
 #include "site/site_page.h"
 #include "site/view/view_rows.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sched/resreq/resreq_section.h"
+#include "sched/resreq/resreq.h"
 #include "site/reserves.h"
 #include "site/schedule.h"
 #include "site/view/site_view.h"

@@ -6,7 +6,7 @@
 
 #include "base/value.h"
 #include "model/job_id.h"
-#include "sched/resreq/resreq_rusage.h"
+#include "sched/resreq/resreq.h"
 #include "site/job/run_limit.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"

@@ -113,7 +113,7 @@ static void add_account(const struct site_view *view, struct arena *arena,
     const struct fairshare_account *at = fairshare_tree_at(tree, account);
     struct fairshare_terms terms;
     int64_t now_ms = view->event_ms;
-    fairshare_usage_terms(&at->use, &fairshare_tree_scope(tree)->factors, now_ms,
+    fairshare_usage_terms(&at->usage, &fairshare_tree_scope(tree)->factors, now_ms,
                           &terms);
     if (at->shares > 0) {
         value_add_int(arena, row, "shares", at->shares);
@@ -123,7 +123,7 @@ static void add_account(const struct site_view *view, struct arena *arena,
         value_add_null(arena, row, "shares");
         value_add_null(arena, row, "priority");
     }
-    value_add_int(arena, row, "started", at->use.n_slots);
+    value_add_int(arena, row, "started", at->usage.n_slots);
     value_add_int(arena, row, "reserved",
                   reservation_view_account_slots(view, tree, account));
     value_add_real(arena, row, "cpu_s", rounded(terms.cpu_hours * 3600));
@@ -144,7 +144,7 @@ void share_view_add_queue(const struct site_view *view, struct arena *arena,
         value_add_text(arena, row, "slot_pool", pools->pools[pool].name);
         value_add_int(arena, row, "slot_share", pools->shares[queue]);
         value_add_real(arena, row, "slot_use_h", rounded(member.use_hours));
-        value_add_real(arena, row, "slot_ahead_h", rounded(member.ahead_hours));
+        value_add_real(arena, row, "slot_ahead_h", rounded(member.balance_hours));
     } else {
         value_add_null(arena, row, "slot_pool");
         value_add_null(arena, row, "slot_share");

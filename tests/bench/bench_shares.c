@@ -83,8 +83,8 @@ static void configure_tree(struct bench *bench)
     bench->scope = (struct fairshare_scope){
         .name = "fair",
         .factors = {.cpu_time = 0.7, .run_time = 0.7, .run_job = 3, .hist_hours = 5},
-        .lines = bench->departments,
-        .n_lines = DEPARTMENTS};
+        .assignments = bench->departments,
+        .n_assignments = DEPARTMENTS};
 }
 
 static void configure(struct bench *bench, bool has_shares)

@@ -269,7 +269,7 @@ static void place_of_queue(const struct twin *twin, int line, int *priority, int
 static int chain(const struct fairshare_tree *tree, int account, int *path)
 {
     int depth = 0, count = 0, up[SHARE_DEPTH_MAX + 2];
-    for (int at = fairshare_tree_at(tree, account)->stand; at > 0;
+    for (int at = fairshare_tree_at(tree, account)->sharing_account; at > 0;
          at = fairshare_tree_at(tree, at)->parent) {
         up[depth++] = at;
     }
@@ -294,12 +294,13 @@ static int64_t since_of(const struct twin *twin, int line)
 {
     const struct world *world = twin->world;
     const struct fairshare_tree *tree = world->trees[scope_of(twin, line)];
-    int stand = fairshare_tree_at(tree, world->lines[line].account)->stand;
+    int stand = fairshare_tree_at(tree, world->lines[line].account)->sharing_account;
     int64_t oldest_ms = 0;
     for (int i = 0; i < world->n_lines; i++) {
         int64_t since_ms = world->lines[i].waiting_since_ms;
         if (stand_together(twin, line, i) && since_ms != 0 &&
-            fairshare_tree_at(tree, world->lines[i].account)->stand == stand &&
+            fairshare_tree_at(tree, world->lines[i].account)->sharing_account ==
+                stand &&
             (oldest_ms == 0 || since_ms < oldest_ms)) {
             oldest_ms = since_ms;
         }
@@ -316,7 +317,8 @@ static bool has_late(const struct twin *twin, int line, int account)
         if (!is_left(twin, i) || !stand_together(twin, line, i)) {
             continue;
         }
-        int stand = fairshare_tree_at(tree, twin->world->lines[i].account)->stand;
+        int stand =
+            fairshare_tree_at(tree, twin->world->lines[i].account)->sharing_account;
         int64_t since_ms = since_of(twin, i);
         bool is_late = since_ms != 0 && twin->given[scope][stand] == 0 &&
                        fairshare_tree_is_late(tree, stand, since_ms, now_ms);

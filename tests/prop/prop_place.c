@@ -126,7 +126,7 @@ static void make_wishes(struct world *world, struct arena *arena)
                    sizeof(world->queue_terms[i]));
         }
         queue->is_balanced = rng_percent(&world->rng, 40);
-        queue->accept_ms =
+        queue->accept_interval_ms =
             rng_percent(&world->rng, 20) ? between(world, 1, INTERVAL_MS) : 0;
     }
     for (int i = 0; i < LISTS; i++) {
@@ -255,7 +255,7 @@ static int free_on(const struct twin *twin, const struct place_class *line, int 
 {
     const struct place_host *at = &twin->snapshot->hosts[host];
     int n_free = at->max - twin->used[host];
-    int64_t accept_ms = twin->snapshot->queues[line->queue].accept_ms;
+    int64_t accept_ms = twin->snapshot->queues[line->queue].accept_interval_ms;
     if (NOW_MS - twin->accepted_ms[host] < accept_ms) {
         return 0;
     }

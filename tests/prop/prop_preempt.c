@@ -190,16 +190,16 @@ static void make_licences(struct trial *trial)
     for (int i = 0; i < trial->n_asks; i++) {
         bool is_of_job = rng_percent(&trial->rng, 50);
         trial->ask_of[i] = (struct rusage_item){
-            .kind = i,
+            .resource = i,
             .scope = is_of_job ? RESREQ_SCOPE_JOB : RESREQ_SCOPE_SLOT,
             .milli = between(trial, 1, is_of_job ? 5 : 2)};
         trial->asks[i] =
             (struct rusage_request){.items = &trial->ask_of[i], .n_items = 1};
     }
-    trial->reserve = (struct rusage_supply){.kinds = kinds,
-                                            .n_kinds = KINDS,
+    trial->reserve = (struct rusage_supply){.resources = kinds,
+                                            .n_resources = KINDS,
                                             .left = trial->left,
-                                            .n_pools = KINDS * SIDES};
+                                            .n_supplies = KINDS * SIDES};
     trial->line.rusages = trial->asks;
     trial->line.n_rusages = trial->n_asks;
 }
@@ -226,7 +226,7 @@ static void make(struct trial *trial, uint64_t seed)
                                   .slots = between(trial, 3, LIMIT_MAX),
                                   .jobs = -1,
                                   .per_processor_milli = -1,
-                                  .counts_still = rng_percent(&trial->rng, 30)};
+                                  .counts_yielded = rng_percent(&trial->rng, 30)};
     trial->limit.sides[LIMIT_USERS] =
         (struct limit_side){.mode = LIMIT_EACH, .names = {.is_all = true}};
     trial->limits = limits_new(&trial->limit, 1);
@@ -302,7 +302,7 @@ static bool has_licences(const struct trial *trial, unsigned subset, int side, i
     int64_t n_times = ask->scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
     for (int i = 0; i < trial->n_jobs; i++) {
         bool gives = (subset & 1U << i) != 0 && trial->jobs[i].n_releases > 0 &&
-                     trial->parts[i].pool == pool_at(with, side);
+                     trial->parts[i].supply == pool_at(with, side);
         n_left += gives ? trial->parts[i].milli : 0;
     }
     return n_left >= n_times * ask->milli;
@@ -333,7 +333,7 @@ static bool fits_without(const struct trial *trial, unsigned subset, int with)
     int room[2] = {0, 0}, n_user = trial->line.n_slots;
     for (int i = 0; i < trial->n_jobs; i++) {
         bool is_still = (subset & 1U << i) != 0;
-        bool counts = !is_still || trial->limit.counts_still;
+        bool counts = !is_still || trial->limit.counts_yielded;
         n_user += trial->user_of[i] == trial->user_of[JOBS] && counts
                       ? trial->jobs[i].n_slots
                       : 0;
@@ -366,7 +366,7 @@ static bool serves(const struct trial *trial, unsigned subset, int with)
         for (int k = 2 * own; own >= 0 && k < 2 * own + 2; k++) {
             bool is_allowed = trial->matches[k] && trial->hosts[k].is_open;
             gives = gives || (is_allowed && trial->n_asks > 0 && job->n_releases > 0 &&
-                              trial->parts[i].pool == pool_at(with, own));
+                              trial->parts[i].supply == pool_at(with, own));
         }
         if (!gives || !may_be_taken(trial, job) || (side >= 0 && side != own)) {
             return false;

@@ -183,7 +183,8 @@ struct world {
 };
 
 static const int own_pool[HOSTS] = {0, 1, 2};
-static const struct rusage_resource memory_kind = {.name = "mem", .pool_of = own_pool};
+static const struct rusage_resource memory_kind = {.name = "mem",
+                                                   .supply_of = own_pool};
 
 static const char *const names[HOSTS] = {"n1", "n2", "n3"};
 
@@ -306,7 +307,7 @@ static bool is_running(const struct play *play, int job)
 /* Of memory, while it runs. */
 static int list_parts(const struct play *play, int job, struct rusage_amount *parts)
 {
-    const struct rusage_supply reserve = {.kinds = &memory_kind, .n_kinds = 1};
+    const struct rusage_supply reserve = {.resources = &memory_kind, .n_resources = 1};
     struct rusage_piece pieces[HOSTS];
     for (int k = 0; k < play->n_slots_on[job]; k++) {
         pieces[k] = (struct rusage_piece){host_of(play->slots[job][k].host),

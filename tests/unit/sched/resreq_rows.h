@@ -5,7 +5,7 @@
 #define SUBLET_TESTS_RESREQ_ROWS_H
 
 #include "base/arena.h"
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 
 enum { RESREQ_ROWS_STRINGS_MAX = 8 };
 

@@ -40,7 +40,7 @@ static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
         facts->n_pend += at->state == PEND;
         facts->n_run += at->state == RUN;
         facts->n_done += at->state == DONE;
-        facts->n_unbegun += at->state == UNBEGUN;
+        facts->n_never_started += at->state == UNBEGUN;
         if (at->state == EXIT || at->state == UNBEGUN) {
             facts->n_exit++;
             facts->min_code = facts->max_code = at->code;

@@ -12,7 +12,7 @@
 
 #include "sched/fairshare/fairshare.h"
 #include "sched/fairshare/fairshare_tree.h"
-#include "sched/fairshare/slot_pool_config.h"
+#include "sched/fairshare/slot_pool.h"
 
 static const char *const own_hosts[] = {"n1", "n2"};
 
@@ -234,7 +234,7 @@ static double part_of(struct fairshare_tree *tree, const char *user)
 {
     double part = 1;
     int at = fairshare_tree_find(tree, user);
-    at = fairshare_tree_at(tree, at)->stand;
+    at = fairshare_tree_at(tree, at)->sharing_account;
     for (; fairshare_tree_at(tree, at)->parent >= 0;
          at = fairshare_tree_at(tree, at)->parent) {
         const struct fairshare_account *account = fairshare_tree_at(tree, at);
@@ -343,9 +343,9 @@ static void test_groups_of_a_user(void **state)
                      path[0] != '\0' ? " " : "", path);
             memcpy(path, tail, sizeof(path));
         }
-        if (strcmp(path, cases[i].path) != 0 || strcmp(at->seat, cases[i].seat) != 0 ||
+        if (strcmp(path, cases[i].path) != 0 || strcmp(at->path, cases[i].seat) != 0 ||
             strcmp(at->name, cases[i].user) != 0) {
-            fail_msg("%s: \"%s\", seat \"%s\"", cases[i].why, path, at->seat);
+            fail_msg("%s: \"%s\", seat \"%s\"", cases[i].why, path, at->path);
         }
         assert_int_equal(fairshare_tree_join(tree, cases[i].user, cases[i].group),
                          account);

@@ -148,13 +148,13 @@ static void paused_jobs_do_not_grow(void **state)
     fairshare_usage_count(&use, &factors, &job, 1, now_ms);
     assert_near(run_hours(&use, &factors, now_ms + hour_ms), 1, 1e-9);
     fairshare_usage_count(&use, &factors, &job, -1, now_ms + hour_ms);
-    job.paused_since_ms = now_ms + hour_ms;
+    job.suspended_since_ms = now_ms + hour_ms;
     fairshare_usage_count(&use, &factors, &job, 1, now_ms + hour_ms);
     assert_near(run_hours(&use, &factors, now_ms + 3 * hour_ms), 1, 1e-9);
     assert_int_equal(use.n_slots, 2);
     fairshare_usage_count(&use, &factors, &job, -1, now_ms + 3 * hour_ms);
-    job.paused_since_ms = 0;
-    job.paused_ms = 2 * hour_ms;
+    job.suspended_since_ms = 0;
+    job.suspended_ms = 2 * hour_ms;
     fairshare_usage_count(&use, &factors, &job, 1, now_ms + 3 * hour_ms);
     assert_near(run_hours(&use, &factors, now_ms + 4 * hour_ms), 2, 1e-9);
 }
@@ -214,7 +214,7 @@ static void nothing_is_left_of_jobs_that_left(void **state)
             jobs[i] = (struct fairshare_job){.n_slots = 1 + (int)rng_below(&rng, 8)};
             jobs[i].start_ms = rng_below(&rng, 4) == 0 ? 0 : at_ms;
             jobs[i].run_limit_ms = rng_below(&rng, 2) == 0 ? 0 : 3600000;
-            jobs[i].paused_since_ms =
+            jobs[i].suspended_since_ms =
                 rng_below(&rng, 3) == 0 && jobs[i].start_ms > 0 ? at_ms : 0;
             fairshare_usage_count(&use, &factors, &jobs[i], 1, at_ms);
         }
@@ -264,7 +264,7 @@ static void processor_time_of_jobs_that_run(void **state)
     assert_true(fabs(terms.cpu_hours - due) < 1e-9);
     /* The other is paused for five hours. */
     fairshare_usage_count(&use, &factors, &job, -1, start_ms + hour_ms);
-    job.paused_since_ms = start_ms + hour_ms;
+    job.suspended_since_ms = start_ms + hour_ms;
     fairshare_usage_count(&use, &factors, &job, 1, start_ms + hour_ms);
     fairshare_usage_terms(&use, &factors, start_ms + 6 * hour_ms, &terms);
     assert_true(fabs(terms.cpu_hours - due / 10) < 1e-9);

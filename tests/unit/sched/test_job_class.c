@@ -70,27 +70,27 @@ static void test_heads(void **state)
     (void)state;
     struct job_class *a = job_class_add(lines, "a", &turns[1]);
     struct job_class *b = job_class_add(lines, "b", &turns[3]);
-    uint64_t first = job_classes_views(lines)[0].number,
-             other = job_classes_views(lines)[1].number;
+    uint64_t first = job_classes_views(lines)[0].generation,
+             other = job_classes_views(lines)[1].generation;
     assert_int_not_equal(first, other);
     job_class_add(lines, "a", &turns[2]);
-    assert_int_equal(job_classes_views(lines)[0].number, first);
-    assert_int_equal(job_classes_views(lines)[0].n_turns, 2);
+    assert_int_equal(job_classes_views(lines)[0].generation, first);
+    assert_int_equal(job_classes_views(lines)[0].n_entries, 2);
     job_class_add(lines, "a", &turns[0]);
-    assert_int_not_equal(job_classes_views(lines)[0].number, first);
-    assert_ptr_equal(job_classes_views(lines)[0].turns[0], &turns[0]);
-    uint64_t second = job_classes_views(lines)[0].number;
+    assert_int_not_equal(job_classes_views(lines)[0].generation, first);
+    assert_ptr_equal(job_classes_views(lines)[0].entries[0], &turns[0]);
+    uint64_t second = job_classes_views(lines)[0].generation;
     job_class_remove(lines, a, &turns[1]);
-    assert_int_equal(job_classes_views(lines)[0].number, second);
+    assert_int_equal(job_classes_views(lines)[0].generation, second);
     job_class_remove(lines, a, &turns[0]);
-    assert_int_not_equal(job_classes_views(lines)[0].number, first);
-    assert_int_not_equal(job_classes_views(lines)[0].number, second);
-    assert_int_equal(job_classes_views(lines)[1].number, other);
+    assert_int_not_equal(job_classes_views(lines)[0].generation, first);
+    assert_int_not_equal(job_classes_views(lines)[0].generation, second);
+    assert_int_equal(job_classes_views(lines)[1].generation, other);
     job_class_remove(lines, a, &turns[2]);
-    assert_int_equal(job_classes_views(lines)[0].number, other);
+    assert_int_equal(job_classes_views(lines)[0].generation, other);
     job_class_remove(lines, b, &turns[3]);
     job_class_add(lines, "b", &turns[3]);
-    assert_true(job_classes_views(lines)[0].number > other);
+    assert_true(job_classes_views(lines)[0].generation > other);
     job_classes_free(lines);
 }
 

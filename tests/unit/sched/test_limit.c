@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched/limit/limit_usage.h"
+#include "sched/limit/limit.h"
 
 /* Rows leave out what is nothing. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

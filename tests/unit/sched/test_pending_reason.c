@@ -57,7 +57,7 @@ static void test_hosts(void **state)
         {{.reason = REASON_EXCLUSIVE, .n_full = 2}, "2 hosts with other jobs"},
         {{.reason = REASON_BUSY, .n_exclusive = 1}, "1 host with an exclusive job"},
         {{.reason = REASON_HOST_LIMIT, .n_limited = 2}, "2 hosts at the limit"},
-        {{.reason = REASON_RUSAGE, .n_lacking = 2},
+        {{.reason = REASON_RUSAGE, .n_short = 2},
          "2 hosts with too little of a resource that the job reserves"},
         {{.reason = REASON_UNMET, .n_unmet = 2, .n_excluded = 1},
          "2 hosts that do not meet its resource requirements, 1 host not usable by the "
@@ -95,13 +95,13 @@ static void test_preempt(void **state)
                            "no running job on its hosts may be preempted by it"));
     for (int i = 0; i < REASON_PROTECTIONS; i++) {
         verdict.preempt = (struct pending_reason_preempt){.n_queues = 1, .n_jobs = 2};
-        verdict.preempt.n_guarded[i] = 2;
+        verdict.preempt.n_protected[i] = 2;
         const char *text = pending_reason_preempt(*state, &verdict);
         if (guards[i] == NULL || strstr(text, guards[i]) == NULL) {
             fail_msg("\"%s\" does not name guard %d", text, i);
         }
     }
-    verdict.preempt.n_guarded[REASON_UNPROTECTED] = 1;
+    verdict.preempt.n_protected[REASON_UNPROTECTED] = 1;
     assert_non_null(strstr(pending_reason_preempt(*state, &verdict),
                            "1 that would not make enough room, 2 protected by"));
     verdict.preempt.is_delayed = true;

@@ -328,8 +328,10 @@ static void it_reserves_for_what_comes(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct rusage_item ask = {0, cases[i].scope, 30};
         const struct rusage_request asks = {.items = &ask, .n_items = 1, .has = has};
-        const struct rusage_supply reserve = {
-            .kinds = &kind, .n_kinds = 1, .left = cases[i].left, .n_pools = 2};
+        const struct rusage_supply reserve = {.resources = &kind,
+                                              .n_resources = 1,
+                                              .left = cases[i].left,
+                                              .n_supplies = 2};
         struct stage stage;
         stage_init(&stage, &row);
         stage.snapshot.supply = &reserve;

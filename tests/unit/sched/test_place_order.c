@@ -12,9 +12,8 @@
 #include <cmocka.h>
 
 #include "sched/fairshare/fairshare.h"
-#include "sched/fairshare/slot_pool_config.h"
+#include "sched/fairshare/slot_pool.h"
 #include "sched/limit/limit.h"
-#include "sched/limit/limit_config.h"
 #include "sched/place/place.h"
 
 enum { QUEUES = 12, LINES = 32, TURNS = 4096, HOSTS = 8 };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched/limit/limit_config.h"
+#include "sched/limit/limit.h"
 #include "sched/preempt/preempt.h"
 
 enum { LINE_SIZE = 512, CONF_SIZE = 8192, HOSTS = 8, JOBS = 16, NOW_MIN = 100 };
@@ -317,8 +317,10 @@ static void run_trial(struct trial *trial, char *text)
     arena_init(&arena);
     trial->kind =
         (struct rusage_resource){"lic", RESOURCE_BUILTINS, trial->pool_of, true};
-    trial->reserve = (struct rusage_supply){
-        .kinds = &trial->kind, .n_kinds = 1, .left = &trial->left, .n_pools = 1};
+    trial->reserve = (struct rusage_supply){.resources = &trial->kind,
+                                            .n_resources = 1,
+                                            .left = &trial->left,
+                                            .n_supplies = 1};
     struct place_snapshot place = {
         .hosts = trial->hosts,
         .n_hosts = trial->n_hosts,

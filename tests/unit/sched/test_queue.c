@@ -237,7 +237,7 @@ static void test_accept(void **state)
                  rows[i].queue, rows[i].site);
         read_text(&world, text);
         assert_int_equal(world.conf.n_errors, 0);
-        assert_int_equal(world.queues[0].accept_ms, rows[i].ms);
+        assert_int_equal(world.queues[0].accept_interval_ms, rows[i].ms);
         arena_release(&world.arena);
     }
 }

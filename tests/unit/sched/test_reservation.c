@@ -28,7 +28,8 @@ static const struct preempt_policy rules = {
     .is_enabled = true, .queues = preempt_queues, .n_queues = QUEUES};
 
 static const int own_pool[] = {0};
-static const struct rusage_resource memory_kind = {.name = "mem", .pool_of = own_pool};
+static const struct rusage_resource memory_kind = {.name = "mem",
+                                                   .supply_of = own_pool};
 static const struct rusage_item ask = {.scope = RESREQ_SCOPE_HOST, .milli = 400};
 static const struct rusage_request asks = {.items = &ask, .n_items = 1};
 

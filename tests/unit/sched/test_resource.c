@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "sched/resource/resource_table.h"
+#include "sched/resource/resource.h"
 
 static int id_of(const struct resources *resources, const char *name)
 {

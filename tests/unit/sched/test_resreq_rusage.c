@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "sched/resreq/resreq.h"
-#include "sched/resreq/resrsv_limit.h"
+#include "sched/resreq/resreq_rusage.h"
 
 enum { STRINGS = 3 };
 
@@ -55,10 +55,10 @@ static const char *merge(const char *queue, const char *app, const char *const *
         return arena_printf(&arena, "%s %s", fault.text, fault.hint);
     }
     const char *text = "";
-    for (int i = 0; i < resreq.usages.n_alternatives; i++) {
+    for (int i = 0; i < resreq.rusages.n_alternatives; i++) {
         text = arena_printf(
             &arena, "%s%s%s", text, i > 0 ? " || " : "",
-            resreq_rusage_text(&arena, resources, &resreq.usages.alternatives[i]));
+            resreq_rusage_text(&arena, resources, &resreq.rusages.alternatives[i]));
     }
     return text;
 }
@@ -301,7 +301,7 @@ static void test_ranges(void **state)
             .language = {.resources = resources, .has_local = true},
             .reading = RESREQ_READ_SUPPORTED};
         const struct resreq_strings from = {.queue = rows[i].queue,
-                                            .range = rows[i].range,
+                                            .resrsv_limit = rows[i].range,
                                             .strings = &rows[i].job,
                                             .n_strings = 1};
         struct resreq_notes notes = {.arena = &arena};
@@ -315,11 +315,11 @@ static void test_ranges(void **state)
                    : resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault);
         code = code != 0 ? code
                          : resrsv_limit_check(&arena, resources, &ranges,
-                                              &resreq.usages, &fault);
-        const char *got =
-            code != 0
-                ? arena_printf(&arena, "%s %s", fault.text, fault.hint)
-                : resreq_rusage_text(&arena, resources, &resreq.usages.alternatives[0]);
+                                              &resreq.rusages, &fault);
+        const char *got = code != 0
+                              ? arena_printf(&arena, "%s %s", fault.text, fault.hint)
+                              : resreq_rusage_text(&arena, resources,
+                                                   &resreq.rusages.alternatives[0]);
         if (code != 0 ? strstr(got, rows[i].says) == NULL
                       : strcmp(got, rows[i].says) != 0) {
             fail_msg("%s: %s, expected %s", rows[i].why, got, rows[i].says);

@@ -37,7 +37,7 @@ static int tear_down(void **state)
 static const char *span_text(const struct resreq_span *shape)
 {
     const char *text = "ptile=!";
-    switch (shape->span) {
+    switch (shape->kind) {
     case RESREQ_SPAN_NONE:
         return "";
     case RESREQ_SPAN_ANY:
@@ -47,15 +47,15 @@ static const char *span_text(const struct resreq_span *shape)
     case RESREQ_SPAN_STRIPE:
         return "stripe";
     case RESREQ_SPAN_PTILE:
-        return arena_printf(&arena, "ptile=%d", shape->n_span);
+        return arena_printf(&arena, "ptile=%d", shape->n_slots);
     case RESREQ_SPAN_BLOCK:
-        return arena_printf(&arena, "block=%d", shape->n_span);
+        return arena_printf(&arena, "block=%d", shape->n_slots);
     case RESREQ_SPAN_PTILE_ALL:
         break;
     }
-    for (int i = 0; i < shape->n_tiles; i++) {
-        text = arena_printf(&arena, "%s,%s:%d", text, shape->tiles[i].name,
-                            shape->tiles[i].n_slots);
+    for (int i = 0; i < shape->n_ptiles; i++) {
+        text = arena_printf(&arena, "%s,%s:%d", text, shape->ptiles[i].name,
+                            shape->ptiles[i].n_slots);
     }
     return text;
 }
@@ -74,10 +74,10 @@ static const char *merge(const char *queue, const char *app, const char *job)
     if (resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) != 0) {
         return arena_str(&arena, fault.hint);
     }
-    const char *text = span_text(&resreq.shape);
-    for (int i = 0; i < resreq.shape.n_same; i++) {
+    const char *text = span_text(&resreq.span);
+    for (int i = 0; i < resreq.span.n_same; i++) {
         text = arena_printf(&arena, "%s%s%s", text, i == 0 ? " same " : " ",
-                            resources_at(resources, resreq.shape.same[i])->name);
+                            resources_at(resources, resreq.span.same[i])->name);
     }
     return text;
 }

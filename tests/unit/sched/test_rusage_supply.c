@@ -150,7 +150,7 @@ static void plan(struct world *world, const struct row *row)
         world->left[i] = row->left[i] * 1000;
     }
     world->reserve = (struct rusage_supply){
-        .kinds = kinds, .n_kinds = 2, .left = world->left, .n_pools = POOLS};
+        .resources = kinds, .n_resources = 2, .left = world->left, .n_supplies = POOLS};
     world->snapshot = (struct place_snapshot){
         .hosts = hosts,
         .n_hosts = HOSTS,
@@ -237,7 +237,7 @@ static void test_slots_or_memory(void **state)
         const struct pending_verdict *verdict = &world.plan.verdicts[0];
         assert_int_equal(verdict->reason, cases[i].reason);
         assert_int_equal(verdict->n_full, cases[i].n_full);
-        assert_int_equal(verdict->n_lacking, cases[i].n_lacking);
+        assert_int_equal(verdict->n_short, cases[i].n_lacking);
         arena_release(&world.arena);
     }
 }

@@ -229,9 +229,9 @@ static void who_waits_saves_and_owes(void **state)
         slot_pool_advance(members, 3, (int64_t)(rows[i].hours * HOUR_MS),
                           rows[i].hist_hours);
         for (int k = 0; k < 3; k++) {
-            if (fabs(members[k].ahead_hours - rows[i].ahead[k]) > 1e-9) {
+            if (fabs(members[k].balance_hours - rows[i].ahead[k]) > 1e-9) {
                 fail_msg("%s: of the queue at %d %f, expected %f", rows[i].why, k,
-                         members[k].ahead_hours, rows[i].ahead[k]);
+                         members[k].balance_hours, rows[i].ahead[k]);
             }
         }
     }
