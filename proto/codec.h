@@ -24,9 +24,9 @@
 #include "base/err.h"
 #include "model/msg.h"
 
-/* ERR_BOUNDS where the message would not fit FRAME_MAX, and whatever decoding it would
- * say: what is encoded will be taken. Sentences for people (text, reason) are cut and
- * cleaned to fit instead. NULL texts are "". A REPLY's `value` is not looked at. */
+/* Errors: ERR_BOUNDS if the message does not fit FRAME_MAX, and all errors of decoding:
+ * what is encoded can be decoded. Texts for people (text, reason) are cut and cleaned
+ * to fit instead. NULL texts are encoded as "". The `value` of a REPLY is ignored. */
 int codec_encode(const struct msg *msg, uint8_t **bytes, size_t *length,
                  struct err *err) MUST_CHECK;
 

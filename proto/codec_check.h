@@ -31,8 +31,8 @@ int codec_check_total(const struct codec_field *field, size_t total,
 int codec_check_hosts(const void *parts, int count, size_t size,
                       struct err *err) MUST_CHECK;
 
-/* `text` as TALK: what is no UTF-8 or a control character becomes '?' (white space a
- * blank), and what is above `max` bytes goes. The text itself where it is fine. */
+/* `text` as TALK: invalid UTF-8 and control characters become '?' (white space a
+ * blank), and bytes above `max` are cut. Returns the text itself if nothing changes. */
 const char *codec_check_talk(struct arena *arena, const char *text, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_client.c: the shapes of what the command line asks, and of the answer. */
+/* codec_client.c: the shapes of requests of the command line, and of the reply. */
 #include "base/err.h"
 #include "model/msg.h"
 #include "proto/codec_field.h"

@@ -56,7 +56,7 @@ struct codec_field {
     enum codec_charset charset;
     int text_min, text_max; /* of each text of a list */
     int64_t total_max;      /* bytes of all texts of a list */
-    bool empty_is_null;     /* a text that we know as NULL when there is none */
+    bool empty_is_null;     /* a text that is NULL in our struct if it is empty */
     const struct codec_shape *shape; /* of a part or parts */
 };
 

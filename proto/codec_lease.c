@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_lease.c: the shapes of what sites and broker say to each other: sessions,
- * usage, contracts. */
+/* codec_lease.c: the shapes of messages between sites and broker. */
 #include "base/err.h"
 #include "model/msg.h"
 #include "proto/codec_field.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_memory.h: the allocator that a message is unpacked with: it counts, and says
- * no at a bound, which makes protobuf-c give up cleanly. Without it a frame of empty
- * members takes 64 times its size (PITFALLS 4).
+/* codec_memory.h: the allocator for unpacking a message. It fails at a bound, and
+ * protobuf-c then fails cleanly. Without it a frame of empty members takes 64 times its
+ * size (PITFALLS 4).
  *
- * Units: bytes; what is freed does not come back to the budget. Layer: proto. */
+ * Units: bytes; freed memory does not return to the budget. Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_MEMORY_H
 #define SUBLET_PROTO_CODEC_MEMORY_H
 

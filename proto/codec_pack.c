@@ -6,7 +6,7 @@
 
 #include "proto/codec_check.h"
 
-/* One field on its way: where it is, where it goes. */
+/* One field: its source and its destination. */
 struct place {
     struct arena *arena;
     const struct codec_field *field;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_run.c: the shapes of what is said about runs, between consumer and provider
- * and between a site and its hosts. */
+/* codec_run.c: the shapes of messages about runs, between consumer and provider and
+ * between a site and its hosts. */
 #include "model/job_control.h"
 #include "model/msg.h"
 #include "model/row.h"
@@ -61,7 +61,7 @@ static SHAPE(run_id_shape, sublet__run_id, run_id);
 #undef OURS
 #undef THEIRS
 
-/* Of a user, who knows neither; of a run that is not there. */
+/* A run id that may be empty: a user does not know it, and a run may not exist. */
 #define OURS struct run_id
 #define THEIRS Sublet__RunId
 static const struct codec_field any_run_id[] = {

@@ -131,7 +131,7 @@ void daemon_stopping(void)
 
 /* ---------------------------------------------------------------- directories */
 
-/* Creates one; fine where it is there already. */
+/* Creates one, if it does not exist. */
 static int make_one(const char *path, int mode, struct err *err)
 {
     if (mkdir(path, (mode_t)mode) == 0) {

@@ -13,8 +13,8 @@
 /* Milliseconds since 1970: wall clock at the first call plus CLOCK_BOOTTIME since, so
  * it never jumps or goes back while the process lives. */
 int64_t daemon_now_ms(void);
-/* What added to that is local time, for time windows: it changes with summer, and where
- * the wall clock is set. */
+/* The offset of local time, for time windows. It changes with summer time, and when the
+ * wall clock is set. */
 int64_t daemon_utc_offset_ms(void);
 
 /* Blocks SIGTERM, SIGINT, SIGHUP, SIGCHLD and ignores SIGPIPE, before any thread
@@ -42,7 +42,7 @@ void daemon_conf_read(struct conf *conf, char *const *paths, int n_paths);
 /* Prints all diagnostics, "FILE:LINE: error: KEY: what, expected ...", a line each. */
 void daemon_conf_print_diags(const struct conf *conf, FILE *to);
 
-/* ERR_PARSE: how many errors there are, and the first of them; 0: there is none. */
+/* ERR_PARSE with the number of errors and the first of them; 0: there is none. */
 int daemon_conf_first_error(const struct conf *conf, struct err *err);
 
 /* Creates a directory and its parents; an existing one is fine. */

@@ -22,7 +22,7 @@ struct space exported_table_space(sqlite3_stmt *statement, int column)
 static int cut(struct exported_table *exported, const struct exported_table_sql *sql,
                struct db *db, const char *lease, struct err *err)
 {
-    /* Most often there is none: a look costs a tenth of a DELETE of nothing. */
+    /* Most leases have none: a SELECT costs a tenth of a DELETE of nothing. */
     sqlite3_stmt *has = db_statement(db, &exported->has, sql->has);
     sqlite3_bind_text(has, 1, lease, -1, SQLITE_STATIC);
     int step = sqlite3_step(has);

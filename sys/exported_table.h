@@ -37,8 +37,8 @@ struct exported_table {
     sqlite3_stmt *has, *cut, *add, *all;
 };
 
-/* All of a lease's anew: few leases have any, and they change with the provider's
- * configuration alone. */
+/* Replaces all rows of a lease: few leases have any, and they change only with the
+ * provider's configuration. */
 int exported_table_put(struct exported_table *exported,
                        const struct exported_table_sql *sql, struct db *db,
                        const char *lease, const struct lease_resource *resources,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* msg_encode.h: the last step of a message before it leaves, by whichever socket: a
- * REPLY's value becomes its JSON here, and nowhere else.
+/* msg_encode.h: encodes a message for any socket. The value of a REPLY becomes its JSON
+ * here.
  *
- * A REPLY that does not fit a frame becomes one that says so, since someone waits for
+ * A REPLY that does not fit a frame is replaced by an error, because a client waits for
  * it. Ownership: the caller frees `bytes`. Errors: as codec_encode. Layer: sys. */
 #ifndef SUBLET_SYS_MSG_ENCODE_H
 #define SUBLET_SYS_MSG_ENCODE_H

@@ -27,7 +27,7 @@ static void print_escaped(FILE *to, const char *value)
     }
 }
 
-/* Names have nothing to escape, but nobody else's rules are relied on. */
+/* Our names need no escaping, but other systems may have other rules. */
 void promtext_label(FILE *to, const char *name, const char *value)
 {
     fputs(name, to);

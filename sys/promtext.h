@@ -14,8 +14,8 @@ void promtext_head(FILE *to, const char *name, const char *type, const char *hel
 /* name="value", escaped. */
 void promtext_label(FILE *to, const char *name, const char *value);
 void promtext_histogram(FILE *to, const char *name, const struct histogram *histogram);
-/* The file systems' free and whole bytes of what lies at `path`: NAME_free_bytes and
- * NAME_size_bytes with HELP and TYPE; nothing where they cannot be told. */
+/* Free and total bytes of the file system of `path`: NAME_free_bytes and
+ * NAME_size_bytes with HELP and TYPE; nothing if they are unknown. */
 void promtext_disk(FILE *to, const char *name, const char *path);
 
 #endif

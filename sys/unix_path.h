@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unix_path.h: where a unix socket is reached: its path, or, where that is longer than
- * sun_path, a path through a descriptor of its directory.
+/* unix_path.h: the path of a unix socket. A path that is longer than sun_path is
+ * replaced by one through a descriptor of its directory.
  *
- * Ownership: the descriptor stays open until unix_path_close; the text is good until
- * then. Errors: ERR_IO for the directory, ERR_BOUNDS for a name too long in itself.
- * Layer: sys. */
+ * Ownership: the descriptor stays open until unix_path_close; the text is valid until
+ * then. Errors: ERR_IO for the directory, ERR_BOUNDS if the file name itself is too
+ * long. Layer: sys. */
 #ifndef SUBLET_SYS_UNIX_PATH_H
 #define SUBLET_SYS_UNIX_PATH_H
 

@@ -24,7 +24,7 @@
 enum {
     PAUSE_MIN_MS = 1000,
     PAUSE_MAX_MS = 300000,
-    LIVED_MS = 60000, /* one that lived so long begins with the least pause again */
+    LIVED_MS = 60000, /* after so long a life the shortest pause applies again */
     LOG_BURST = 5,
     EXIT_NO_PROGRAM = 127,
 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elim.h: an elim: an administrator's program that measures what Sublet cannot, and
- * says so on its standard output, a line of elim_line.h at a time.
+/* elim.h: runs an elim: an administrator's program that measures what Sublet cannot,
+ * and writes the values to its standard output, in lines as elim_line.h describes.
  *
- * It is started, and started again with a growing pause whenever it ends. What it has
- * said counts while it lives, each value for ELIM_SILENT_MS: a program that hangs must
- * not vouch for ever. One that ends with status ELIM_ABORT (its environment says which,
- * as LSF's does) has nothing to measure here and is not started again. It is read no
- * faster than ELIM_READ_MS allows; the pipe holds the rest. It is killed with all its
- * process group when this host's agent ends, and by the kernel when that is killed.
+ * Whenever the program exits it is started again, after a growing pause. Its values are
+ * valid while it lives, each for ELIM_SILENT_MS, so that a hanging program does not
+ * report old values for ever. Status ELIM_ABORT (passed to it in the environment, as
+ * LSF does) means that there is nothing to measure here: it is not started again. Its
+ * output is read every ELIM_READ_MS at most; the pipe holds the rest. The program and
+ * its process group are killed when the agent ends, and by the kernel if the agent is
+ * killed.
  *
  * Units: milliseconds. Ownership: values live until the loop's next turn.
  * Errors: ERR_NOT_FOUND, ERR_DENIED: no such program, not executable.
@@ -37,9 +38,9 @@ void elim_free(struct elim *elim); /* kills it */
 /* On SIGCHLD, before anybody waits for any child. */
 void elim_reap(struct elim *elim);
 
-/* What it has said and still counts; at most `max`. Returns how many. */
+/* The valid values; at most `max`. Returns how many. */
 int elim_values(struct elim *elim, struct load_value *values, int max);
-/* True where something else is told since the last call. */
+/* True if any value has changed since the last call. */
 bool elim_has_news(struct elim *elim);
 
 #endif

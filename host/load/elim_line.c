@@ -8,11 +8,11 @@
 #include "base/bounds.h"
 #include "base/conf.h"
 
-enum { SHOWN = 40 }; /* of a word that is wrong */
+enum { SHOWN = 40 }; /* of a wrong word, in an error text */
 
 static const char blanks[] = " \t\r";
 
-/* The next word, ended by a NUL; NULL: there is none. */
+/* Returns the next word, terminated by a NUL; NULL: none. */
 static char *take_word(char **rest)
 {
     char *word = *rest + strspn(*rest, blanks);

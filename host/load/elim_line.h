@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elim_line.h: what an elim says: a line of LSF's format.
+/* elim_line.h: parses a line of an elim, in LSF's format.
  *
  *     3 licences 17 scratch 2048.5 os_version 4.2
  *
- * The number of pairs, then a name and a value each, blanks between. It is taken whole
- * or not at all: the count is right, every name is a resource's, none comes twice,
- * every value is printable. A value of `-` says that it is not known now.
+ * The number of pairs, then a name and a value each, separated by blanks. A line is
+ * accepted as a whole or not at all: the count must be right, every name a resource
+ * name that occurs once, and every value printable. A value of `-` is not known at
+ * present.
  *
- * Ownership: the pairs point into the line, which is cut up.
- * Errors: ERR_PARSE, ERR_BOUNDS with what is wrong; then nothing of it counts.
+ * Ownership: the pairs point into the line, which is modified.
+ * Errors: ERR_PARSE, ERR_BOUNDS; no pair is valid then.
  * Source: LSF's elim (docs/resources.md). Layer: host (base only). */
 #ifndef SUBLET_HOST_LOAD_ELIM_LINE_H
 #define SUBLET_HOST_LOAD_ELIM_LINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elim_table.h: what an elim has said, by name, and when. Units: milliseconds.
+/* elim_table.h: the values of an elim, by name, with their times. Units: milliseconds.
  * Layer: host. */
 #ifndef SUBLET_HOST_LOAD_ELIM_TABLE_H
 #define SUBLET_HOST_LOAD_ELIM_TABLE_H
@@ -22,11 +22,11 @@ struct elim_table {
     int count;
 };
 
-/* What names it has now, or did not have before. True where anything changed. A name
- * beyond the room is left out. */
+/* Stores the pairs. Returns true if any value changed. If the table is full, new names
+ * are left out. */
 bool elim_table_take(struct elim_table *table, const struct elim_pair *pairs,
                      int n_pairs, int64_t now_ms);
-/* Forgets what was said before; true where there was any. */
+/* Removes values older than that; true if there were any. */
 bool elim_table_expire(struct elim_table *table, int64_t before_ms);
 int elim_table_list(const struct elim_table *table, struct load_value *values, int max);
 

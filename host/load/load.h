@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h: all that this host tells of itself: its load, what it is, what its
- * administrator says it has, what his elims measure.
+/* load.h: everything that this host reports about itself: its load, its type and
+ * processors, its administrator's LSF_LOCAL_RESOURCES, and the values of elims.
  *
- * The machine is read every LOAD_READ_MS, users and /tmp every LOAD_SLOW_MS. What an
- * elim says of a load index of LSF's stands for ours; what it is (type, processors) is
- * not for an elim to say. Of two elims that say the same the first has it.
+ * The machine is read every LOAD_READ_MS, users and /tmp every LOAD_SLOW_MS. A load
+ * index of an elim replaces ours; type and processors cannot be replaced. Of two elims
+ * with the same name the first counts.
  *
  * Units: those of LSF (load_index.h). Ownership: a filled message points into the load,
- * until the loop's next turn. Errors: of LSF_LOCAL_RESOURCES and of elims; nothing was
+ * until the loop's next turn. Errors: in LSF_LOCAL_RESOURCES and of elims; nothing was
  * started by then. Layer: host. */
 #ifndef SUBLET_HOST_LOAD_LOAD_H
 #define SUBLET_HOST_LOAD_LOAD_H
@@ -34,15 +34,15 @@ struct load_setting {
 struct load;
 int load_new(zloop_t *loop, const struct load_setting *setting, struct load **load,
              struct err *err) MUST_CHECK;
-/* Reads once, and from here on regularly; starts the elims. */
+/* Reads the load now and regularly from now on; starts the elims. */
 int load_start(struct load *load, struct err *err) MUST_CHECK;
 void load_free(struct load *load);
 
-/* On SIGCHLD, before anybody waits for any child. */
+/* On SIGCHLD, before any other call waits for children. */
 void load_reap(struct load *load);
 
-/* True when the site should hear again: LOAD_TELL_MS after `told_ms`, or at once where
- * an elim says something else than then, or another index is known. */
+/* True if a report is due: LOAD_TELL_MS after `told_ms`, or at once if an elim's value
+ * has changed or another index is known. */
 bool load_is_due(struct load *load, int64_t told_ms, int64_t now_ms);
 void load_fill(struct load *load, struct msg_host_load *msg);
 

@@ -53,7 +53,7 @@ static void take_run_queue(struct load_index *index, const struct load_sample *s
     if (sample->has_cpu) {
         uint64_t n_others = sample->cpu.n_running > 0 ? sample->cpu.n_running - 1 : 0;
         smooth(&index->values[LOAD_R15S], (double)(n_others + sample->cpu.n_blocked),
-               elapsed_s, SECONDS_15); /* who reads it runs, and is no load */
+               elapsed_s, SECONDS_15); /* the reading process itself is no load */
     }
     index->values[LOAD_R1M] = sample->has_average ? sample->minute : LOAD_INDEX_UNKNOWN;
     index->values[LOAD_R15M] =

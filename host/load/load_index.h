@@ -21,7 +21,7 @@
 
 /* One reading. What `has_` is false for could not be read. */
 struct load_sample {
-    int64_t now_ms; /* of a clock that never goes back */
+    int64_t now_ms; /* of a monotonic clock */
     bool has_cpu, has_average, has_memory, has_pages, has_disks, has_tmp, has_users;
     struct load_proc_cpu cpu;
     double minute, quarter; /* the kernel's averages */
@@ -30,7 +30,7 @@ struct load_sample {
     uint64_t disk_kib;
     int64_t tmp_mib, max_tmp_mib;
     int n_users;
-    int64_t idle_s; /* since anybody who is logged in did something */
+    int64_t idle_s; /* since any logged-in user did something */
 };
 
 enum load_index_name {
@@ -59,7 +59,7 @@ void load_index_take(struct load_index *index, const struct load_sample *sample)
 
 /* "r15s" and so on. */
 const char *load_index_name(enum load_index_name name);
-/* True: a load index of LSF's, which an elim may tell too. */
+/* True if it is a load index of LSF, which an elim may report too. */
 bool load_index_is_name(const char *name);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_proc.h: what the kernel's texts in /proc and /sys say about load: text in,
- * numbers out, nothing read here.
+/* load_proc.h: parses the texts of /proc and /sys about load. Reads no file.
  *
  * Units: as named; ticks are the kernel's, since boot. Every text ends in a NUL.
- * Errors: false where the text does not say it; then the result is not touched.
+ * Errors: false if the text does not contain the value; the result is unchanged then.
  * Source: proc(5); LSF's load indices (docs/resources.md).
  * Layer: host (libc only). */
 #ifndef SUBLET_HOST_LOAD_LOAD_PROC_H
@@ -38,8 +37,8 @@ bool load_proc_read_pages(const char *text, uint64_t *n_pages);
 bool load_proc_read_disk(const char *text, uint64_t *kib);
 
 /* /proc/cpuinfo: the first processor as LSF writes it in section HostModel,
- * "x6_4000_IntelRXeonRProcessor": family, speed, name. False also where it does not
- * fit. */
+ * "x6_4000_IntelRXeonRProcessor": family, speed, name. Also false if it does not fit.
+ */
 bool load_proc_read_model(const char *text, char *model, size_t size);
 
 /* Of uname(2)'s machine: "X86_64", as LSF calls host types. */

@@ -21,7 +21,7 @@
 enum {
     TEXT_BYTES = 1 << 20, /* /proc/stat counts interrupts by the thousand */
     PATH_BYTES = 300,
-    USERS_MAX = 1024, /* told apart; more are not counted */
+    USERS_MAX = 1024, /* distinct users; more are not counted */
     DISKS_MAX = 4096,
 };
 
@@ -89,7 +89,7 @@ static int read_disks(struct load_read *reader, uint64_t *kib)
 /* ---------------------------------------------------------------- users */
 
 struct users {
-    uint64_t seen[USERS_MAX]; /* who is logged in: by name or number, whichever */
+    uint64_t seen[USERS_MAX]; /* logged-in users: hash of the name, or uid */
     int count;
     int64_t active_s; /* when anybody last did something */
 };
@@ -132,7 +132,7 @@ static void add_session(struct users *users, const struct utmpx *entry)
     char path[sizeof("/dev/") + sizeof(entry->ut_line)];
     struct stat status;
     if (kill(entry->ut_pid, 0) != 0 && errno == ESRCH) {
-        return; /* it ended without a word */
+        return; /* the session ended without logout */
     }
     add_user(users, number_of(entry->ut_user, sizeof(entry->ut_user)));
     snprintf(path, sizeof(path), "/dev/%.*s", (int)sizeof(entry->ut_line),
@@ -245,7 +245,7 @@ static void read_processors(struct load_read *reader, struct load_machine *facts
         n_places += read_number(reader, i, "core_id", &place->core) &&
                     read_number(reader, i, "physical_package_id", &place->package);
     }
-    if (n_places == 0) { /* the kernel does not tell: each a core of its own */
+    if (n_places == 0) { /* the topology is unknown: each is a core of its own */
         for (; n_places < n_cpus; n_places++) {
             places[n_places] = (struct load_cpu_place){.core = n_places};
         }

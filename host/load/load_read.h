@@ -18,7 +18,7 @@ struct load_read;
 struct load_read *load_read_new(void);
 void load_read_free(struct load_read *reader);
 
-/* All that changes fast. */
+/* Values that change fast. */
 void load_read_sample(struct load_read *reader, struct load_sample *sample);
 /* Users, idle time and /tmp, for now and then. */
 void load_read_slow(struct load_read *reader, struct load_sample *sample);

@@ -58,8 +58,8 @@ static int refuse(const struct db *db, struct err *err)
 
 static int configure(struct db *db, struct err *err)
 {
-    /* The locking mode first: with it WAL needs no shared memory, and whoever else
-     * opens the file is told that it is busy. */
+    /* The locking mode comes first: with it WAL needs no shared memory, and other
+     * processes that open the file get SQLITE_BUSY. */
     static const char pragmas[] = "PRAGMA locking_mode=EXCLUSIVE;"
                                   "PRAGMA journal_mode=WAL;"
                                   "PRAGMA synchronous=FULL;"
@@ -267,7 +267,7 @@ void db_maintain(struct db *db)
         return;
     }
     if (logged == copied) {
-        db->wal_pages = 0; /* the next commit begins the file anew */
+        db->wal_pages = 0; /* the next commit starts the file from its beginning */
         db->is_alarmed = false;
     } else if (logged > ALARM_PAGES && !db->is_alarmed) {
         db->is_alarmed = true;

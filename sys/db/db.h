@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db.h: one SQLite file under one connection: opened with care, migrated, synced.
+/* db.h: one SQLite file under one connection: opening, migration, transactions, copies.
  *
  * locking_mode=EXCLUSIVE before journal_mode=WAL, synchronous=FULL, foreign_keys,
  * trusted_schema off, defensive, cell_size_check, no mmap; quick_check at open;
@@ -7,8 +7,8 @@
  * db_maintain. Why: PITFALLS 3.
  *
  * Errors: ERR_IO with SQLite's words; ERR_VERSION for a file newer than the program;
- * ERR_EXISTS where another process has it open. After a failed commit the connection
- * is dead: the daemon ends and starts again from what is on disk.
+ * ERR_EXISTS if another process has it open. After a failed commit the connection must
+ * not be used: the daemon exits and starts again from what is on disk.
  * Layer: sys. */
 #ifndef SUBLET_SYS_DB_DB_H
 #define SUBLET_SYS_DB_DB_H
@@ -41,7 +41,7 @@ int db_run(struct db *db, sqlite3_stmt *statement, struct err *err) MUST_CHECK;
 int db_begin(struct db *db, struct err *err) MUST_CHECK; /* BEGIN IMMEDIATE */
 int db_commit(struct db *db, struct err *err) MUST_CHECK;
 
-/* Call now and then, between transactions: checkpoints when the WAL has grown. */
+/* Call regularly, between transactions: checkpoints when the WAL has grown. */
 void db_maintain(struct db *db);
 
 /* ---- a consistent copy of an open database, made in steps while it is in use

@@ -151,7 +151,7 @@ int db_copy_rename(const char *part, const char *path, struct err *err)
     return rc == 0 ? sync_directory_of(path, err) : rc;
 }
 
-/* A copy of a WAL file says that it is one; this one is to be a single file. */
+/* A copy of a file in WAL mode is marked as such; ours must be a single file. */
 static int make_single(struct db_copy *copy, struct err *err)
 {
     sqlite3_backup *backup = copy->backup;

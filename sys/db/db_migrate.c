@@ -80,7 +80,7 @@ static int last_number(const struct db_migration *migrations)
     return last;
 }
 
-/* What the file is now. A file without any table is nobody's yet. */
+/* The state of the file. One without any table is new. */
 static int read_version(sqlite3 *handle, const char *path, int32_t application_id,
                         int64_t *version, struct err *err)
 {

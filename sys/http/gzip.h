@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Fast rather than small. Heap memory of the caller; NULL where it would not be
- * smaller. */
+/* Prefers speed to size. Heap memory of the caller; NULL if the result is not smaller.
+ */
 char *gzip_pack(const char *text, size_t length, size_t *n_packed);
 
 #endif

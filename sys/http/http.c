@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.c: see http.h. libmicrohttpd has no thread of its own here: its epoll descriptor
- * is one more of the loop's, and what it wants to do later is a timer of the loop.
+/* http.c: see http.h.
  *
- * A connection that has to wait (for its turn, or for a stream to have something to
- * say) is suspended, and the library looks at it no more until it is resumed. */
+ * libmicrohttpd has no thread of its own here: the loop polls its epoll descriptor, and
+ * its deadlines are a timer of the loop. A connection that has to wait (for the next
+ * turn, or for a stream to have data) is suspended, and the library ignores it until it
+ * is resumed. */
 #include "sys/http/http.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 enum {
     MEMORY_OF_CONNECTION = 32 * 1024,
-    /* Turns at once, while there is something to do: then the sites' turn. */
+    /* Turns in a row while requests wait; then other sockets are served. */
     TURNS_MAX = 32,
     LOG_BURST = 10,
     STREAM_BLOCK = 4096,
@@ -28,8 +29,7 @@ enum {
 
 static const char heartbeat[] = ": nothing new\n\n";
 
-/* A request, and where it stands. The stream's answer outlives the request's end no
- * more than its connection does. */
+/* A request and its state. The answer of a stream does not outlive its connection. */
 struct request {
     struct http *http;
     struct MHD_Connection *connection;
@@ -37,7 +37,7 @@ struct request {
     char *body;
     size_t n_body;
     bool is_begun;
-    struct request *next; /* who waits for its turn behind it; both are suspended */
+    struct request *next; /* the next waiting request; both are suspended */
 };
 
 /* A reader of a stream. */
@@ -61,7 +61,7 @@ struct http {
     int timer_id;
     bool is_armed;
     int beat_id;         /* timer of the heartbeats; -1: none */
-    int64_t turn_end_ms; /* when those who still ask have to wait */
+    int64_t turn_end_ms; /* after that, further requests wait */
     struct request *first_waiting, **last_waiting;
     struct reader *readers;
     int n_readers;
@@ -230,7 +230,7 @@ static bool is_read(const char *method)
            strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 }
 
-/* What need not be read to its end: then the connection closes behind the answer. */
+/* A body that is not read to its end: the connection closes after the answer. */
 static bool refuse_early(struct http *http, const struct request *request,
                          const char *method, struct http_answer *answer)
 {
@@ -258,7 +258,7 @@ static bool refuse_early(struct http *http, const struct request *request,
     return false;
 }
 
-/* False where it is too much: one that does not say its length is not waited for. */
+/* Returns false if it is too large, or has no declared length. */
 static bool take_body(struct request *request, const char *data, size_t *n_data)
 {
     if (request->n_body + *n_data > HTTP_BODY_MAX) {
@@ -347,7 +347,8 @@ static int on_timer(zloop_t *loop, int timer_id, void *arg)
     return 0;
 }
 
-/* All of them are resumed: who has nothing to say, and spoke lately, sleeps again. */
+/* Resumes all streams; one that has no data and was served lately is suspended again.
+ */
 static int on_beat(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
@@ -364,7 +365,7 @@ static void disarm(struct http *http)
     }
 }
 
-/* A connection that says nothing makes no descriptor readable: only time ends it. */
+/* A silent connection makes no descriptor readable: only time ends it. */
 static void run(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

@@ -28,8 +28,8 @@ enum {
     HTTP_TIMEOUT_S = 10,
     HTTP_BODY_MAX = 16384,
     HTTP_BUDGET_MS = 5,
-    /* A stream that has nothing to say says so: else nobody would notice that its
-     * reader is gone. */
+    /* A stream without data sends a comment: otherwise the end of its reader would not
+       be noticed. */
     HTTP_HEARTBEAT_MS = 15000,
 };
 
@@ -62,16 +62,16 @@ struct http_answer {
     size_t n_gzip;
     const char *allow;                /* 405: the methods */
     const char *policy;               /* Content-Security-Policy; NULL: none */
-    char etag[HTTP_HEADER_ETAG_SIZE]; /* "": none. With its status 200, 304 where it is
-                                         had */
-    bool is_stream;                   /* 200: goes on with `stream` */
+    char etag[HTTP_HEADER_ETAG_SIZE]; /* "": none. With status 200; 304 if the client
+                                         has it */
+    bool is_stream;                   /* 200: continues with `stream` */
     struct http_stream stream;
 };
 
 struct http_handler {
     void *arg;
-    /* A request other than GET before its body has come: fills the answer, and returns
-     * true, where it is refused as it stands. */
+    /* Called for a request other than GET before its body has arrived. Fills the answer
+     * and returns true to refuse it. */
     bool (*refuse)(void *arg, const struct http_request *request,
                    struct http_answer *answer);
     void (*answer)(void *arg, const struct http_request *request,
@@ -79,8 +79,8 @@ struct http_handler {
     /* An error of the request itself (400, 413, 503): as the daemon words errors. */
     void (*complain)(void *arg, int status, const char *message,
                      struct http_answer *answer);
-    /* The next piece for a reader as heap text; NULL: nothing to say now. NULL where
-     * the daemon has no streams. */
+    /* The next chunk for a reader, as heap text; NULL: none now. The function is NULL
+     * if the daemon has no streams. */
     char *(*stream)(void *arg, struct http_stream *stream, size_t *length);
 };
 

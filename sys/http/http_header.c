@@ -10,7 +10,7 @@
 
 static const char blanks[] = " \t";
 
-/* "gzip;q=0.5": the weight, 1 where there is none. */
+/* "gzip;q=0.5": the weight, 1 by default. */
 static double weight_of(const char *word, size_t length)
 {
     const char *end = word + length;
@@ -65,7 +65,7 @@ bool http_header_has_etag(const char *if_none_match, const char *etag)
     return false;
 }
 
-/* 64 bits of FNV-1a: says whether two texts differ, not who wrote them. */
+/* 64 bits of FNV-1a: it detects different texts, and is no signature. */
 void http_header_make_etag(const char *text, size_t length,
                            char etag[HTTP_HEADER_ETAG_SIZE])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_header.h: what a request's headers ask for: compression, and whether it has what
- * would be answered. Layer: sys, without any input or output. */
+/* http_header.h: parses headers of a request: compression, ETags, tokens. Layer: sys,
+ * without any input or output. */
 #ifndef SUBLET_SYS_HTTP_HTTP_HEADER_H
 #define SUBLET_SYS_HTTP_HTTP_HEADER_H
 
@@ -13,10 +13,10 @@ enum { HTTP_HEADER_ETAG_SIZE = 40 };
 bool http_header_takes_gzip(const char *accept);
 /* If-None-Match: `etag` is among them, or "*". Weak tags count as equal. */
 bool http_header_has_etag(const char *if_none_match, const char *etag);
-/* An ETag of what a text says. */
+/* The ETag of a text. */
 void http_header_make_etag(const char *text, size_t length,
                            char etag[HTTP_HEADER_ETAG_SIZE]);
-/* Authorization: what is behind "Bearer "; NULL where there is none. */
+/* Authorization: the text after "Bearer "; NULL: none. */
 const char *http_header_token(const char *authorization);
 
 #endif

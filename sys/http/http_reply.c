@@ -14,7 +14,7 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Compresses what is worth it, for who takes it. */
+/* Compresses the text if that helps and the client accepts it. */
 static bool pack(struct MHD_Connection *connection, struct http_answer *answer)
 {
     if (!http_header_takes_gzip(
@@ -52,7 +52,7 @@ static struct MHD_Response *make_text(struct http_answer *answer)
         return MHD_create_response_from_buffer(answer->length, answer->text,
                                                MHD_RESPMEM_MUST_FREE);
     }
-    /* The library does not write to what it is told to leave in place. */
+    /* The library does not write to a text in MHD_RESPMEM_PERSISTENT mode. */
     const char *text = answer->constant != NULL ? answer->constant : "";
     return MHD_create_response_from_buffer(answer->length, (void *)(uintptr_t)text,
                                            MHD_RESPMEM_PERSISTENT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_reply.h: an answer as libmicrohttpd sends it: headers, compressed where that is
- * taken, without its text where the asker has it. Layer: sys. */
+/* http_reply.h: an answer as libmicrohttpd sends it: with headers, compressed if the
+ * client accepts that, without its text if the client has it already. Layer: sys. */
 #ifndef SUBLET_SYS_HTTP_HTTP_REPLY_H
 #define SUBLET_SYS_HTTP_HTTP_REPLY_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local_buffer.h: bytes that came or wait to go on a stream, and where one message in
- * them ends. Part of local.h.
- *
- * Layer: sys. */
+/* local_buffer.h: bytes received from a stream, or waiting to be sent, and the messages
+ * in them. Layer: sys. */
 #ifndef SUBLET_SYS_LOCAL_LOCAL_BUFFER_H
 #define SUBLET_SYS_LOCAL_LOCAL_BUFFER_H
 
@@ -13,22 +11,22 @@ enum { LOCAL_HEADER = 4 }; /* the length before each message, big endian */
 
 struct local_buffer {
     uint8_t *bytes;
-    size_t start, end, capacity; /* what counts is [start, end) */
+    size_t start, end, capacity; /* the bytes are [start, end) */
 };
 
 size_t local_buffer_size(const struct local_buffer *buffer);
 const uint8_t *local_buffer_data(const struct local_buffer *buffer);
-/* Room for `size` more bytes behind the end; say with grow how many were put there. */
+/* Reserves `size` bytes behind the end; local_buffer_grow says how many were filled. */
 uint8_t *local_buffer_room(struct local_buffer *buffer, size_t size);
 void local_buffer_grow(struct local_buffer *buffer, size_t size);
-/* A message with its length before it. */
+/* Appends a message with its length. */
 void local_buffer_append(struct local_buffer *buffer, const uint8_t *bytes,
                          size_t size);
-/* Takes `size` bytes from the start; an empty buffer gives its memory back. */
+/* Removes `size` bytes from the start; an empty buffer frees its memory. */
 void local_buffer_take(struct local_buffer *buffer, size_t size);
 void local_buffer_free(struct local_buffer *buffer);
 
-/* How the message at the start stands. */
+/* The state of the message at the start. */
 enum local_message_state { LOCAL_PARTIAL, LOCAL_WHOLE, LOCAL_TOO_LONG };
 enum local_message_state local_buffer_message(const struct local_buffer *buffer,
                                               const uint8_t **bytes, size_t *size);

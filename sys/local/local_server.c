@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_server.c: the daemon's side; see local.h.
  *
- * All connections stand in one epoll descriptor, which is all that the reactor knows
- * of them. A callback may send to any connection, and so end any: ended ones are only
- * marked, and freed when a turn is over. */
+ * The loop polls one epoll descriptor for all connections. A callback may send to any
+ * connection, and so close any: closed ones are only marked, and freed at the end of
+ * the turn. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ enum {
     CONNECTIONS_MAX = 1000,
     EVENTS_PER_TURN = 64,
     ACCEPTS_PER_TURN = 16, /* fewer than may end, so that the dead make room first */
-    READ_SIZE = 65536, /* of one connection in one turn, so that none starves others */
+    READ_SIZE =
+        65536, /* of one connection in one turn, so that others are served too */
     WAITING_MAX = 4 << 20,
 };
 
@@ -52,7 +53,7 @@ struct local_server {
 
 /* ---------------------------------------------------------------- connections */
 
-/* A link tells its place, and which connection there: numbers do not come again. */
+/* A link has the index of the connection and a number that is never reused. */
 static struct connection *find(const struct local_server *server, uint64_t link)
 {
     struct connection *connection = server->places[link % CONNECTIONS_MAX];
@@ -71,8 +72,8 @@ static int watch(struct local_server *server, struct connection *connection, int
     return epoll_ctl(server->epoll_fd, op, connection->fd, &event);
 }
 
-/* Marks it. The shutdown makes it ready, so that a turn comes that frees it; what was
- * sent stays readable at the other end. */
+/* Marks it as closed. The shutdown makes it readable, so that a turn frees it; the peer
+ * can still read what was sent. */
 static void end(struct local_server *server, struct connection *connection)
 {
     connection->is_ended = true;
@@ -133,8 +134,8 @@ static int open_spare(void)
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Without a descriptor a client that waits cannot even be told no, and would have us
- * look again at once, for ever: the spare one takes it, to close it. */
+/* Without a free descriptor a waiting client could not even be refused, and would make
+ * the listener readable for ever: the spare descriptor accepts and closes it. */
 static bool turn_away(struct local_server *server)
 {
     if (server->spare_fd < 0) {
@@ -171,7 +172,7 @@ static void accept_some(struct local_server *server)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes what the socket takes; ends the connection where it is broken. */
+/* Writes what the socket accepts; closes a broken connection. */
 static void flush(struct local_server *server, struct connection *connection)
 {
     while (local_buffer_size(&connection->out) > 0) {
@@ -239,7 +240,7 @@ static void refuse(struct local_server *server, struct connection *connection,
     }
 }
 
-/* Hands over one message; false where there is no more to read. */
+/* Delivers one message; returns false if there is none. */
 static bool deliver(struct local_server *server, struct connection *connection)
 {
     const uint8_t *bytes;

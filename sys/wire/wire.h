@@ -46,7 +46,7 @@ struct wire_counters {
 
 typedef void (*wire_message_fn)(void *arg, const struct peer *from,
                                 const struct msg *msg);
-/* Something arrived that is no message: who, and what is wrong with it. */
+/* An invalid message arrived: its sender, and the error. */
 typedef void (*wire_refused_fn)(void *arg, const struct peer *from,
                                 const struct err *err);
 
@@ -75,7 +75,7 @@ uint64_t wire_server_count_shut(const struct wire_server *server);
 /* Hands over at most `max` messages that have arrived; returns how many. */
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg);
-/* Sends to peer.link. 0, or ERR_AWAY, or what codec_encode says. */
+/* Sends to peer.link. Returns 0, ERR_AWAY, or an error of codec_encode. */
 int wire_server_send(struct wire_server *server, const struct peer *to,
                      const struct msg *msg, struct err *err);
 const struct wire_counters *wire_server_counters(const struct wire_server *server);

@@ -40,7 +40,7 @@ void wire_frames_ask_seldom(zsock_t *socket)
     zsock_set_heartbeat_timeout(socket, SILENCE_MS);
 }
 
-/* One frame, at once; false where there is none. */
+/* Receives one frame without waiting; false if there is none. */
 static bool receive_frame(void *raw, zmq_msg_t *frame)
 {
     int status;

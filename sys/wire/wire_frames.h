@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_frames.h: what server and client share of their sockets: the options, one
- * message in, and what came of it. Part of wire.h.
+/* wire_frames.h: what server and client share: socket options, endpoints, receiving and
+ * encoding one message.
  *
- * A message is one frame, before it the routing id on a ROUTER. Any more frames are
- * read, dropped and the whole refused.
- * Layer: sys. */
+ * A message is one frame, preceded by the routing id on a ROUTER. A message with more
+ * frames is read and refused as a whole. Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_FRAMES_H
 #define SUBLET_SYS_WIRE_WIRE_FRAMES_H
 
@@ -15,10 +14,10 @@
 
 /* Bounds, before bind or connect. */
 void wire_frames_prepare(zsock_t *socket);
-/* Liveness. A client asks its one server often. A server has thousands of clients, who
- * say more than that by themselves, and libzmq (4.3.4) goes through the timers of all
- * its connections when an answer ends one: it asks seldom, so that connections to
- * machines that are gone go too. */
+/* Heartbeats. A client sends them often to its one server. A server has thousands of
+ * clients, which send often by themselves, and libzmq (4.3.4) walks the timers of all
+ * connections for each answer: it sends them seldom, to close connections to machines
+ * that are gone. */
 void wire_frames_ask_often(zsock_t *socket);
 void wire_frames_ask_seldom(zsock_t *socket);
 
@@ -26,7 +25,7 @@ void wire_frames_ask_seldom(zsock_t *socket);
  * closed by the caller), the rest away. Returns how many there were; 0: none waits. */
 int wire_frames_receive(zsock_t *socket, zmq_msg_t *frames, int wanted);
 
-/* Decodes the body, and hands it over or has it refused. The arena is cleared. */
+/* Decodes the body and delivers it, or refuses it. The arena is cleared. */
 void wire_frames_deliver(struct arena *arena, struct wire_counters *counters,
                          const struct peer *from, zmq_msg_t *body,
                          wire_message_fn on_message, wire_refused_fn on_refused,
@@ -37,8 +36,8 @@ void wire_frames_refuse(struct wire_counters *counters, const struct peer *from,
 /* Encodes into a frame, which the caller sends or closes. */
 int wire_frames_encode(const struct msg *msg, zmq_msg_t *body, struct err *err);
 
-/* An endpoint as libzmq takes it: a long ipc path goes by `path`, which must live as
- * long as the socket. */
+/* An endpoint for libzmq: a long ipc path is replaced by a unix_path, which must live
+ * as long as the socket. */
 struct wire_endpoint;
 int wire_frames_endpoint_new(const char *endpoint, bool has_key,
                              struct wire_endpoint **made, struct err *err) MUST_CHECK;

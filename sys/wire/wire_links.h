@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_links.h: the connections of a ROUTER as numbers: a link is a routing id as one
- * key uses it. Part of wire.h.
+/* wire_links.h: numbers for the connections of a ROUTER. A link is a routing id as used
+ * by one key.
  *
- * A routing id that comes with another key is another link: a number never changes
- * hands. At most LINKS_MAX; the one unused for longest goes first.
+ * The same routing id with another key is another link: a number always belongs to the
+ * same peer. At most LINKS_MAX; the least recently used one is removed first.
  * Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_LINKS_H
 #define SUBLET_SYS_WIRE_WIRE_LINKS_H
@@ -16,11 +16,12 @@ struct wire_links;
 struct wire_links *wire_links_new(void);
 void wire_links_free(struct wire_links *links);
 
-/* The link of a routing id and a key ("": none), made where there is none; never 0.
- * `fd` is the connection that it was last heard over (-1: not known). */
+/* The link of a routing id and a key ("": none), made if it does not exist; never 0.
+ * `fd` is the connection of its last message (-1: unknown). */
 uint64_t wire_links_number(struct wire_links *links, const void *id, size_t id_size,
                            const char *key_z85, int fd);
-/* The routing id of a link, borrowed until the next change; NULL where it is gone. */
+/* The routing id of a link, borrowed until the next change; NULL if the link is gone.
+ */
 const void *wire_links_id(const struct wire_links *links, uint64_t link,
                           size_t *id_size, int *fd);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_server.c: the ROUTER side: who may connect, who said what, answers; see
- * wire.h.
+/* wire_server.c: the ROUTER side: authentication, receiving, answers; see wire.h.
  *
- * A connection is judged twice: in the handshake, by ZAP, and at each message, by the
- * key that ZAP left on it, so that a key taken off the list is deaf at once. */
+ * A connection is checked twice: in the handshake by ZAP, and at each message by the
+ * key that ZAP recorded for it, so that a key that is removed from the list is refused
+ * at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,7 +348,7 @@ static int drop_send(struct wire_server *server, const struct peer *to,
                    to->name != NULL ? to->name : "", why);
 }
 
-/* The routing id's frame; 0 or the error. ROUTER_MANDATORY tells here already. */
+/* Sends the routing id; 0 or the error. ROUTER_MANDATORY reports errors here. */
 static int send_id(struct wire_server *server, uint64_t link, size_t body_size,
                    bool is_stream)
 {

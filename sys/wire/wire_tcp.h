@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_tcp.h: what the kernel says of a TCP connection. Part of wire_watch.h.
- *
- * Layer: sys. */
+/* wire_tcp.h: the kernel's counters of a TCP connection. Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_TCP_H
 #define SUBLET_SYS_WIRE_WIRE_TCP_H
 
@@ -12,7 +10,7 @@
 uint64_t wire_tcp_cookie(int fd);
 
 struct wire_tcp {
-    uint64_t taken; /* bytes received, but for those that nobody has read yet */
+    uint64_t taken; /* bytes that were received and read */
     uint64_t acked; /* bytes sent that the other end's kernel has */
 };
 

@@ -25,11 +25,11 @@ enum {
     CONNECTIONS_PER_KEY_MAX = 32,
     LOOKS_PER_TURN = 1024, /* about a millisecond of work */
     FD_MAX = 1 << 20,
-    SILENT_MS_MAX = 10000,       /* until its first message, handshake and all */
-    MESSAGE_MAX = 4 * FRAME_MAX, /* of one that has not ended: it may have one frame */
-    PENDING_MAX = 64 << 20,      /* of whole ones that we have no time for */
-    WAITING_MAX = 4 << 20,       /* as for clients (local.h) */
-    STREAMS_WAITING_MAX = 1 << 20, /* before what goes to terminals is dropped */
+    SILENT_MS_MAX = 10000,         /* until its first message, handshake and all */
+    MESSAGE_MAX = 4 * FRAME_MAX,   /* of an incomplete message: it may have one frame */
+    PENDING_MAX = 64 << 20,        /* of whole ones that we have no time for */
+    WAITING_MAX = 4 << 20,         /* as for clients (local.h) */
+    STREAMS_WAITING_MAX = 1 << 20, /* before packets for terminals are dropped */
     FRAME_OVERHEAD = 42,           /* of CURVE and ZMTP, at most */
     SENDS_UNASKED_MAX = 64 << 10,  /* bytes between two questions to the kernel */
 };
@@ -48,7 +48,7 @@ struct connection {
 
 struct wire_watch {
     zsock_t *socket;
-    zsock_t *monitor;               /* tells of accepted connections */
+    zsock_t *monitor;               /* reports accepted connections */
     struct connection *connections; /* by descriptor */
     int n_places;
     int n_open, n_max;
@@ -233,7 +233,7 @@ bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_str
 {
     struct connection *connection = find(watch, fd);
     if (connection == NULL) {
-        return true; /* libzmq says that it is gone */
+        return true; /* libzmq reports that it is gone */
     }
     size_t most = is_stream ? STREAMS_WAITING_MAX : WAITING_MAX;
     if (connection->waiting + size > most ||

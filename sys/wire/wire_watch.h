@@ -27,8 +27,8 @@ int wire_watch_new(zsock_t *socket, struct wire_watch **watch,
                    struct err *err) MUST_CHECK;
 void wire_watch_free(struct wire_watch *watch); /* NULL is fine */
 
-/* A whole message of `size` bytes came over it, from who has this key. Where the key
- * has too many connections, the one that was silent for longest is shut down. */
+/* A complete message of `size` bytes arrived on it, from this key. If the key has too
+ * many connections, the one that was silent longest is shut down. */
 void wire_watch_hear(struct wire_watch *watch, int fd, const char *key_z85,
                      size_t size);
 
