@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lending.h: what consumers ask of their runs on this site's hosts, and what they are
- * told. provider/ judges starts, runs.h has the executions; a consumer is the site that
- * the broker says a message is from, and sees no runs but its own.
+/* lending.h: runs of consumers on this site's hosts: the requests of consumers, and the
+ * reports to them. provider/ decides on starts, runs.h has the runs. The consumer is
+ * the site that the broker names as the sender; it can only reach its own runs.
  *
- * Every question has the one answer, ATTEMPT_STATE; an end is told again until its
- * consumer has it on record (ATTEMPT_ACK). Source: ARCHITECTURE 2, "Jobs" 7-9.
+ * Every request is answered by ATTEMPT_STATE. The end of a run is reported again until
+ * its consumer has acknowledged it (ATTEMPT_ACK). Source: ARCHITECTURE 2, "Jobs" 7-9.
  * Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_LENDING_H
 #define SUBLET_SITE_EXCHANGE_LENDING_H
@@ -44,27 +44,28 @@ void lending_attempt_ack(struct lending *lending, const struct msg *msg,
 void lending_output_ask(struct lending *lending, const struct msg *msg,
                         struct effects *effects);
 
-/* A piece of output that a host has sent for a consumer's run. */
+/* A host has sent output of a consumer's run: it is forwarded. */
 void lending_forward_output(struct lending *lending, const struct msg *msg,
                             struct effects *effects);
-/* STREAM_DOWN of a consumer's user, STREAM_UP of a host (its index): passed on while
- * the run goes on; of another, or a run that is over, they are dropped. */
+/* STREAM_DOWN of a consumer's user, STREAM_UP of a host (its index): forwarded until
+ * the run ends; for any other run they are dropped. */
 void lending_stream_down(struct lending *lending, const struct msg *msg,
                          struct effects *effects);
 void lending_stream_up(struct lending *lending, int host,
                        const struct msg_stream_up *up, struct effects *effects);
-/* Its use of slots has: it stands still, or does no more. */
+/* Tells the provider whether the run uses its slots, or is suspended. */
 void lending_count_use(struct lending *lending, const struct run *run);
-/* A consumer's run has changed. */
+/* The run of a consumer has changed. */
 void lending_run_changed(struct lending *lending, struct run *run, int64_t now_ms,
                          struct effects *effects);
-/* The broker's session began: ends that are not acknowledged are told again now. */
+/* A session with the broker begins: all ends that are not acknowledged are sent again.
+ */
 void lending_new_session(struct lending *lending, int64_t now_ms);
 void lending_tick(struct lending *lending, int64_t now_ms, struct effects *effects);
 int64_t lending_wake_ms(const struct lending *lending);
 
-/* EVICT: the lease's consumer is lost, what it has there is ended; where the policy
- * still says so. */
+/* EVICT: the consumer of the lease is lost. Its runs are ended if the policy still says
+ * so. */
 void lending_evict(struct lending *lending, const struct msg_evict *evict,
                    int64_t now_ms, struct effects *effects);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recall_enforce.h: jobs whose slots are wanted back: which, and what becomes of them.
+/* recall_enforce.h: carries out recalls of slots: which jobs end, and when.
  *
- * Of a contract that a leaf of a plan is to give slots back of (consumer/), this site
- * chooses the jobs: the least important queue first, of one queue the youngest. Each is
- * warned once, by SIGURG, which means nothing to a command that does not know of it;
- * the grace that it has from then on stands in its environment as SUBLET_RECALL_GRACE,
- * in seconds. When its time is over it is ended and waits again. If the need goes
- * before that, it runs on.
+ * If a leaf of a plan has to give back slots of a borrowed contract (consumer/), this
+ * site chooses the jobs (recall_victims.h). Each is warned once, by SIGURG, which
+ * processes ignore by default; its grace period is in its environment as
+ * SUBLET_RECALL_GRACE, in seconds. When that has expired, the job is ended and
+ * requeued. If the slots are no longer needed before that, the job runs on.
  *
- * Of a contract that this site lends (provider/), what is in use beyond the deadline is
- * ended here, whatever the borrower has done: by the same rule, so that both choose the
- * same. The same goes for its own jobs on slots that it has as a leaf itself.
+ * If slots of a contract that this site lends (provider/) are still used after the
+ * deadline, their runs are ended here, whatever the consumer has done; both sides
+ * choose by the same rule, and so the same jobs. This also holds for the site's own
+ * jobs on slots that it has as a leaf itself.
  *
- * Units: slots, milliseconds. Order: as said; ties by the higher number of the job or
- * attempt. Source: seed document 001 "Reclaim grace period"; docs/adr/0023.
+ * Units: slots, milliseconds. Order: ties by the higher number of the job or attempt.
+ * Source: seed document 001 "Reclaim grace period"; docs/adr/0023.
  * Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_RECALL_ENFORCE_H
 #define SUBLET_SITE_EXCHANGE_RECALL_ENFORCE_H
@@ -45,7 +45,7 @@ void recall_enforce_tick(struct recall_enforce *recalls, int64_t now_ms,
                          struct effects *effects);
 int64_t recall_enforce_wake_ms(const struct recall_enforce *recalls);
 
-/* The lease was told anew, and nothing of it is wanted back: its jobs run on. */
+/* No slots of the lease are recalled any more: its jobs run on. */
 void recall_enforce_forget(struct recall_enforce *recalls, const char *lease);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.h: what happens to jobs, put on record for `hist`, which tells it long after
- * the jobs themselves have been forgotten (HISTORY_PERIOD).
+/* history.h: records the events of jobs for `hist`, which shows them long after the
+ * jobs have been cleaned (HISTORY_PERIOD).
  *
- * What is told is read off the rows that a step stores: whatever changes a job's record
- * is an event, and nothing else is. A consumer's job is told by what its run came to
- * here; its own site knows the rest.
+ * Events are derived from the rows that a step stores: every change of a job's row is
+ * an event. Of a consumer's job only its run on this site is recorded.
  *
- * Units: milliseconds; instants are this site's clock, but a start and an end are the
- * host's. Layer: site. */
+ * Units: milliseconds, by this site's clock; starts and ends by the host's.
+ * Layer: site. */
 #ifndef SUBLET_SITE_JOB_HISTORY_H
 #define SUBLET_SITE_JOB_HISTORY_H
 
@@ -23,24 +22,24 @@ void history_reload(struct history *history, int64_t period_ms);
 
 /* A step of the site begins. */
 void history_step(struct history *history, int64_t now_ms);
-/* The step's effects from `from` on: their events are appended. */
+/* Appends the events of the effects from `from` on. */
 void history_record(struct history *history, int from, struct effects *effects);
 
-/* What no row tells by itself. */
+/* Events that cannot be seen in a row. */
 void history_switched(const struct history *history, const struct job *job,
                       struct effects *effects);
 void history_reordered(const struct history *history, const struct job *job,
                        bool to_top, struct effects *effects);
 
-/* Its slots have changed, or its command did not want them to. */
+/* Its slots have changed, or its notification command has refused that. */
 void history_resized(const struct history *history, const struct job *job,
                      const char *what, struct effects *effects);
 
-/* It is to wait again, and its run ended so; NULL: it had none. */
+/* It is requeued after a run that ended with `exit`; NULL: it had no run. */
 void history_run_end(const struct history *history, struct job *job,
                      const struct run_exit *exit, struct effects *effects);
 
-/* A consumer's run is taken, and has ended. */
+/* The run of a consumer was accepted, or has ended. */
 void history_consumer_run(const struct history *history, const struct run *run,
                           struct effects *effects);
 void history_consumer_run_end(const struct history *history, const struct run *run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.c: one job by itself, and its rows: see job.h. */
+/* job.c: a single job, and its rows; see job.h. */
 #include "site/job/job_parts.h"
 
 #include <limits.h>
@@ -11,10 +11,10 @@
 
 enum { STATES = JOB_UNKWN + 1 };
 
-/* From (row) to (column); a state that it has is always allowed. An open attempt's
- * first news may be its end, so PEND leads everywhere. */
+/* Transitions from (row) to (column). The first report on an attempt may be its end, so
+ * PEND leads everywhere. */
 /* clang-format off */
-static const bool moves[STATES][STATES] = {
+static const bool transitions[STATES][STATES] = {
     /*             PEND PSUSP RUN USUSP SSUSP DONE EXIT UNKWN */
     [JOB_PEND]  = {1,   1,    1,  1,    1,    1,   1,   1},
     [JOB_PSUSP] = {1,   1,    0,  0,    0,    0,   1,   0},
@@ -29,7 +29,7 @@ static const bool moves[STATES][STATES] = {
 
 bool job_may_become(enum job_state from, enum job_state to)
 {
-    return moves[from][to];
+    return transitions[from][to];
 }
 
 const char *job_state_name(enum job_state state)
@@ -177,7 +177,6 @@ void job_set_avoided(struct job *job, const char *hosts)
     job->avoided = hosts[0] != '\0' ? dup_text(hosts) : NULL;
 }
 
-/* Slots that it asks for until it has them, from its beginning on. */
 int job_initial_max_slots(const struct job *job)
 {
     return job->terms->resizable == RESIZABLE_AUTO ? job->terms->max_slots : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_list.h: jobs in an order: the sorted arrays that job_table.c keeps.
+/* job_list.h: sorted arrays of jobs, the indexes of the job table.
  *
  * Ownership: the array is the list's, the jobs are not. Layer: site. */
 #ifndef SUBLET_SITE_JOB_JOB_LIST_H

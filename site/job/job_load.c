@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_load.c: jobs as rows: see job.h. */
+/* job_load.c: loads jobs from rows of the journal; see job.h. */
 #include "site/job/job_parts.h"
 
 #include "model/job_id.h"
@@ -33,7 +33,7 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
 {
     struct job *job = job_table_find(jobs, job_id_key(row->id, row->index));
     if (job == NULL) {
-        return; /* a state without a job says nothing */
+        return; /* a state without a job is ignored */
     }
     job->is_dropped = row->is_dropped;
     job->state = row->state;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_parts.h: the inside of the table of jobs, for the files that make it:
- * job.c (one job by itself, and as rows), job_pending.c (where a waiting job
- * stands), job_table.c (the table and its indexes), job_load.c (rows that are loaded).
+/* job_parts.h: the inside of the job table, for the files that make it: job.c (a single
+ * job, and its rows), job_pending.c (classes and reasons of pending jobs), job_table.c
+ * (the table and its indexes), job_load.c (loading rows).
  *
- * Whoever changes what a job's place in an index depends on takes it out before
- * (job_table_unindex) and puts it back after (job_table_reindex). Layer: site. */
+ * Before a change of any field that an index depends on the job is taken out of the
+ * indexes (job_table_unindex), and after it put back (job_table_reindex). Layer: site.
+ */
 #ifndef SUBLET_SITE_JOB_JOB_PARTS_H
 #define SUBLET_SITE_JOB_JOB_PARTS_H
 
@@ -25,38 +26,38 @@ struct job_table {
     int64_t now_ms;
     struct arena scratch;
     struct dependents *depends;
-    int64_t first_place, last_place; /* that btop and bbot have given */
+    int64_t first_place, last_place; /* given by btop and bbot */
     struct job_list all;
-    struct job_classes *lines;  /* waiting ones that may start */
-    struct job_list held;       /* waiting ones until an instant, by it */
-    int64_t n_waiting_slots;    /* of all waiting ones */
+    struct job_classes *lines;  /* of pending jobs that are not held */
+    struct job_list held;       /* pending jobs that are held until a time, by it */
+    int64_t n_waiting_slots;    /* of all pending jobs */
     struct job_list open;       /* by attempt */
-    struct job_list growing;    /* of those who ask for more slots, likewise */
-    struct job_list ended;      /* in the order of their ends */
-    int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
-    int n_by_hold[REASONS];     /* of waiting ones that stand in no line */
+    struct job_list growing;    /* those that ask for more slots, by attempt */
+    struct job_list ended;      /* by their end */
+    int n_by_state[JOB_STATES]; /* of all jobs in the indexes */
+    int n_by_hold[REASONS];     /* of held jobs */
 };
 
 void job_table_unindex(struct job_table *jobs, struct job *job);
 void job_table_reindex(struct job_table *jobs, struct job *job);
 
-/* PEND without an attempt: it stands in a line, or is held. */
+/* PEND without an attempt: it is in a class, or held. */
 bool job_is_pending(const struct job *job);
 void job_pending_enter(struct job_table *jobs, struct job *job);
 void job_pending_leave(struct job_table *jobs, struct job *job);
-/* What it waits for, if it waits, must not be forgotten, and says when it changes. */
+/* Adds the job to the table of dependents, or removes it, as its state requires. */
 void job_pending_watch(struct job_table *jobs, struct job *job);
 
-/* The table of moves (job_table_set_state). */
+/* The table of transitions (job_table_set_state). */
 bool job_may_become(enum job_state from, enum job_state to);
-/* A job that stands in no index yet. */
+/* A job that is in no index yet. */
 struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
                               struct submission *submission, int index);
-/* To limits and shares it is another job then. */
+/* Its queue by name, and with it its place in limits and shares. */
 void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *name);
 void job_set_exit(struct job *job, const struct run_exit *exit);
 void job_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts);
-/* Slots that a job asks for until it has them, from its beginning on. */
+/* The slots that a job asks for from its start on; 0: no more than it has. */
 int job_initial_max_slots(const struct job *job);
 void job_set_resize(struct job *job, const struct job_resize *resize);
 void job_set_reserved(struct job *job, const char *reserved);

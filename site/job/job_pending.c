@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_pending.c: where a waiting job stands, and what it waits for before it may stand
- * in line: see job.h. */
+/* job_pending.c: the class of a pending job, and why it is held before it may join one;
+ * see job.h. */
 #include "site/job/job_parts.h"
 
 #include "model/job_id.h"
 #include "sched/pending/depend.h"
 
-/* All that makes jobs alike, as a line's name. */
-static const char *line_name(struct job_table *jobs, const struct job *job)
+/* The name of a class: everything in which equal jobs agree. */
+static const char *class_name(struct job_table *jobs, const struct job *job)
 {
     const struct job_spec *spec = job->spec;
     bool is_limited = job->submission->max_open > 0;
@@ -41,9 +41,9 @@ static const char *line_name(struct job_table *jobs, const struct job *job)
     return name;
 }
 
-/* What the job waits for before it may stand in line. */
-static enum pending_reason hold_of(const struct job_table *jobs, const struct job *job,
-                                   int64_t *until_ms)
+/* Why the job is held; REASON_NEW: it is not. */
+static enum pending_reason hold_reason(const struct job_table *jobs,
+                                       const struct job *job, int64_t *until_ms)
 {
     *until_ms = INT64_MAX;
     if (job->queue < 0) {
@@ -63,7 +63,7 @@ static enum pending_reason hold_of(const struct job_table *jobs, const struct jo
     return REASON_NEW;
 }
 
-/* What a condition looks at: one job, or all there is of the id. */
+/* The facts for a condition on one job, or on all elements of an array. */
 static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
 {
     struct job_table *jobs = arg;
@@ -104,7 +104,7 @@ static void judge(struct job_table *jobs, struct job *job)
     job->is_never = verdict == DEPEND_NEVER;
 }
 
-/* It may stand in line again, or will when it is resumed. */
+/* It is pending, or stopped while pending. */
 static bool may_wait(const struct job *job)
 {
     return job->attempt == 0 && !job_is_ended(job);
@@ -130,11 +130,11 @@ void job_pending_enter(struct job_table *jobs, struct job *job)
     if (!job->is_released) {
         judge(jobs, job);
     }
-    job->hold = hold_of(jobs, job, &job->hold_ms);
+    job->hold = hold_reason(jobs, job, &job->hold_ms);
     if (job->hold == REASON_NEW) {
         job->turn.key = job_key(job);
         job->turn.priority = job->terms->priority;
-        job->line = job_class_add(jobs->lines, line_name(jobs, job), &job->turn);
+        job->line = job_class_add(jobs->lines, class_name(jobs, job), &job->turn);
         return;
     }
     jobs->n_by_hold[job->hold]++;

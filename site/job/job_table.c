@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_table.c: see job.h. The table is an array sorted by id; beside it stand the lines
- * of waiting jobs, and three sorted indexes: waiting jobs that are held until an
- * instant, the open attempts, the ended jobs. */
+/* job_table.c: see job.h. The table is an array sorted by id. Its indexes are the
+ * classes of pending jobs, and sorted lists of held jobs, open attempts, jobs that ask
+ * for more slots, and ended jobs. */
 #include "site/job/job_parts.h"
 
 #include <limits.h>
@@ -18,13 +18,14 @@ static bool should_be_open(const struct job *job)
     return job->attempt != 0 && !job_is_ended(job);
 }
 
-/* On borrowed hosts a job never gets more. */
+/* A job on borrowed hosts never gets more slots. */
 static bool asks_for_more(const struct job *job)
 {
     return job->lease[0] == '\0' && job_asked_slots(job) > 0;
 }
 
-/* An open job comes (`sign` 1) or goes: it stands there if it asks for more. */
+/* Adds an open job to the list of growing ones if it asks for more slots (`sign` 1), or
+ * removes it. */
 static void list_growing(struct job_table *jobs, struct job *job, int sign)
 {
     if (sign > 0 && asks_for_more(job)) {
@@ -40,10 +41,10 @@ static void list_growing(struct job_table *jobs, struct job *job, int sign)
 static void count_open(struct job_table *jobs, struct job *job, int sign)
 {
     list_growing(jobs, job, sign);
-    bool stands_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
+    bool is_suspended = job->state == JOB_SSUSP || job->state == JOB_USUSP;
     if (sign > 0) {
         job->is_counted_still =
-            stands_still && job->halt.causes != 0 && job->halt.yields;
+            is_suspended && job->halt.causes != 0 && job->halt.yields;
     }
     job->submission->n_open += sign;
     limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
@@ -57,7 +58,7 @@ static void count_open(struct job_table *jobs, struct job *job, int sign)
     }
 }
 
-/* Takes the job out of the indexes before its key or state changes ... */
+/* Takes the job out of the indexes before its key or state changes. */
 void job_table_unindex(struct job_table *jobs, struct job *job)
 {
     if (job_is_pending(job)) {
@@ -71,7 +72,7 @@ void job_table_unindex(struct job_table *jobs, struct job *job)
     jobs->n_by_state[job->state]--;
 }
 
-/* ... and puts it back where it belongs. */
+/* Puts the job into the indexes again. */
 void job_table_reindex(struct job_table *jobs, struct job *job)
 {
     jobs->n_by_state[job->state]++;
@@ -88,7 +89,7 @@ void job_table_reindex(struct job_table *jobs, struct job *job)
     }
 }
 
-/* ---------------------------------------------------------------- life of the table */
+/* ---------------------------------------------------------------- the table */
 
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
                                 struct limits *limits, struct shares *shares,
@@ -198,7 +199,7 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     return job;
 }
 
-/* Closes the gaps in the table; in no index they stand. */
+/* Frees dropped jobs, which are in no index. */
 static void remove_dropped(struct job_table *jobs)
 {
     int kept = 0;
@@ -260,7 +261,7 @@ struct job *job_table_add(struct job_table *jobs, const struct row_job *row)
     return job_table_add_array(jobs, row, (const int[]){0}, 1);
 }
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- lookup */
 
 struct job *job_table_find(const struct job_table *jobs, uint64_t key)
 {
@@ -338,7 +339,7 @@ struct job *job_table_growing_at(const struct job_table *jobs, int index)
     return jobs->growing.items[index];
 }
 
-/* ---------------------------------------------------------------- turns */
+/* ---------------------------------------------------------------- changes */
 
 void job_table_switch(struct job_table *jobs, struct job *job, int queue)
 {
@@ -452,7 +453,7 @@ void job_table_resize(struct job_table *jobs, struct job *job,
 
 /* ---------------------------------------------------------------- time */
 
-/* Looks again at jobs whose condition speaks of one that has changed. */
+/* Evaluates again the dependency conditions that name a job that has changed. */
 static bool judge_again(struct job_table *jobs)
 {
     bool has_any = false;
@@ -518,8 +519,8 @@ static void remove_cleaned(struct job_table *jobs, int n_cleaned)
             (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
 }
 
-/* Jobs that others wait for are due again a minute later: they go behind the others. */
-static void keep_awaited(struct job_table *jobs, int64_t before_ms, int max)
+/* Jobs that dependent jobs wait for are due again a minute later. */
+static void postpone_awaited(struct job_table *jobs, int64_t before_ms, int max)
 {
     int kept = 0, n_awaited = 0, i = 0;
     struct job_list *ended = &jobs->ended;
@@ -551,7 +552,7 @@ int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
                     job_table_clean_fn on_clean, void *arg, struct effects *effects)
 {
     int count = 0;
-    keep_awaited(jobs, before_ms, max);
+    postpone_awaited(jobs, before_ms, max);
     while (count < max && count < jobs->ended.count &&
            jobs->ended.items[count]->kept_ms <= before_ms) {
         struct job *job = jobs->ended.items[count++];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_table.h: queues as they are now: open to new jobs or closed, their jobs started
- * or not, by an administrator's word or by time windows.
+/* queue_table.h: the state of each queue: open to new jobs or closed, dispatching jobs
+ * or inactive. Administrators control it, time windows too.
  *
- * What an administrator has said outlives the site (ROW_QUEUE).
+ * What an administrator has ordered survives restarts (ROW_QUEUE).
  * Units: milliseconds; local_ms as sched/queue/window.h. Order: queues as configured.
  * Layer: site. */
 #ifndef SUBLET_SITE_JOB_QUEUE_TABLE_H

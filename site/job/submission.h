@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submission.h: what the elements of an array share, or one job has alone: what was
- * asked for, and how many of them are where in their lives.
+/* submission.h: what the elements of a job array share, and what a single job has
+ * alone: the spec, and counts of the jobs by what has become of them.
  *
- * Ownership: its texts are its own; it goes with its last job or run. Layer: site. */
+ * Ownership: it owns its texts, and is freed with its last job or run. Layer: site. */
 #ifndef SUBLET_SITE_JOB_SUBMISSION_H
 #define SUBLET_SITE_JOB_SUBMISSION_H
 
@@ -11,21 +11,21 @@
 struct submission {
     struct job_spec *spec;
     struct job_terms terms;
-    int n_jobs;       /* of it in the table */
-    int n_unfinished; /* of those */
-    int n_open;       /* with an attempt */
+    int n_jobs;       /* its jobs in the table */
+    int n_unfinished; /* of these, not ended */
+    int n_open;       /* of these, with an attempt */
     int max_open;     /* "%limit" of an array's name; 0: any number */
-    int n_runs;       /* that execute it as it stands */
+    int n_runs;       /* runs that use its spec unchanged */
 };
 
 struct submission *submission_new(const struct row_job *row);
-/* One of its jobs is gone; NULL is fine. */
+/* One of its jobs was removed; NULL is fine. */
 void submission_leave(struct submission *submission);
 
-/* Whether `spec`, which was made of its own, still says the same. */
+/* `spec`, which was derived from its own, still has the same content. */
 bool submission_is_same_spec(const struct submission *submission,
                              const struct job_spec *spec);
-/* A run executes it, until that is over; NULL is fine for the second. */
+/* A run begins to use its spec, or no longer uses it; then NULL is fine. */
 void submission_hold(struct submission *submission);
 void submission_drop(struct submission *submission);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_table.h: the site's own hosts: which are there, in which session, heard when.
+/* host_table.h: the table of the site's own hosts: their sessions, and which of them
+ * are reachable.
  *
- * A sublet-host says HELLO under a session number of its choice; of two connections
- * that claim one host the higher number has it. Then it lists its runs and says SYNCED:
- * from there on the host is ready. One that is silent for HOSTS_SILENT_MS, or has not
- * come for that time after the start, is away until it is heard again.
+ * A sublet-host sends HELLO with a session number of its choice; if two connections
+ * claim the same host, the higher number wins. Then it lists its runs and sends SYNCED;
+ * from then on the host is ready. A host that is silent for HOSTS_SILENT_MS, or has not
+ * connected for that time after the start, is away until it is heard again.
  *
  * Units: milliseconds. Order: hosts as configured. Layer: site. */
 #ifndef SUBLET_SITE_RUN_HOST_TABLE_H
@@ -18,12 +19,12 @@
 struct site_host;
 struct host_table;
 
-/* `config` is borrowed for the life of the hosts. */
+/* `config` is borrowed. */
 struct host_table *host_table_new(const struct site_host *config, int n_hosts);
 void host_table_free(struct host_table *hosts);
-/* Silence is borne so many times longer (site_config). */
+/* All timeouts are so many times longer (site_config). */
 void host_table_set_patience(struct host_table *hosts, int patience);
-/* From here on they are waited for. */
+/* The site starts: timeouts begin. */
 void host_table_start(struct host_table *hosts, int64_t now_ms);
 
 /* Others are configured now: those that stay keep their session. places[i] is where the
@@ -36,7 +37,7 @@ const char *host_table_name(const struct host_table *hosts, int index);
 int host_table_max(const struct host_table *hosts, int index); /* MXJ */
 /* Of one that is leaving: what it had; 0: of another, or not known. */
 int host_table_stay(const struct host_table *hosts, int index);
-/* Not configured any more, and away: it may never be back. */
+/* Not configured any more, and away: it may never come back. */
 bool host_table_is_gone(const struct host_table *hosts, int index);
 /* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
  * sched/queue/window.h. */
@@ -44,7 +45,7 @@ bool host_table_is_window_closed(const struct host_table *hosts, int index,
                                  int64_t local_ms);
 /* The index, or -1. */
 int host_table_find(const struct host_table *hosts, const char *name);
-/* Whom this connection and session belong to: the index, or -1 for none now. */
+/* The host that this connection and session belong to: its index, or -1. */
 int host_table_speaker(const struct host_table *hosts, const struct peer *from,
                        uint64_t session);
 
@@ -55,24 +56,24 @@ bool host_table_is_away(const struct host_table *hosts, int index);
 const char *host_table_boot(const struct host_table *hosts, int index);
 uint64_t host_table_session(const struct host_table *hosts, int index);
 
-/* HOST_HELLO: answered with WELCOME, accepted or not. Returns the host's index where a
- * new session begins, else -1. */
+/* HOST_HELLO: answered with WELCOME, accepted or not. Returns the index of the host if
+ * a new session begins, else -1. */
 int host_table_hello(struct host_table *hosts, const struct peer *from,
                      const struct msg *msg, int64_t now_ms, struct effects *effects);
 /* HOST_SYNCED. */
 void host_table_synced(struct host_table *hosts, int index);
-/* Anything was heard. True where the host had been away, in the same session. */
+/* Any message of the host. True if it had been away, in the same session. */
 bool host_table_heard(struct host_table *hosts, int index, int64_t now_ms);
-/* It said HELLO long ago and its list never came to an end: some of it was lost. */
+/* It sent HELLO long ago, but never SYNCED: part of its list was lost. */
 bool host_table_is_stuck(const struct host_table *hosts, int index, int64_t now_ms);
-/* A speaker of no session here: it shall say HELLO again. */
+/* The sender has no session here: it is asked to send HELLO again. */
 void host_table_refuse(const struct peer *from, const struct msg *msg,
                        struct effects *effects);
 
 void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
                      struct effects *effects);
 
-/* The next host that has just gone away, or -1: call until then. */
+/* The next host that is away since the last call; -1: none. Call until then. */
 int host_table_tick(struct host_table *hosts, int64_t now_ms);
 int64_t host_table_wake_ms(const struct host_table *hosts);
 

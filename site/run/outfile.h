@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outfile.h: which file a job's output goes to. Layer: site. */
+/* outfile.h: the file that a job's output is written to. Layer: site. */
 #ifndef SUBLET_SITE_RUN_OUTFILE_H
 #define SUBLET_SITE_RUN_OUTFILE_H
 
@@ -8,8 +8,8 @@
 #include "site/job/job.h"
 
 /* The absolute path for that stream, with %J replaced by the job's id, %I by its index
- * in its array and %% by %; relative to the job's working directory. NULL where the job
- * names none (or a relative one without a directory to stand in). */
+ * in its array and %% by %; relative to the job's working directory. NULL: the job
+ * names none, or a relative one and no working directory. */
 const char *outfile_path(struct arena *arena, const struct job *job,
                          enum output_stream stream);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs.h: executions on this site's own hosts, its own jobs' and consumers' alike: what
- * is on record about each, and what its host is to be told.
+/* runs.h: runs on this site's own hosts, of its own jobs and of consumers: what is
+ * stored of each run, and what its host is told.
  *
- * A run is TAKEN (slots are given, a guard is asked for), GUARDED (a guard's token is
- * on record, it is told to go), ENDED (its exit is on record). The site that owns it,
- * which may be this one, decides when it is forgotten. runs.c opens with why no command
- * runs twice.
+ * A run is TAKEN (it has slots, and a guard is asked for), GUARDED (the token of its
+ * guard is stored, and the guard is told to start the command), ENDED (its exit is
+ * stored). The site that owns the run, which may be this one, decides when it is
+ * forgotten. runs.c explains at its top why no command is started twice.
  *
- * Ownership: runs belong to the table (run_table.h); a pointer lives until runs_sweep.
- * Units: milliseconds, slots. Layer: site. */
+ * Ownership: runs belong to the table (run_table.h); a pointer is valid until
+ * runs_sweep. Units: milliseconds, slots. Layer: site. */
 #ifndef SUBLET_SITE_RUN_RUNS_H
 #define SUBLET_SITE_RUN_RUNS_H
 
@@ -20,7 +20,7 @@
 #include "site/run/host_table.h"
 #include "site/run/run_table.h"
 
-/* How a run's account is found: its spec's user where the daemon is root. */
+/* How the account of a run is found: if the daemon is root, the user of its spec. */
 struct runs_setting {
     const char *site;
     bool is_root;
@@ -57,40 +57,40 @@ struct run *runs_find(const struct runs *runs, const struct run_id *id);
 struct run *runs_add(struct runs *runs, const struct row_run *row,
                      struct submission *submission, int64_t now_ms,
                      struct effects *effects);
-/* The latest order about it. A run that never had a go is ended here and now by a kill.
+/* The latest control action. A kill ends a run whose command was never started at once.
  */
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
                   int64_t now_ms, struct effects *effects);
-/* Its slots change: its host is told until it has answered, and until then no order to
- * stand still goes out. What comes is its own at once, and on record; what goes once
- * that is settled. */
+/* Its slots change. The host is told until it answers, and until then the run is not
+ * suspended. Added slots belong to the run at once, and are stored; slots to be
+ * released belong to it until the answer. */
 void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize *order,
                  int64_t now_ms, struct effects *effects);
-/* The same after a restart: it is on record. */
+/* The same after a restart, when it is stored already. */
 void runs_resize_again(struct run *run, const struct msg_run_resize *order);
-/* It is answered, and the run has these hosts. */
+/* The host has answered; the run has these hosts now. */
 void runs_settle_resize(struct runs *runs, struct run *run,
                         const struct host_slots *hosts, int n_hosts, int64_t now_ms,
                         struct effects *effects);
-/* It runs, its host is there, and has done all that it was told. */
+/* It is running, and its host is reachable and has carried out all control actions. */
 bool runs_is_settled(const struct runs *runs, const struct run *run);
-/* Its slots were recalled and their time is over: it is ended, and its end says so. */
-/* Its consumer is lost: likewise, and its end says that it was lost. */
+/* Ends the run because its consumer is lost, or because the grace period of a recall
+ * has expired; its exit says so. */
 void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
                 struct effects *effects);
 void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
                  struct effects *effects);
-/* Its end is on record with its owner: row gone, RUN_FORGET. */
+/* Its owner has stored its end: deletes its row, sends RUN_FORGET. */
 void runs_forget(struct runs *runs, struct run *run, struct effects *effects);
 
-/* What the hosts say. */
+/* Messages of hosts. */
 void runs_host_hello(struct runs *runs, int host);
 void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
                       struct effects *effects);
 void runs_host_state(struct runs *runs, int host, const struct msg_run_state *state,
                      int64_t now_ms, struct effects *effects);
-/* Heard again after it was away, in the same session: it is asked about all its runs.
- */
+/* Heard again in the same session after it was unreachable: it is asked about all its
+ * runs. */
 void runs_host_back(struct runs *runs, int host, int64_t now_ms,
                     struct effects *effects);
 void runs_host_away(struct runs *runs, int host, int64_t now_ms,
@@ -98,7 +98,7 @@ void runs_host_away(struct runs *runs, int host, int64_t now_ms,
 
 void runs_tick(struct runs *runs, int64_t now_ms,
                struct effects *effects); /* resends */
-void runs_sweep(struct runs *runs);      /* forgotten runs leave the table */
+void runs_sweep(struct runs *runs);      /* frees forgotten runs */
 int64_t runs_wake_ms(const struct runs *runs);
 
 #endif
