@@ -120,8 +120,8 @@ void guard_trial_start(struct guard_trial *trial, const struct msg_run_start *st
     guard_trial_spawn(trial, NULL);
 }
 
-/* The next thing it says; false when the connection is at its end. */
-bool guard_trial_hear(struct guard_trial *trial)
+/* Receives a record; false at the end of the connection. */
+bool guard_trial_receive(struct guard_trial *trial)
 {
     for (;;) {
         struct pollfd polls = {.fd = trial->link, .events = POLLIN};
@@ -137,47 +137,47 @@ bool guard_trial_hear(struct guard_trial *trial)
     }
 }
 
-void guard_trial_hear_until(struct guard_trial *trial, enum run_phase phase)
+void guard_trial_receive_until(struct guard_trial *trial, enum run_phase phase)
 {
     do {
-        assert_true(guard_trial_hear(trial));
+        assert_true(guard_trial_receive(trial));
     } while (trial->record.phase != phase);
 }
 
-void guard_trial_hear_silence(struct guard_trial *trial)
+void guard_trial_receive_nothing(struct guard_trial *trial)
 {
-    while (guard_trial_hear(trial)) {
+    while (guard_trial_receive(trial)) {
     }
 }
 
-void guard_trial_tell(struct guard_trial *trial, struct guard_request order)
+void guard_trial_send(struct guard_trial *trial, struct guard_request order)
 {
     assert_true(guard_client_send(trial->link, &order));
 }
 
 void guard_trial_go(struct guard_trial *trial)
 {
-    guard_trial_hear_until(trial, RUN_WAITING);
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+    guard_trial_receive_until(trial, RUN_WAITING);
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                    .token = trial->record.token});
 }
 
 void guard_trial_control(struct guard_trial *trial, uint64_t number,
                          enum control_action action, int signal)
 {
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_CONTROL,
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_CONTROL,
                                                    .action = action,
                                                    .signal = signal,
                                                    .number = number});
 }
 
-/* Starts, lets go, and hears out the end. */
+/* Starts a run, sends the GO, and receives records until the end. */
 void guard_trial_run_to_end(struct guard_trial *trial,
                             const struct msg_run_start *start)
 {
     guard_trial_start(trial, start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
 }
 
 struct msg_run_start guard_trial_job(const struct guard_trial *trial,
@@ -193,7 +193,7 @@ void guard_trial_assert_text(const char *path, const char *expected)
     free(text);
 }
 
-/* The record on disk says what was heard. */
+/* The record on disk is the one that was received. */
 void guard_trial_assert_recorded(const struct guard_trial *trial)
 {
     struct guard_record record;
@@ -212,6 +212,6 @@ void guard_trial_start_family(struct guard_trial *trial)
     struct msg_run_start start = guard_trial_job(trial, RUN_FIXTURE_FAMILY_COMMAND);
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_is_family(&trial->fixture)));
 }

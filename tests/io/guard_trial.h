@@ -23,10 +23,10 @@ struct guard_trial {
     struct cgroup_root cgroup;
     struct spec_writer_setting setting;
     int link;
-    struct guard_record record; /* the last heard */
+    struct guard_record record; /* the last received */
 };
 
-/* The program is there; else false, and said. In main. */
+/* Returns false, with a message, if the program is missing. For main. */
 bool guard_trial_find_program(void);
 /* Its path; "" before it was looked for. */
 const char *guard_trial_program(void);
@@ -41,15 +41,15 @@ void guard_trial_need_memory(const struct guard_trial *trial);
 const char *guard_trial_path(const struct guard_trial *trial, const char *part);
 void guard_trial_spawn(struct guard_trial *trial, const char *option);
 void guard_trial_start(struct guard_trial *trial, const struct msg_run_start *start);
-/* The next thing it says; false when the connection is at its end. */
-bool guard_trial_hear(struct guard_trial *trial);
-void guard_trial_hear_until(struct guard_trial *trial, enum run_phase phase);
-void guard_trial_hear_silence(struct guard_trial *trial);
-void guard_trial_tell(struct guard_trial *trial, struct guard_request order);
+/* Receives a record; false at the end of the connection. */
+bool guard_trial_receive(struct guard_trial *trial);
+void guard_trial_receive_until(struct guard_trial *trial, enum run_phase phase);
+void guard_trial_receive_nothing(struct guard_trial *trial);
+void guard_trial_send(struct guard_trial *trial, struct guard_request order);
 void guard_trial_go(struct guard_trial *trial);
 void guard_trial_control(struct guard_trial *trial, uint64_t number,
                          enum control_action action, int signal);
-/* Starts, lets go, and hears out the end. */
+/* Starts a run, sends the GO, and receives records until the end. */
 void guard_trial_run_to_end(struct guard_trial *trial,
                             const struct msg_run_start *start);
 /* Lets RUN_FIXTURE_FAMILY_COMMAND run, until all of it is there. */
@@ -57,7 +57,7 @@ void guard_trial_start_family(struct guard_trial *trial);
 struct msg_run_start guard_trial_job(const struct guard_trial *trial,
                                      const char *command);
 void guard_trial_assert_text(const char *path, const char *expected);
-/* The record on disk says what was heard. */
+/* The record on disk is the one that was received. */
 void guard_trial_assert_recorded(const struct guard_trial *trial);
 
 #endif

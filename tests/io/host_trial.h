@@ -23,7 +23,7 @@ struct host_trial {
     bool without_cgroups;
 };
 
-/* The program is there; else false, and said. In main. */
+/* Returns false, with a message, if the program is missing. For main. */
 bool host_trial_find_program(void);
 /* Its path; "" before it was looked for. */
 const char *host_trial_program(void);

@@ -204,7 +204,7 @@ static bool kill_one(pid_t pid, const void *arg)
 }
 
 /* Runs that a test has left running: cgroup, record and all. */
-static void bury_all(const struct run_fixture *fixture, const char *pattern)
+static void reap_all(const struct run_fixture *fixture, const char *pattern)
 {
     char guard[4096];
     glob_t found;
@@ -227,8 +227,8 @@ static void bury_all(const struct run_fixture *fixture, const char *pattern)
 void run_fixture_release(struct run_fixture *fixture)
 {
     look(fixture, kill_one, NULL);
-    bury_all(fixture, "*/state");
-    bury_all(fixture, "spool/runs/*/state");
+    reap_all(fixture, "*/state");
+    reap_all(fixture, "spool/runs/*/state");
     nftw(fixture->dir, remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
 

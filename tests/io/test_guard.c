@@ -39,7 +39,7 @@ static void test_exit_status(void **state)
     assert_int_equal(trial->record.err_bytes, 0);
     guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "out\nerr\n");
     guard_trial_assert_recorded(trial);
-    assert_false(guard_trial_hear(trial)); /* the guard is gone */
+    assert_false(guard_trial_receive(trial)); /* the guard is gone */
 }
 
 static void test_cpu_time(void **state)
@@ -98,12 +98,12 @@ static void test_failures(void **state)
         start.account = rows[i].account;
         start.lease = rows[i].lease;
         guard_trial_start(trial, &start);
-        assert_true(guard_trial_hear(trial));
+        assert_true(guard_trial_receive(trial));
         if (trial->record.phase == RUN_WAITING) {
-            guard_trial_tell(trial,
+            guard_trial_send(trial,
                              (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                     .token = trial->record.token});
-            guard_trial_hear_until(trial, RUN_ENDED);
+            guard_trial_receive_until(trial, RUN_ENDED);
         }
         if (trial->record.end != RUN_END_FAILED ||
             strstr(trial->record.text, rows[i].text) == NULL) {
@@ -279,10 +279,10 @@ static void test_no_go(void **state)
     struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_receive_until(trial, RUN_WAITING);
     /* With an agent it waits on ... */
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
+    guard_trial_receive_until(trial, RUN_WAITING);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     /* ... without one it ends, and takes its directory along. */
     close(trial->link);
@@ -298,18 +298,18 @@ static void test_wrong_token(void **state)
     struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+    guard_trial_receive_until(trial, RUN_WAITING);
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                    .token = trial->record.token ^ 2});
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.phase, RUN_WAITING);
-    guard_trial_tell(trial,
+    guard_trial_send(trial,
                      (struct guard_request){.kind = GUARD_REQUEST_GO, .token = 0});
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.phase, RUN_WAITING);
     guard_trial_assert_recorded(trial);
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_END});
-    guard_trial_hear_silence(trial);
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_END});
+    guard_trial_receive_nothing(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     trial->record.guard_pid = 0;
 }
@@ -322,18 +322,18 @@ static void test_go_twice(void **state)
     mkfifo(run_fixture_path(&trial->fixture, "fifo"), 0600);
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                    .token = trial->record.token});
-    guard_trial_tell(trial, (struct guard_request){
+    guard_trial_send(trial, (struct guard_request){
                                 .kind = GUARD_REQUEST_END}); /* not while it runs */
-    guard_trial_hear_until(trial, RUN_RUNNING);
-    assert_true(guard_trial_hear(trial));
-    assert_true(guard_trial_hear(trial));
+    guard_trial_receive_until(trial, RUN_RUNNING);
+    assert_true(guard_trial_receive(trial));
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.phase, RUN_RUNNING);
     int fifo = open(run_fixture_path(&trial->fixture, "fifo"), O_WRONLY);
     assert_int_equal(write(fifo, "x\n", 2), 2);
     close(fifo);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "once\n");
 }
 
@@ -342,16 +342,16 @@ static void test_one_guard(void **state)
     struct guard_trial *trial = *state;
     struct msg_run_start start = guard_trial_job(trial, "true");
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_receive_until(trial, RUN_WAITING);
     uint64_t token = trial->record.token;
     int first = trial->link;
     trial->link = -1;
     guard_trial_spawn(trial, NULL);
-    assert_false(guard_trial_hear(trial)); /* the second one ends without a word */
+    assert_false(guard_trial_receive(trial)); /* the second one ends without a word */
     close(trial->link);
     trial->link = first;
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
-    assert_true(guard_trial_hear(trial));
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.token, token);
 }
 
@@ -364,18 +364,18 @@ static void test_found_again(void **state)
     mkfifo(run_fixture_path(&trial->fixture, "fifo"), 0600);
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     close(trial->link);
     int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* It listens as soon as it has seen that nobody is connected. */
     assert_true(
         run_fixture_wait((trial->link = run_socket_connect(dir, RUN_DIR_SOCKET)) >= 0));
     close(dir);
-    assert_true(guard_trial_hear(trial)); /* unasked */
+    assert_true(guard_trial_receive(trial)); /* unasked */
     assert_int_equal(trial->record.phase, RUN_RUNNING);
     int fifo = open(run_fixture_path(&trial->fixture, "fifo"), O_WRONLY);
     close(fifo);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.code, 3);
 }
 

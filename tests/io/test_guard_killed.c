@@ -17,53 +17,53 @@
 #include "host/run_dir/run_dir.h"
 #include "tests/io/guard_trial.h"
 
-static void check_burial(struct guard_trial *trial)
+static void check_reaping(struct guard_trial *trial)
 {
     guard_trial_start_family(trial);
     kill((pid_t)trial->record.guard_pid, SIGKILL);
-    guard_trial_hear_silence(trial);
+    guard_trial_receive_nothing(trial);
     assert_int_equal(run_fixture_count(&trial->fixture), RUN_FIXTURE_FAMILY);
     guard_trial_spawn(trial, "--bury");
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_true(trial->record.start_ms > 0);
     assert_string_equal(trial->record.text, "its guard died without an exit record");
     guard_trial_assert_recorded(trial);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
-    guard_trial_hear_silence(trial);
+    guard_trial_receive_nothing(trial);
     guard_trial_spawn(trial, "--bury"); /* again: as it is */
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
 }
 
-static void test_burial_in_cgroup(void **state)
+static void test_reaping_in_cgroup(void **state)
 {
     guard_trial_need_cgroup(*state);
-    check_burial(*state);
+    check_reaping(*state);
 }
 
-static void test_burial_in_session(void **state)
+static void test_reaping_in_session(void **state)
 {
-    check_burial(*state);
+    check_reaping(*state);
 }
 
-static void test_no_burial_alive(void **state)
+static void test_live_run_is_not_reaped(void **state)
 {
     struct guard_trial *trial = *state;
     guard_trial_start_family(trial);
     int guard = trial->link;
     trial->link = -1;
     guard_trial_spawn(trial, "--bury");
-    assert_false(guard_trial_hear(trial));
+    assert_false(guard_trial_receive(trial));
     close(trial->link);
     trial->link = guard;
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
-    assert_true(guard_trial_hear(trial));
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.phase, RUN_RUNNING);
 }
 
 /* A record of an earlier boot: its numbers mean other processes now. */
-static void test_burial_of_an_earlier_boot(void **state)
+static void test_reaping_of_an_earlier_boot(void **state)
 {
     struct guard_trial *trial = *state;
     pid_t bystander = fork();
@@ -83,7 +83,7 @@ static void test_burial_of_an_earlier_boot(void **state)
     assert_int_equal(record_file_write(dir, &record, &err), 0);
     close(dir);
     guard_trial_spawn(trial, "--bury");
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_int_equal(trial->record.start_ms, 1000);
     assert_int_equal(waitpid(bystander, NULL, WNOHANG), 0); /* it lives */
@@ -100,10 +100,10 @@ static void test_burial_of_an_earlier_boot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRIAL(test_burial_in_cgroup),
-        TRIAL_WITHOUT(test_burial_in_session),
-        TRIAL(test_no_burial_alive),
-        TRIAL(test_burial_of_an_earlier_boot),
+        TRIAL(test_reaping_in_cgroup),
+        TRIAL_WITHOUT(test_reaping_in_session),
+        TRIAL(test_live_run_is_not_reaped),
+        TRIAL(test_reaping_of_an_earlier_boot),
     };
     if (!guard_trial_find_program()) {
         return 1;

@@ -87,13 +87,13 @@ static void test_others_live_on(void **state)
     struct msg_run_start start = limited(neighbour, "sleep 60 & sleep 60");
     guard_trial_start(neighbour, &start);
     guard_trial_go(neighbour);
-    guard_trial_hear_until(neighbour, RUN_RUNNING);
+    guard_trial_receive_until(neighbour, RUN_RUNNING);
     start = limited(trial, GROW " | sleep 60");
     guard_trial_run_to_end(trial, &start);
     assert_at_limit(trial, "beside another");
     assert_true(run_fixture_wait(run_fixture_count(&neighbour->fixture) == 3));
     guard_trial_control(neighbour, 1, CONTROL_KILL, SIGTERM);
-    guard_trial_hear_until(neighbour, RUN_ENDED);
+    guard_trial_receive_until(neighbour, RUN_ENDED);
     assert_int_equal(neighbour->record.end, RUN_END_SIGNALLED);
     guard_trial_finish(&other);
 }
@@ -145,17 +145,17 @@ static void test_leaves_nothing(void **state)
     start.spec.n_pre_execs = start.spec.n_post_execs = 1;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     snprintf(path, sizeof(path), "%s", counted_in(trial));
     assert_true(run_fixture_exists(path));
     close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_string_equal(trial->record.memory, "");
     assert_false(run_fixture_exists(path));
 }
 
-static void test_burial_leaves_nothing(void **state)
+static void test_reaping_leaves_nothing(void **state)
 {
     struct guard_trial *trial = *state;
     char path[GUARD_RECORD_PATH_SIZE];
@@ -163,13 +163,13 @@ static void test_burial_leaves_nothing(void **state)
     struct msg_run_start start = limited(trial, "sleep 60 & sleep 60");
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     snprintf(path, sizeof(path), "%s", counted_in(trial));
     assert_true(run_fixture_exists(path));
     kill((pid_t)trial->record.guard_pid, SIGKILL);
-    guard_trial_hear_silence(trial);
+    guard_trial_receive_nothing(trial);
     guard_trial_spawn(trial, "--bury");
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_false(run_fixture_exists(path));
 }
@@ -184,7 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TRIAL(test_ended_at_limit),   TRIAL(test_others_live_on),
         TRIAL(test_files_do_no_harm), TRIAL(test_peak),
-        TRIAL(test_leaves_nothing),   TRIAL(test_burial_leaves_nothing),
+        TRIAL(test_leaves_nothing),   TRIAL(test_reaping_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

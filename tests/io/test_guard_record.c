@@ -42,11 +42,11 @@ static void test_damaged_spec(void **state)
         fwrite(rows[i].bytes, 1, rows[i].length, file);
         fclose(file);
         guard_trial_spawn(trial, NULL);
-        guard_trial_hear_until(trial, RUN_ENDED);
+        guard_trial_receive_until(trial, RUN_ENDED);
         if (trial->record.end != RUN_END_FAILED) {
             fail_msg("%s: not refused", rows[i].why);
         }
-        guard_trial_hear_silence(trial);
+        guard_trial_receive_nothing(trial);
         assert_int_equal(rename(guard_trial_path(trial, ""),
                                 run_fixture_path(&trial->fixture, "was%d", (int)i)),
                          0);
@@ -181,16 +181,16 @@ static void test_record_fails_at_the_go(void **state)
     struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_receive_until(trial, RUN_WAITING);
     bar_record(trial);
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                    .token = trial->record.token});
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_FAILED);
     assert_non_null(strstr(trial->record.text, "cannot create a run's record"));
     assert_int_equal(trial->record.start_ms, 0);
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_END});
-    guard_trial_hear_silence(trial);
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_END});
+    guard_trial_receive_nothing(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
 }
@@ -203,16 +203,16 @@ static void test_record_fails_at_the_end(void **state)
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     bar_record(trial);
     close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     /* It stays, for whoever asks, until the end is on disk. */
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
-    assert_true(guard_trial_hear(trial));
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.phase, RUN_ENDED);
     unbar_record(trial);
-    guard_trial_hear_silence(trial);
+    guard_trial_receive_nothing(trial);
     guard_trial_assert_recorded(trial);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_guard_requests.c: orders to a guard and its run, and limits of its time, with
- * real processes: what stands still, what is ended, what is left.
+ * real processes: suspension, termination, and what is left.
  *
  * What holds with and without a cgroup is tried both ways; without writable cgroups
  * that half is left out, and said. */
@@ -32,18 +32,18 @@ static void check_suspend(struct guard_trial *trial)
 {
     guard_trial_start_family(trial);
     guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
-    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_receive_until(trial, RUN_SUSPENDED);
     assert_int_equal(trial->record.control_done, 1);
     guard_trial_assert_recorded(trial);
     assert_int_equal(run_fixture_count_still(&trial->fixture), RUN_FIXTURE_FAMILY);
     guard_trial_control(trial, 2, CONTROL_RESUME, 0);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
     /* Suspended again, and killed: it is let hear the signals. */
     guard_trial_control(trial, 3, CONTROL_SUSPEND, 0);
-    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_receive_until(trial, RUN_SUSPENDED);
     guard_trial_control(trial, 4, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.code, SIGINT);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
@@ -70,19 +70,19 @@ static void test_killed_where_it_stands(void **state)
         trial, "trap 'echo woken' INT TERM; sleep 1007 & while :; do wait; done");
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_find(&trial->fixture, "sleep 1007") > 0));
     guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
-    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_receive_until(trial, RUN_SUSPENDED);
     guard_trial_control(trial, 2, CONTROL_KILL, SIGKILL);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.code, SIGKILL);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "");
 }
 
-/* A parallel job hears SIGTSTP first, and a moment later all of it stands still. */
+/* A parallel job gets SIGTSTP first, and is stopped completely a moment later. */
 static void test_parallel_is_asked_first(void **state)
 {
     struct guard_trial *trial = *state;
@@ -91,15 +91,15 @@ static void test_parallel_is_asked_first(void **state)
     start.spec.n_slots = 2;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_find(&trial->fixture, "sleep 1008") > 0));
     guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
-    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_receive_until(trial, RUN_SUSPENDED);
     assert_int_equal(trial->record.control_done, 1);
     assert_int_equal(run_fixture_count_still(&trial->fixture),
                      run_fixture_count(&trial->fixture));
     guard_trial_control(trial, 2, CONTROL_RESUME, 0);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
     /* On a busy machine it finds the time to say so only now. */
     assert_true(run_fixture_wait(has_bytes(guard_trial_path(trial, "/stdout"))));
@@ -107,11 +107,11 @@ static void test_parallel_is_asked_first(void **state)
     /* Told to go on while it is only asked: it never counts as suspended. */
     guard_trial_control(trial, 3, CONTROL_SUSPEND, 0);
     guard_trial_control(trial, 4, CONTROL_RESUME, 0);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_int_equal(trial->record.control_done, 4);
     assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
     guard_trial_control(trial, 5, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
 }
 
 static void test_leaves_no_cgroup(void **state)
@@ -123,7 +123,7 @@ static void test_leaves_no_cgroup(void **state)
     snprintf(path, sizeof(path), "%s", trial->record.cgroup);
     assert_true(run_fixture_exists(path));
     guard_trial_control(trial, 1, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_false(run_fixture_exists(path));
 }
 
@@ -158,12 +158,12 @@ static void check_grace(struct guard_trial *trial)
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(
         run_fixture_wait(run_fixture_exists(run_fixture_path(&trial->fixture, "set"))));
     long long before = run_fixture_clock_ms();
     guard_trial_control(trial, 1, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_true(run_fixture_clock_ms() - before >= 2 * GUARD_TRIAL_GRACE_MS);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.code, SIGKILL);
@@ -193,24 +193,24 @@ static void test_signal_once(void **state)
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(
         run_fixture_wait(run_fixture_exists(run_fixture_path(&trial->fixture, "set"))));
     guard_trial_control(trial, 5, CONTROL_SIGNAL, SIGUSR1);
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.control_done, 5);
     assert_true(run_fixture_wait(has_bytes(guard_trial_path(trial, "/stdout"))));
     guard_trial_control(trial, 5, CONTROL_SIGNAL, SIGUSR1); /* repeated */
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     guard_trial_control(trial, 4, CONTROL_KILL, 0); /* late */
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     guard_trial_control(trial, 6, (enum control_action)77, 0); /* unknown */
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     guard_trial_control(trial, 6, CONTROL_SIGNAL, 4711);
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.control_done, 5);
     close(open(run_fixture_path(&trial->fixture, "done"), O_CREAT | O_WRONLY, 0600));
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "usr1\n");
 }
@@ -220,16 +220,16 @@ static void test_orders_before_the_go(void **state)
     struct guard_trial *trial = *state;
     struct msg_run_start start = guard_trial_job(trial, "sleep 1006");
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_receive_until(trial, RUN_WAITING);
     guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
-    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_receive(trial));
     assert_int_equal(trial->record.control_done, 0); /* kept, not done */
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                    .token = trial->record.token});
-    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_receive_until(trial, RUN_SUSPENDED);
     assert_int_equal(trial->record.control_done, 1);
     guard_trial_control(trial, 2, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
 }
 
 static void test_kill_before_the_go(void **state)
@@ -238,15 +238,15 @@ static void test_kill_before_the_go(void **state)
     struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_receive_until(trial, RUN_WAITING);
     uint64_t token = trial->record.token;
     guard_trial_control(trial, 1, CONTROL_KILL, 0);
     guard_client_send(
         trial->link, &(struct guard_request){.kind = GUARD_REQUEST_GO, .token = token});
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.start_ms, 0);
-    guard_trial_hear_silence(trial);
+    guard_trial_receive_nothing(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
 }
 
@@ -260,14 +260,14 @@ static void test_run_limit(void **state)
     start.spec.n_slots = 1; /* stopped at once */
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
-    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_receive_until(trial, RUN_SUSPENDED);
     /* That nothing happens can only be waited for. */
     usleep(LIMIT_MS * 1000);
     guard_trial_control(trial, 2, CONTROL_RESUME, 0);
-    guard_trial_hear_until(trial, RUN_RUNNING);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LIMIT);
     assert_int_equal(trial->record.code, 128 + SIGINT);
     assert_true(trial->record.end_ms - trial->record.start_ms >= 2 * LIMIT_MS - 50);

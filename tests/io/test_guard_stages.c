@@ -66,7 +66,7 @@ static void check_limits(bool in_cgroup)
     }
     for (size_t i = 0; i < N_ROWS; i++) {
         struct guard_trial *trial = trials[i];
-        guard_trial_hear_until(trial, RUN_ENDED);
+        guard_trial_receive_until(trial, RUN_ENDED);
         if (trial->record.end != RUN_END_LIMIT ||
             trial->record.cause != rows[i].cause ||
             (rows[i].code != 0 && trial->record.code != 128 + (uint64_t)rows[i].code)) {
@@ -255,7 +255,7 @@ static void start_with(struct guard_trial *trial, const char *before,
     start.spec.n_post_execs = after != NULL;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     trial->fixture.n_env--;
 }
 
@@ -266,7 +266,7 @@ static void test_killed_before_the_job(void **state)
                "touch $D/after", NULL, 0);
     assert_true(run_fixture_wait(has_begun(trial, "begun")));
     guard_trial_control(trial, 1, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.cause, RUN_CAUSE_NONE);
     assert_string_equal(trial->record.text, "killed before it started");
@@ -283,7 +283,7 @@ static void test_killed_after_the_job(void **state)
     assert_true(run_fixture_wait(has_begun(trial, "after")));
     assert_int_equal(run_fixture_find(&trial->fixture, "sleep 1001"), 0);
     guard_trial_control(trial, 1, CONTROL_KILL, 0);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_int_equal(trial->record.code, 5);
     assert_false(has_begun(trial, "slept"));
@@ -294,7 +294,7 @@ static void test_late_before_the_job(void **state)
     static const char *const limits[] = {"pre_time=200"};
     struct guard_trial *trial = *state;
     start_with(trial, "sleep 60", "touch ran", NULL, limits, 1);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_FAILED);
     assert_int_equal(trial->record.cause, RUN_CAUSE_PRE_EXEC);
     assert_non_null(strstr(trial->record.text, "JOB_PREPROC_TIMEOUT"));
@@ -306,7 +306,7 @@ static void test_late_after_the_job(void **state)
     static const char *const limits[] = {"post_time=200"};
     struct guard_trial *trial = *state;
     start_with(trial, NULL, "true", "sleep 60", limits, 1);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_int_equal(trial->record.code, 0);
 }
@@ -375,11 +375,11 @@ static void test_never_begins(void **state)
     struct guard_trial *trial = *state;
     struct msg_run_start start = job_until(trial, NULL, 1);
     guard_trial_start(trial, &start);
-    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_receive_until(trial, RUN_WAITING);
     usleep(5000); /* that time is over */
-    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+    guard_trial_send(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
                                                    .token = trial->record.token});
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_FAILED);
     assert_int_equal(trial->record.cause, RUN_CAUSE_PRE_EXEC);
     assert_string_equal(trial->record.text,
@@ -392,50 +392,50 @@ static void test_never_begins(void **state)
 static void kill_guard(struct guard_trial *trial)
 {
     kill((pid_t)trial->record.guard_pid, SIGKILL);
-    guard_trial_hear_silence(trial);
+    guard_trial_receive_nothing(trial);
     guard_trial_spawn(trial, "--bury");
 }
 
 /* While the job runs: it is lost, and the commands after it run once. */
-static void test_burial_cleans_up(void **state)
+static void test_reaping_cleans_up(void **state)
 {
     struct guard_trial *trial = *state;
     start_with(trial, NULL, "touch began; sleep 1002",
                "echo $LSB_JOBEXIT_STAT >> $D/after", NULL, 0);
     assert_true(run_fixture_wait(has_begun(trial, "began")));
     kill_guard(trial);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     guard_trial_assert_text(run_fixture_path(&trial->fixture, "after"), "0\n");
 }
 
 /* While they run: the job's end stays as it was, and nothing runs again. */
-static void test_burial_runs_nothing_twice(void **state)
+static void test_reaping_runs_nothing_twice(void **state)
 {
     struct guard_trial *trial = *state;
     start_with(trial, NULL, "exit 6", "echo once >> $D/after; sleep 1003", NULL, 0);
     assert_true(run_fixture_wait(has_begun(trial, "after")));
     kill_guard(trial);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_int_equal(trial->record.code, 6);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     guard_trial_assert_text(run_fixture_path(&trial->fixture, "after"), "once\n");
 }
 
-/* The burial's own commands, and it is killed too. */
-static void test_burial_of_a_burial(void **state)
+/* The reaping's own commands, and it is killed too. */
+static void test_reaping_is_killed_too(void **state)
 {
     struct guard_trial *trial = *state;
     start_with(trial, NULL, "touch began; sleep 1002",
                "echo once >> $D/after; sleep 1003", NULL, 0);
     assert_true(run_fixture_wait(has_begun(trial, "began")));
     kill_guard(trial);
-    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_receive_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(has_begun(trial, "after")));
     kill_guard(trial);
-    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     guard_trial_assert_text(run_fixture_path(&trial->fixture, "after"), "once\n");
 }
@@ -462,11 +462,11 @@ int main(void)
         TRIAL(test_ends_in_time),
         TRIAL(test_command_before_takes_it_all),
         TRIAL(test_never_begins),
-        TRIAL(test_burial_cleans_up),
-        TRIAL_WITHOUT(test_burial_cleans_up),
-        TRIAL(test_burial_runs_nothing_twice),
-        TRIAL_WITHOUT(test_burial_runs_nothing_twice),
-        TRIAL(test_burial_of_a_burial),
+        TRIAL(test_reaping_cleans_up),
+        TRIAL_WITHOUT(test_reaping_cleans_up),
+        TRIAL(test_reaping_runs_nothing_twice),
+        TRIAL_WITHOUT(test_reaping_runs_nothing_twice),
+        TRIAL(test_reaping_is_killed_too),
     };
     if (!guard_trial_find_program()) {
         return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_host_found.c: what a sublet-host finds again after kill -9 of anything: itself,
- * a guard, the nursery that forks guards, the machine. */
+ * a guard, the forkserver that forks guards, the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void test_guard_killed_while_away(void **state)
     host_trial_end_host(trial, SIGKILL);
     kill(host_trial_guard(trial, 1), SIGKILL);
     assert_int_equal(run_fixture_count(&trial->fixture), RUN_FIXTURE_FAMILY);
-    host_trial_start_host(trial); /* SYNCED comes after the burial */
+    host_trial_start_host(trial); /* SYNCED comes after the reaping */
     assert_int_equal(fake_site_phase(&trial->site, 1), RUN_ENDED);
     assert_int_equal(host_trial_exit(trial, 1)->end, RUN_END_LOST);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
@@ -135,10 +135,10 @@ static void test_earlier_boot(void **state)
     assert_true(run_fixture_exists(host_trial_path(trial, "spool/runs/rubbish")));
 }
 
-/* ---- the nursery that forks the guards */
+/* ---- the forkserver that forks the guards */
 
-/* The child of `host` that was started with --nursery; 0: none. */
-static pid_t find_nursery(pid_t host)
+/* The child of `host` that was started with --forkserver; 0: none. */
+static pid_t find_forkserver(pid_t host)
 {
     struct dirent **entries = NULL;
     pid_t found = 0;
@@ -165,21 +165,21 @@ static pid_t find_nursery(pid_t host)
 }
 
 /* Guards outlive it, what it had not begun is begun by another, and nothing twice. */
-static void test_nursery_killed(void **state)
+static void test_forkserver_killed(void **state)
 {
     enum { FIRST = 2, LAST = 9 };
     struct host_trial *trial = *state;
     host_trial_begin_run(trial, 1, HOST_TRIAL_UNTIL_TOLD);
-    pid_t nursery = find_nursery(trial->host);
-    assert_true(nursery > 0);
-    kill(nursery, SIGSTOP);
+    pid_t forkserver = find_forkserver(trial->host);
+    assert_true(forkserver > 0);
+    kill(forkserver, SIGSTOP);
     for (uint64_t i = FIRST; i <= LAST; i++) {
         char command[64];
         snprintf(command, sizeof(command), "echo x >>nursed.%d", (int)i);
         host_trial_start_run(trial, i, command);
     }
     assert_true(fake_site_wait(&trial->site, host_trial_has_run(trial, LAST)));
-    kill(nursery, SIGKILL);
+    kill(forkserver, SIGKILL);
     for (uint64_t i = FIRST; i <= LAST; i++) {
         host_trial_wait_phase(trial, i, RUN_WAITING);
         fake_site_go(&trial->site, i, fake_site_run(&trial->site, i)->state.token);
@@ -192,8 +192,8 @@ static void test_nursery_killed(void **state)
         assert_string_equal(text, "x\n");
         free(text);
     }
-    assert_true(run_fixture_wait(find_nursery(trial->host) > 0));
-    assert_true(find_nursery(trial->host) != nursery);
+    assert_true(run_fixture_wait(find_forkserver(trial->host) > 0));
+    assert_true(find_forkserver(trial->host) != forkserver);
     assert_int_equal(fake_site_phase(&trial->site, 1), RUN_RUNNING);
     host_trial_touch(trial, "on");
     host_trial_wait_phase(trial, 1, RUN_ENDED);
@@ -216,7 +216,7 @@ int main(void)
         TRIAL(test_guard_killed_while_away),
         TRIAL_WITHOUT(test_guard_killed_while_away),
         TRIAL(test_earlier_boot),
-        TRIAL(test_nursery_killed),
+        TRIAL(test_forkserver_killed),
     };
     if (!host_trial_find_program()) {
         return 1;
