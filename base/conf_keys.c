@@ -144,7 +144,7 @@ const struct conf_key conf_keys[] = {
     TEXT("HIST_HOURS", NULL, "hours after which past use counts as one tenth; default: section Parameters"),
     INT("HJOB_LIMIT", 0, INT32_MAX, NULL, "slots on one host"),
     LATER("IGNORE_DEADLINE", "jobs also start if they cannot end before the window closes"),
-    WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs: Y: accepted, N: refused, ONLY: no other jobs"),
+    WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs; YES: accepted, NO: refused, ONLY: no other jobs are accepted"),
     INT("INTERRUPTIBLE_BACKFILL", 1, INT32_MAX, NULL, "shortest gap in reserved slots, in seconds, that its jobs may use; a job ends with its gap; requires BACKFILL and RUNLIMIT"),
     TEXT("JOB_ACCEPT_INTERVAL", NULL, "time during which a host accepts no further job of the queue after one was dispatched to it: a number of intervals of MBD_SLEEP_TIME, or with s or m; default: section Parameters"),
     LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),
