@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_move.c: requeue, switch, btop and bbot of jobs; `queue`, which opens, closes,
+/* moves.c: requeue, switch, btop and bbot of jobs; `queue`, which opens, closes,
  * activates and inactivates one. */
 #include <stdio.h>
 #include <string.h>

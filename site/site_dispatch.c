@@ -13,7 +13,6 @@
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
 #include "site/parts.h"
-#include "site/permission.h"
 
 /* A message on its way through the table. */
 struct call {
@@ -451,21 +450,11 @@ static void on_set_drain(struct site *site, const struct call *call,
                     call->now_ms, effects);
 }
 
-/* The files are the shell's to read. */
 static void on_reconfig(struct site *site, const struct call *call,
                         struct effects *effects)
 {
-    uint64_t request = call->msg->reconfig.request;
-    if (!permission_is_admin(site->config, call->from)) {
-        effects_reply_error(
-            effects, call->from, request, ERR_DENIED,
-            "only an administrator of the site may reload its configuration");
-        return;
-    }
-    struct effect *effect = effects_add(effects, EFFECT_RELOAD);
-    effect->reload.to = *call->from;
-    effect->reload.to.name = arena_str(&effects->arena, call->from->name);
-    effect->reload.request = request;
+    struct site_api api = api_of(site);
+    reconfig_request(&api, call->from, &call->msg->reconfig, effects);
 }
 
 static void on_host_control(struct site *site, const struct call *call,

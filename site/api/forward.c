@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "site/permission.h"
+#include "site/api/permission.h"
 
 /* As long as a person waits. */
 enum { FORWARD_MS = 10000 };

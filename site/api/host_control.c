@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/api/permission.h"
 #include "site/api/site_api.h"
-#include "site/permission.h"
 
 static bool is_known(const struct site_api *api, const char *host)
 {

@@ -10,10 +10,10 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
+#include "site/api/permission.h"
 #include "site/job/control_job.h"
 #include "site/job/effective_rules.h"
 #include "site/job/history.h"
-#include "site/permission.h"
 
 struct call {
     const struct site_api *api;

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/permission.h"
+#include "site/api/permission.h"
 #include "site/resizes.h"
 #include "site/run/allocation.h"
 

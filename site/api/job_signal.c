@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
+#include "site/api/permission.h"
 #include "site/job/control_job.h"
 #include "site/job/job_lookup.h"
-#include "site/permission.h"
 
 /* Jobs that one "0" reaches: a step must end. */
 enum { ALL_MAX = 10000 };

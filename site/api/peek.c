@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 #include "model/job_id.h"
+#include "site/api/permission.h"
 #include "site/job/job_lookup.h"
-#include "site/permission.h"
 #include "site/run/outfile.h"
 
 enum { PEEK_MS = 10000 };

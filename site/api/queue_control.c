@@ -2,8 +2,8 @@
 /* queue_control.c: QUEUE_CONTROL: queues are opened, closed, activated, inactivated. */
 #include "base/err.h"
 #include "base/value.h"
+#include "site/api/permission.h"
 #include "site/api/site_api.h"
-#include "site/permission.h"
 
 void queue_control_request(const struct site_api *api, const struct peer *from,
                            const struct msg_queue_control *order,

@@ -92,6 +92,10 @@ void host_control_request(const struct site_api *api, const struct peer *from,
                           const struct msg_host_control *order,
                           struct effects *effects);
 
+/* RECONFIG (administrators): the daemon reads its configuration files again. */
+void reconfig_request(const struct site_api *api, const struct peer *from,
+                      const struct msg_reconfig *reconfig, struct effects *effects);
+
 /* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
 void query_request(const struct site_api *api, const struct site_view *view,
                    const struct peer *from, const struct msg_query *query,

@@ -8,7 +8,7 @@
 
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/history_view.h"
+#include "site/view/history_view.h"
 
 enum {
     PAGE_JOBS = 100,    /* that are looked at for one page */

@@ -8,9 +8,7 @@
 #include "sched/resreq/resreq.h"
 #include "site/job/job_lookup.h"
 #include "site/resizes.h"
-#include "site/site_page.h"
-#include "site/view/pending_reason_lease.h"
-#include "site/view/pending_reason_unmet.h"
+#include "site/view/site_page.h"
 
 enum {
     LISTED_RESREQ_BYTES = 500,   /* of requirements in a list */
@@ -376,124 +374,5 @@ void job_view_list(const struct site_view *view, struct site_page *page,
             site_page_add(page, job_key(job), job_row(view, page->arena, job, is_one));
             page->last_text = job_id_text(page->arena, job->id, job->index);
         }
-    }
-}
-
-/* ---------------------------------------------------------------- queues */
-
-struct queue_slots {
-    int64_t pend, run, susp;
-    int64_t more; /* that running jobs ask for */
-};
-
-static struct queue_slots *count_queues(const struct site_view *view,
-                                        struct arena *arena)
-{
-    struct queue_slots *slots =
-        arena_alloc(arena, (size_t)view->config->n_queues, sizeof(*slots));
-    for (int i = 0; i < job_table_count(view->jobs); i++) {
-        const struct job *job = job_table_at(view->jobs, i);
-        if (job->queue < 0) {
-            continue;
-        }
-        struct queue_slots *of = &slots[job->queue];
-        of->more += job->is_growing ? job_asked_slots(job) : 0;
-        switch (job->state) {
-        case JOB_PEND:
-        case JOB_PSUSP:
-            of->pend += job->spec->n_slots;
-            break;
-        case JOB_RUN:
-        case JOB_UNKWN:
-            of->run += job_slots(job);
-            break;
-        case JOB_USUSP:
-        case JOB_SSUSP:
-            of->susp += job_slots(job);
-            break;
-        case JOB_DONE:
-        case JOB_EXIT:
-            break;
-        }
-    }
-    return slots;
-}
-
-/* HOSTS as it would be written. */
-static const char *hosts_text(struct arena *arena, const struct queue_config *queue)
-{
-    const char *text = queue->n_terms == 0 ? "all" : "";
-    for (int i = 0; i < queue->n_terms; i++) {
-        static const char *const words[] = {
-            [QUEUE_ALL] = "all",
-            [QUEUE_OTHERS] = "others",
-            [QUEUE_ALL_REMOTE] = "allremote",
-            [QUEUE_ALL_AT] = "all@",
-            [QUEUE_HOST_AT] = "",
-            [QUEUE_HOST] = "",
-            [QUEUE_NOT_HOST] = "~",
-            [QUEUE_GROUP] = "",
-            [QUEUE_NOT_GROUP] = "~",
-        };
-        const struct queue_term *term = &queue->terms[i];
-        bool is_none = term->kind == QUEUE_NOT_HOST && term->name[0] == '\0';
-        text = arena_printf(arena, "%s%s%s%s", text, i > 0 ? " " : "",
-                            is_none ? "none" : words[term->kind], term->name);
-        if (term->preference != 0) {
-            text = arena_printf(arena, "%s+%d", text, term->preference);
-        }
-    }
-    return value_cut_text(arena, text, TEXT_MAX);
-}
-
-static const char *const takes[] = {
-    [QUEUE_TAKES_ALL] = "yes",
-    [QUEUE_TAKES_BATCH] = "no",
-    [QUEUE_TAKES_INTERACTIVE] = "only",
-};
-
-void job_view_queues(const struct site_view *view, struct site_page *page,
-                     const struct msg_query *query)
-{
-    struct arena *arena = page->arena;
-    const struct queue_slots *slots = count_queues(view, arena);
-    for (int i = 0; i < view->config->n_queues && !page->is_full; i++) {
-        const struct queue_config *queue = &view->config->queues[i];
-        uint64_t number = (uint64_t)i + 1;
-        if ((query->name[0] != '\0' && strcmp(query->name, queue->name) != 0) ||
-            !site_page_wants(page, number)) {
-            continue;
-        }
-        struct value *row = value_object(arena);
-        value_add_text(arena, row, "queue", queue->name);
-        value_add_int(arena, row, "priority", queue->priority);
-        value_add_text(
-            arena, row, "status",
-            queue_table_status(view->queues, i, view->event_ms + view->utc_offset_ms));
-        rules_view_add_queue_limits(arena, row, view->config, queue);
-        value_add_int(arena, row, "njobs",
-                      slots[i].pend + slots[i].run + slots[i].susp);
-        value_add_int(arena, row, "pend", slots[i].pend);
-        value_add_int(arena, row, "run", slots[i].run);
-        value_add_int(arena, row, "susp", slots[i].susp);
-        value_add_int(arena, row, "rsv", reservation_view_queue_slots(view, i));
-        value_add_int(arena, row, "pending_slots", slots[i].more);
-        value_add_text(arena, row, "hosts", hosts_text(arena, queue));
-        value_add_text(arena, row, "placement",
-                       queue->is_balanced ? "balanced" : "stacked");
-        value_add_bool(arena, row, "exclusive", queue->is_exclusive);
-        value_add_text(arena, row, "interactive", takes[queue->interactive]);
-        reservation_view_add_queue(arena, row, &queue->reservation);
-        share_view_add_queue(view, arena, row, i, query->name[0] != '\0');
-        suspension_view_queue_preempts(view, arena, row, i);
-        load_view_add_thresholds(view, arena, row, &queue->thresholds);
-        value_add_text(arena, row, "stop_cond", queue->stop_cond);
-        value_add_text(arena, row, "resume_cond", queue->resume_cond);
-        value_add_text(arena, row, "description",
-                       queue->description != NULL
-                           ? value_cut_text(arena, queue->description, TEXT_MAX)
-                           : "");
-        rules_view_add_queue(arena, row, &queue->rules);
-        site_page_add(page, number, row);
     }
 }

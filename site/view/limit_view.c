@@ -10,7 +10,7 @@
 
 #include "sched/limit/limit.h"
 #include "site/schedule.h"
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 
 static const char *const side_names[LIMIT_SIDES] = {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 
 static const int indices[] = {RESOURCE_R15S, RESOURCE_R1M, RESOURCE_R15M, RESOURCE_UT,

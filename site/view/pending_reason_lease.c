@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending_reason_lease.c: see pending_reason_lease.h. */
-#include "site/view/pending_reason_lease.h"
+/* pending_reason_lease.c: why a pending job does not run on borrowed hosts, lease by
+ * lease. */
+#include "site/view/view_rows.h"
 
 #include <string.h>
 

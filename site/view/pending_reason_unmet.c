@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending_reason_unmet.c: see pending_reason_unmet.h. */
-#include "site/view/pending_reason_unmet.h"
+/* pending_reason_unmet.c: which parts of a pending job's requirement how many hosts do
+ * not meet. */
+#include "site/view/view_rows.h"
 
 #include <string.h>
 

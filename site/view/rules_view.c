@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "site/job/effective_rules.h"
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 
 /* ---------------------------------------------------------------- limits */
 

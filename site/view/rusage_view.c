@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "site/reserves.h"
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 
 void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 
 enum {
     SHOWN_ACCOUNTS_MAX =

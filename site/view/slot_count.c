@@ -12,45 +12,102 @@ static int compare(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->lease, b->lease);
 }
 
-void slot_counts_init(struct slot_counts *tally, struct arena *arena, int capacity)
+void slot_counts_init(struct slot_counts *counts, struct arena *arena, int capacity)
 {
-    tally->rows = arena_alloc(arena, (size_t)capacity, sizeof(*tally->rows));
-    tally->count = 0;
-    tally->capacity = capacity;
+    counts->rows = arena_alloc(arena, (size_t)capacity, sizeof(*counts->rows));
+    counts->count = 0;
+    counts->capacity = capacity;
 }
 
-void slot_counts_add_host(struct slot_counts *tally, const char *host,
+void slot_counts_add_host(struct slot_counts *counts, const char *host,
                           const char *lease)
 {
-    if (tally->count < tally->capacity) {
-        tally->rows[tally->count++] = (struct slot_count){.host = host, .lease = lease};
+    if (counts->count < counts->capacity) {
+        counts->rows[counts->count++] =
+            (struct slot_count){.host = host, .lease = lease};
     }
 }
 
-void slot_counts_sort(struct slot_counts *tally)
+void slot_counts_sort(struct slot_counts *counts)
 {
-    qsort(tally->rows, (size_t)tally->count, sizeof(*tally->rows), compare);
+    qsort(counts->rows, (size_t)counts->count, sizeof(*counts->rows), compare);
 }
 
-static struct slot_count *find(const struct slot_counts *tally, const char *host,
+static struct slot_count *find(const struct slot_counts *counts, const char *host,
                                const char *lease)
 {
     struct slot_count key = {.host = host, .lease = lease};
-    return bsearch(&key, tally->rows, (size_t)tally->count, sizeof(key), compare);
+    return bsearch(&key, counts->rows, (size_t)counts->count, sizeof(key), compare);
 }
 
-void slot_counts_add(struct slot_counts *tally, const char *host, const char *lease,
+void slot_counts_add(struct slot_counts *counts, const char *host, const char *lease,
                      enum slot_count_kind kind, int n_slots, bool is_exclusive)
 {
-    struct slot_count *row = find(tally, host, lease);
+    struct slot_count *row = find(counts, host, lease);
     if (row != NULL) {
         row->slots[kind] += n_slots;
-        row->is_taken = row->is_taken || is_exclusive;
+        row->is_used_exclusively = row->is_used_exclusively || is_exclusive;
     }
 }
 
-const struct slot_count *slot_counts_find(const struct slot_counts *tally,
+const struct slot_count *slot_counts_find(const struct slot_counts *counts,
                                           const char *host, const char *lease)
 {
-    return find(tally, host, lease);
+    return find(counts, host, lease);
+}
+
+static enum slot_count_kind kind_of_run(const struct site_view *view,
+                                        const struct run *run)
+{
+    if (run->phase == RUN_SUSPENDED) {
+        const struct job *job =
+            run->lease[0] == '\0' ? job_table_find_attempt(view->jobs, run->id.attempt)
+                                  : NULL;
+        return job != NULL && job->state == JOB_SSUSP ? SLOT_COUNT_SSUSP
+                                                      : SLOT_COUNT_USUSP;
+    }
+    /* Not heard of since the start, but it had its go: most likely it runs. */
+    bool has_begun = run->phase == RUN_RUNNING ||
+                     (run->phase == RUN_UNKNOWN && run->record == RUN_RECORD_GUARDED);
+    return has_begun ? SLOT_COUNT_RUN : SLOT_COUNT_RSV;
+}
+
+void slot_counts_add_runs(struct slot_counts *counts, const struct site_view *view,
+                          bool by_lease)
+{
+    const struct run_table *table = runs_table(view->runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        if (run == NULL || run->record == RUN_RECORD_ENDED) {
+            continue;
+        }
+        /* PREEMPT_JOBTYPE: one that stands still has given its hosts away. */
+        bool has_given = run->is_still && run->lease[0] == '\0' &&
+                         view->config->preempt.has_exclusive;
+        for (int k = 0; k < run->n_hosts; k++) {
+            slot_counts_add(counts, run->hosts[k].host, by_lease ? run->lease : "",
+                            kind_of_run(view, run), run->hosts[k].n_slots,
+                            run->spec->is_exclusive && !has_given);
+        }
+    }
+}
+
+int slot_count_total(const struct slot_count *row)
+{
+    int sum = 0;
+    for (int i = 0; i < SLOT_COUNT_KINDS; i++) {
+        sum += row->slots[i];
+    }
+    return sum;
+}
+
+void slot_count_add_to_row(struct arena *arena, struct value *row, int max,
+                           const struct slot_count *counts)
+{
+    value_add_int(arena, row, "max", max);
+    value_add_int(arena, row, "njobs", slot_count_total(counts));
+    value_add_int(arena, row, "run", counts->slots[SLOT_COUNT_RUN]);
+    value_add_int(arena, row, "ssusp", counts->slots[SLOT_COUNT_SSUSP]);
+    value_add_int(arena, row, "ususp", counts->slots[SLOT_COUNT_USUSP]);
+    value_add_int(arena, row, "rsv", counts->slots[SLOT_COUNT_RSV]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_count.h: slots per host, by what the jobs on them do, for listings.
+/* slot_count.h: slots in use per host, by the state of the jobs that use them.
  *
  * Ownership: in an arena; names are borrowed. Order: by host, then lease, once sorted.
  * Layer: site. */
@@ -9,6 +9,8 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/value.h"
+#include "site/view/site_view.h"
 
 enum slot_count_kind {
     SLOT_COUNT_RUN,
@@ -21,7 +23,7 @@ enum slot_count_kind {
 struct slot_count {
     const char *host, *lease;
     int slots[SLOT_COUNT_KINDS];
-    bool is_taken; /* one of the jobs is an exclusive one */
+    bool is_used_exclusively; /* by one exclusive job */
 };
 
 struct slot_counts {
@@ -29,15 +31,24 @@ struct slot_counts {
     int count, capacity;
 };
 
-/* All rows are added, then sorted, then counted and looked up. */
-void slot_counts_init(struct slot_counts *tally, struct arena *arena, int capacity);
-void slot_counts_add_host(struct slot_counts *tally, const char *host,
+/* First all hosts are added, then the rows are sorted; only then slots are counted and
+ * rows looked up. */
+void slot_counts_init(struct slot_counts *counts, struct arena *arena, int capacity);
+void slot_counts_add_host(struct slot_counts *counts, const char *host,
                           const char *lease);
-void slot_counts_sort(struct slot_counts *tally);
-/* Where there is such a row. */
-void slot_counts_add(struct slot_counts *tally, const char *host, const char *lease,
+void slot_counts_sort(struct slot_counts *counts);
+/* Does nothing if the host was not added. */
+void slot_counts_add(struct slot_counts *counts, const char *host, const char *lease,
                      enum slot_count_kind kind, int n_slots, bool is_exclusive);
-const struct slot_count *slot_counts_find(const struct slot_counts *tally,
+const struct slot_count *slot_counts_find(const struct slot_counts *counts,
                                           const char *host, const char *lease);
+
+/* Adds the slots of all runs on own hosts: under lease "", or by lease. */
+void slot_counts_add_runs(struct slot_counts *counts, const struct site_view *view,
+                          bool by_lease);
+int slot_count_total(const struct slot_count *count);
+/* "max", "njobs", "run", "ssusp", "ususp", "rsv" of a host's row. */
+void slot_count_add_to_row(struct arena *arena, struct value *row, int max,
+                           const struct slot_count *counts);
 
 #endif

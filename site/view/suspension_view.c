@@ -1,96 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* suspension_view.c: preemption as it is shown: which queues preempt which, who gave
- * way to whom, and when a suspended job may go on. */
+/* suspension_view.c: why a job is suspended, and when it resumes. */
 #include "base/value.h"
 #include "model/job_id.h"
 #include "site/overloads.h"
 #include "site/reserves.h"
 #include "site/view/view_rows.h"
-
-/* ---------------------------------------------------------------- queues */
-
-struct relation {
-    int queue, level;
-};
-
-/* In the order in which they are preempted. */
-static bool is_before(const struct queue_config *queues, const struct relation *a,
-                      const struct relation *b)
-{
-    if (a->level != b->level) {
-        return a->level > b->level;
-    }
-    return queues[a->queue].priority < queues[b->queue].priority;
-}
-
-/* Whom the queue preempts, in that order. */
-static int list_preempted(const struct site_view *view, int queue, struct relation *all)
-{
-    const struct site_config *config = view->config;
-    int count = 0;
-    for (int i = 0; i < config->n_queues; i++) {
-        struct relation found = {.queue = i};
-        if (preempt_policy_may(&config->preempt, config->queues, queue, i,
-                               &found.level)) {
-            int at = count++;
-            for (; at > 0 && is_before(config->queues, &found, &all[at - 1]); at--) {
-                all[at] = all[at - 1];
-            }
-            all[at] = found;
-        }
-    }
-    return count;
-}
-
-static const char *preempted_text(const struct site_view *view, struct arena *arena,
-                                  const struct relation *all, int count)
-{
-    const char *text = NULL;
-    for (int i = 0; i < count; i++) {
-        text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
-                            text != NULL ? " " : "",
-                            view->config->queues[all[i].queue].name);
-        if (all[i].level > 0) {
-            text = arena_printf(arena, "%s+%d", text, all[i].level);
-        }
-    }
-    return text;
-}
-
-static const char *preempting_text(const struct site_view *view, struct arena *arena,
-                                   int queue)
-{
-    const struct site_config *config = view->config;
-    const char *text = NULL;
-    int level;
-    for (int i = 0; i < config->n_queues; i++) {
-        if (preempt_policy_may(&config->preempt, config->queues, i, queue, &level)) {
-            text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
-                                text != NULL ? " " : "", config->queues[i].name);
-        }
-    }
-    return text;
-}
-
-void suspension_view_queue_preempts(const struct site_view *view, struct arena *arena,
-                                    struct value *row, int queue)
-{
-    bool has_any = view->config->preempt.is_enabled;
-    struct relation *all =
-        arena_alloc(arena, (size_t)view->config->n_queues + 1, sizeof(*all));
-    int count = has_any ? list_preempted(view, queue, all) : 0;
-    value_add_text(arena, row, "preempts", preempted_text(view, arena, all, count));
-    value_add_text(arena, row, "preempted_by",
-                   has_any ? preempting_text(view, arena, queue) : NULL);
-    struct value *list = value_add(arena, row, "preemption", value_array(arena));
-    for (int i = 0; i < count; i++) {
-        struct value *item = value_add(arena, list, NULL, value_object(arena));
-        value_add_text(arena, item, "queue", view->config->queues[all[i].queue].name);
-        value_add_int(arena, item, "preference", all[i].level);
-    }
-}
-
-/* ---------------------------------------------------------------- jobs */
 
 static const char *by_text(struct arena *arena, const struct job *job)
 {

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/value.h"
 #include "model/msg.h"
 #include "sched/resource/load_threshold.h"
 #include "site/view/site_view.h"
@@ -20,8 +21,6 @@ struct site_page;
 /* Preemption: whom a queue preempts, what became of a job by it; why a suspended job
  * stands still, and when it goes on. */
 struct job;
-void suspension_view_queue_preempts(const struct site_view *view, struct arena *arena,
-                                    struct value *row, int queue);
 void suspension_view_add_job(struct arena *arena, struct value *row,
                              const struct job *job, int64_t now_ms);
 const char *suspension_view_text(const struct site_view *view, struct arena *arena,
@@ -50,15 +49,15 @@ int64_t reservation_view_account_slots(const struct site_view *view,
 /* By id. A job that is asked for by id or name is shown after its end too. */
 void job_view_list(const struct site_view *view, struct site_page *page,
                    const struct msg_query *query);
-void job_view_queues(const struct site_view *view, struct site_page *page,
+void queue_view_list(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query);
 /* Own hosts in file order with all that runs on them, then borrowed ones with what runs
  * there for this site. */
-void site_view_hosts(const struct site_view *view, struct site_page *page,
-                     const struct msg_query *query);
+void host_view_list(const struct site_view *view, struct site_page *page,
+                    const struct msg_query *query);
 /* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
-void site_view_exported(const struct site_view *view, struct site_page *page,
-                        const struct msg_query *query);
+void export_view_list_hosts(const struct site_view *view, struct site_page *page,
+                            const struct msg_query *query);
 /* Hosts that a listing (`hosts`, `load`) shows, in its order: own ones are 0 .. n - 1,
  * behind them borrowed ones; with a requirement string those that it selects, in the
  * order that it asks for. ERR_PARSE with LSF's sentence and ours. */
@@ -99,8 +98,8 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
 /* `hosts -s`: shared resources (ResourceMap), place by place. */
 void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
                              const struct msg_query *query);
-void site_view_exports(const struct site_view *view, struct site_page *page,
-                       const struct msg_query *query);
+void export_view_list(const struct site_view *view, struct site_page *page,
+                      const struct msg_query *query);
 
 /* ---- what jobs come under: limits, commands before and after, exit codes. Limits are
  * an object: "run_s", "cpu_s" in seconds, "mem_kib" and its like in KiB, others counts.
@@ -122,5 +121,22 @@ void rules_view_add_queue_limits(struct arena *arena, struct value *row,
 /* Of a host: slots of a user (JL/U). */
 void rules_view_add_host_limit(struct arena *arena, struct value *row,
                                const struct site_config *config, const char *host);
+
+/* ---- why a pending job does not run */
+
+/* Lease by lease: an array of {"lease","reason"}, of all leases that are known here and
+ * have not ended. The reason is the first of several in the order in which they would
+ * have to be removed. NULL: the job does not wait for slots, but for other jobs, a time
+ * or its queue. Source: issue 6, "Life of a contract". */
+struct value *pending_reason_lease_list(const struct site_view *view,
+                                        struct arena *arena, const struct job *job);
+/* Part by part of its requirement: an array of {"part","hosts","of"}, of the parts that
+ * some host does not meet; NULL: every host meets the requirement. A part is what
+ * stands between the outermost && of a selection (of the job's -R, its application's,
+ * its queue's RES_REQ); each is matched by itself, over the hosts that the queue and -m
+ * allow. The type of the local host is a part if no other part names a type.
+ * Source: issue "The local scheduler", 4. */
+struct value *pending_reason_unmet_list(const struct site_view *view,
+                                        struct arena *arena, const struct job *job);
 
 #endif

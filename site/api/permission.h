@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* permission.h: which users may do what: administer the site, manage a job.
  * Layer: site. */
-#ifndef SUBLET_SITE_PERMISSION_H
-#define SUBLET_SITE_PERMISSION_H
+#ifndef SUBLET_SITE_API_PERMISSION_H
+#define SUBLET_SITE_API_PERMISSION_H
 
 #include <stdbool.h>
 

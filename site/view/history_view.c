@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history_view.c: see history_view.h. */
-#include "site/history_view.h"
+#include "site/view/history_view.h"
 
 #include "model/job_id.h"
 #include "site/job/job.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* permission.c: see permission.h. */
-#include "site/permission.h"
+#include "site/api/permission.h"
 
 #include <string.h>
 

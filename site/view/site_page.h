@@ -3,8 +3,8 @@
  * as fit an answer.
  *
  * Ownership: in the arena. Layer: site. */
-#ifndef SUBLET_SITE_SITE_PAGE_H
-#define SUBLET_SITE_SITE_PAGE_H
+#ifndef SUBLET_SITE_VIEW_SITE_PAGE_H
+#define SUBLET_SITE_VIEW_SITE_PAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

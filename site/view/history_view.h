@@ -9,11 +9,11 @@
  * Rows come under their keys (model/job_id.h), as many as fit the page.
  *
  * Units: milliseconds. Ownership: in the page's arena. Layer: site. */
-#ifndef SUBLET_SITE_HISTORY_VIEW_H
-#define SUBLET_SITE_HISTORY_VIEW_H
+#ifndef SUBLET_SITE_VIEW_HISTORY_VIEW_H
+#define SUBLET_SITE_VIEW_HISTORY_VIEW_H
 
 #include "model/row.h"
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 
 /* Of the events of a row, the last ones: of a job that is asked for, and of one in a
  * list. A row must fit a page. */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "site/history_view.h"
+#include "site/view/history_view.h"
 
 /* Rows leave out what is nothing. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

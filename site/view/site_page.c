@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_page.c: see site_page.h. */
-#include "site/site_page.h"
+#include "site/view/site_page.h"
 
 #include <stdlib.h>
 #include <string.h>

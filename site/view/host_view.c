@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_view.c: `hosts`: own and borrowed hosts with the slots in use there. */
+#include <string.h>
+
+#include "site/overloads.h"
+#include "site/reserves.h"
+#include "site/view/site_page.h"
+#include "site/view/slot_count.h"
+#include "site/view/view_rows.h"
+#include "site/windows.h"
+
+static enum slot_count_kind kind_of_job(const struct job *job)
+{
+    return job->state == JOB_PEND    ? SLOT_COUNT_RSV
+           : job->state == JOB_USUSP ? SLOT_COUNT_USUSP
+           : job->state == JOB_SSUSP ? SLOT_COUNT_SSUSP
+                                     : SLOT_COUNT_RUN;
+}
+
+static void count_borrowed(const struct site_view *view, struct slot_counts *slots)
+{
+    for (int i = 0; i < job_table_count_open(view->jobs); i++) {
+        const struct job *job = job_table_open_at(view->jobs, i);
+        for (int k = 0; job->lease[0] != '\0' && k < job->n_hosts; k++) {
+            slot_counts_add(slots, job->hosts[k].host, job->lease, kind_of_job(job),
+                            job->hosts[k].n_slots, job->spec->is_exclusive);
+        }
+    }
+}
+
+static bool is_other(const struct msg_query *query, const char *name)
+{
+    return query->name[0] != '\0' && strcmp(query->name, name) != 0;
+}
+
+struct host_status {
+    bool is_closed; /* by an administrator */
+    bool is_open;   /* it is there */
+    bool is_shut;   /* by its windows */
+    bool is_busy;   /* beyond loadSched of its own */
+    bool is_used_exclusively;
+    int used, max;
+};
+
+static const char *status_of(const struct host_status *host)
+{
+    if (!host->is_open && !host->is_used_exclusively) {
+        return "unavail";
+    }
+    return host->is_closed             ? "closed_Adm"
+           : host->is_shut             ? "closed_Wind"
+           : host->is_used_exclusively ? "closed_Excl"
+           : host->used >= host->max   ? "closed_Full"
+           : host->is_busy             ? "closed_Busy"
+                                       : "ok";
+}
+
+static struct value *own_row(const struct site_view *view, struct arena *arena,
+                             int index, const struct slot_counts *slots,
+                             const struct reserves_seen *seen)
+{
+    const struct site_host *host = &view->config->hosts[index];
+    const struct slot_count *counts = slot_counts_find(slots, host->name, "");
+    struct value *row = value_object(arena);
+    struct load_excess excess;
+    value_add_text(arena, row, "host", host->name);
+    value_add_text(
+        arena, row, "status",
+        status_of(&(struct host_status){
+            .is_closed =
+                host->is_leaving || host_admin_is_closed(view->closed, host->name),
+            .is_open = host_table_is_ready(view->hosts, index),
+            .is_shut = host_table_is_window_closed(
+                view->hosts, index, view->event_ms + view->utc_offset_ms),
+            .is_busy = overloads_is_busy(view->site, host->name, true, &excess),
+            .is_used_exclusively = counts->is_used_exclusively,
+            .used = slot_count_total(counts),
+            .max = host->max}));
+    rules_view_add_host_limit(arena, row, view->config, host->name);
+    slot_count_add_to_row(arena, row, host->max, counts);
+    value_add_null(arena, row, "lease");
+    value_add_int(arena, row, "lent", provider_lent(view->provider, host->name));
+    value_add_text(arena, row, "run_window", host->run_windows.text);
+    value_add_text(arena, row, "dispatch_window", host->dispatch_windows.text);
+    load_view_add_thresholds(view, arena, row, &host->thresholds);
+    load_view_add_resources(view, arena, row, index,
+                            facts_architecture(view->facts, index));
+    rusage_view_add_host(arena, row, seen, index);
+    return row;
+}
+
+static struct value *borrowed_row(const struct site_view *view, struct arena *arena,
+                                  const struct consumer_host *host,
+                                  const struct slot_counts *slots,
+                                  const struct reserves_seen *seen, int place)
+{
+    const char *name = arena_str(arena, host->name);
+    const struct slot_count *counts = slot_counts_find(slots, name, host->lease);
+    struct value *row = value_object(arena);
+    const struct load_thresholds thresholds =
+        facts_borrowed_thresholds(facts_borrowed(view->facts), host->name);
+    struct load_excess excess;
+    value_add_text(arena, row, "host", name);
+    value_add_text(arena, row, "status",
+                   status_of(&(struct host_status){
+                       .is_closed = host_admin_is_closed(view->closed, host->name),
+                       .is_open = host->is_open,
+                       .is_busy = overloads_is_busy(view->site, name, false, &excess),
+                       .is_used_exclusively = counts->is_used_exclusively,
+                       .used = host->n_used,
+                       .max = host->n_held}));
+    rules_view_add_host_limit(arena, row, view->config, host->name);
+    slot_count_add_to_row(arena, row, host->n_held, counts);
+    value_add_text(arena, row, "lease", host->lease);
+    value_add_null(arena, row, "lent");
+    value_add_null(arena, row, "run_window");
+    value_add_null(arena, row, "dispatch_window");
+    load_view_add_thresholds(view, arena, row, &thresholds);
+    load_view_add_resources(view, arena, row, facts_row(view->facts, host->name), NULL);
+    rusage_view_add_host(arena, row, seen, place);
+    return row;
+}
+
+static void add_host(const struct site_view *view, struct site_page *page,
+                     const struct msg_query *query, uint64_t number, int place,
+                     const struct slot_counts *own, const struct slot_counts *borrowed,
+                     const struct reserves_seen *seen)
+{
+    int n_own = host_table_count(view->hosts);
+    struct consumer_host host = {.name = ""};
+    if (place >= n_own) {
+        consumer_host_at(view->consumer, place - n_own, &host);
+    }
+    const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
+    if (is_other(query, name) || !site_page_wants(page, number)) {
+        return;
+    }
+    site_page_add(page, number,
+                  place < n_own
+                      ? own_row(view, page->arena, place, own, seen)
+                      : borrowed_row(view, page->arena, &host, borrowed, seen, place));
+}
+
+void host_view_list(const struct site_view *view, struct site_page *page,
+                    const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    int n_own = host_table_count(view->hosts);
+    int n_borrowed = consumer_count_hosts(view->consumer);
+    struct consumer_host host;
+    struct slot_counts own, borrowed;
+    int *places, n_places;
+    if (view_select_hosts(view, arena, query, &places, &n_places, NULL) != 0) {
+        return; /* it was judged before */
+    }
+    slot_counts_init(&own, arena, n_own);
+    slot_counts_init(&borrowed, arena, n_borrowed);
+    for (int i = 0; i < n_own; i++) {
+        slot_counts_add_host(&own, host_table_name(view->hosts, i), "");
+    }
+    for (int i = 0; i < n_borrowed; i++) {
+        consumer_host_at(view->consumer, i, &host);
+        slot_counts_add_host(&borrowed, arena_str(arena, host.name),
+                             arena_str(arena, host.lease));
+    }
+    slot_counts_sort(&own);
+    slot_counts_sort(&borrowed);
+    slot_counts_add_runs(&own, view, false);
+    count_borrowed(view, &borrowed);
+    reservation_view_count_hosts(view, &own, &borrowed);
+    struct reserves_seen seen;
+    reserves_see(view->site, arena, false, &seen);
+    for (int i = 0; i < n_places && !page->is_full; i++) {
+        add_host(view, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
+    }
+}
