@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions about other jobs: how they are read, and what they come to in this world:
+/* Conditions about other jobs: parsing, and their verdict in this world:
  * 1 "a" DONE, 2 "b" EXIT 3, 3 "run" RUN, 4 "wait" PEND, 5 "arr" an array of DONE,
  * EXIT 1 and PEND, 6 "a" killed before it began, 7 "a-2" DONE. */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fairshare and slot pools as they are written: what is refused or warned of, and whose
- * the shares are. */
+/* Fairshare and slot pools as configured: errors, warnings, and which user has which
+ * shares. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -301,7 +301,7 @@ static void test_parts(void **state)
     }
 }
 
-/* Accounts of a user by -G: where each stands, and which are one and the same. */
+/* Accounts of a user by -G: their places in the tree, and which are the same. */
 static void test_groups_of_a_user(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_host_list.c: which hosts a job's list names, how much it likes them, and what is
- * no list. */
+/* test_host_list.c: which hosts the list of a job names, with which preference, and
+ * what is not a list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,18 +19,18 @@ static const struct name_group host_groups[] = {
 };
 static const struct groups groups = {.hosts = host_groups, .n_hosts = 1};
 
-static int read_list(struct arena *arena, const char *text, struct host_list *asked,
+static int read_list(struct arena *arena, const char *text, struct host_list *list,
                      struct err *err)
 {
     struct conf_words words = conf_words(arena, text);
-    return host_list_parse(arena, &groups, words.words, words.count, asked, err);
+    return host_list_parse(arena, &groups, words.words, words.count, list, err);
 }
 
 static void a_list_names_hosts(void **state)
 {
     static const struct {
         const char *list, *host, *site;
-        int preference; /* NO: not asked for */
+        int preference; /* NO: not list for */
         const char *why;
     } rows[] = {
         {"n1", "n1", "", 0, "a name"},
@@ -58,13 +58,13 @@ static void a_list_names_hosts(void **state)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena arena;
-        struct host_list asked;
+        struct host_list list;
         struct err err;
         int preference = NO;
         arena_init(&arena);
-        assert_int_equal(read_list(&arena, rows[i].list, &asked, &err), 0);
+        assert_int_equal(read_list(&arena, rows[i].list, &list, &err), 0);
         bool is_asked =
-            host_list_allows(&asked, rows[i].host, rows[i].site, &preference);
+            host_list_allows(&list, rows[i].host, rows[i].site, &preference);
         if (is_asked != (rows[i].preference != NO) ||
             (is_asked && preference != rows[i].preference)) {
             fail_msg("%s: \"%s\" and %s: %d, preference %d", rows[i].why, rows[i].list,
@@ -77,14 +77,14 @@ static void a_list_names_hosts(void **state)
 static void hosts_are_avoided(void **state)
 {
     static const char *const gone[] = {"n1", "n2@north"};
-    const struct host_list asked = {.is_any = true, .avoided = gone, .n_avoided = 2};
+    const struct host_list list = {.is_any = true, .avoided = gone, .n_avoided = 2};
     int preference;
     (void)state;
-    assert_true(host_list_avoids(&asked, "n1"));
-    assert_true(host_list_avoids(&asked, "n2@north"));
-    assert_false(host_list_avoids(&asked, "n2")); /* another of that name */
+    assert_true(host_list_avoids(&list, "n1"));
+    assert_true(host_list_avoids(&list, "n2@north"));
+    assert_false(host_list_avoids(&list, "n2")); /* another of that name */
     assert_false(host_list_avoids(NULL, "n1"));
-    assert_true(host_list_allows(&asked, "n3", "", &preference)); /* there is no list */
+    assert_true(host_list_allows(&list, "n3", "", &preference)); /* there is no list */
 }
 
 static void preferences_are_seen(void **state)
@@ -96,11 +96,11 @@ static void preferences_are_seen(void **state)
         {"n1 n2", false}, {"n1+0", false}, {"n1 n2+1", true}, {"others+", true}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena arena;
-        struct host_list asked;
+        struct host_list list;
         struct err err;
         arena_init(&arena);
-        assert_int_equal(read_list(&arena, rows[i].list, &asked, &err), 0);
-        assert_int_equal(asked.has_preferences, rows[i].has_preferences);
+        assert_int_equal(read_list(&arena, rows[i].list, &list, &err), 0);
+        assert_int_equal(list.has_preferences, rows[i].has_preferences);
         arena_release(&arena);
     }
 }
@@ -120,10 +120,10 @@ static void what_is_no_list_says_why(void **state)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena arena;
-        struct host_list asked;
+        struct host_list list;
         struct err err = {0};
         arena_init(&arena);
-        assert_true(read_list(&arena, rows[i].list, &asked, &err) < 0);
+        assert_true(read_list(&arena, rows[i].list, &list, &err) < 0);
         if (strstr(err.text, rows[i].said) == NULL) {
             fail_msg("\"%s\": %s", rows[i].list, err.text);
         }

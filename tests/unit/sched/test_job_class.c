@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines: who comes before whom, and that they hold what was put into them. */
+/* Classes of equal pending jobs: the order of entries, and adding and removing them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,77 +32,78 @@ static void test_order(void **state)
 
 static void test_names(void **state)
 {
-    struct job_classes *lines = job_classes_new();
-    struct job_class_entry turns[3] = {{.key = 1}, {.key = 2}, {.key = 3}};
+    struct job_classes *classes = job_classes_new();
+    struct job_class_entry entries[3] = {{.key = 1}, {.key = 2}, {.key = 3}};
     (void)state;
-    struct job_class *a = job_class_add(lines, "a", &turns[0]);
-    struct job_class *b = job_class_add(lines, "b", &turns[1]);
+    struct job_class *a = job_class_add(classes, "a", &entries[0]);
+    struct job_class *b = job_class_add(classes, "b", &entries[1]);
     assert_ptr_not_equal(a, b);
-    assert_ptr_equal(job_class_add(lines, "a", &turns[2]), a);
-    assert_int_equal(job_classes_count(lines), 2);
-    job_class_remove(lines, a, &turns[0]);
-    assert_int_equal(job_classes_count(lines), 2);
-    job_class_remove(lines, a, &turns[2]);
-    assert_int_equal(job_classes_count(lines), 1); /* nobody stands in it */
-    assert_ptr_equal(job_classes_at(lines, 0), b);
-    job_classes_free(lines);
+    assert_ptr_equal(job_class_add(classes, "a", &entries[2]), a);
+    assert_int_equal(job_classes_count(classes), 2);
+    job_class_remove(classes, a, &entries[0]);
+    assert_int_equal(job_classes_count(classes), 2);
+    job_class_remove(classes, a, &entries[2]);
+    assert_int_equal(job_classes_count(classes), 1); /* nobody stands in it */
+    assert_ptr_equal(job_classes_at(classes, 0), b);
+    job_classes_free(classes);
 }
 
 static void test_verdict(void **state)
 {
-    struct job_classes *lines = job_classes_new();
-    struct job_class_entry turn = {.key = 1};
-    struct job_class *line = job_class_add(lines, "a", &turn);
+    struct job_classes *classes = job_classes_new();
+    struct job_class_entry entry = {.key = 1};
+    struct job_class *class = job_class_add(classes, "a", &entry);
     struct pending_verdict verdict = {.reason = REASON_BUSY, .n_full = 3};
     (void)state;
-    assert_int_equal(job_class_verdict(line)->reason, REASON_NEW);
-    job_classes_set_verdicts(lines, &verdict);
-    assert_int_equal(job_class_verdict(line)->n_full, 3);
-    job_classes_free(lines);
+    assert_int_equal(job_class_verdict(class)->reason, REASON_NEW);
+    job_classes_set_verdicts(classes, &verdict);
+    assert_int_equal(job_class_verdict(class)->n_full, 3);
+    job_classes_free(classes);
 }
 
-/* The number of a line's head tells that its first turn is another one, also where that
- * line has been dropped and another one has its index. */
+/* The number of a class's head tells that its first entry is another one, also where
+ * that class has been dropped and another one has its index. */
 static void test_heads(void **state)
 {
-    struct job_classes *lines = job_classes_new();
-    struct job_class_entry turns[4] = {{.key = 1}, {.key = 2}, {.key = 3}, {.key = 4}};
+    struct job_classes *classes = job_classes_new();
+    struct job_class_entry entries[4] = {
+        {.key = 1}, {.key = 2}, {.key = 3}, {.key = 4}};
     (void)state;
-    struct job_class *a = job_class_add(lines, "a", &turns[1]);
-    struct job_class *b = job_class_add(lines, "b", &turns[3]);
-    uint64_t first = job_classes_views(lines)[0].generation,
-             other = job_classes_views(lines)[1].generation;
+    struct job_class *a = job_class_add(classes, "a", &entries[1]);
+    struct job_class *b = job_class_add(classes, "b", &entries[3]);
+    uint64_t first = job_classes_views(classes)[0].generation,
+             other = job_classes_views(classes)[1].generation;
     assert_int_not_equal(first, other);
-    job_class_add(lines, "a", &turns[2]);
-    assert_int_equal(job_classes_views(lines)[0].generation, first);
-    assert_int_equal(job_classes_views(lines)[0].n_entries, 2);
-    job_class_add(lines, "a", &turns[0]);
-    assert_int_not_equal(job_classes_views(lines)[0].generation, first);
-    assert_ptr_equal(job_classes_views(lines)[0].entries[0], &turns[0]);
-    uint64_t second = job_classes_views(lines)[0].generation;
-    job_class_remove(lines, a, &turns[1]);
-    assert_int_equal(job_classes_views(lines)[0].generation, second);
-    job_class_remove(lines, a, &turns[0]);
-    assert_int_not_equal(job_classes_views(lines)[0].generation, first);
-    assert_int_not_equal(job_classes_views(lines)[0].generation, second);
-    assert_int_equal(job_classes_views(lines)[1].generation, other);
-    job_class_remove(lines, a, &turns[2]);
-    assert_int_equal(job_classes_views(lines)[0].generation, other);
-    job_class_remove(lines, b, &turns[3]);
-    job_class_add(lines, "b", &turns[3]);
-    assert_true(job_classes_views(lines)[0].generation > other);
-    job_classes_free(lines);
+    job_class_add(classes, "a", &entries[2]);
+    assert_int_equal(job_classes_views(classes)[0].generation, first);
+    assert_int_equal(job_classes_views(classes)[0].n_entries, 2);
+    job_class_add(classes, "a", &entries[0]);
+    assert_int_not_equal(job_classes_views(classes)[0].generation, first);
+    assert_ptr_equal(job_classes_views(classes)[0].entries[0], &entries[0]);
+    uint64_t second = job_classes_views(classes)[0].generation;
+    job_class_remove(classes, a, &entries[1]);
+    assert_int_equal(job_classes_views(classes)[0].generation, second);
+    job_class_remove(classes, a, &entries[0]);
+    assert_int_not_equal(job_classes_views(classes)[0].generation, first);
+    assert_int_not_equal(job_classes_views(classes)[0].generation, second);
+    assert_int_equal(job_classes_views(classes)[1].generation, other);
+    job_class_remove(classes, a, &entries[2]);
+    assert_int_equal(job_classes_views(classes)[0].generation, other);
+    job_class_remove(classes, b, &entries[3]);
+    job_class_add(classes, "b", &entries[3]);
+    assert_true(job_classes_views(classes)[0].generation > other);
+    job_classes_free(classes);
 }
 
 enum { TURNS = 200, TURNS_OF_RANDOM = 3000 };
 
-static void check_sorted(const struct job_class *line, int n_expected)
+static void check_sorted(const struct job_class *class, int n_expected)
 {
     int n_turns;
-    struct job_class_entry *const *turns = job_class_entries(line, &n_turns);
+    struct job_class_entry *const *entries = job_class_entries(class, &n_turns);
     assert_int_equal(n_turns, n_expected);
     for (int i = 1; i < n_turns; i++) {
-        assert_true(job_class_compare(turns[i - 1], turns[i]) < 0);
+        assert_true(job_class_compare(entries[i - 1], entries[i]) < 0);
     }
 }
 
@@ -110,36 +111,36 @@ static void check_sorted(const struct job_class *line, int n_expected)
  * and come back. */
 static void test_coming_and_going(void **state)
 {
-    struct job_classes *lines = job_classes_new();
-    struct job_class_entry turns[TURNS];
+    struct job_classes *classes = job_classes_new();
+    struct job_class_entry entries[TURNS];
     bool is_in[TURNS] = {false};
-    struct job_class *line = NULL;
+    struct job_class *class = NULL;
     struct rng rng;
     int count = 0;
     (void)state;
     rng_init(&rng, 8);
     for (int i = 0; i < TURNS; i++) {
-        turns[i] = (struct job_class_entry){.priority = (int64_t)rng_below(&rng, 3),
-                                            .key = (uint64_t)i + 1};
+        entries[i] = (struct job_class_entry){.priority = (int64_t)rng_below(&rng, 3),
+                                              .key = (uint64_t)i + 1};
     }
     for (int i = 0; i < TURNS_OF_RANDOM; i++) {
         int at = (int)rng_below(&rng, TURNS);
         int n_turns;
         if (count > 0 && rng_below(&rng, 3) == 0) { /* the front */
-            at = (int)job_class_entries(line, &n_turns)[0]->key - 1;
+            at = (int)job_class_entries(class, &n_turns)[0]->key - 1;
         }
         if (is_in[at]) {
-            job_class_remove(lines, line, &turns[at]);
+            job_class_remove(classes, class, &entries[at]);
         } else {
-            line = job_class_add(lines, "a", &turns[at]);
+            class = job_class_add(classes, "a", &entries[at]);
         }
         count += is_in[at] ? -1 : 1;
         is_in[at] = !is_in[at];
         if (count > 0) {
-            check_sorted(line, count);
+            check_sorted(class, count);
         }
     }
-    job_classes_free(lines);
+    job_classes_free(classes);
 }
 
 int main(void)

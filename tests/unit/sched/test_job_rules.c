@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What site, queue and application make of a job together: who beats whom. */
+/* Rules of site, queue and application merged for a job: which level takes precedence.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits: whom one is for, who shares it, what room is left. Jobs are written
- * "user queue project host=slots,host=slots". */
+/* Limits: to which jobs one applies, which of them share it, how many slots are left.
+ * Jobs are written "user queue project host=slots,host=slots". */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load thresholds: what is one, and which values are beyond it. */
+/* Load thresholds: parsing, and which values exceed them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

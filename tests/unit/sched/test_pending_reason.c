@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reasons as they are told: names that differ, hosts counted by what is against them,
- * and what protects jobs from a preemption. That each reason is reached:
- * tests/unit/site/test_site_reasons.c. */
+/* Texts of reasons: names are unique, hosts are counted by their obstacle, and
+ * protection from preemption is explained. tests/unit/site/test_site_reasons.c shows
+ * that each reason occurs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HOSTS of a queue: what is read, what is refused, which host it lets in. */
+/* HOSTS of a queue: parsing, errors, and which hosts it allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

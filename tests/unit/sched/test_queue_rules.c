@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of queues: what is read, what is refused, what they make of jobs. */
+/* Rules of queues: parsing, errors, and their effect on jobs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The catalogue of resources, and the table of what hosts have of them. */
+/* The catalogue of resources, and the table of values of hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queue, application and job reserve together, and how it falls with time. */
+/* rusage of queue, application and job, merged, and how it decreases over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static const char *merge(const char *queue, const char *app, const char *const *
     return text;
 }
 
-/* The examples of lsf.md 5.4, and what stands in resreq_rusage.h. */
+/* The examples of lsf.md 5.4 and of resreq_rusage.h. */
 static void test_levels(void **state)
 {
     static const struct {

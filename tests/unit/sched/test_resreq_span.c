@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_resreq_span.c: what queue, application and job say together of how slots lie.
- */
+/* test_resreq_span.c: span and same of queue, application and job, merged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobs reserve decides where they start. The world: hosts n1 and n2 of 4 slots and
- * n3 of 4, which has no memory that is known; `mem` of each host by itself, `lic` of n1
- * and n2 together, another place's of n3. */
+/* What jobs reserve decides where they start. The world: hosts n1, n2 and n3 of 4 slots
+ * each. The memory of n3 is unknown. `mem` is a supply of each host; `lic` is one
+ * supply of n1 and n2, and another of n3. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,8 +107,8 @@ static const struct row rows[] = {
 
 struct world {
     struct arena arena;
-    struct place_class lines[ROW_JOBS];
-    struct job_class_entry turns[ROW_JOBS];
+    struct place_class classes[ROW_JOBS];
+    struct job_class_entry entries[ROW_JOBS];
     struct job_class_entry *queued[ROW_JOBS];
     struct rusage_item items[ROW_JOBS][TRIES_MAX][ITEMS_MAX];
     struct rusage_request asks[ROW_JOBS][TRIES_MAX];
@@ -121,24 +121,24 @@ struct world {
 static void add_job(struct world *world, const struct job_row *job)
 {
     int index = world->snapshot.n_classes++;
-    struct place_class *line = &world->lines[index];
-    world->turns[index].key = (uint64_t)index + 1;
-    world->queued[index] = &world->turns[index];
-    *line = (struct place_class){.n_slots = job->n_slots,
-                                 .max_slots = job->max_slots,
-                                 .entries = &world->queued[index],
-                                 .n_entries = 1,
-                                 .rusages = world->asks[index],
-                                 .max_starts = INT_MAX};
-    for (; line->n_rusages < TRIES_MAX && job->n_items[line->n_rusages] > 0;
-         line->n_rusages++) {
-        struct rusage_item *items = world->items[index][line->n_rusages];
-        memcpy(items, job->items[line->n_rusages], sizeof(job->items[0]));
+    struct place_class *class = &world->classes[index];
+    world->entries[index].key = (uint64_t)index + 1;
+    world->queued[index] = &world->entries[index];
+    *class = (struct place_class){.n_slots = job->n_slots,
+                                  .max_slots = job->max_slots,
+                                  .entries = &world->queued[index],
+                                  .n_entries = 1,
+                                  .rusages = world->asks[index],
+                                  .max_starts = INT_MAX};
+    for (; class->n_rusages < TRIES_MAX && job->n_items[class->n_rusages] > 0;
+         class->n_rusages++) {
+        struct rusage_item *items = world->items[index][class->n_rusages];
+        memcpy(items, job->items[class->n_rusages], sizeof(job->items[0]));
         for (int i = 0; i < ITEMS_MAX; i++) {
             items[i].milli *= 1000;
         }
-        world->asks[index][line->n_rusages] = (struct rusage_request){
-            .items = items, .n_items = job->n_items[line->n_rusages]};
+        world->asks[index][class->n_rusages] = (struct rusage_request){
+            .items = items, .n_items = job->n_items[class->n_rusages]};
     }
 }
 
@@ -156,7 +156,7 @@ static void plan(struct world *world, const struct row *row)
         .n_hosts = HOSTS,
         .queues = row->is_balanced ? &balanced : &stacked,
         .n_queues = 1,
-        .classes = world->lines,
+        .classes = world->classes,
         .supply = &world->reserve,
         .max_starts = ROW_JOBS,
     };
