@@ -147,11 +147,11 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
                                            struct arena *arena, int64_t now_ms,
                                            int *n_lines)
 {
-    const struct job_classes *all = job_table_classes(site->jobs);
-    const struct job_class_view *heads = job_classes_views(all);
+    const struct job_class_set *all = job_table_classes(site->jobs);
+    const struct job_class_view *heads = job_class_set_views(all);
     struct queue_terms *queues =
         arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*queues));
-    *n_lines = job_classes_count(all);
+    *n_lines = job_class_set_count(all);
     make_room(shown, *n_lines);
     forget_old_needs(shown, site->needs);
     asked_lists_begin(site->asked_lists);

@@ -17,13 +17,13 @@
 struct job_class {
     struct job_class_entry **entries; /* those from `first` on */
     int first, count, capacity;
-    const struct job_classes *set;
+    const struct job_class_set *set;
     int index; /* in the set's arrays */
     UT_hash_handle hh;
     char name[];
 };
 
-struct job_classes {
+struct job_class_set {
     struct job_class *table; /* by name */
     struct job_class **items;
     struct job_class_view *views; /* by index, like ... */
@@ -45,9 +45,9 @@ int job_class_compare(const struct job_class_entry *a, const struct job_class_en
 
 /* ---------------------------------------------------------------- the set */
 
-struct job_classes *job_classes_new(void)
+struct job_class_set *job_class_set_new(void)
 {
-    return mem_alloc(1, sizeof(struct job_classes));
+    return mem_alloc(1, sizeof(struct job_class_set));
 }
 
 static void class_free(struct job_class *class)
@@ -56,7 +56,7 @@ static void class_free(struct job_class *class)
     free(class);
 }
 
-void job_classes_free(struct job_classes *classes)
+void job_class_set_free(struct job_class_set *classes)
 {
     if (classes == NULL) {
         return;
@@ -71,17 +71,17 @@ void job_classes_free(struct job_classes *classes)
     free(classes);
 }
 
-int job_classes_count(const struct job_classes *classes)
+int job_class_set_count(const struct job_class_set *classes)
 {
     return classes->count;
 }
 
-struct job_class *job_classes_at(const struct job_classes *classes, int index)
+struct job_class *job_class_set_at(const struct job_class_set *classes, int index)
 {
     return classes->items[index];
 }
 
-static void grow(struct job_classes *classes)
+static void grow(struct job_class_set *classes)
 {
     if (classes->count < classes->capacity) {
         return;
@@ -94,7 +94,7 @@ static void grow(struct job_classes *classes)
         mem_grow(classes->verdicts, capacity, sizeof(*classes->verdicts));
 }
 
-static struct job_class *add_class(struct job_classes *classes, const char *name)
+static struct job_class *add_class(struct job_class_set *classes, const char *name)
 {
     size_t length = strlen(name);
     struct job_class *class = mem_alloc(1, sizeof(*class) + length + 1);
@@ -109,7 +109,7 @@ static struct job_class *add_class(struct job_classes *classes, const char *name
     return class;
 }
 
-static void remove_class(struct job_classes *classes, struct job_class *class)
+static void remove_class(struct job_class_set *classes, struct job_class *class)
 {
     int end = --classes->count, index = class->index;
     HASH_DEL(classes->table, class);
@@ -157,7 +157,7 @@ static void make_room(struct job_class *class)
 }
 
 /* The entries of a class have changed, and perhaps which one is the first. */
-static void update_view(struct job_classes *classes, const struct job_class *class,
+static void update_view(struct job_class_set *classes, const struct job_class *class,
                         bool is_new_first)
 {
     struct job_class_view *view = &classes->views[class->index];
@@ -168,7 +168,7 @@ static void update_view(struct job_classes *classes, const struct job_class *cla
     }
 }
 
-struct job_class *job_class_add(struct job_classes *classes, const char *name,
+struct job_class *job_class_add(struct job_class_set *classes, const char *name,
                                 struct job_class_entry *entry)
 {
     struct job_class *class;
@@ -191,7 +191,7 @@ struct job_class *job_class_add(struct job_classes *classes, const char *name,
     return class;
 }
 
-void job_class_remove(struct job_classes *classes, struct job_class *class,
+void job_class_remove(struct job_class_set *classes, struct job_class *class,
                       struct job_class_entry *entry)
 {
     int position = find_position(class, entry);
@@ -224,13 +224,13 @@ int job_class_index(const struct job_class *class)
     return class->index;
 }
 
-const struct job_class_view *job_classes_views(const struct job_classes *classes)
+const struct job_class_view *job_class_set_views(const struct job_class_set *classes)
 {
     return classes->views;
 }
 
-void job_classes_set_verdicts(struct job_classes *classes,
-                              const struct pending_verdict *verdicts)
+void job_class_set_verdicts(struct job_class_set *classes,
+                            const struct pending_verdict *verdicts)
 {
     if (classes->count > 0) {
         memcpy(classes->verdicts, verdicts,

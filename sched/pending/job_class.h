@@ -30,16 +30,16 @@ struct job_class_entry {
 int job_class_compare(const struct job_class_entry *a, const struct job_class_entry *b);
 
 struct job_class;
-struct job_classes;
-struct job_classes *job_classes_new(void);
-void job_classes_free(struct job_classes *classes);
+struct job_class_set;
+struct job_class_set *job_class_set_new(void);
+void job_class_set_free(struct job_class_set *classes);
 
 /* Adds the entry to the class of that name, and creates the class if there is none. The
  * name is one text of everything that has to be equal. */
-struct job_class *job_class_add(struct job_classes *classes, const char *name,
+struct job_class *job_class_add(struct job_class_set *classes, const char *name,
                                 struct job_class_entry *entry);
 /* The entry must be in this class. */
-void job_class_remove(struct job_classes *classes, struct job_class *class,
+void job_class_remove(struct job_class_set *classes, struct job_class *class,
                       struct job_class_entry *entry);
 
 /* The entries in order; valid until the class changes. */
@@ -50,8 +50,8 @@ struct job_class_entry *const *job_class_entries(const struct job_class *class,
 const struct pending_verdict *job_class_verdict(const struct job_class *class);
 
 /* All classes. The order has no meaning. */
-int job_classes_count(const struct job_classes *classes);
-struct job_class *job_classes_at(const struct job_classes *classes, int index);
+int job_class_set_count(const struct job_class_set *classes);
+struct job_class *job_class_set_at(const struct job_class_set *classes, int index);
 int job_class_index(const struct job_class *class);
 
 /* The entries of a class and its generation. The set gives out each generation once: a
@@ -64,9 +64,9 @@ struct job_class_view {
 };
 
 /* All classes by index; valid until one of them changes. */
-const struct job_class_view *job_classes_views(const struct job_classes *classes);
+const struct job_class_view *job_class_set_views(const struct job_class_set *classes);
 /* Stores the verdicts of a pass, by index of the class. */
-void job_classes_set_verdicts(struct job_classes *classes,
-                              const struct pending_verdict *verdicts);
+void job_class_set_verdicts(struct job_class_set *classes,
+                            const struct pending_verdict *verdicts);
 
 #endif

@@ -73,11 +73,11 @@ static void read_queues(const struct site_usage_parts *parts, struct arena *aren
     int n_queues = parts->config->n_queues;
     int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
     struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
-    const struct job_classes *lines = job_table_classes(parts->jobs);
-    for (int i = 0; i < job_classes_count(lines); i++) {
+    const struct job_class_set *lines = job_table_classes(parts->jobs);
+    for (int i = 0; i < job_class_set_count(lines); i++) {
         int n_turns;
         struct job_class_entry *const *turns =
-            job_class_entries(job_classes_at(lines, i), &n_turns);
+            job_class_entries(job_class_set_at(lines, i), &n_turns);
         const struct job *first = job_of_entry(turns[0]);
         if (first->queue >= 0 && !job_reads_file(first->spec)) {
             waiting[first->queue] += (int64_t)n_turns * first->spec->n_slots;

@@ -168,7 +168,7 @@ int64_t job_table_pending_slots(const struct job_table *jobs);
 /* The number of pending jobs by reason; elements of arrays count one by one. */
 void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS]);
 /* The classes of pending jobs that may be dispatched. */
-const struct job_classes *job_table_classes(const struct job_table *jobs);
+const struct job_class_set *job_table_classes(const struct job_table *jobs);
 /* The verdicts of a pass, by index of the class. */
 void job_table_set_verdicts(struct job_table *jobs,
                             const struct pending_verdict *verdicts);

@@ -163,8 +163,8 @@ void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REAS
     for (int i = 0; i < REASONS; i++) {
         counts[i] = jobs->n_by_hold[i];
     }
-    for (int i = 0; i < job_classes_count(jobs->lines); i++) {
-        struct job_class *line = job_classes_at(jobs->lines, i);
+    for (int i = 0; i < job_class_set_count(jobs->lines); i++) {
+        struct job_class *line = job_class_set_at(jobs->lines, i);
         int n_turns;
         job_class_entries(line, &n_turns);
         counts[job_class_verdict(line)->reason] += n_turns;

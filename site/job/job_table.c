@@ -101,7 +101,7 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
     jobs->limits = limits;
     jobs->shares = shares;
     jobs->reserves = reserves;
-    jobs->lines = job_classes_new();
+    jobs->lines = job_class_set_new();
     jobs->depends = dependents_new();
     arena_init(&jobs->scratch);
     return jobs;
@@ -132,7 +132,7 @@ void job_table_free(struct job_table *jobs)
     for (int i = 0; i < jobs->all.count; i++) {
         free_job(jobs, jobs->all.items[i]);
     }
-    job_classes_free(jobs->lines);
+    job_class_set_free(jobs->lines);
     dependents_free(jobs->depends);
     arena_release(&jobs->scratch);
     free(jobs->all.items);
@@ -303,7 +303,7 @@ int64_t job_table_pending_slots(const struct job_table *jobs)
     return jobs->n_waiting_slots;
 }
 
-const struct job_classes *job_table_classes(const struct job_table *jobs)
+const struct job_class_set *job_table_classes(const struct job_table *jobs)
 {
     return jobs->lines;
 }
@@ -311,7 +311,7 @@ const struct job_classes *job_table_classes(const struct job_table *jobs)
 void job_table_set_verdicts(struct job_table *jobs,
                             const struct pending_verdict *verdicts)
 {
-    job_classes_set_verdicts(jobs->lines, verdicts);
+    job_class_set_verdicts(jobs->lines, verdicts);
 }
 
 int job_table_count_state(const struct job_table *jobs, enum job_state state)

@@ -165,24 +165,24 @@ static void end_running(struct bench *bench)
  */
 static double order_alone(struct bench *bench)
 {
-    const struct job_classes *all = job_table_classes(bench->lone.site->jobs);
+    const struct job_class_set *all = job_table_classes(bench->lone.site->jobs);
     struct arena arena;
     struct place_snapshot snapshot = {.queues = bench->lone.site->config->queues,
                                       .n_queues = 1};
     struct place_order order;
     arena_init(&arena);
     struct place_class *lines =
-        arena_alloc(&arena, (size_t)job_classes_count(all), sizeof(*lines));
-    for (int i = 0; i < job_classes_count(all); i++) {
+        arena_alloc(&arena, (size_t)job_class_set_count(all), sizeof(*lines));
+    for (int i = 0; i < job_class_set_count(all); i++) {
         lines[i].entries =
-            job_class_entries(job_classes_at(all, i), &lines[i].n_entries);
+            job_class_entries(job_class_set_at(all, i), &lines[i].n_entries);
         const struct job *first = job_of_entry(lines[i].entries[0]);
         lines[i].account = first->seat.account;
         lines[i].n_slots = 1;
         lines[i].max_starts = INT_MAX;
     }
     snapshot.classes = lines;
-    snapshot.n_classes = job_classes_count(all);
+    snapshot.n_classes = job_class_set_count(all);
     shares_show(bench->lone.site->shares, &arena, bench->lone.now_ms, &snapshot);
     double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);

@@ -32,67 +32,67 @@ static void test_order(void **state)
 
 static void test_names(void **state)
 {
-    struct job_classes *classes = job_classes_new();
+    struct job_class_set *classes = job_class_set_new();
     struct job_class_entry entries[3] = {{.key = 1}, {.key = 2}, {.key = 3}};
     (void)state;
     struct job_class *a = job_class_add(classes, "a", &entries[0]);
     struct job_class *b = job_class_add(classes, "b", &entries[1]);
     assert_ptr_not_equal(a, b);
     assert_ptr_equal(job_class_add(classes, "a", &entries[2]), a);
-    assert_int_equal(job_classes_count(classes), 2);
+    assert_int_equal(job_class_set_count(classes), 2);
     job_class_remove(classes, a, &entries[0]);
-    assert_int_equal(job_classes_count(classes), 2);
+    assert_int_equal(job_class_set_count(classes), 2);
     job_class_remove(classes, a, &entries[2]);
-    assert_int_equal(job_classes_count(classes), 1); /* nobody stands in it */
-    assert_ptr_equal(job_classes_at(classes, 0), b);
-    job_classes_free(classes);
+    assert_int_equal(job_class_set_count(classes), 1); /* nobody stands in it */
+    assert_ptr_equal(job_class_set_at(classes, 0), b);
+    job_class_set_free(classes);
 }
 
 static void test_verdict(void **state)
 {
-    struct job_classes *classes = job_classes_new();
+    struct job_class_set *classes = job_class_set_new();
     struct job_class_entry entry = {.key = 1};
     struct job_class *class = job_class_add(classes, "a", &entry);
     struct pending_verdict verdict = {.reason = REASON_BUSY, .n_full = 3};
     (void)state;
     assert_int_equal(job_class_verdict(class)->reason, REASON_NEW);
-    job_classes_set_verdicts(classes, &verdict);
+    job_class_set_verdicts(classes, &verdict);
     assert_int_equal(job_class_verdict(class)->n_full, 3);
-    job_classes_free(classes);
+    job_class_set_free(classes);
 }
 
 /* The number of a class's head tells that its first entry is another one, also where
  * that class has been dropped and another one has its index. */
 static void test_heads(void **state)
 {
-    struct job_classes *classes = job_classes_new();
+    struct job_class_set *classes = job_class_set_new();
     struct job_class_entry entries[4] = {
         {.key = 1}, {.key = 2}, {.key = 3}, {.key = 4}};
     (void)state;
     struct job_class *a = job_class_add(classes, "a", &entries[1]);
     struct job_class *b = job_class_add(classes, "b", &entries[3]);
-    uint64_t first = job_classes_views(classes)[0].generation,
-             other = job_classes_views(classes)[1].generation;
+    uint64_t first = job_class_set_views(classes)[0].generation,
+             other = job_class_set_views(classes)[1].generation;
     assert_int_not_equal(first, other);
     job_class_add(classes, "a", &entries[2]);
-    assert_int_equal(job_classes_views(classes)[0].generation, first);
-    assert_int_equal(job_classes_views(classes)[0].n_entries, 2);
+    assert_int_equal(job_class_set_views(classes)[0].generation, first);
+    assert_int_equal(job_class_set_views(classes)[0].n_entries, 2);
     job_class_add(classes, "a", &entries[0]);
-    assert_int_not_equal(job_classes_views(classes)[0].generation, first);
-    assert_ptr_equal(job_classes_views(classes)[0].entries[0], &entries[0]);
-    uint64_t second = job_classes_views(classes)[0].generation;
+    assert_int_not_equal(job_class_set_views(classes)[0].generation, first);
+    assert_ptr_equal(job_class_set_views(classes)[0].entries[0], &entries[0]);
+    uint64_t second = job_class_set_views(classes)[0].generation;
     job_class_remove(classes, a, &entries[1]);
-    assert_int_equal(job_classes_views(classes)[0].generation, second);
+    assert_int_equal(job_class_set_views(classes)[0].generation, second);
     job_class_remove(classes, a, &entries[0]);
-    assert_int_not_equal(job_classes_views(classes)[0].generation, first);
-    assert_int_not_equal(job_classes_views(classes)[0].generation, second);
-    assert_int_equal(job_classes_views(classes)[1].generation, other);
+    assert_int_not_equal(job_class_set_views(classes)[0].generation, first);
+    assert_int_not_equal(job_class_set_views(classes)[0].generation, second);
+    assert_int_equal(job_class_set_views(classes)[1].generation, other);
     job_class_remove(classes, a, &entries[2]);
-    assert_int_equal(job_classes_views(classes)[0].generation, other);
+    assert_int_equal(job_class_set_views(classes)[0].generation, other);
     job_class_remove(classes, b, &entries[3]);
     job_class_add(classes, "b", &entries[3]);
-    assert_true(job_classes_views(classes)[0].generation > other);
-    job_classes_free(classes);
+    assert_true(job_class_set_views(classes)[0].generation > other);
+    job_class_set_free(classes);
 }
 
 enum { TURNS = 200, TURNS_OF_RANDOM = 3000 };
@@ -111,7 +111,7 @@ static void check_sorted(const struct job_class *class, int n_expected)
  * and come back. */
 static void test_coming_and_going(void **state)
 {
-    struct job_classes *classes = job_classes_new();
+    struct job_class_set *classes = job_class_set_new();
     struct job_class_entry entries[TURNS];
     bool is_in[TURNS] = {false};
     struct job_class *class = NULL;
@@ -140,7 +140,7 @@ static void test_coming_and_going(void **state)
             check_sorted(class, count);
         }
     }
-    job_classes_free(classes);
+    job_class_set_free(classes);
 }
 
 int main(void)
