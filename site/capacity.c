@@ -43,12 +43,12 @@ void capacity_reload(struct capacity *capacity, const struct site_config *config
 static bool is_kept(const struct capacity_parts *parts, int host)
 {
     return !parts->config->preempt.has_exclusive &&
-           run_table_has_still(runs_table(parts->runs), host);
+           run_table_has_suspended_exclusive(runs_table(parts->runs), host);
 }
 
 bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
 {
-    return run_table_is_taken(runs_table(capacity->parts.runs), host) ||
+    return run_table_is_used_exclusively(runs_table(capacity->parts.runs), host) ||
            is_kept(&capacity->parts, host);
 }
 
@@ -77,8 +77,8 @@ void capacity_sync_provider(struct capacity *capacity)
     for (int i = 0; i < n_hosts; i++) {
         const char *name = host_table_name(parts->hosts, i);
         int max = host_table_max(parts->hosts, i), own, still, consumers;
-        run_table_used(runs, i, &own, &consumers);
-        run_table_still(runs, i, &still, &consumers);
+        run_table_used_slots(runs, i, &own, &consumers);
+        run_table_suspended_slots(runs, i, &still, &consumers);
         struct told_use *told = &capacity->told[i];
         bool is_taken = capacity_is_used_exclusively(capacity, i);
         bool is_known = i < capacity->n_told && told->name == name;
@@ -107,21 +107,21 @@ static void show_own(const struct capacity *capacity, int index, int64_t local_m
     host->name = host_table_name(parts->hosts, index);
     host->site = host->lease = "";
     host->dispatched_ms = accepts_at(parts->accepts, host->name);
-    run_table_used(runs, index, &host->used, &consumers);
+    run_table_used_slots(runs, index, &host->used, &consumers);
     const struct ledger_host *book = book_of(capacity, index);
     host->max =
         provider_host_local_max(book, host_table_max(parts->hosts, index), host->used);
-    if (host_table_stay(parts->hosts, index) > 0) {
+    if (host_table_leaving_max(parts->hosts, index) > 0) {
         host->n_resume_slots = provider_host_local_max(
-            book, host_table_stay(parts->hosts, index), host->used);
+            book, host_table_leaving_max(parts->hosts, index), host->used);
     }
     host->is_unreported = !host_table_is_ready(parts->hosts, index);
     host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
                     !host_admin_is_closed(parts->closed, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
     host->is_idle = host->used + consumers == 0 && provider_host_lent(book) == 0;
-    host->is_used_exclusively = run_table_is_taken(runs, index);
-    run_table_still(runs, index, &own_still, &consumers_still);
+    host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
+    run_table_suspended_slots(runs, index, &own_still, &consumers_still);
     host->is_held = is_kept(parts, index);
     host->has_foreign_jobs = consumers + consumers_still > 0;
     host->is_shared = host->has_foreign_jobs ||

@@ -239,7 +239,7 @@ static void set_state(const struct site *site, int host)
 {
     struct resource_table *table = facts_table(site->facts);
     int own, consumers, max = host_table_max(site->hosts, host);
-    run_table_used(runs_table(site->runs), host, &own, &consumers);
+    run_table_used_slots(runs_table(site->runs), host, &own, &consumers);
     int n_free = max > own + consumers ? max - own - consumers : 0;
     resource_table_set_number(table, host, RESOURCE_SLOTS, n_free);
     resource_table_set_number(table, host, RESOURCE_MAXSLOTS, max);

@@ -63,10 +63,10 @@ static bool is_due(struct site *site, const struct job *job, int64_t now_ms)
         !runs_is_settled(site->runs, run)) {
         return false;
     }
-    if (job->grow_ms > now_ms && job->grow_ms < resizes->wake_ms) {
-        resizes->wake_ms = job->grow_ms;
+    if (job->grow_after_ms > now_ms && job->grow_after_ms < resizes->wake_ms) {
+        resizes->wake_ms = job->grow_after_ms;
     }
-    return job->grow_ms <= now_ms;
+    return job->grow_after_ms <= now_ms;
 }
 
 static void make_room(struct resizes *resizes, int n_shown)
@@ -213,7 +213,7 @@ void resizes_ask(struct site *site, struct job *job, int max_slots,
 {
     struct job_resize resize = job->resize;
     resize.max_slots = max_slots;
-    job->grow_ms = 0;
+    job->grow_after_ms = 0;
     job_table_resize(site->jobs, job, job->hosts, job->n_hosts, &resize);
     job_store(job, effects);
     pass_request_set(&site->pass_request);
@@ -272,7 +272,7 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
         allocation_take(arena, job->hosts, job->n_hosts, job->resize.hosts,
                         is_growth == (code == 0) ? 0 : job->resize.n_hosts);
     if (code != 0 && is_growth) {
-        job->grow_ms = now_ms + RETRY_MS;
+        job->grow_after_ms = now_ms + RETRY_MS;
         job->is_untold = code == RESIZE_NOT_NOW;
     } else if (code != 0) {
         over.max_slots = wish_again(job);
@@ -282,5 +282,5 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
     history_resized(site->history, job, what, effects);
     pass_request_set(&site->pass_request);
     /* An order that waited may end the job in the call. */
-    runs_settle_resize(site->runs, run, job->hosts, job->n_hosts, now_ms, effects);
+    runs_finish_resize(site->runs, run, job->hosts, job->n_hosts, now_ms, effects);
 }

@@ -245,7 +245,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
 {
     int before = effects->count;
     site->now_ms = now_ms;
-    history_step(site->history, now_ms);
+    history_set_time(site->history, now_ms);
     site->boot++;
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
@@ -401,7 +401,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
 {
     int before = effects->count;
     site->now_ms = event->now_ms;
-    history_step(site->history, event->now_ms);
+    history_set_time(site->history, event->now_ms);
     switch (event->kind) {
     case EVENT_TICK:
         if (site->has_scheduled) {
@@ -515,6 +515,6 @@ void site_host_used(const struct site *site, const char *host, int *own, int *co
     int index = host_table_find(site->hosts, host);
     *own = *consumers = 0;
     if (index >= 0) {
-        run_table_used(runs_table(site->runs), index, own, consumers);
+        run_table_used_slots(runs_table(site->runs), index, own, consumers);
     }
 }

@@ -547,7 +547,7 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
         return site_uplink_is_up(site->uplink) &&
                call->msg->session == site_uplink_session(site->uplink);
     }
-    call->host = host_table_speaker(site->hosts, call->from, call->msg->session);
+    call->host = host_table_find_session(site->hosts, call->from, call->msg->session);
     if (call->host < 0) {
         host_table_refuse(call->from, call->msg, effects);
         return false;

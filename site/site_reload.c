@@ -27,8 +27,9 @@ static bool is_configured(const struct site_config *config, const char *host)
 static bool is_used(const struct site *site, int host)
 {
     int own, consumers, own_still, consumers_still;
-    run_table_used(runs_table(site->runs), host, &own, &consumers);
-    run_table_still(runs_table(site->runs), host, &own_still, &consumers_still);
+    run_table_used_slots(runs_table(site->runs), host, &own, &consumers);
+    run_table_suspended_slots(runs_table(site->runs), host, &own_still,
+                              &consumers_still);
     return own + consumers + own_still + consumers_still > 0;
 }
 
@@ -222,7 +223,7 @@ void site_reload(struct site *site, const struct site_config *from, int64_t now_
                  struct effects *effects)
 {
     site->now_ms = now_ms;
-    history_step(site->history, now_ms);
+    history_set_time(site->history, now_ms);
     apply(site, from, now_ms, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was reloaded");
 }

@@ -11,7 +11,7 @@ static void read_own(const struct site_usage_parts *parts, struct msg_usage *usa
         const char *name = host_table_name(parts->hosts, i);
         int max = host_table_max(parts->hosts, i);
         int own, consumers;
-        run_table_used(runs_table(parts->runs), i, &own, &consumers);
+        run_table_used_slots(runs_table(parts->runs), i, &own, &consumers);
         int may = provider_local_max(parts->provider, name, max, own);
         usage->n_own += max;
         usage->n_own_used += own;

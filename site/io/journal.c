@@ -81,16 +81,16 @@ int journal_read_history(struct journal *journal, const struct journal_asked *as
                          struct arena *arena, struct row_job_event **events,
                          int *n_events, bool *is_cut, struct err *err)
 {
-    return journal_read_events(&journal->history, journal->db, asked, arena, events,
-                               n_events, is_cut, err);
+    return journal_history_read_events(&journal->history, journal->db, asked, arena,
+                                       events, n_events, is_cut, err);
 }
 
 int journal_read_history_ids(struct journal *journal, const char *user, uint64_t after,
                              int limit, struct arena *arena, uint64_t **ids, int *n_ids,
                              struct err *err)
 {
-    return journal_read_ids(&journal->history, journal->db, user, after, limit, arena,
-                            ids, n_ids, err);
+    return journal_history_read_ids(&journal->history, journal->db, user, after, limit,
+                                    arena, ids, n_ids, err);
 }
 
 int journal_begin(struct journal *journal, struct err *err)
@@ -113,8 +113,8 @@ static int put_counter(struct journal *journal, const struct row_counter *counte
 {
     sqlite3_stmt *put =
         db_statement(journal->db, &journal->put_counter, put_counter_sql);
-    journal_bind_text(put, 1, counter->name);
-    journal_bind_int(put, 2, (int64_t)counter->value);
+    journal_fields_bind_text(put, 1, counter->name);
+    journal_fields_bind_int(put, 2, (int64_t)counter->value);
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "counter") : 0;
 }
 
@@ -122,8 +122,8 @@ static int put_high(struct journal *journal, const struct row_high *high,
                     struct err *err)
 {
     sqlite3_stmt *put = db_statement(journal->db, &journal->put_high, put_high_sql);
-    journal_bind_text(put, 1, high->consumer);
-    journal_bind_int(put, 2, (int64_t)high->attempt);
+    journal_fields_bind_text(put, 1, high->consumer);
+    journal_fields_bind_int(put, 2, (int64_t)high->attempt);
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "high") : 0;
 }
 
@@ -134,7 +134,7 @@ static int put_closed(struct journal *journal, const struct row_closed *closed,
         closed->is_closed
             ? db_statement(journal->db, &journal->put_closed, put_closed_sql)
             : db_statement(journal->db, &journal->cut_closed, cut_closed_sql);
-    journal_bind_text(put, 1, closed->host);
+    journal_fields_bind_text(put, 1, closed->host);
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "closed host") : 0;
 }
 
@@ -144,10 +144,10 @@ static int put_pick(struct journal *journal, const struct row_pick *pick,
     sqlite3_stmt *put =
         pick->is_gone ? db_statement(journal->db, &journal->cut_pick, cut_pick_sql)
                       : db_statement(journal->db, &journal->put_pick, put_pick_sql);
-    journal_bind_text(put, 1, pick->policy);
-    journal_bind_text(put, 2, pick->content);
+    journal_fields_bind_text(put, 1, pick->policy);
+    journal_fields_bind_text(put, 2, pick->content);
     if (!pick->is_gone) {
-        journal_bind_text(put, 3, pick->hosts);
+        journal_fields_bind_text(put, 3, pick->hosts);
     }
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "pick") : 0;
 }
@@ -156,9 +156,9 @@ static int put_queue(struct journal *journal, const struct row_queue *queue,
                      struct err *err)
 {
     sqlite3_stmt *put = db_statement(journal->db, &journal->put_queue, put_queue_sql);
-    journal_bind_text(put, 1, queue->name);
-    journal_bind_int(put, 2, queue->is_closed);
-    journal_bind_int(put, 3, queue->is_inactive);
+    journal_fields_bind_text(put, 1, queue->name);
+    journal_fields_bind_int(put, 2, queue->is_closed);
+    journal_fields_bind_int(put, 3, queue->is_inactive);
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "queue") : 0;
 }
 
@@ -168,26 +168,27 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
     case ROW_COUNTER:
         return put_counter(journal, &row->counter, err);
     case ROW_BOOK:
-        return journal_put_book(&journal->books, journal->db, &row->book, err);
+        return journal_books_put(&journal->books, journal->db, &row->book, err);
     case ROW_HIGH:
         return put_high(journal, &row->high, err);
     case ROW_QUEUE:
         return put_queue(journal, &row->queue, err);
     case ROW_JOB:
-        return journal_put_job(&journal->jobs, journal->db, &row->job, err);
+        return journal_jobs_put(&journal->jobs, journal->db, &row->job, err);
     case ROW_JOB_STATE:
-        return journal_put_job_state(&journal->jobs, journal->db, &row->job_state, err);
+        return journal_jobs_put_state(&journal->jobs, journal->db, &row->job_state,
+                                      err);
     case ROW_RUN:
-        return journal_put_run(&journal->runs, journal->db, &row->run, err);
+        return journal_runs_put(&journal->runs, journal->db, &row->run, err);
     case ROW_CLOSED:
         return put_closed(journal, &row->closed, err);
     case ROW_PICK:
         return put_pick(journal, &row->pick, err);
     case ROW_SHARE:
-        return journal_put_share(&journal->shares, journal->db, &row->share, err);
+        return journal_shares_put(&journal->shares, journal->db, &row->share, err);
     case ROW_JOB_EVENT:
-        return journal_append_event(&journal->history, journal->db, &row->job_event,
-                                    err);
+        return journal_history_append(&journal->history, journal->db, &row->job_event,
+                                      err);
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -209,11 +210,11 @@ static int load_counters(struct journal *journal, journal_row_fn fn, void *arg,
     int rc;
     while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
         struct row row = {.kind = ROW_COUNTER};
-        row.counter.name = journal_text(all, 0);
+        row.counter.name = journal_fields_text(all, 0);
         row.counter.value = (uint64_t)sqlite3_column_int64(all, 1);
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "counters", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "counters", err);
     sqlite3_reset(all);
     return rc;
 }
@@ -225,11 +226,11 @@ static int load_highs(struct journal *journal, journal_row_fn fn, void *arg,
     int rc;
     while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
         struct row row = {.kind = ROW_HIGH};
-        row.high.consumer = journal_text(all, 0);
+        row.high.consumer = journal_fields_text(all, 0);
         row.high.attempt = (uint64_t)sqlite3_column_int64(all, 1);
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "high-water marks", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "high-water marks", err);
     sqlite3_reset(all);
     return rc;
 }
@@ -241,11 +242,11 @@ static int load_closed(struct journal *journal, journal_row_fn fn, void *arg,
     int rc;
     while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
         struct row row = {.kind = ROW_CLOSED};
-        row.closed.host = journal_text(all, 0);
+        row.closed.host = journal_fields_text(all, 0);
         row.closed.is_closed = true;
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "closed hosts", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "closed hosts", err);
     sqlite3_reset(all);
     return rc;
 }
@@ -257,12 +258,12 @@ static int load_picks(struct journal *journal, journal_row_fn fn, void *arg,
     int rc;
     while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
         struct row row = {.kind = ROW_PICK};
-        row.pick.policy = journal_text(all, 0);
-        row.pick.content = journal_text(all, 1);
-        row.pick.hosts = journal_text(all, 2);
+        row.pick.policy = journal_fields_text(all, 0);
+        row.pick.content = journal_fields_text(all, 1);
+        row.pick.hosts = journal_fields_text(all, 2);
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "picks", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "picks", err);
     sqlite3_reset(all);
     return rc;
 }
@@ -274,12 +275,12 @@ static int load_queues(struct journal *journal, journal_row_fn fn, void *arg,
     int rc;
     while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
         struct row row = {.kind = ROW_QUEUE};
-        row.queue.name = journal_text(all, 0);
+        row.queue.name = journal_fields_text(all, 0);
         row.queue.is_closed = sqlite3_column_int(all, 1) != 0;
         row.queue.is_inactive = sqlite3_column_int(all, 2) != 0;
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "queues", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "queues", err);
     sqlite3_reset(all);
     return rc;
 }
@@ -288,7 +289,7 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
 {
     int rc = load_counters(journal, fn, arg, err);
     if (rc == 0) {
-        rc = journal_load_books(&journal->books, journal->db, fn, arg, err);
+        rc = journal_books_load(&journal->books, journal->db, fn, arg, err);
     }
     if (rc == 0) {
         rc = load_highs(journal, fn, arg, err);
@@ -297,10 +298,10 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
         rc = load_queues(journal, fn, arg, err);
     }
     if (rc == 0) {
-        rc = journal_load_jobs(&journal->jobs, journal->db, fn, arg, err);
+        rc = journal_jobs_load(&journal->jobs, journal->db, fn, arg, err);
     }
     if (rc == 0) {
-        rc = journal_load_runs(&journal->runs, journal->db, fn, arg, err);
+        rc = journal_runs_load(&journal->runs, journal->db, fn, arg, err);
     }
     if (rc == 0) {
         rc = load_closed(journal, fn, arg, err);
@@ -309,7 +310,7 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
         rc = load_picks(journal, fn, arg, err);
     }
     if (rc == 0) {
-        rc = journal_load_shares(&journal->shares, journal->db, fn, arg, err);
+        rc = journal_shares_load(&journal->shares, journal->db, fn, arg, err);
     }
     return rc;
 }

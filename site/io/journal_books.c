@@ -59,21 +59,22 @@ static int put_book(struct journal_books *books, struct db *db,
 {
     sqlite3_stmt *put = db_statement(db, &books->put, put_sql);
     int at = 0;
-    journal_bind_text(put, ++at, book->lease);
-    journal_bind_text(put, ++at, book->policy);
-    journal_bind_text(put, ++at, book->consumer);
-    journal_bind_text(put, ++at, book->content);
+    journal_fields_bind_text(put, ++at, book->lease);
+    journal_fields_bind_text(put, ++at, book->policy);
+    journal_fields_bind_text(put, ++at, book->consumer);
+    journal_fields_bind_text(put, ++at, book->content);
     bool is_pool = book->type == LEASE_POOL;
-    journal_bind_text(put, ++at, type_words[is_pool ? LEASE_EXCLUSIVE : book->type]);
-    journal_bind_int(put, ++at, (int64_t)book->epoch);
-    journal_bind_int(put, ++at, book->is_made);
-    journal_bind_int(put, ++at, book->is_withdrawn);
-    journal_bind_int(put, ++at, book->is_ended);
-    journal_bind_int(put, ++at, book->is_drained);
-    journal_bind_int(put, ++at, (int64_t)book->drain);
-    journal_bind_int(put, ++at, is_pool);
-    journal_bind_int(put, ++at, (int64_t)book->recall);
-    journal_bind_int(put, ++at, book->is_whole);
+    journal_fields_bind_text(put, ++at,
+                             type_words[is_pool ? LEASE_EXCLUSIVE : book->type]);
+    journal_fields_bind_int(put, ++at, (int64_t)book->epoch);
+    journal_fields_bind_int(put, ++at, book->is_made);
+    journal_fields_bind_int(put, ++at, book->is_withdrawn);
+    journal_fields_bind_int(put, ++at, book->is_ended);
+    journal_fields_bind_int(put, ++at, book->is_drained);
+    journal_fields_bind_int(put, ++at, (int64_t)book->drain);
+    journal_fields_bind_int(put, ++at, is_pool);
+    journal_fields_bind_int(put, ++at, (int64_t)book->recall);
+    journal_fields_bind_int(put, ++at, book->is_whole);
     return db_run(db, put, err);
 }
 
@@ -85,14 +86,14 @@ static int put_recalls(struct journal_books *books, struct db *db,
         return 0;
     }
     sqlite3_stmt *cut = db_statement(db, &books->cut_recalls, cut_recalls_sql);
-    journal_bind_text(cut, 1, book->lease);
+    journal_fields_bind_text(cut, 1, book->lease);
     int rc = db_run(db, cut, err);
     for (int i = 0; i < book->n_recalls && rc == 0; i++) {
         sqlite3_stmt *put = db_statement(db, &books->put_recall, put_recall_sql);
-        journal_bind_text(put, 1, book->lease);
-        journal_bind_int(put, 2, i);
-        journal_bind_int(put, 3, book->recalls[i].n_held);
-        journal_bind_int(put, 4, book->recalls[i].deadline_ms);
+        journal_fields_bind_text(put, 1, book->lease);
+        journal_fields_bind_int(put, 2, i);
+        journal_fields_bind_int(put, 3, book->recalls[i].n_held);
+        journal_fields_bind_int(put, 4, book->recalls[i].deadline_ms);
         rc = db_run(db, put, err);
     }
     return rc;
@@ -103,12 +104,12 @@ static int put_host(struct journal_books *books, struct db *db, const char *leas
 {
     sqlite3_stmt *put = db_statement(db, &books->put_host, put_host_sql);
     int at = 0;
-    journal_bind_text(put, ++at, lease);
-    journal_bind_int(put, ++at, place);
-    journal_bind_text(put, ++at, host->host);
-    journal_bind_int(put, ++at, host->n_slots);
-    journal_bind_int(put, ++at, host->provider);
-    journal_bind_int(put, ++at, host->consumer);
+    journal_fields_bind_text(put, ++at, lease);
+    journal_fields_bind_int(put, ++at, place);
+    journal_fields_bind_text(put, ++at, host->host);
+    journal_fields_bind_int(put, ++at, host->n_slots);
+    journal_fields_bind_int(put, ++at, host->provider);
+    journal_fields_bind_int(put, ++at, host->consumer);
     for (int i = 0; i < SPACES; i++) {
         exported_table_bind_space(put, ++at, &host->spaces[i]);
     }
@@ -119,8 +120,8 @@ static int cut_hosts(struct journal_books *books, struct db *db, const char *lea
                      int n_hosts, struct err *err)
 {
     sqlite3_stmt *cut = db_statement(db, &books->cut_hosts, cut_hosts_sql);
-    journal_bind_text(cut, 1, lease);
-    journal_bind_int(cut, 2, n_hosts);
+    journal_fields_bind_text(cut, 1, lease);
+    journal_fields_bind_int(cut, 2, n_hosts);
     return db_run(db, cut, err);
 }
 
@@ -128,12 +129,12 @@ static int cut_book(struct journal_books *books, struct db *db, const char *leas
                     struct err *err)
 {
     sqlite3_stmt *cut = db_statement(db, &books->cut, cut_sql);
-    journal_bind_text(cut, 1, lease);
+    journal_fields_bind_text(cut, 1, lease);
     return db_run(db, cut, err);
 }
 
-int journal_put_book(struct journal_books *books, struct db *db,
-                     const struct row_book *book, struct err *err)
+int journal_books_put(struct journal_books *books, struct db *db,
+                      const struct row_book *book, struct err *err)
 {
     if (book->is_gone) {
         int gone_rc = cut_book(books, db, book->lease, err);
@@ -159,14 +160,14 @@ int journal_put_book(struct journal_books *books, struct db *db,
 static int read_book(sqlite3_stmt *all, struct row_book *book, struct err *err)
 {
     int type;
-    if (journal_read_word(all, 4, type_words, N_TYPE_WORDS, &type, err) < 0) {
+    if (journal_fields_read_word(all, 4, type_words, N_TYPE_WORDS, &type, err) < 0) {
         return err->code;
     }
     *book = (struct row_book){
-        .lease = journal_text(all, 0),
-        .policy = journal_text(all, 1),
-        .consumer = journal_text(all, 2),
-        .content = journal_text(all, 3),
+        .lease = journal_fields_text(all, 0),
+        .policy = journal_fields_text(all, 1),
+        .consumer = journal_fields_text(all, 2),
+        .content = journal_fields_text(all, 3),
         .type = sqlite3_column_int(all, 11) != 0 ? LEASE_POOL : (enum lease_type)type,
         .epoch = (uint64_t)sqlite3_column_int64(all, 5),
         .is_made = sqlite3_column_int(all, 6) != 0,
@@ -186,21 +187,21 @@ static int read_hosts(struct journal_books *books, struct db *db, struct arena *
     sqlite3_stmt *hosts = db_statement(db, &books->hosts, hosts_sql);
     struct host_split *splits = NULL;
     int n_splits = 0, capacity = 0, rc;
-    journal_bind_text(hosts, 1, book->lease);
+    journal_fields_bind_text(hosts, 1, book->lease);
     while ((rc = sqlite3_step(hosts)) == SQLITE_ROW) {
         if (n_splits == capacity) {
             capacity = capacity == 0 ? 16 : capacity * 2;
             splits = mem_grow(splits, (size_t)capacity, sizeof(*splits));
         }
         splits[n_splits++] = (struct host_split){
-            .host = arena_str(arena, journal_text(hosts, 0)),
+            .host = arena_str(arena, journal_fields_text(hosts, 0)),
             .n_slots = sqlite3_column_int(hosts, 1),
             .provider = sqlite3_column_int(hosts, 2),
             .consumer = sqlite3_column_int(hosts, 3),
             .spaces = {exported_table_space(hosts, 4), exported_table_space(hosts, 5)},
         };
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(hosts, "hosts of books", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(hosts, "hosts of books", err);
     sqlite3_reset(hosts);
     if (n_splits > 0) {
         book->hosts = arena_copy(arena, splits, (size_t)n_splits * sizeof(*splits));
@@ -216,20 +217,20 @@ static int read_recalls(struct journal_books *books, struct db *db, struct arena
     sqlite3_stmt *all = db_statement(db, &books->recalls, recalls_sql);
     struct row_recall *recalls = arena_alloc(arena, RECALLS_MAX, sizeof(*recalls));
     int step = SQLITE_DONE;
-    journal_bind_text(all, 1, book->lease);
+    journal_fields_bind_text(all, 1, book->lease);
     while (book->n_recalls < RECALLS_MAX && (step = sqlite3_step(all)) == SQLITE_ROW) {
         recalls[book->n_recalls++] = (struct row_recall){sqlite3_column_int(all, 0),
                                                          sqlite3_column_int64(all, 1)};
     }
     int rc = step == SQLITE_DONE || step == SQLITE_ROW
                  ? 0
-                 : journal_fail(all, "recalls of books", err);
+                 : journal_fields_fail(all, "recalls of books", err);
     sqlite3_reset(all);
     book->recalls = recalls;
     return rc;
 }
 
-int journal_load_books(struct journal_books *books, struct db *db, journal_row_fn fn,
+int journal_books_load(struct journal_books *books, struct db *db, journal_row_fn fn,
                        void *arg, struct err *err)
 {
     sqlite3_stmt *all = db_statement(db, &books->all, all_sql);
@@ -240,7 +241,7 @@ int journal_load_books(struct journal_books *books, struct db *db, journal_row_f
         struct row row = {.kind = ROW_BOOK};
         arena_clear(&arena);
         rc = step == SQLITE_ROW ? read_book(all, &row.book, err)
-                                : journal_fail(all, "books", err);
+                                : journal_fields_fail(all, "books", err);
         if (rc == 0) {
             rc = read_hosts(books, db, &arena, &row.book, err);
         }

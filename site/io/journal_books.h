@@ -18,9 +18,9 @@ struct journal_books {
     struct exported_table exported;
 };
 
-int journal_put_book(struct journal_books *books, struct db *db,
-                     const struct row_book *book, struct err *err) MUST_CHECK;
-int journal_load_books(struct journal_books *books, struct db *db, journal_row_fn fn,
+int journal_books_put(struct journal_books *books, struct db *db,
+                      const struct row_book *book, struct err *err) MUST_CHECK;
+int journal_books_load(struct journal_books *books, struct db *db, journal_row_fn fn,
                        void *arg, struct err *err) MUST_CHECK;
 
 #endif

@@ -34,27 +34,27 @@ enum {
 
 /* ---------------------------------------------------------------- into a statement */
 
-void journal_bind_text(sqlite3_stmt *statement, int at, const char *text)
+void journal_fields_bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
     sqlite3_bind_text(statement, at, text != NULL ? text : "", -1, SQLITE_STATIC);
 }
 
-void journal_bind_int(sqlite3_stmt *statement, int at, int64_t number)
+void journal_fields_bind_int(sqlite3_stmt *statement, int at, int64_t number)
 {
     sqlite3_bind_int64(statement, at, number);
 }
 
-void journal_bind_some_text(sqlite3_stmt *statement, int at, const char *text)
+void journal_fields_bind_some_text(sqlite3_stmt *statement, int at, const char *text)
 {
     if (text != NULL && text[0] != '\0') {
-        journal_bind_text(statement, at, text);
+        journal_fields_bind_text(statement, at, text);
     }
 }
 
-void journal_bind_some_int(sqlite3_stmt *statement, int at, int64_t number)
+void journal_fields_bind_some_int(sqlite3_stmt *statement, int at, int64_t number)
 {
     if (number != 0) {
-        journal_bind_int(statement, at, number);
+        journal_fields_bind_int(statement, at, number);
     }
 }
 
@@ -78,8 +78,8 @@ static char *put_number(char *to, int number)
 }
 
 /* "n1:2 n2:1": a blank and a colon are in no host's name. */
-void journal_bind_hosts(sqlite3_stmt *statement, int at, const struct host_slots *hosts,
-                        int n_hosts)
+void journal_fields_bind_hosts(sqlite3_stmt *statement, int at,
+                               const struct host_slots *hosts, int n_hosts)
 {
     size_t size = 1;
     for (int i = 0; i < n_hosts; i++) {
@@ -99,11 +99,11 @@ void journal_bind_hosts(sqlite3_stmt *statement, int at, const struct host_slots
     sqlite3_bind_text(statement, at, text, (int)(to - text), free);
 }
 
-void journal_bind_some_hosts(sqlite3_stmt *statement, int at,
-                             const struct host_slots *hosts, int n_hosts)
+void journal_fields_bind_some_hosts(sqlite3_stmt *statement, int at,
+                                    const struct host_slots *hosts, int n_hosts)
 {
     if (n_hosts > 0) {
-        journal_bind_hosts(statement, at, hosts, n_hosts);
+        journal_fields_bind_hosts(statement, at, hosts, n_hosts);
     }
 }
 
@@ -124,65 +124,67 @@ static void bind_strings(sqlite3_stmt *statement, int at, const char *const *str
     sqlite3_bind_blob64(statement, at, bytes, size, free);
 }
 
-void journal_bind_spec(sqlite3_stmt *statement, int *at, const struct job_spec *spec)
+void journal_fields_bind_spec(sqlite3_stmt *statement, int *at,
+                              const struct job_spec *spec)
 {
-    journal_bind_text(statement, ++*at, spec->name);
-    journal_bind_text(statement, ++*at, spec->user);
-    journal_bind_int(statement, ++*at, spec->uid);
-    journal_bind_int(statement, ++*at, spec->gid);
-    journal_bind_text(statement, ++*at, spec->queue);
-    journal_bind_text(statement, ++*at, spec->command);
-    journal_bind_text(statement, ++*at, spec->cwd);
-    journal_bind_text(statement, ++*at, spec->in_file);
-    journal_bind_text(statement, ++*at, spec->out_file);
-    journal_bind_text(statement, ++*at, spec->err_file);
+    journal_fields_bind_text(statement, ++*at, spec->name);
+    journal_fields_bind_text(statement, ++*at, spec->user);
+    journal_fields_bind_int(statement, ++*at, spec->uid);
+    journal_fields_bind_int(statement, ++*at, spec->gid);
+    journal_fields_bind_text(statement, ++*at, spec->queue);
+    journal_fields_bind_text(statement, ++*at, spec->command);
+    journal_fields_bind_text(statement, ++*at, spec->cwd);
+    journal_fields_bind_text(statement, ++*at, spec->in_file);
+    journal_fields_bind_text(statement, ++*at, spec->out_file);
+    journal_fields_bind_text(statement, ++*at, spec->err_file);
     bind_strings(statement, ++*at, spec->env, spec->n_env);
-    journal_bind_int(statement, ++*at, spec->umask);
-    journal_bind_int(statement, ++*at, spec->n_slots);
+    journal_fields_bind_int(statement, ++*at, spec->umask);
+    journal_fields_bind_int(statement, ++*at, spec->n_slots);
     bind_strings(statement, ++*at, spec->hosts_asked, spec->n_hosts_asked);
-    journal_bind_int(statement, ++*at, spec->run_limit_ms);
-    journal_bind_int(statement, ++*at, spec->is_rerunnable);
+    journal_fields_bind_int(statement, ++*at, spec->run_limit_ms);
+    journal_fields_bind_int(statement, ++*at, spec->is_rerunnable);
     bind_strings(statement, ++*at, spec->res_reqs, spec->n_res_reqs);
-    journal_bind_int(statement, ++*at, spec->is_exclusive);
-    journal_bind_text(statement, ++*at, spec->app);
+    journal_fields_bind_int(statement, ++*at, spec->is_exclusive);
+    journal_fields_bind_text(statement, ++*at, spec->app);
     bind_strings(statement, ++*at, spec->limits, spec->n_limits);
     bind_strings(statement, ++*at, spec->pre_execs, spec->n_pre_execs);
     bind_strings(statement, ++*at, spec->post_execs, spec->n_post_execs);
-    journal_bind_int(statement, ++*at, spec->interaction);
+    journal_fields_bind_int(statement, ++*at, spec->interaction);
     bind_strings(statement, ++*at, spec->controls, spec->n_controls);
 }
 
-void journal_bind_control(sqlite3_stmt *statement, int *at,
-                          const struct run_control *control)
+void journal_fields_bind_control(sqlite3_stmt *statement, int *at,
+                                 const struct run_control *control)
 {
-    journal_bind_int(statement, ++*at, (int64_t)control->number);
-    journal_bind_text(statement, ++*at, action_words[control->action]);
-    journal_bind_int(statement, ++*at, control->signal);
+    journal_fields_bind_int(statement, ++*at, (int64_t)control->number);
+    journal_fields_bind_text(statement, ++*at, action_words[control->action]);
+    journal_fields_bind_int(statement, ++*at, control->signal);
 }
 
-void journal_bind_exit(sqlite3_stmt *statement, int *at, const struct run_exit *exit)
+void journal_fields_bind_exit(sqlite3_stmt *statement, int *at,
+                              const struct run_exit *exit)
 {
-    journal_bind_text(statement, ++*at, end_words[exit->end]);
-    journal_bind_int(statement, ++*at, exit->code);
-    journal_bind_int(statement, ++*at, exit->start_ms);
-    journal_bind_int(statement, ++*at, exit->end_ms);
-    journal_bind_int(statement, ++*at, exit->cpu_ms);
-    journal_bind_int(statement, ++*at, exit->mem_kib);
-    journal_bind_int(statement, ++*at, exit->out_bytes);
-    journal_bind_int(statement, ++*at, exit->err_bytes);
-    journal_bind_text(statement, ++*at, exit->text);
-    journal_bind_text(statement, ++*at, cause_words[exit->cause]);
+    journal_fields_bind_text(statement, ++*at, end_words[exit->end]);
+    journal_fields_bind_int(statement, ++*at, exit->code);
+    journal_fields_bind_int(statement, ++*at, exit->start_ms);
+    journal_fields_bind_int(statement, ++*at, exit->end_ms);
+    journal_fields_bind_int(statement, ++*at, exit->cpu_ms);
+    journal_fields_bind_int(statement, ++*at, exit->mem_kib);
+    journal_fields_bind_int(statement, ++*at, exit->out_bytes);
+    journal_fields_bind_int(statement, ++*at, exit->err_bytes);
+    journal_fields_bind_text(statement, ++*at, exit->text);
+    journal_fields_bind_text(statement, ++*at, cause_words[exit->cause]);
 }
 
 /* ---------------------------------------------------------------- out of a result */
 
-const char *journal_text(sqlite3_stmt *statement, int column)
+const char *journal_fields_text(sqlite3_stmt *statement, int column)
 {
     const unsigned char *text = sqlite3_column_text(statement, column);
     return text != NULL ? (const char *)text : "";
 }
 
-int journal_fail(sqlite3_stmt *statement, const char *what, struct err *err)
+int journal_fields_fail(sqlite3_stmt *statement, const char *what, struct err *err)
 {
     return err_set(err, ERR_IO, "journal: %s: %s", what,
                    sqlite3_errmsg(sqlite3_db_handle(statement)));
@@ -192,13 +194,14 @@ static int fail_column(sqlite3_stmt *statement, int column, struct err *err)
 {
     return err_set(err, ERR_IO, "journal: %s: \"%.64s\" is unknown",
                    sqlite3_column_name(statement, column),
-                   journal_text(statement, column));
+                   journal_fields_text(statement, column));
 }
 
-int journal_read_word(sqlite3_stmt *statement, int column, const char *const *words,
-                      int n_words, int *index, struct err *err)
+int journal_fields_read_word(sqlite3_stmt *statement, int column,
+                             const char *const *words, int n_words, int *index,
+                             struct err *err)
 {
-    const char *word = journal_text(statement, column);
+    const char *word = journal_fields_text(statement, column);
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) {
         *index = 0;
         return 0;
@@ -221,10 +224,11 @@ static int count_words(const char *text)
     return n_words;
 }
 
-int journal_read_hosts(sqlite3_stmt *statement, int column, struct arena *arena,
-                       const struct host_slots **hosts, int *n_hosts, struct err *err)
+int journal_fields_read_hosts(sqlite3_stmt *statement, int column, struct arena *arena,
+                              const struct host_slots **hosts, int *n_hosts,
+                              struct err *err)
 {
-    char *text = arena_str(arena, journal_text(statement, column));
+    char *text = arena_str(arena, journal_fields_text(statement, column));
     int n_words = count_words(text);
     struct host_slots *read = arena_alloc(arena, (size_t)n_words + 1, sizeof(*read));
     for (int i = 0; i < n_words; i++) {
@@ -270,20 +274,20 @@ static const char *const *read_strings(sqlite3_stmt *statement, int column,
     return strings;
 }
 
-void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
-                       struct job_spec *spec)
+void journal_fields_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
+                              struct job_spec *spec)
 {
     int at = column;
-    spec->name = arena_str(arena, journal_text(statement, at++));
-    spec->user = arena_str(arena, journal_text(statement, at++));
+    spec->name = arena_str(arena, journal_fields_text(statement, at++));
+    spec->user = arena_str(arena, journal_fields_text(statement, at++));
     spec->uid = sqlite3_column_int64(statement, at++);
     spec->gid = sqlite3_column_int64(statement, at++);
-    spec->queue = arena_str(arena, journal_text(statement, at++));
-    spec->command = arena_str(arena, journal_text(statement, at++));
-    spec->cwd = arena_str(arena, journal_text(statement, at++));
-    spec->in_file = arena_str(arena, journal_text(statement, at++));
-    spec->out_file = arena_str(arena, journal_text(statement, at++));
-    spec->err_file = arena_str(arena, journal_text(statement, at++));
+    spec->queue = arena_str(arena, journal_fields_text(statement, at++));
+    spec->command = arena_str(arena, journal_fields_text(statement, at++));
+    spec->cwd = arena_str(arena, journal_fields_text(statement, at++));
+    spec->in_file = arena_str(arena, journal_fields_text(statement, at++));
+    spec->out_file = arena_str(arena, journal_fields_text(statement, at++));
+    spec->err_file = arena_str(arena, journal_fields_text(statement, at++));
     spec->env = read_strings(statement, at++, arena, &spec->n_env);
     spec->umask = sqlite3_column_int64(statement, at++);
     spec->n_slots = sqlite3_column_int(statement, at++);
@@ -292,7 +296,7 @@ void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
     spec->is_rerunnable = sqlite3_column_int(statement, at++) != 0;
     spec->res_reqs = read_strings(statement, at++, arena, &spec->n_res_reqs);
     spec->is_exclusive = sqlite3_column_int(statement, at++) != 0;
-    spec->app = arena_str(arena, journal_text(statement, at++));
+    spec->app = arena_str(arena, journal_fields_text(statement, at++));
     spec->limits = read_strings(statement, at++, arena, &spec->n_limits);
     spec->pre_execs = read_strings(statement, at++, arena, &spec->n_pre_execs);
     spec->post_execs = read_strings(statement, at++, arena, &spec->n_post_execs);
@@ -300,12 +304,12 @@ void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
     spec->controls = read_strings(statement, at, arena, &spec->n_controls);
 }
 
-int journal_read_control(sqlite3_stmt *statement, int column,
-                         struct run_control *control, struct err *err)
+int journal_fields_read_control(sqlite3_stmt *statement, int column,
+                                struct run_control *control, struct err *err)
 {
     int action = 0;
-    if (journal_read_word(statement, column + 1, action_words, N_ACTION_WORDS, &action,
-                          err) < 0) {
+    if (journal_fields_read_word(statement, column + 1, action_words, N_ACTION_WORDS,
+                                 &action, err) < 0) {
         return err->code;
     }
     control->number = (uint64_t)sqlite3_column_int64(statement, column);
@@ -314,13 +318,14 @@ int journal_read_control(sqlite3_stmt *statement, int column,
     return 0;
 }
 
-int journal_read_exit(sqlite3_stmt *statement, int column, struct arena *arena,
-                      struct run_exit *exit, struct err *err)
+int journal_fields_read_exit(sqlite3_stmt *statement, int column, struct arena *arena,
+                             struct run_exit *exit, struct err *err)
 {
     int end = 0, cause = 0;
-    if (journal_read_word(statement, column, end_words, N_END_WORDS, &end, err) < 0 ||
-        journal_read_word(statement, column + 9, cause_words, N_CAUSE_WORDS, &cause,
-                          err) < 0) {
+    if (journal_fields_read_word(statement, column, end_words, N_END_WORDS, &end, err) <
+            0 ||
+        journal_fields_read_word(statement, column + 9, cause_words, N_CAUSE_WORDS,
+                                 &cause, err) < 0) {
         return err->code;
     }
     exit->end = (enum run_end)end;
@@ -332,6 +337,6 @@ int journal_read_exit(sqlite3_stmt *statement, int column, struct arena *arena,
     exit->mem_kib = sqlite3_column_int64(statement, column + 5);
     exit->out_bytes = sqlite3_column_int64(statement, column + 6);
     exit->err_bytes = sqlite3_column_int64(statement, column + 7);
-    exit->text = arena_str(arena, journal_text(statement, column + 8));
+    exit->text = arena_str(arena, journal_fields_text(statement, column + 8));
     return 0;
 }

@@ -29,36 +29,40 @@
 
 enum { JOURNAL_SPEC_WIDTH = 24, JOURNAL_CONTROL_WIDTH = 3, JOURNAL_EXIT_WIDTH = 10 };
 
-void journal_bind_text(sqlite3_stmt *statement, int at, const char *text);
-void journal_bind_int(sqlite3_stmt *statement, int at, int64_t number);
+void journal_fields_bind_text(sqlite3_stmt *statement, int at, const char *text);
+void journal_fields_bind_int(sqlite3_stmt *statement, int at, int64_t number);
 /* What says nothing ("", no host, 0) is left NULL. */
-void journal_bind_some_text(sqlite3_stmt *statement, int at, const char *text);
-void journal_bind_some_int(sqlite3_stmt *statement, int at, int64_t number);
-void journal_bind_some_hosts(sqlite3_stmt *statement, int at,
-                             const struct host_slots *hosts, int n_hosts);
-void journal_bind_hosts(sqlite3_stmt *statement, int at, const struct host_slots *hosts,
-                        int n_hosts);
-void journal_bind_spec(sqlite3_stmt *statement, int *at, const struct job_spec *spec);
-void journal_bind_control(sqlite3_stmt *statement, int *at,
-                          const struct run_control *control);
-void journal_bind_exit(sqlite3_stmt *statement, int *at, const struct run_exit *exit);
+void journal_fields_bind_some_text(sqlite3_stmt *statement, int at, const char *text);
+void journal_fields_bind_some_int(sqlite3_stmt *statement, int at, int64_t number);
+void journal_fields_bind_some_hosts(sqlite3_stmt *statement, int at,
+                                    const struct host_slots *hosts, int n_hosts);
+void journal_fields_bind_hosts(sqlite3_stmt *statement, int at,
+                               const struct host_slots *hosts, int n_hosts);
+void journal_fields_bind_spec(sqlite3_stmt *statement, int *at,
+                              const struct job_spec *spec);
+void journal_fields_bind_control(sqlite3_stmt *statement, int *at,
+                                 const struct run_control *control);
+void journal_fields_bind_exit(sqlite3_stmt *statement, int *at,
+                              const struct run_exit *exit);
 
-const char *journal_text(sqlite3_stmt *statement, int column);
+const char *journal_fields_text(sqlite3_stmt *statement, int column);
 /* The place of a column's word among `words`, in `*index`; of NULL that of the first.
  */
-int journal_read_word(sqlite3_stmt *statement, int column, const char *const *words,
-                      int n_words, int *index, struct err *err) MUST_CHECK;
-int journal_read_hosts(sqlite3_stmt *statement, int column, struct arena *arena,
-                       const struct host_slots **hosts, int *n_hosts,
-                       struct err *err) MUST_CHECK;
-void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
-                       struct job_spec *spec);
-int journal_read_control(sqlite3_stmt *statement, int column,
-                         struct run_control *control, struct err *err) MUST_CHECK;
-int journal_read_exit(sqlite3_stmt *statement, int column, struct arena *arena,
-                      struct run_exit *exit, struct err *err) MUST_CHECK;
+int journal_fields_read_word(sqlite3_stmt *statement, int column,
+                             const char *const *words, int n_words, int *index,
+                             struct err *err) MUST_CHECK;
+int journal_fields_read_hosts(sqlite3_stmt *statement, int column, struct arena *arena,
+                              const struct host_slots **hosts, int *n_hosts,
+                              struct err *err) MUST_CHECK;
+void journal_fields_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
+                              struct job_spec *spec);
+int journal_fields_read_control(sqlite3_stmt *statement, int column,
+                                struct run_control *control,
+                                struct err *err) MUST_CHECK;
+int journal_fields_read_exit(sqlite3_stmt *statement, int column, struct arena *arena,
+                             struct run_exit *exit, struct err *err) MUST_CHECK;
 
 /* SQLite's complaint about the statement's connection. */
-int journal_fail(sqlite3_stmt *statement, const char *what, struct err *err);
+int journal_fields_fail(sqlite3_stmt *statement, const char *what, struct err *err);
 
 #endif

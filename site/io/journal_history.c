@@ -52,34 +52,34 @@ static void bind_exit(sqlite3_stmt *append, int at, const struct run_exit *exit)
 {
     int code;
     if (row_exit_code(exit, &code)) {
-        journal_bind_int(append, at + 1, code);
+        journal_fields_bind_int(append, at + 1, code);
     }
-    journal_bind_int(append, at + 2, exit->cpu_ms);
-    journal_bind_int(append, at + 3, exit->mem_kib);
+    journal_fields_bind_int(append, at + 2, exit->cpu_ms);
+    journal_fields_bind_int(append, at + 3, exit->mem_kib);
 }
 
 static void bind_facts(sqlite3_stmt *append, int at, const struct job_facts *facts)
 {
-    journal_bind_text(append, ++at, facts->user);
-    journal_bind_text(append, ++at, facts->name);
-    journal_bind_text(append, ++at, facts->queue);
-    journal_bind_text(append, ++at, facts->project);
-    journal_bind_text(append, ++at, facts->command);
-    journal_bind_int(append, ++at, facts->n_slots);
+    journal_fields_bind_text(append, ++at, facts->user);
+    journal_fields_bind_text(append, ++at, facts->name);
+    journal_fields_bind_text(append, ++at, facts->queue);
+    journal_fields_bind_text(append, ++at, facts->project);
+    journal_fields_bind_text(append, ++at, facts->command);
+    journal_fields_bind_int(append, ++at, facts->n_slots);
 }
 
 static int trim(struct journal_history *history, struct db *db, int64_t before_ms,
                 struct err *err)
 {
     sqlite3_stmt *trim = db_statement(db, &history->trim, trim_sql);
-    journal_bind_int(trim, 1, TRIMMED_AT_ONCE);
-    journal_bind_int(trim, 2, before_ms);
-    journal_bind_int(trim, 3, JOURNAL_EVENTS_MAX);
+    journal_fields_bind_int(trim, 1, TRIMMED_AT_ONCE);
+    journal_fields_bind_int(trim, 2, before_ms);
+    journal_fields_bind_int(trim, 3, JOURNAL_EVENTS_MAX);
     return db_run(db, trim, err);
 }
 
-int journal_append_event(struct journal_history *history, struct db *db,
-                         const struct row_job_event *event, struct err *err)
+int journal_history_append(struct journal_history *history, struct db *db,
+                           const struct row_job_event *event, struct err *err)
 {
     if (event->is_trim) {
         return trim(history, db, event->at_ms, err);
@@ -89,15 +89,15 @@ int journal_append_event(struct journal_history *history, struct db *db,
                                ? db_statement(db, &history->append, append_sql)
                                : db_statement(db, &history->append_all, append_all_sql);
     int at = 0;
-    journal_bind_text(append, ++at, event->site);
-    journal_bind_int(append, ++at, (int64_t)event->id);
-    journal_bind_int(append, ++at, event->index);
-    journal_bind_int(append, ++at, event->at_ms);
-    journal_bind_text(append, ++at, row_job_event_name(event->event));
-    journal_bind_text(append, ++at, job_state_name(event->state));
-    journal_bind_text(append, ++at, event->lease);
-    journal_bind_hosts(append, ++at, event->hosts, event->n_hosts);
-    journal_bind_text(append, ++at, event->reason);
+    journal_fields_bind_text(append, ++at, event->site);
+    journal_fields_bind_int(append, ++at, (int64_t)event->id);
+    journal_fields_bind_int(append, ++at, event->index);
+    journal_fields_bind_int(append, ++at, event->at_ms);
+    journal_fields_bind_text(append, ++at, row_job_event_name(event->event));
+    journal_fields_bind_text(append, ++at, job_state_name(event->state));
+    journal_fields_bind_text(append, ++at, event->lease);
+    journal_fields_bind_hosts(append, ++at, event->hosts, event->n_hosts);
+    journal_fields_bind_text(append, ++at, event->reason);
     if (has_exit(event)) {
         bind_exit(append, at, &event->exit);
     }
@@ -122,9 +122,9 @@ static int read_words(sqlite3_stmt *row, struct row_job_event *event, struct err
     for (int i = 0; i < JOB_STATES; i++) {
         states[i] = job_state_name((enum job_state)i);
     }
-    int rc = journal_read_word(row, 2, events, JOB_EVENTS, &word, err);
+    int rc = journal_fields_read_word(row, 2, events, JOB_EVENTS, &word, err);
     if (rc == 0) {
-        rc = journal_read_word(row, 3, states, JOB_STATES, &state, err);
+        rc = journal_fields_read_word(row, 3, states, JOB_STATES, &state, err);
     }
     if (rc == 0) {
         event->event = (enum job_event)word;
@@ -140,11 +140,11 @@ static void read_facts(sqlite3_stmt *row, struct arena *arena,
         return;
     }
     struct job_facts *facts = arena_alloc(arena, 1, sizeof(*facts));
-    facts->user = arena_str(arena, journal_text(row, FACTS));
-    facts->name = arena_str(arena, journal_text(row, FACTS + 1));
-    facts->queue = arena_str(arena, journal_text(row, FACTS + 2));
-    facts->project = arena_str(arena, journal_text(row, FACTS + 3));
-    facts->command = arena_str(arena, journal_text(row, FACTS + 4));
+    facts->user = arena_str(arena, journal_fields_text(row, FACTS));
+    facts->name = arena_str(arena, journal_fields_text(row, FACTS + 1));
+    facts->queue = arena_str(arena, journal_fields_text(row, FACTS + 2));
+    facts->project = arena_str(arena, journal_fields_text(row, FACTS + 3));
+    facts->command = arena_str(arena, journal_fields_text(row, FACTS + 4));
     facts->n_slots = sqlite3_column_int(row, FACTS + 5);
     event->facts = facts;
 }
@@ -154,12 +154,13 @@ static int read_event(sqlite3_stmt *row, struct arena *arena,
 {
     int rc = read_words(row, event, err);
     if (rc == 0) {
-        rc = journal_read_hosts(row, 5, arena, &event->hosts, &event->n_hosts, err);
+        rc = journal_fields_read_hosts(row, 5, arena, &event->hosts, &event->n_hosts,
+                                       err);
     }
     event->index = sqlite3_column_int(row, 0);
     event->at_ms = sqlite3_column_int64(row, 1);
-    event->lease = arena_str(arena, journal_text(row, 4));
-    event->reason = arena_str(arena, journal_text(row, 6));
+    event->lease = arena_str(arena, journal_fields_text(row, 4));
+    event->reason = arena_str(arena, journal_fields_text(row, 6));
     event->exit.text = "";
     if (sqlite3_column_type(row, EXIT) != SQLITE_NULL) {
         event->exit.end = RUN_END_EXITED;
@@ -171,18 +172,18 @@ static int read_event(sqlite3_stmt *row, struct arena *arena,
     return rc;
 }
 
-int journal_read_events(struct journal_history *history, struct db *db,
-                        const struct journal_asked *asked, struct arena *arena,
-                        struct row_job_event **events, int *n_events, bool *is_cut,
-                        struct err *err)
+int journal_history_read_events(struct journal_history *history, struct db *db,
+                                const struct journal_asked *asked, struct arena *arena,
+                                struct row_job_event **events, int *n_events,
+                                bool *is_cut, struct err *err)
 {
     sqlite3_stmt *of_job = db_statement(db, &history->of_job, of_job_sql);
     int capacity = 2 * asked->limit, step, rc = 0;
-    journal_bind_text(of_job, 1, asked->site);
-    journal_bind_int(of_job, 2, (int64_t)asked->id);
-    journal_bind_int(of_job, 3, asked->first);
-    journal_bind_int(of_job, 4, asked->last);
-    journal_bind_int(of_job, 5, asked->limit);
+    journal_fields_bind_text(of_job, 1, asked->site);
+    journal_fields_bind_int(of_job, 2, (int64_t)asked->id);
+    journal_fields_bind_int(of_job, 3, asked->first);
+    journal_fields_bind_int(of_job, 4, asked->last);
+    journal_fields_bind_int(of_job, 5, asked->limit);
     *events = arena_alloc(arena, (size_t)capacity, sizeof(**events));
     *n_events = 0;
     int n_of_elements = 0;
@@ -190,7 +191,7 @@ int journal_read_events(struct journal_history *history, struct db *db,
            (step = sqlite3_step(of_job)) != SQLITE_DONE) {
         struct row_job_event *event = &(*events)[*n_events];
         rc = step == SQLITE_ROW ? read_event(of_job, arena, event, err)
-                                : journal_fail(of_job, "history", err);
+                                : journal_fields_fail(of_job, "history", err);
         event->site = asked->site;
         event->id = asked->id;
         n_of_elements += event->index > 0;
@@ -201,22 +202,23 @@ int journal_read_events(struct journal_history *history, struct db *db,
     return rc;
 }
 
-int journal_read_ids(struct journal_history *history, struct db *db, const char *user,
-                     uint64_t after, int limit, struct arena *arena, uint64_t **ids,
-                     int *n_ids, struct err *err)
+int journal_history_read_ids(struct journal_history *history, struct db *db,
+                             const char *user, uint64_t after, int limit,
+                             struct arena *arena, uint64_t **ids, int *n_ids,
+                             struct err *err)
 {
     sqlite3_stmt *all = db_statement(db, &history->ids, ids_sql);
     int step, rc = 0;
-    journal_bind_int(all, 1, (int64_t)after);
-    journal_bind_text(all, 2, user);
-    journal_bind_int(all, 3, limit);
+    journal_fields_bind_int(all, 1, (int64_t)after);
+    journal_fields_bind_text(all, 2, user);
+    journal_fields_bind_int(all, 3, limit);
     *ids = arena_alloc(arena, (size_t)limit, sizeof(**ids));
     *n_ids = 0;
     while (rc == 0 && *n_ids < limit && (step = sqlite3_step(all)) != SQLITE_DONE) {
         if (step == SQLITE_ROW) {
             (*ids)[(*n_ids)++] = (uint64_t)sqlite3_column_int64(all, 0);
         } else {
-            rc = journal_fail(all, "history", err);
+            rc = journal_fields_fail(all, "history", err);
         }
     }
     sqlite3_reset(all);

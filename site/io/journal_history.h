@@ -19,8 +19,9 @@ struct journal_history {
     sqlite3_stmt *append, *append_all, *trim, *of_job, *ids;
 };
 
-int journal_append_event(struct journal_history *history, struct db *db,
-                         const struct row_job_event *event, struct err *err) MUST_CHECK;
+int journal_history_append(struct journal_history *history, struct db *db,
+                           const struct row_job_event *event,
+                           struct err *err) MUST_CHECK;
 
 /* Whose events, and which. */
 struct journal_asked {
@@ -31,15 +32,16 @@ struct journal_asked {
 };
 
 /* The events that there are; `is_cut`: there are more. */
-int journal_read_events(struct journal_history *history, struct db *db,
-                        const struct journal_asked *asked, struct arena *arena,
-                        struct row_job_event **events, int *n_events, bool *is_cut,
-                        struct err *err) MUST_CHECK;
+int journal_history_read_events(struct journal_history *history, struct db *db,
+                                const struct journal_asked *asked, struct arena *arena,
+                                struct row_job_event **events, int *n_events,
+                                bool *is_cut, struct err *err) MUST_CHECK;
 
 /* Ids of own jobs above `after` that a user submitted ("": whoever), at most `limit`.
  */
-int journal_read_ids(struct journal_history *history, struct db *db, const char *user,
-                     uint64_t after, int limit, struct arena *arena, uint64_t **ids,
-                     int *n_ids, struct err *err) MUST_CHECK;
+int journal_history_read_ids(struct journal_history *history, struct db *db,
+                             const char *user, uint64_t after, int limit,
+                             struct arena *arena, uint64_t **ids, int *n_ids,
+                             struct err *err) MUST_CHECK;
 
 #endif

@@ -70,24 +70,24 @@ static const char *const resize_words[] = {
 enum { N_RESIZE_WORDS = sizeof(resize_words) / sizeof(resize_words[0]) };
 enum { N_STATE_WORDS = sizeof(state_words) / sizeof(state_words[0]) };
 
-int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_job *job,
-                    struct err *err)
+int journal_jobs_put(struct journal_jobs *jobs, struct db *db,
+                     const struct row_job *job, struct err *err)
 {
     sqlite3_stmt *put = db_statement(db, &jobs->put, put_sql);
     int at = 0;
-    journal_bind_int(put, ++at, (int64_t)job->id);
-    journal_bind_int(put, ++at, job->submit_ms);
-    journal_bind_int(put, ++at, job->is_array);
-    journal_bind_spec(put, &at, &job->spec);
-    journal_bind_text(put, ++at, job->terms.depend);
-    journal_bind_text(put, ++at, job->terms.depend_on);
-    journal_bind_int(put, ++at, job->terms.begin_ms);
-    journal_bind_text(put, ++at, job->terms.project);
-    journal_bind_int(put, ++at, job->terms.priority);
-    journal_bind_int(put, ++at, job->terms.max_slots);
-    journal_bind_text(put, ++at, job->terms.user_group);
-    journal_bind_text(put, ++at, resizable_words[job->terms.resizable]);
-    journal_bind_text(put, ++at, job->terms.resize_notify);
+    journal_fields_bind_int(put, ++at, (int64_t)job->id);
+    journal_fields_bind_int(put, ++at, job->submit_ms);
+    journal_fields_bind_int(put, ++at, job->is_array);
+    journal_fields_bind_spec(put, &at, &job->spec);
+    journal_fields_bind_text(put, ++at, job->terms.depend);
+    journal_fields_bind_text(put, ++at, job->terms.depend_on);
+    journal_fields_bind_int(put, ++at, job->terms.begin_ms);
+    journal_fields_bind_text(put, ++at, job->terms.project);
+    journal_fields_bind_int(put, ++at, job->terms.priority);
+    journal_fields_bind_int(put, ++at, job->terms.max_slots);
+    journal_fields_bind_text(put, ++at, job->terms.user_group);
+    journal_fields_bind_text(put, ++at, resizable_words[job->terms.resizable]);
+    journal_fields_bind_text(put, ++at, job->terms.resize_notify);
     return db_run(db, put, err) < 0 ? err_prefix(err, "job %" PRIu64, job->id) : 0;
 }
 
@@ -95,25 +95,25 @@ static int cut_job(struct journal_jobs *jobs, struct db *db, uint64_t id,
                    struct err *err)
 {
     sqlite3_stmt *cut = db_statement(db, &jobs->cut_states, cut_states_sql);
-    journal_bind_int(cut, 1, (int64_t)job_id_key(id, 0));
-    journal_bind_int(cut, 2, (int64_t)job_id_key(id + 1, 0));
+    journal_fields_bind_int(cut, 1, (int64_t)job_id_key(id, 0));
+    journal_fields_bind_int(cut, 2, (int64_t)job_id_key(id + 1, 0));
     if (db_run(db, cut, err) < 0) {
         return err->code;
     }
     cut = db_statement(db, &jobs->cut, cut_sql);
-    journal_bind_int(cut, 1, (int64_t)id);
+    journal_fields_bind_int(cut, 1, (int64_t)id);
     return db_run(db, cut, err);
 }
 
 static void bind_halt(sqlite3_stmt *put, int *at, const struct job_halt *halt)
 {
-    journal_bind_some_int(put, ++*at, halt->causes);
-    journal_bind_some_int(put, ++*at, halt->yields);
-    journal_bind_some_int(put, ++*at, (int64_t)halt->by);
-    journal_bind_some_int(put, ++*at, halt->n_preempted);
-    journal_bind_some_int(put, ++*at, halt->since_ms);
-    journal_bind_some_int(put, ++*at, halt->resumed_ms);
-    journal_bind_some_int(put, ++*at, halt->total_ms);
+    journal_fields_bind_some_int(put, ++*at, halt->causes);
+    journal_fields_bind_some_int(put, ++*at, halt->yields);
+    journal_fields_bind_some_int(put, ++*at, (int64_t)halt->by);
+    journal_fields_bind_some_int(put, ++*at, halt->n_preempted);
+    journal_fields_bind_some_int(put, ++*at, halt->since_ms);
+    journal_fields_bind_some_int(put, ++*at, halt->resumed_ms);
+    journal_fields_bind_some_int(put, ++*at, halt->total_ms);
 }
 
 /* Each is there whole or not at all. */
@@ -122,10 +122,10 @@ static void bind_control_and_exit(sqlite3_stmt *put, int at,
 {
     int exit_at = at + JOURNAL_CONTROL_WIDTH;
     if (state->control.number != 0) {
-        journal_bind_control(put, &at, &state->control);
+        journal_fields_bind_control(put, &at, &state->control);
     }
     if (state->exit.end != RUN_END_NONE) {
-        journal_bind_exit(put, &exit_at, &state->exit);
+        journal_fields_bind_exit(put, &exit_at, &state->exit);
     }
 }
 
@@ -147,41 +147,42 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
 {
     sqlite3_stmt *put = db_statement(db, &jobs->put_state, put_state_sql);
     int at = 0;
-    journal_bind_int(put, ++at, (int64_t)job_id_key(state->id, state->index));
-    journal_bind_text(put, ++at, state_words[state->state]);
-    journal_bind_some_int(put, ++at, (int64_t)state->attempt);
-    journal_bind_some_text(put, ++at, state->lease);
-    journal_bind_some_int(put, ++at, (int64_t)state->epoch);
-    journal_bind_some_int(put, ++at, state->is_decided);
-    journal_bind_some_int(put, ++at, state->is_killed);
-    journal_bind_some_hosts(put, ++at, state->hosts, state->n_hosts);
-    journal_bind_some_int(put, ++at, state->start_ms);
-    journal_bind_some_int(put, ++at, state->end_ms);
-    journal_bind_some_text(put, ++at, state->reason);
-    journal_bind_some_int(put, ++at, state->is_taken);
-    journal_bind_some_int(put, ++at, state->is_dropped);
-    journal_bind_some_text(put, ++at, state->queue);
-    journal_bind_some_int(put, ++at, state->place);
-    journal_bind_some_int(put, ++at, state->is_released);
-    journal_bind_some_int(put, ++at, state->requeue_cause);
-    journal_bind_some_int(put, ++at, state->n_requeues);
-    journal_bind_some_int(put, ++at, state->n_pre_fails);
+    journal_fields_bind_int(put, ++at, (int64_t)job_id_key(state->id, state->index));
+    journal_fields_bind_text(put, ++at, state_words[state->state]);
+    journal_fields_bind_some_int(put, ++at, (int64_t)state->attempt);
+    journal_fields_bind_some_text(put, ++at, state->lease);
+    journal_fields_bind_some_int(put, ++at, (int64_t)state->epoch);
+    journal_fields_bind_some_int(put, ++at, state->is_decided);
+    journal_fields_bind_some_int(put, ++at, state->is_killed);
+    journal_fields_bind_some_hosts(put, ++at, state->hosts, state->n_hosts);
+    journal_fields_bind_some_int(put, ++at, state->start_ms);
+    journal_fields_bind_some_int(put, ++at, state->end_ms);
+    journal_fields_bind_some_text(put, ++at, state->reason);
+    journal_fields_bind_some_int(put, ++at, state->is_taken);
+    journal_fields_bind_some_int(put, ++at, state->is_dropped);
+    journal_fields_bind_some_text(put, ++at, state->queue);
+    journal_fields_bind_some_int(put, ++at, state->place);
+    journal_fields_bind_some_int(put, ++at, state->is_released);
+    journal_fields_bind_some_int(put, ++at, state->requeue_cause);
+    journal_fields_bind_some_int(put, ++at, state->n_requeues);
+    journal_fields_bind_some_int(put, ++at, state->n_pre_fails);
     bind_halt(put, &at, &state->halt);
-    journal_bind_some_text(put, ++at, state->overload);
-    journal_bind_some_text(put, ++at, state->reserved);
-    journal_bind_some_text(put, ++at, state->avoided);
-    journal_bind_some_int(put, ++at, (int64_t)state->backfill_of);
-    journal_bind_some_int(put, ++at, state->backfill_until_ms);
-    journal_bind_some_int(put, ++at, (int64_t)state->resize.number);
-    journal_bind_some_text(put, ++at, resize_words[state->resize.event]);
-    journal_bind_some_hosts(put, ++at, state->resize.hosts, state->resize.n_hosts);
-    journal_bind_some_int(put, ++at, state->resize.max_slots);
+    journal_fields_bind_some_text(put, ++at, state->overload);
+    journal_fields_bind_some_text(put, ++at, state->reserved);
+    journal_fields_bind_some_text(put, ++at, state->avoided);
+    journal_fields_bind_some_int(put, ++at, (int64_t)state->backfill_of);
+    journal_fields_bind_some_int(put, ++at, state->backfill_until_ms);
+    journal_fields_bind_some_int(put, ++at, (int64_t)state->resize.number);
+    journal_fields_bind_some_text(put, ++at, resize_words[state->resize.event]);
+    journal_fields_bind_some_hosts(put, ++at, state->resize.hosts,
+                                   state->resize.n_hosts);
+    journal_fields_bind_some_int(put, ++at, state->resize.max_slots);
     bind_control_and_exit(put, at, state);
     return db_run(db, put, err);
 }
 
-int journal_put_job_state(struct journal_jobs *jobs, struct db *db,
-                          const struct row_job_state *state, struct err *err)
+int journal_jobs_put_state(struct journal_jobs *jobs, struct db *db,
+                           const struct row_job_state *state, struct err *err)
 {
     int rc = state->is_gone ? cut_job(jobs, db, state->id, err)
                             : put_state(jobs, db, state, err);
@@ -202,20 +203,20 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
         row.job.id = (uint64_t)sqlite3_column_int64(all, 0);
         row.job.submit_ms = sqlite3_column_int64(all, 1);
         row.job.is_array = sqlite3_column_int(all, 2) != 0;
-        journal_read_spec(all, 3, &arena, &row.job.spec);
+        journal_fields_read_spec(all, 3, &arena, &row.job.spec);
         row.job.terms = (struct job_terms){
-            .depend = journal_text(all, TERMS),
-            .depend_on = journal_text(all, TERMS + 1),
+            .depend = journal_fields_text(all, TERMS),
+            .depend_on = journal_fields_text(all, TERMS + 1),
             .begin_ms = sqlite3_column_int64(all, TERMS + 2),
-            .project = journal_text(all, TERMS + 3),
+            .project = journal_fields_text(all, TERMS + 3),
             .priority = sqlite3_column_int64(all, TERMS + 4),
             .has_slots = true,
             .max_slots = sqlite3_column_int(all, TERMS + 5),
-            .user_group = journal_text(all, TERMS + 6),
-            .resize_notify = journal_text(all, TERMS + 8),
+            .user_group = journal_fields_text(all, TERMS + 6),
+            .resize_notify = journal_fields_text(all, TERMS + 8),
         };
-        int word, code = journal_read_word(all, TERMS + 7, resizable_words,
-                                           N_RESIZABLE_WORDS, &word, err);
+        int word, code = journal_fields_read_word(all, TERMS + 7, resizable_words,
+                                                  N_RESIZABLE_WORDS, &word, err);
         if (code < 0) {
             rc = code;
             break;
@@ -223,7 +224,7 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
         row.job.terms.resizable = (enum resizable)word;
         fn(arg, &row);
     }
-    rc = rc < 0 ? rc : rc == SQLITE_DONE ? 0 : journal_fail(all, "jobs", err);
+    rc = rc < 0 ? rc : rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "jobs", err);
     sqlite3_reset(all);
     arena_release(&arena);
     return rc;
@@ -233,7 +234,8 @@ static int read_resize(sqlite3_stmt *all, int at, struct arena *arena,
                        struct job_resize *resize, struct err *err)
 {
     int word;
-    int rc = journal_read_word(all, at + 1, resize_words, N_RESIZE_WORDS, &word, err);
+    int rc =
+        journal_fields_read_word(all, at + 1, resize_words, N_RESIZE_WORDS, &word, err);
     if (rc < 0) {
         return rc;
     }
@@ -242,8 +244,8 @@ static int read_resize(sqlite3_stmt *all, int at, struct arena *arena,
         .event = (enum resize_event)word,
         .max_slots = sqlite3_column_int(all, at + 3),
     };
-    return journal_read_hosts(all, at + 2, arena, &resize->hosts, &resize->n_hosts,
-                              err);
+    return journal_fields_read_hosts(all, at + 2, arena, &resize->hosts,
+                                     &resize->n_hosts, err);
 }
 
 static int read_state(sqlite3_stmt *all, struct arena *arena,
@@ -261,7 +263,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
     };
     int word;
     uint64_t key = (uint64_t)sqlite3_column_int64(all, 0);
-    int rc = journal_read_word(all, 1, state_words, N_STATE_WORDS, &word, err);
+    int rc = journal_fields_read_word(all, 1, state_words, N_STATE_WORDS, &word, err);
     if (rc < 0) {
         return rc;
     }
@@ -270,37 +272,37 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .index = job_id_key_index(key),
         .state = (enum job_state)word,
         .attempt = (uint64_t)sqlite3_column_int64(all, 2),
-        .lease = journal_text(all, 3),
+        .lease = journal_fields_text(all, 3),
         .epoch = (uint64_t)sqlite3_column_int64(all, 4),
         .is_decided = sqlite3_column_int(all, 5) != 0,
         .is_killed = sqlite3_column_int(all, 6) != 0,
         .start_ms = sqlite3_column_int64(all, 8),
         .end_ms = sqlite3_column_int64(all, 9),
-        .reason = journal_text(all, 10),
+        .reason = journal_fields_text(all, 10),
         .is_taken = sqlite3_column_int(all, 11) != 0,
         .is_dropped = sqlite3_column_int(all, 12) != 0,
-        .queue = journal_text(all, 13),
+        .queue = journal_fields_text(all, 13),
         .place = sqlite3_column_int64(all, 14),
         .is_released = sqlite3_column_int(all, 15) != 0,
         .requeue_cause = (enum requeue_cause)sqlite3_column_int(all, 16),
         .n_requeues = sqlite3_column_int(all, 17),
         .n_pre_fails = sqlite3_column_int(all, 18),
         .halt = read_halt(all, HALT),
-        .overload = journal_text(all, OVERLOAD),
-        .reserved = journal_text(all, RESERVED),
-        .avoided = journal_text(all, AVOIDED),
+        .overload = journal_fields_text(all, OVERLOAD),
+        .reserved = journal_fields_text(all, RESERVED),
+        .avoided = journal_fields_text(all, AVOIDED),
         .backfill_of = (uint64_t)sqlite3_column_int64(all, BACKFILL),
         .backfill_until_ms = sqlite3_column_int64(all, BACKFILL + 1),
     };
-    rc = journal_read_hosts(all, 7, arena, &state->hosts, &state->n_hosts, err);
+    rc = journal_fields_read_hosts(all, 7, arena, &state->hosts, &state->n_hosts, err);
     if (rc == 0) {
         rc = read_resize(all, RESIZE, arena, &state->resize, err);
     }
     if (rc == 0) {
-        rc = journal_read_control(all, CONTROL, &state->control, err);
+        rc = journal_fields_read_control(all, CONTROL, &state->control, err);
     }
     if (rc == 0) {
-        rc = journal_read_exit(all, EXIT, arena, &state->exit, err);
+        rc = journal_fields_read_exit(all, EXIT, arena, &state->exit, err);
     }
     return rc;
 }
@@ -316,7 +318,7 @@ static int load_states(struct journal_jobs *jobs, struct db *db, journal_row_fn 
         struct row row = {.kind = ROW_JOB_STATE};
         arena_clear(&arena);
         rc = step == SQLITE_ROW ? read_state(all, &arena, &row.job_state, err)
-                                : journal_fail(all, "states of jobs", err);
+                                : journal_fields_fail(all, "states of jobs", err);
         if (rc == 0) {
             fn(arg, &row);
         }
@@ -326,7 +328,7 @@ static int load_states(struct journal_jobs *jobs, struct db *db, journal_row_fn 
     return rc;
 }
 
-int journal_load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
+int journal_jobs_load(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
                       void *arg, struct err *err)
 {
     int rc = load_jobs(jobs, db, fn, arg, err);

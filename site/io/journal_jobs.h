@@ -12,13 +12,13 @@ struct journal_jobs {
     sqlite3_stmt *put, *all, *put_state, *cut, *cut_states, *all_states;
 };
 
-int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_job *job,
-                    struct err *err) MUST_CHECK;
-int journal_put_job_state(struct journal_jobs *jobs, struct db *db,
-                          const struct row_job_state *state,
-                          struct err *err) MUST_CHECK;
+int journal_jobs_put(struct journal_jobs *jobs, struct db *db,
+                     const struct row_job *job, struct err *err) MUST_CHECK;
+int journal_jobs_put_state(struct journal_jobs *jobs, struct db *db,
+                           const struct row_job_state *state,
+                           struct err *err) MUST_CHECK;
 /* All jobs, then all states. */
-int journal_load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
+int journal_jobs_load(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
                       void *arg, struct err *err) MUST_CHECK;
 
 #endif

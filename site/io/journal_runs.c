@@ -55,8 +55,8 @@ static int cut_run(struct journal_runs *runs, struct db *db, const struct run_id
                    struct err *err)
 {
     sqlite3_stmt *cut = db_statement(db, &runs->cut, cut_sql);
-    journal_bind_text(cut, 1, id->site);
-    journal_bind_int(cut, 2, (int64_t)id->attempt);
+    journal_fields_bind_text(cut, 1, id->site);
+    journal_fields_bind_int(cut, 2, (int64_t)id->attempt);
     return db_run(db, cut, err);
 }
 
@@ -65,18 +65,18 @@ static int put_run(struct journal_runs *runs, struct db *db, const struct row_ru
 {
     sqlite3_stmt *put = db_statement(db, &runs->put, put_sql);
     int at = 0;
-    journal_bind_text(put, ++at, run->run.site);
-    journal_bind_int(put, ++at, (int64_t)run->run.attempt);
-    journal_bind_text(put, ++at, run->job);
-    journal_bind_text(put, ++at, run->lease);
-    journal_bind_text(put, ++at, record_words[run->record]);
-    journal_bind_hosts(put, ++at, run->hosts, run->n_hosts);
-    journal_bind_int(put, ++at, (int64_t)run->token);
-    journal_bind_control(put, &at, &run->control);
-    journal_bind_exit(put, &at, &run->exit);
-    journal_bind_int(put, ++at, run->priority);
-    journal_bind_int(put, ++at, run->exit.is_recalled);
-    journal_bind_int(put, ++at, run->end_by_ms);
+    journal_fields_bind_text(put, ++at, run->run.site);
+    journal_fields_bind_int(put, ++at, (int64_t)run->run.attempt);
+    journal_fields_bind_text(put, ++at, run->job);
+    journal_fields_bind_text(put, ++at, run->lease);
+    journal_fields_bind_text(put, ++at, record_words[run->record]);
+    journal_fields_bind_hosts(put, ++at, run->hosts, run->n_hosts);
+    journal_fields_bind_int(put, ++at, (int64_t)run->token);
+    journal_fields_bind_control(put, &at, &run->control);
+    journal_fields_bind_exit(put, &at, &run->exit);
+    journal_fields_bind_int(put, ++at, run->priority);
+    journal_fields_bind_int(put, ++at, run->exit.is_recalled);
+    journal_fields_bind_int(put, ++at, run->end_by_ms);
     return db_run(db, put, err);
 }
 
@@ -85,14 +85,14 @@ static int put_spec(struct journal_runs *runs, struct db *db, const struct row_r
 {
     sqlite3_stmt *put = db_statement(db, &runs->put_spec, put_spec_sql);
     int at = 0;
-    journal_bind_text(put, ++at, run->run.site);
-    journal_bind_int(put, ++at, (int64_t)run->run.attempt);
-    journal_bind_spec(put, &at, run->spec);
+    journal_fields_bind_text(put, ++at, run->run.site);
+    journal_fields_bind_int(put, ++at, (int64_t)run->run.attempt);
+    journal_fields_bind_spec(put, &at, run->spec);
     return db_run(db, put, err);
 }
 
-int journal_put_run(struct journal_runs *runs, struct db *db, const struct row_run *run,
-                    struct err *err)
+int journal_runs_put(struct journal_runs *runs, struct db *db,
+                     const struct row_run *run, struct err *err)
 {
     int rc =
         run->is_gone ? cut_run(runs, db, &run->run, err) : put_run(runs, db, run, err);
@@ -107,36 +107,36 @@ static int read_run(sqlite3_stmt *all, struct arena *arena, struct row_run *run,
                     struct err *err)
 {
     int word;
-    int rc = journal_read_word(all, 4, record_words, N_RECORD_WORDS, &word, err);
+    int rc = journal_fields_read_word(all, 4, record_words, N_RECORD_WORDS, &word, err);
     if (rc < 0) {
         return rc;
     }
     *run = (struct row_run){
-        .run = {journal_text(all, 0), (uint64_t)sqlite3_column_int64(all, 1)},
-        .job = journal_text(all, 2),
-        .lease = journal_text(all, 3),
+        .run = {journal_fields_text(all, 0), (uint64_t)sqlite3_column_int64(all, 1)},
+        .job = journal_fields_text(all, 2),
+        .lease = journal_fields_text(all, 3),
         .record = (enum run_record)word,
         .token = (uint64_t)sqlite3_column_int64(all, 6),
     };
-    rc = journal_read_hosts(all, 5, arena, &run->hosts, &run->n_hosts, err);
+    rc = journal_fields_read_hosts(all, 5, arena, &run->hosts, &run->n_hosts, err);
     if (rc == 0) {
-        rc = journal_read_control(all, CONTROL_COLUMN, &run->control, err);
+        rc = journal_fields_read_control(all, CONTROL_COLUMN, &run->control, err);
     }
     if (rc == 0) {
-        rc = journal_read_exit(all, EXIT_COLUMN, arena, &run->exit, err);
+        rc = journal_fields_read_exit(all, EXIT_COLUMN, arena, &run->exit, err);
     }
     run->priority = sqlite3_column_int(all, PRIORITY_COLUMN);
     run->exit.is_recalled = sqlite3_column_int(all, RECALLED_COLUMN) != 0;
     run->end_by_ms = sqlite3_column_int64(all, END_BY_COLUMN);
     if (rc == 0 && sqlite3_column_type(all, SPEC_COLUMN) != SQLITE_NULL) {
         struct job_spec *spec = arena_alloc(arena, 1, sizeof(*spec));
-        journal_read_spec(all, SPEC_COLUMN, arena, spec);
+        journal_fields_read_spec(all, SPEC_COLUMN, arena, spec);
         run->spec = spec;
     }
     return rc;
 }
 
-int journal_load_runs(struct journal_runs *runs, struct db *db, journal_row_fn fn,
+int journal_runs_load(struct journal_runs *runs, struct db *db, journal_row_fn fn,
                       void *arg, struct err *err)
 {
     sqlite3_stmt *all = db_statement(db, &runs->all, all_sql);
@@ -147,7 +147,7 @@ int journal_load_runs(struct journal_runs *runs, struct db *db, journal_row_fn f
         struct row row = {.kind = ROW_RUN};
         arena_clear(&arena);
         rc = step == SQLITE_ROW ? read_run(all, &arena, &row.run, err)
-                                : journal_fail(all, "runs", err);
+                                : journal_fields_fail(all, "runs", err);
         if (rc == 0) {
             fn(arg, &row);
         }

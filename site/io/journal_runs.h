@@ -12,9 +12,9 @@ struct journal_runs {
     sqlite3_stmt *put, *put_spec, *cut, *all;
 };
 
-int journal_put_run(struct journal_runs *runs, struct db *db, const struct row_run *run,
-                    struct err *err) MUST_CHECK;
-int journal_load_runs(struct journal_runs *runs, struct db *db, journal_row_fn fn,
+int journal_runs_put(struct journal_runs *runs, struct db *db,
+                     const struct row_run *run, struct err *err) MUST_CHECK;
+int journal_runs_load(struct journal_runs *runs, struct db *db, journal_row_fn fn,
                       void *arg, struct err *err) MUST_CHECK;
 
 #endif

@@ -14,33 +14,33 @@ static const char all_sql[] =
     "SELECT scope, account, cpu_ms, past_ms, at_ms, ahead_ms, is_waiting FROM share"
     " ORDER BY scope, account";
 
-int journal_put_share(struct journal_shares *shares, struct db *db,
-                      const struct row_share *share, struct err *err)
+int journal_shares_put(struct journal_shares *shares, struct db *db,
+                       const struct row_share *share, struct err *err)
 {
     sqlite3_stmt *put = share->is_gone ? db_statement(db, &shares->cut, cut_sql)
                                        : db_statement(db, &shares->put, put_sql);
-    journal_bind_text(put, 1, share->scope);
-    journal_bind_text(put, 2, share->account);
+    journal_fields_bind_text(put, 1, share->scope);
+    journal_fields_bind_text(put, 2, share->account);
     if (!share->is_gone) {
         sqlite3_bind_double(put, 3, share->cpu_ms);
         sqlite3_bind_double(put, 4, share->past_ms);
-        journal_bind_int(put, 5, share->at_ms);
+        journal_fields_bind_int(put, 5, share->at_ms);
         sqlite3_bind_double(put, 6, share->ahead_ms);
-        journal_bind_int(put, 7, share->is_waiting);
+        journal_fields_bind_int(put, 7, share->is_waiting);
     }
     return db_run(db, put, err) < 0 ? err_prefix(err, "share of \"%s\"", share->account)
                                     : 0;
 }
 
-int journal_load_shares(struct journal_shares *shares, struct db *db, journal_row_fn fn,
+int journal_shares_load(struct journal_shares *shares, struct db *db, journal_row_fn fn,
                         void *arg, struct err *err)
 {
     sqlite3_stmt *all = db_statement(db, &shares->all, all_sql);
     int rc;
     while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
         struct row row = {.kind = ROW_SHARE};
-        row.share.scope = journal_text(all, 0);
-        row.share.account = journal_text(all, 1);
+        row.share.scope = journal_fields_text(all, 0);
+        row.share.account = journal_fields_text(all, 1);
         row.share.cpu_ms = sqlite3_column_double(all, 2);
         row.share.past_ms = sqlite3_column_double(all, 3);
         row.share.at_ms = sqlite3_column_int64(all, 4);
@@ -48,7 +48,7 @@ int journal_load_shares(struct journal_shares *shares, struct db *db, journal_ro
         row.share.is_waiting = sqlite3_column_int64(all, 6) != 0;
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "shares", err);
+    rc = rc == SQLITE_DONE ? 0 : journal_fields_fail(all, "shares", err);
     sqlite3_reset(all);
     return rc;
 }

@@ -12,10 +12,10 @@ struct journal_shares {
     sqlite3_stmt *put, *cut, *all;
 };
 
-int journal_put_share(struct journal_shares *shares, struct db *db,
-                      const struct row_share *share, struct err *err) MUST_CHECK;
+int journal_shares_put(struct journal_shares *shares, struct db *db,
+                       const struct row_share *share, struct err *err) MUST_CHECK;
 /* By scope, then account. */
-int journal_load_shares(struct journal_shares *shares, struct db *db, journal_row_fn fn,
+int journal_shares_load(struct journal_shares *shares, struct db *db, journal_row_fn fn,
                         void *arg, struct err *err) MUST_CHECK;
 
 #endif

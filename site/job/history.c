@@ -42,7 +42,7 @@ void history_reload(struct history *history, int64_t period_ms)
     history->period_ms = period_ms;
 }
 
-void history_step(struct history *history, int64_t now_ms)
+void history_set_time(struct history *history, int64_t now_ms)
 {
     history->now_ms = now_ms;
 }
@@ -184,7 +184,7 @@ static const char *backfill_text(const struct history *history, struct arena *ar
 
 static void tell_dispatch(const struct history *history,
                           const struct row_job_state *row,
-                          const struct job_noted *noted, struct effects *effects)
+                          const struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_DISPATCH);
     event.state = JOB_PEND;
@@ -199,15 +199,15 @@ static void tell_dispatch(const struct history *history,
 
 /* Hosts are given, its provider has it, it runs. */
 static void note_attempt(const struct history *history, const struct row_job_state *row,
-                         struct job_noted *noted, struct effects *effects)
+                         struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_ACCEPT);
     event.state = JOB_PEND;
     if (row->attempt != noted->attempt) {
-        *noted = (struct job_noted){.attempt = row->attempt,
-                                    .dispatch_ms = history->now_ms,
-                                    .refusal = noted->refusal,
-                                    .state = JOB_PEND};
+        *noted = (struct job_recorded){.attempt = row->attempt,
+                                       .dispatch_ms = history->now_ms,
+                                       .refusal = noted->refusal,
+                                       .state = JOB_PEND};
     }
     if (row->is_decided && !noted->is_accepted) {
         noted->is_accepted = true;
@@ -240,7 +240,7 @@ static uint32_t digest(const char *text)
 
 /* It waits again: its attempt is over, or was refused. */
 static void note_requeue(const struct history *history, const struct row_job_state *row,
-                         struct job_noted *noted, struct effects *effects)
+                         struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_REQUEUE);
     uint32_t refusal = noted->is_accepted ? 0 : digest(row->reason);
@@ -248,7 +248,7 @@ static void note_requeue(const struct history *history, const struct row_job_sta
     if (refusal == 0 || refusal != noted->refusal) {
         tell(&event, effects);
     }
-    *noted = (struct job_noted){.state = row->state, .refusal = refusal};
+    *noted = (struct job_recorded){.state = row->state, .refusal = refusal};
 }
 
 /* The beginning too, where that is the first news of it. A run that was lost has no
@@ -278,7 +278,7 @@ void history_run_end(const struct history *history, struct job *job,
 }
 
 static void note_pause(const struct history *history, const struct row_job_state *row,
-                       const struct job_noted *noted, struct effects *effects)
+                       const struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_RESUME);
     bool is_to_end = row->is_killed || row->requeue_cause != REQUEUE_NONE;
@@ -311,7 +311,7 @@ static void note_pause(const struct history *history, const struct row_job_state
 }
 
 static void note_end(const struct history *history, const struct row_job_state *row,
-                     const struct job_noted *noted, struct effects *effects)
+                     const struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_END);
     if (!is_ended(row->state) || is_ended(noted->state)) {
@@ -330,7 +330,7 @@ static void note_state(const struct history *history, const struct row_job_state
     if (job == NULL || row->is_dropped || row->is_gone) {
         return;
     }
-    struct job_noted *noted = &job->noted;
+    struct job_recorded *noted = &job->noted;
     if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
         note_requeue(history, row, noted, effects);
         return;

@@ -21,7 +21,7 @@ void history_free(struct history *history);
 void history_reload(struct history *history, int64_t period_ms);
 
 /* A step of the site begins. */
-void history_step(struct history *history, int64_t now_ms);
+void history_set_time(struct history *history, int64_t now_ms);
 /* Appends the events of the effects from `from` on. */
 void history_record(struct history *history, int from, struct effects *effects);
 

@@ -43,7 +43,7 @@ struct job_seat {
 struct submission;
 
 /* What history.c has recorded last. */
-struct job_noted {
+struct job_recorded {
     uint64_t attempt;
     int64_t dispatch_ms; /* of that attempt; 0: before the start */
     uint32_t refusal;    /* digest of the last reason for one; 0: none since */
@@ -92,7 +92,7 @@ struct job {
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not stored. */
-    int64_t retry_ms;            /* it was refused, and is held until then */
+    int64_t retry_after_ms;      /* it was refused, and is held until then */
     uint64_t written_attempt;    /* whose output is being written; 0: none */
     struct job_class_entry turn; /* its entry in that class */
     struct job_class *line;      /* of equal pending jobs; NULL: it is in none */
@@ -100,19 +100,19 @@ struct job {
     int64_t hold_ms;             /* held until then; INT64_MAX: until an event */
     enum pending_reason hold;    /* why it is held; REASON_NEW: it is not */
     int n_refused;               /* consecutive refusals */
-    int64_t kept_ms;             /* if ended: CLEAN_PERIOD runs from then on */
+    int64_t clean_after_ms;      /* if ended: CLEAN_PERIOD runs from then on */
     int64_t recall_ms;           /* the deadline of the recall of its slots; 0: none */
     int64_t end_by_ms;           /* of its deferred kill (deferred_kill.h); 0: none */
     bool is_never;               /* its dependency condition can never be met */
     bool is_watching;            /* it is in the table of dependents */
     bool is_open;                /* it is in that index */
-    bool is_counted_still;       /* limits count it as suspended */
+    bool is_counted_suspended;   /* limits count it as suspended */
     bool is_growing;             /* it is in that index */
     bool is_victim;              /* it is being preempted in this pass */
     bool is_untold;              /* more slots could not be announced to it */
-    int64_t grow_ms;             /* its last growth failed; no other one before then */
+    int64_t grow_after_ms;       /* its last growth failed; no other one before then */
     bool is_dropped;             /* about to be removed */
-    struct job_noted noted;
+    struct job_recorded noted;
 };
 
 struct job_table;

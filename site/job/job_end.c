@@ -174,7 +174,7 @@ static void finish_pre_exec(struct lifecycle *life, struct job *job,
                  what, job->n_pre_fails, exit->text),
              effects);
     } else {
-        job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
+        job->retry_after_ms = now_ms + PRE_EXEC_PAUSE_MS;
         requeue(life, job, REQUEUE_LOST, exit,
                 arena_printf(arena, "%s: %s", what, exit->text), effects);
     }
@@ -239,7 +239,7 @@ static bool finish_by_code(struct lifecycle *life, struct job *job,
     if (is_excluded) {
         avoid_hosts(arena, job); /* of which there is an end */
     } else if (run_ms >= 0 && run_ms < REQUEUE_PAUSE_MS) {
-        job->retry_ms = now_ms + REQUEUE_PAUSE_MS - run_ms;
+        job->retry_after_ms = now_ms + REQUEUE_PAUSE_MS - run_ms;
     }
     requeue(life, job, REQUEUE_EXIT, exit,
             arena_printf(arena,

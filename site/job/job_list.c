@@ -31,8 +31,9 @@ int job_list_by_hold(const struct job *a, const struct job *b)
 
 int job_list_by_clean(const struct job *a, const struct job *b)
 {
-    return a->kept_ms != b->kept_ms ? (a->kept_ms < b->kept_ms ? -1 : 1)
-                                    : job_list_by_id(a, b);
+    return a->clean_after_ms != b->clean_after_ms
+               ? (a->clean_after_ms < b->clean_after_ms ? -1 : 1)
+               : job_list_by_id(a, b);
 }
 
 /* The first place whose job does not come before `key`. */

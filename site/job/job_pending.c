@@ -56,8 +56,8 @@ static enum pending_reason hold_reason(const struct job_table *jobs,
         *until_ms = job->terms->begin_ms;
         return REASON_BEGIN_TIME;
     }
-    if (job->retry_ms > jobs->now_ms) {
-        *until_ms = job->retry_ms;
+    if (job->retry_after_ms > jobs->now_ms) {
+        *until_ms = job->retry_after_ms;
         return REASON_RETRY;
     }
     return REASON_NEW;

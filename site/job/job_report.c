@@ -40,7 +40,7 @@ static void give_back_refused(struct lifecycle *life, struct job *job,
         pause_ms *= 2;
     }
     job->n_refused++;
-    job->retry_ms = now_ms + pause_ms;
+    job->retry_after_ms = now_ms + pause_ms;
     job_end_refused(life, job,
                     arena_printf(&effects->arena, "refused by %s: %s", job->lease,
                                  reason != NULL ? reason : ""),

@@ -43,12 +43,12 @@ static void count_open(struct job_table *jobs, struct job *job, int sign)
     list_growing(jobs, job, sign);
     bool is_suspended = job->state == JOB_SSUSP || job->state == JOB_USUSP;
     if (sign > 0) {
-        job->is_counted_still =
+        job->is_counted_suspended =
             is_suspended && job->halt.causes != 0 && job->halt.yields;
     }
     job->submission->n_open += sign;
     limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
-                 job->is_counted_still, sign);
+                 job->is_counted_suspended, sign);
     if (sign > 0) {
         shares_enter(jobs->shares, job, jobs->now_ms);
         reserves_enter(jobs->reserves, job);
@@ -234,7 +234,7 @@ void job_table_start(struct job_table *jobs, int64_t now_ms)
             job_list_insert(&jobs->open, job, jobs->open.count);
         }
         if (job_is_ended(job)) {
-            job->kept_ms = job->end_ms;
+            job->clean_after_ms = job->end_ms;
             job_list_insert(&jobs->ended, job, jobs->ended.count);
             job->submission->n_unfinished--;
         }
@@ -379,7 +379,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
     job->is_taken = false;
     job_set_hosts(job, start->hosts, start->n_hosts);
     job_set_resize(job, &(struct job_resize){.max_slots = job_initial_max_slots(job)});
-    job->grow_ms = 0;
+    job->grow_after_ms = 0;
     job->backfill = start->backfill;
     job_set_reserved(job, reserved);
     job_set_overload(job, "");
@@ -437,7 +437,7 @@ void job_table_end(struct job_table *jobs, struct job *job, const struct run_exi
     dup_set_text(&job->reason, reason);
     job_table_reindex(jobs, job);
     job->submission->n_unfinished--;
-    job->kept_ms = end_ms;
+    job->clean_after_ms = end_ms;
     job_list_insert(&jobs->ended, job, jobs->ended.count);
 }
 
@@ -494,7 +494,7 @@ void job_table_retry_all(struct job_table *jobs)
         struct job *job = jobs->held.items[at];
         if (job->hold == REASON_RETRY) {
             job_table_unindex(jobs, job); /* the next one moves up */
-            job->retry_ms = 0;
+            job->retry_after_ms = 0;
             job_table_reindex(jobs, job);
         } else {
             at++;
@@ -506,7 +506,7 @@ void job_table_retry_all(struct job_table *jobs)
 
 int64_t job_table_oldest_end_ms(const struct job_table *jobs)
 {
-    return jobs->ended.count > 0 ? jobs->ended.items[0]->kept_ms : INT64_MAX;
+    return jobs->ended.count > 0 ? jobs->ended.items[0]->clean_after_ms : INT64_MAX;
 }
 
 enum { AWAITED_MS = 60000 };
@@ -525,7 +525,8 @@ static void postpone_awaited(struct job_table *jobs, int64_t before_ms, int max)
     int kept = 0, n_awaited = 0, i = 0;
     struct job_list *ended = &jobs->ended;
     struct job **awaited = NULL;
-    for (; i < max && i < ended->count && ended->items[i]->kept_ms <= before_ms; i++) {
+    for (; i < max && i < ended->count && ended->items[i]->clean_after_ms <= before_ms;
+         i++) {
         struct job *job = ended->items[i];
         if (dependents_has(jobs->depends, job->id)) {
             awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
@@ -541,7 +542,7 @@ static void postpone_awaited(struct job_table *jobs, int64_t before_ms, int max)
             (size_t)(ended->count - i) * sizeof(*ended->items));
     ended->count -= n_awaited;
     for (i = 0; i < n_awaited; i++) {
-        awaited[i]->kept_ms = before_ms + AWAITED_MS;
+        awaited[i]->clean_after_ms = before_ms + AWAITED_MS;
         job_list_insert(ended, awaited[i],
                         job_list_place(ended, awaited[i], job_list_by_clean));
     }
@@ -554,7 +555,7 @@ int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
     int count = 0;
     postpone_awaited(jobs, before_ms, max);
     while (count < max && count < jobs->ended.count &&
-           jobs->ended.items[count]->kept_ms <= before_ms) {
+           jobs->ended.items[count]->clean_after_ms <= before_ms) {
         struct job *job = jobs->ended.items[count++];
         bool is_last = job->submission->n_jobs == 1;
         on_clean(arg, job);

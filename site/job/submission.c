@@ -43,12 +43,12 @@ void submission_leave(struct submission *submission)
     }
 }
 
-void submission_hold(struct submission *submission)
+void submission_add_run(struct submission *submission)
 {
     submission->n_runs++;
 }
 
-void submission_drop(struct submission *submission)
+void submission_remove_run(struct submission *submission)
 {
     if (submission != NULL) {
         submission->n_runs--;

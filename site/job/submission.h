@@ -26,7 +26,7 @@ void submission_leave(struct submission *submission);
 bool submission_is_same_spec(const struct submission *submission,
                              const struct job_spec *spec);
 /* A run begins to use its spec, or no longer uses it; then NULL is fine. */
-void submission_hold(struct submission *submission);
-void submission_drop(struct submission *submission);
+void submission_add_run(struct submission *submission);
+void submission_remove_run(struct submission *submission);
 
 #endif

@@ -135,7 +135,7 @@ bool host_table_is_window_closed(const struct host_table *hosts, int index,
            !window_is_open(&host->dispatch_windows, local_ms);
 }
 
-int host_table_stay(const struct host_table *hosts, int index)
+int host_table_leaving_max(const struct host_table *hosts, int index)
 {
     return hosts->config[index].n_stay;
 }
@@ -159,8 +159,8 @@ static bool is_speaker(const struct host_state *state, const struct peer *from,
            state->link == from->link;
 }
 
-int host_table_speaker(const struct host_table *hosts, const struct peer *from,
-                       uint64_t session)
+int host_table_find_session(const struct host_table *hosts, const struct peer *from,
+                            uint64_t session)
 {
     /* The connection's name is the host's or nothing: a short cut, not a proof. */
     int named = host_table_find(hosts, from->name != NULL ? from->name : "");

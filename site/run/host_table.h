@@ -36,7 +36,7 @@ int host_table_count(const struct host_table *hosts);
 const char *host_table_name(const struct host_table *hosts, int index);
 int host_table_max(const struct host_table *hosts, int index); /* MXJ */
 /* Of one that is leaving: what it had; 0: of another, or not known. */
-int host_table_stay(const struct host_table *hosts, int index);
+int host_table_leaving_max(const struct host_table *hosts, int index);
 /* Not configured any more, and away: it may never come back. */
 bool host_table_is_gone(const struct host_table *hosts, int index);
 /* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
@@ -46,8 +46,8 @@ bool host_table_is_window_closed(const struct host_table *hosts, int index,
 /* The index, or -1. */
 int host_table_find(const struct host_table *hosts, const char *name);
 /* The host that this connection and session belong to: its index, or -1. */
-int host_table_speaker(const struct host_table *hosts, const struct peer *from,
-                       uint64_t session);
+int host_table_find_session(const struct host_table *hosts, const struct peer *from,
+                            uint64_t session);
 
 /* Runs may be started there. */
 bool host_table_is_ready(const struct host_table *hosts, int index);

@@ -53,7 +53,7 @@ static void run_free(struct run *run)
     if (run->submission == NULL) {
         free((struct job_spec *)(uintptr_t)run->spec);
     }
-    submission_drop(run->submission);
+    submission_remove_run(run->submission);
     dup_free(run->exit.text);
     dup_free(run->boot);
     free(run);
@@ -99,23 +99,25 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
     }
 }
 
-bool run_table_is_taken(const struct run_table *table, int host)
+bool run_table_is_used_exclusively(const struct run_table *table, int host)
 {
     return table->uses[host].n_exclusive > 0;
 }
 
-bool run_table_has_still(const struct run_table *table, int host)
+bool run_table_has_suspended_exclusive(const struct run_table *table, int host)
 {
     return table->uses[host].n_exclusive_still > 0;
 }
 
-void run_table_used(const struct run_table *table, int host, int *own, int *consumers)
+void run_table_used_slots(const struct run_table *table, int host, int *own,
+                          int *consumers)
 {
     *own = table->uses[host].own;
     *consumers = table->uses[host].consumers;
 }
 
-void run_table_still(const struct run_table *table, int host, int *own, int *consumers)
+void run_table_suspended_slots(const struct run_table *table, int host, int *own,
+                               int *consumers)
 {
     *own = table->uses[host].own_still;
     *consumers = table->uses[host].consumers_still;
@@ -138,7 +140,7 @@ static bool stands_still(const struct run *run)
            (control->yields || run->lease[0] != '\0');
 }
 
-bool run_table_settle(struct run_table *table, struct run *run)
+bool run_table_update_suspended(struct run_table *table, struct run *run)
 {
     bool is_still = stands_still(run);
     if (is_still == run->is_still) {
@@ -233,7 +235,7 @@ static void set_spec(struct run *run, const struct job_spec *spec,
 {
     static const struct job_spec nothing = {0};
     if (submission != NULL) {
-        submission_hold(submission);
+        submission_add_run(submission);
         run->submission = submission;
         run->spec = submission->spec;
     } else {

@@ -102,16 +102,18 @@ void run_table_sweep(struct run_table *table);
 
 /* Updates whether the run is suspended, after a change of its phase, its latest control
  * action, or what was carried out. True if that has changed. */
-bool run_table_settle(struct run_table *table, struct run *run);
+bool run_table_update_suspended(struct run_table *table, struct run *run);
 
 /* Slots in use on a host (by index): of runs that have not ended and are not suspended.
  */
-void run_table_used(const struct run_table *table, int host, int *own, int *consumers);
+void run_table_used_slots(const struct run_table *table, int host, int *own,
+                          int *consumers);
 /* The same for suspended runs. */
-void run_table_still(const struct run_table *table, int host, int *own, int *consumers);
+void run_table_suspended_slots(const struct run_table *table, int host, int *own,
+                               int *consumers);
 /* A run uses the host exclusively. */
-bool run_table_is_taken(const struct run_table *table, int host);
+bool run_table_is_used_exclusively(const struct run_table *table, int host);
 /* An exclusive run of this site's own jobs is suspended there and has yielded. */
-bool run_table_has_still(const struct run_table *table, int host);
+bool run_table_has_suspended_exclusive(const struct run_table *table, int host);
 
 #endif

@@ -326,7 +326,7 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
     if (is_killed(run) && run->is_still) {
         run->control.signal = SIGKILL; /* its slots may be others': it does not wake */
     }
-    run_table_settle(runs->table, run);
+    run_table_update_suspended(runs->table, run);
     if (is_killed(run) && run->record == RUN_RECORD_TAKEN) {
         end_unbegun(runs, run, now_ms, effects);
         return;
@@ -357,7 +357,7 @@ void runs_resize_again(struct run *run, const struct msg_run_resize *order)
     run_table_set_resizing(run, order);
 }
 
-void runs_settle_resize(struct runs *runs, struct run *run,
+void runs_finish_resize(struct runs *runs, struct run *run,
                         const struct host_slots *hosts, int n_hosts, int64_t now_ms,
                         struct effects *effects)
 {
@@ -525,7 +525,7 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
     run->resize_done = state->resize_done;
     run->resize_code = state->resize_code;
     run->phase = state->phase;
-    run_table_settle(runs->table, run);
+    run_table_update_suspended(runs->table, run);
     switch (state->phase) {
     case RUN_WAITING:
         see_waiting(runs, run, state->token, now_ms, effects);

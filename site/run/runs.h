@@ -69,7 +69,7 @@ void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize
 /* The same after a restart, when it is stored already. */
 void runs_resize_again(struct run *run, const struct msg_run_resize *order);
 /* The host has answered; the run has these hosts now. */
-void runs_settle_resize(struct runs *runs, struct run *run,
+void runs_finish_resize(struct runs *runs, struct run *run,
                         const struct host_slots *hosts, int n_hosts, int64_t now_ms,
                         struct effects *effects);
 /* It is running, and its host is reachable and has carried out all control actions. */

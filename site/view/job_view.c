@@ -184,7 +184,7 @@ static const char *more_reason(const struct site_view *view, struct arena *arena
     if (job->state != JOB_RUN) {
         return "it does not run";
     }
-    if (job->grow_ms > view->event_ms) {
+    if (job->grow_after_ms > view->event_ms) {
         return job->is_untold ? "it could not be notified of more slots, since a "
                                 "command before or after it runs, or since its host's "
                                 "agent is older; this is tried again"

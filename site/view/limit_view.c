@@ -214,7 +214,7 @@ static void add_host(struct listing *listing, int index)
     struct arena *arena = listing->page->arena;
     const char *host = host_table_name(view->hosts, index);
     int max = host_table_max(view->hosts, index), own, consumers;
-    run_table_used(runs_table(view->runs), index, &own, &consumers);
+    run_table_used_slots(runs_table(view->runs), index, &own, &consumers);
     struct limit limit = {
         .name = arena_printf(arena, "MXJ of host %s (%d)", host, max),
         .label = "MXJ",

@@ -98,17 +98,17 @@ static void test_it_goes_with_the_last_that_has_it(void **state)
 {
     struct submission *submission = submit();
     (void)state;
-    submission_hold(submission);
+    submission_add_run(submission);
     submission_leave(submission);
     assert_string_equal(submission->spec->command, "work");
-    submission_drop(submission);
+    submission_remove_run(submission);
     submission = submit();
-    submission_hold(submission);
-    submission_drop(submission);
+    submission_add_run(submission);
+    submission_remove_run(submission);
     assert_string_equal(submission->spec->command, "work");
     submission_leave(submission);
     submission_leave(NULL);
-    submission_drop(NULL);
+    submission_remove_run(NULL);
 }
 
 int main(void)
