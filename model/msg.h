@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* msg.h: every message that sites, broker, hosts and the command line exchange.
  *
- * Each message states a whole fact and is harmless when repeated or late. The
- * codec (proto/codec) has checked every field against bounds.h before a step
- * machine sees it: names are clean, counts and numbers in range, enums known.
- * What a name *means* is for the receiver to judge.
+ * Each message states a whole fact, so that it does no harm if it is repeated or late.
+ * The codec (proto/codec) has checked every field against bounds.h before a step
+ * machine sees it: names are clean, counts and numbers are in range, enums are known.
+ * The receiver decides what a name means.
  *
  * Units: milliseconds, bytes, KiB; whole slots.
  * Ownership: pointers are borrowed: on receipt they live until the step returns,
  * in an effect they live in the effects' arena. Texts are "" rather than NULL
- * unless a field says otherwise.
+ * unless the comment of a field says otherwise.
  * Source: ARCHITECTURE 2 (numbers in brackets below are its steps).
  * Layer: model. */
 #ifndef SUBLET_MODEL_MSG_H
@@ -30,44 +30,46 @@ enum role { ROLE_PROVIDER = 1, ROLE_CONSUMER = 2, ROLE_ADMIN = 4 };
 enum msg_kind {
     MSG_NONE,
     /* site <-> broker */
-    MSG_HELLO,        /* site: I am here, in this session */
+    MSG_HELLO,        /* site: opens a session */
     MSG_WELCOME,      /* broker: session accepted */
     MSG_USAGE,        /* site: heartbeat, totals, demand per lease */
     MSG_PONG,         /* broker: answers each USAGE */
     MSG_ERROR,        /* either: what was refused and why */
-    MSG_STATE,        /* provider: a lease as its books have it [Contract] */
+    MSG_STATE,        /* provider: a lease as in its ledger [Contract] */
     MSG_STATE_ASK,    /* broker: send STATE of this lease */
     MSG_FREEZE,       /* broker [1] */
     MSG_PROPOSE,      /* broker [3] */
-    MSG_CONTRACT,     /* broker: a lease as its consumer should see it [5] */
+    MSG_CONTRACT,     /* broker: a lease as its consumer is to see it [5] */
     MSG_CONTRACT_ACK, /* consumer */
-    MSG_DRAIN,        /* broker: an administrator's order, again until STATE names it */
+    MSG_DRAIN, /* broker: an administrator's order, repeated until STATE has it */
     /* consumer <-> provider, relayed by the broker */
-    MSG_START,           /* consumer [6] */
-    MSG_ATTEMPT_ASK,     /* consumer: how is this attempt? */
-    MSG_ATTEMPT_STATE,   /* provider [7, 8, 9]: the one answer to START, ASK, CONTROL,
-                            ACK; sent unasked on change, resent until ACK once ended */
-    MSG_ATTEMPT_ACK,     /* consumer: the end is on record here, forget it [9] */
+    MSG_START,         /* consumer [6] */
+    MSG_ATTEMPT_ASK,   /* consumer: asks for the state of an attempt */
+    MSG_ATTEMPT_STATE, /* provider [7, 8, 9]: the answer to START, ASK, CONTROL and
+                          ACK; also sent on each change; once the attempt has
+                          ended, repeated until ACK */
+    MSG_ATTEMPT_ACK, /* consumer: the end is stored here, the provider may forget it [9]
+                      */
     MSG_ATTEMPT_CONTROL, /* consumer: suspend, resume, signal, kill */
     /* site <-> host, and relayed between sites for leased runs */
-    MSG_OUTPUT_ASK, /* send a piece of a run's output */
+    MSG_OUTPUT_ASK, /* asks for a piece of a run's output */
     MSG_OUTPUT,     /* the piece */
     /* consumer <-> provider again */
-    MSG_LEASE_LOAD, /* provider: what a lease's hosts are and how loaded, some or all
-                       of them; now and then, and when asked */
-    MSG_LEASE_LOAD_ASK, /* consumer: I know nothing of this lease's hosts */
+    MSG_LEASE_LOAD,     /* provider: resources and load of some or all hosts of a lease;
+                           periodically, and on request */
+    MSG_LEASE_LOAD_ASK, /* consumer: asks for them */
     /* site <-> sublet-host */
-    MSG_HOST_HELLO,   /* host: first of a session; then a RUN_STATE per run it has */
-    MSG_HOST_SYNCED,  /* host: that was all of them */
+    MSG_HOST_HELLO,   /* host: opens a session; a RUN_STATE for each run follows */
+    MSG_HOST_SYNCED,  /* host: all runs have been reported */
     MSG_HOST_WELCOME, /* site */
     MSG_HOST_ALIVE,   /* host: heartbeat */
     MSG_HOST_PONG,    /* site */
     MSG_RUN_START,    /* site: start a guard that waits */
-    MSG_RUN_GO,       /* site: guard is on record, begin */
+    MSG_RUN_GO,       /* site: the guard is stored, the run may start */
     MSG_RUN_CONTROL,  /* site: suspend, resume, signal, kill */
-    MSG_RUN_FORGET,   /* site: the end is on record, delete the run's directory */
-    MSG_RUN_STATE,    /* host: a run as it is; answers START, GO, CONTROL; on change */
-    MSG_HOST_LOAD,    /* host: what it is and how loaded it is, whole, now and then */
+    MSG_RUN_FORGET,   /* site: the end is stored, delete the run's directory */
+    MSG_RUN_STATE,    /* host: state of a run; answers START, GO, CONTROL; on change */
+    MSG_HOST_LOAD,    /* host: its resources and its load, complete, periodically */
     /* command line <-> site or broker */
     MSG_SUBMIT,
     MSG_JOB_CONTROL,
@@ -76,31 +78,32 @@ enum msg_kind {
     MSG_QUERY,    /* a listing */
     MSG_SET_RECLAIM,
     MSG_REPLY,
-    MSG_SNAPSHOT,     /* broker, of an administrator: a piece of a copy of its store */
-    MSG_SET_DRAIN,    /* drains a lease, or all of a site; or takes that back */
-    MSG_RECONFIG,     /* read the configuration anew */
+    MSG_SNAPSHOT,     /* an administrator asks the broker for a piece of its database */
+    MSG_SET_DRAIN,    /* drains a lease or a site, or ends that */
+    MSG_RECONFIG,     /* reads the configuration again */
     MSG_HOST_CONTROL, /* site: closes or opens a host */
     MSG_JOB_MOVE,     /* requeue, switch, btop, bbot */
     MSG_QUEUE_CONTROL,
-    /* broker -> site again; a kind stands where its number on the wire does */
-    MSG_LEASE_OPEN, /* broker: a leaf of a plan is to have a contract, again until
-                       STATE names it */
-    MSG_RECALL,     /* broker: a leaf's contract is to shrink, again until STATE names
-                       it */
+    /* broker -> site; the order of the kinds is that of the wire */
+    MSG_LEASE_OPEN, /* broker: a leaf of a plan is to have a contract; repeated until
+                       STATE has it */
+    MSG_RECALL,     /* broker: a leaf's contract is to shrink; repeated until STATE
+                       has it */
     MSG_EVICT,      /* broker: the consumer is lost for longer than its term, and the
-                       policy says ON_LOST=kill; again until nothing runs */
+                       policy has ON_LOST=kill; repeated until nothing runs */
     /* the user of an interactive job, and the guard of its run, by site and host */
-    MSG_STREAM_DOWN, /* user: input, and what has come of the output */
-    MSG_STREAM_UP,   /* guard: output, and what was taken of the input */
+    MSG_STREAM_DOWN, /* user: input, and how much output has arrived */
+    MSG_STREAM_UP,   /* guard: output, and how much input was accepted */
     /* jobs that are resized while they run */
-    MSG_RUN_RESIZE, /* site: other slots; the run's command is told, RUN_STATE answers
+    MSG_RUN_RESIZE, /* site: other slots; the notification command runs, RUN_STATE
+                     * answers
                      */
     MSG_JOB_RESIZE, /* command line */
     MSG_KINDS
 };
 
-/* One execution of one job, wherever it runs: the site whose job it is and the
- * attempt number that this site's journal gave it; never used again. */
+/* One execution of one job, on whatever host: the site that owns the job, and the
+ * attempt number from that site's journal, which is never used again. */
 struct run_id {
     const char *site;
     uint64_t attempt;
@@ -110,31 +113,31 @@ struct host_slots {
     const char *host;
     int n_slots;
 };
-/* Slots on all of them. */
+/* The sum of their slots. */
 int msg_sum_slots(const struct host_slots *hosts, int n_hosts);
-/* What is left until then, 1 at least; 0 where there is no such time. */
+/* The time left until `end_by_ms`, at least 1; 0 if `end_by_ms` is 0. */
 int64_t msg_end_within_ms(int64_t end_by_ms, int64_t now_ms);
 
-/* What a lease exports of a host besides slots, in MB: from the contract's beginning to
- * its end the consumer's alone, whoever holds the slots. What is not given is nobody's
- * in particular: both sides compete for what is free. */
+/* Memory or swap space of a host that a lease exports, in MB. From the beginning of the
+ * contract to its end only the consumer may use it, whichever side holds the slots. If
+ * it is not given, both sides compete for what is free. */
 enum space_kind { SPACE_MEM, SPACE_SWP, SPACES };
 struct space {
     bool is_given;
     int mib; /* not given: 0 */
 };
 
-/* One host of a lease: who holds and who uses how many of its exported slots. */
+/* One host of a lease: how many of its exported slots each side holds and uses. */
 struct host_split {
     const char *host;
-    int n_slots;            /* exported by the lease on this host */
-    int provider, consumer; /* held; in transit is what is left while frozen */
+    int n_slots;                      /* exported by the lease on this host */
+    int provider, consumer;           /* held; while frozen, the rest is in transit */
     int provider_used, consumer_used; /* running + suspended, at most held */
     bool is_down;                     /* unreachable, or closed by the provider */
     struct space spaces[SPACES];
 };
 
-/* How a site defines a shared resource: both must define it alike. */
+/* How a site defines a shared resource. Both sites must define it alike. */
 enum resource_trait {
     TRAIT_INCREASING = 1,
     TRAIT_CONSUMABLE = 2,
@@ -143,21 +146,21 @@ enum resource_trait {
     TRAITS = 15,
 };
 
-/* Instances of a shared resource that a lease exports: the consumer's alone, as SPACES
- * are. Not of each host: all leases of that consumer that name the provider's pool (a
- * place of its ResourceMap) have these instances together. */
+/* Instances of a shared resource that a lease exports. Only the consumer may use them.
+ * They are not per host: all leases of that consumer that name the same pool of the
+ * provider (a position in its ResourceMap) share these instances. */
 struct lease_resource {
     const char *name;
     int pool;
     int n_instances;
     int traits;        /* of enum resource_trait */
-    const char *hosts; /* of the lease, from which it is seen: names joined by blanks,
-                          in the lease's order; "": all of them */
+    const char *hosts; /* hosts of the lease that see it: names joined by blanks, in
+                          the order of the lease; "": all of them */
 };
 
-/* POOL: of a policy that exports to a pool. One contract (PROVIDER/POLICY/pool:NAME)
- * has the slots that are idle in it, one for each leaf of the plan that ever got some
- * (PROVIDER/POLICY/SITE:NODE) those that the leaf has. */
+/* LEASE_POOL: a policy that exports to a pool. One contract (PROVIDER/POLICY/pool:NAME)
+ * has the idle slots of the pool. Each leaf of the plan that ever got slots has a
+ * contract for them (PROVIDER/POLICY/SITE:NODE). */
 enum lease_type { LEASE_EXCLUSIVE, LEASE_SHARED, LEASE_POOL };
 
 enum lease_state {
@@ -182,7 +185,8 @@ enum interaction {
 /* What a job is: fixed at submission, travels with START and RUN_START. */
 struct job_spec {
     const char *name;
-    const char *user; /* who submitted; display, and the account where it is local */
+    const char
+        *user; /* who submitted it; for display, and the account on a local host */
     int64_t uid, gid;
     const char *queue;
     const char *command;                       /* given to /bin/sh -c */
@@ -196,11 +200,12 @@ struct job_spec {
     int n_hosts_asked;
     int64_t run_limit_ms; /* time in RUN; 0: none */
     bool is_rerunnable;
-    const char *const *res_reqs; /* -R, as given; they count for its own site alone */
+    const char *const
+        *res_reqs; /* -R, as given; only the job's own site applies them */
     int n_res_reqs;
     bool is_exclusive; /* -x: nothing else runs on its hosts */
-    /* From here on: as submitted, what its user asked for; with START and RUN_START,
-     * what its queue and application have made of that. */
+    /* The fields below: in SUBMIT what the user asked for; in START and RUN_START the
+     * result of that, the queue and the application. */
     const char *app;           /* application profile; "": none */
     const char *const *limits; /* "mem=1048576" and so on (model/job_rlimit.h) */
     int n_limits;
@@ -213,29 +218,29 @@ struct job_spec {
     int n_controls;
 };
 
-/* Whether a job's slots may change while it runs: when its user says so; also by
- * itself, up to the most that it asks for. */
+/* Whether a job's slots may change while it runs. RESIZABLE_YES: on its user's request.
+ * RESIZABLE_AUTO: also by the scheduler, up to the maximum that the job asks for. */
 enum resizable { RESIZABLE_NO, RESIZABLE_YES, RESIZABLE_AUTO };
 
-/* What a job waits for and where it stands among others: fixed at submission too, and
- * never told to another site or a host. */
+/* What a job waits for, and its rank among other jobs. Fixed at submission, and never
+ * sent to another site or to a host. */
 struct job_terms {
-    const char *depend;     /* -w as it was given; "": none */
-    const char *depend_on;  /* the same with ids for names (sched/pending/depend.h): the
-                               site's  to set */
-    int64_t begin_ms;       /* -b: not before this instant; 0: at once */
-    const char *project;    /* -P; "": "default" */
-    int64_t priority;       /* -sp: higher first in its queue */
-    bool has_slots;         /* -n was given; else the queue says how many */
-    int max_slots;          /* -n min,max; 0: as many as the spec has */
-    const char *user_group; /* -G: whose share counts; "": where its user stands */
-    enum resizable resizable;  /* -ar; on record: what its application made of it */
-    const char *resize_notify; /* -rnc: what is told of a resize; "": its application
-                                  says */
+    const char *depend;       /* -w as it was given; "": none */
+    const char *depend_on;    /* the same with ids instead of names
+                                 (sched/pending/depend.h); set by the site */
+    int64_t begin_ms;         /* -b: not before this instant; 0: at once */
+    const char *project;      /* -P; "": "default" */
+    int64_t priority;         /* -sp: higher first in its queue */
+    bool has_slots;           /* -n was given; if not, the queue has the number */
+    int max_slots;            /* -n min,max; 0: as many as the spec has */
+    const char *user_group;   /* -G: the group whose share counts; "": the user's own */
+    enum resizable resizable; /* -ar; when stored: combined with the application's */
+    const char *resize_notify; /* -rnc: notification command; "": that of the
+                                  application */
 };
 
-/* A run's life at the host that executes it.
- * UNKNOWN: no trace of it. WAITING: guard is up, without a go. */
+/* The state of a run at the host that executes it. UNKNOWN: the host has no trace of
+ * it. WAITING: its guard is up and has not received RUN_GO. */
 enum run_phase {
     RUN_UNKNOWN,
     RUN_WAITING,
@@ -246,15 +251,15 @@ enum run_phase {
 
 enum run_end {
     RUN_END_NONE,
-    RUN_END_EXITED,    /* code says which */
+    RUN_END_EXITED,    /* see `code` */
     RUN_END_SIGNALLED, /* code is the signal */
-    RUN_END_FAILED,    /* the command could not be begun: text says why */
-    RUN_END_LOST,      /* nobody knows: the guard is gone without an exit record */
-    RUN_END_LIMIT,     /* a limit ended it: the cause says which, code is its exit code,
-                        * or 128 and the signal */
+    RUN_END_FAILED,    /* the command could not be started; `text` has the reason */
+    RUN_END_LOST,      /* unknown: the guard is gone and left no exit record */
+    RUN_END_LIMIT,     /* ended by the limit in `cause`; `code` is its exit code, or
+                        * 128 + the signal */
 };
 
-/* What is behind an end. */
+/* The cause of an end. */
 enum run_cause {
     RUN_CAUSE_NONE,
     RUN_CAUSE_RUN_LIMIT,
@@ -263,31 +268,34 @@ enum run_cause {
     RUN_CAUSE_SWAP_LIMIT,
     RUN_CAUSE_PROCESS_LIMIT,
     RUN_CAUSE_THREAD_LIMIT,
-    RUN_CAUSE_PRE_EXEC, /* a command before it failed: the job itself never began */
+    RUN_CAUSE_PRE_EXEC, /* a pre-execution command failed: the job itself never started
+                         */
 };
 
 struct run_exit {
     enum run_end end;
     enum run_cause cause;
     int code;
-    int64_t start_ms, end_ms; /* wall clock of the host; 0: never began */
+    int64_t start_ms, end_ms; /* wall clock of the host; 0: never started */
     int64_t cpu_ms;
-    int64_t mem_kib;              /* peak */
-    int64_t out_bytes, err_bytes; /* of output kept with the run (no file named) */
+    int64_t mem_kib; /* peak */
+    int64_t out_bytes,
+        err_bytes; /* of output that is stored with the run (no file named) */
     const char *text;
     bool is_recalled; /* it was ended because its slots were recalled */
 };
 
 enum control_action { CONTROL_SIGNAL, CONTROL_SUSPEND, CONTROL_RESUME, CONTROL_KILL };
 
-/* The latest order about a run. `number` grows with each; an order whose number
- * was carried out already is answered and not repeated. */
+/* The latest order about a run. `number` grows with each order. An order whose number
+ * was already carried out is answered and not repeated. */
 struct run_control {
     uint64_t number; /* 0: none yet */
     enum control_action action;
-    int signal;  /* for CONTROL_SIGNAL; KILL with SIGKILL: at once, without a grace */
-    bool yields; /* SUSPEND: its slots are others' once it stands still. Of whoever
-                    schedules it: neither on the wire nor in a run's row */
+    int signal; /* of CONTROL_SIGNAL; SIGKILL with KILL: at once, without a grace period
+                 */
+    bool yields; /* SUSPEND: its slots are released once it is suspended. Only for the
+                    scheduler: neither on the wire nor in a run's row */
     int reasons; /* SUSPEND: enum halt_cause, added up; not in a run's row */
 };
 
@@ -296,39 +304,41 @@ enum output_stream { OUTPUT_OUT, OUTPUT_ERR };
 struct msg_hello {
     const char *name;
     int roles;   /* of enum role */
-    int n_books; /* leases it is provider of: as many STATEs follow WELCOME */
+    int n_books; /* leases that it provides: as many STATEs follow WELCOME */
     int64_t reclaim_delay_ms; /* the provider's value; 0: not configured */
 };
 
 struct msg_welcome {
     bool is_accepted;
-    uint64_t min_session; /* refused: say HELLO again, above this */
+    uint64_t min_session; /* refused: repeat HELLO with a session above this */
     const char *text;     /* refused: why */
     int64_t lost_after_ms;
 };
 
 struct lease_demand {
     const char *lease;
-    uint64_t epoch; /* that the consumer goes by */
-    int n_used;     /* slots of its jobs there: sent, running, suspended */
-    int n_waiting;  /* slots of its waiting jobs that may use this lease */
-    bool
-        is_unnamed; /* none of its queues may use a host of it; told until it is made */
+    uint64_t epoch;  /* that the consumer has */
+    int n_used;      /* slots of its jobs there: sent, running, suspended */
+    int n_waiting;   /* slots of its waiting jobs that may use this lease */
+    bool is_unnamed; /* none of its queues may use a host of it; reported until the
+                      contract is made */
 };
 
-/* What waits in a queue and may go to borrowed hosts. */
+/* Jobs that wait in a queue and may run on borrowed hosts. */
 struct queue_demand {
     const char *queue;
     int n_waiting; /* slots */
 };
 
-/* Its jobs by state, elements of arrays one by one; ended ones until they are cleaned.
+/* Jobs by state. Each element of an array counts; ended jobs count until they are
+ * cleaned.
  */
 struct msg_job_counts {
     int pend, psusp, run, ususp, ssusp, unkwn, done, exit;
 };
 
-/* How many passes took at most so many microseconds, and more than the field before. */
+/* Number of passes by duration: at most so many microseconds, and more than the field
+ * before. */
 struct msg_pass_times {
     uint64_t us100, us250, us1000, us2500, us10000, us50000, us250000, us1000000;
 };
@@ -337,14 +347,14 @@ struct msg_usage {
     uint64_t seq;
     int n_own, n_own_used; /* slots of its own hosts (MXJ), used by its own jobs */
     int n_lent, n_borrowed;
-    int n_idle;    /* slots it could start a job on now */
+    int n_idle;    /* slots on which it could start a job now */
     int n_waiting; /* slots of its waiting jobs */
     struct msg_job_counts jobs;
     uint64_t n_passes, passes_us; /* of its scheduler since it started */
     struct msg_pass_times pass_times;
     const struct lease_demand *demands; /* of the leases it is consumer of */
     int n_demands;
-    const struct queue_demand *queues; /* where something waits */
+    const struct queue_demand *queues; /* queues with waiting jobs */
     int n_queues;
 };
 
@@ -358,25 +368,26 @@ struct msg_error {
     int about; /* the msg_kind that was refused; 0: none */
 };
 
-/* Slots of a contract that are wanted back: after the time it holds no more than so
- * many. Several of one contract stand in the order of their deadlines, each lower. */
+/* Slots of a contract that are recalled: after the deadline the contract holds at most
+ * `n_held`. Several recalls of one contract are ordered by deadline, with falling
+ * `n_held`. */
 struct recall {
     int n_held;
-    int64_t left_ms; /* from when this is said */
+    int64_t left_ms; /* from the time of the message */
 };
 
-/* What of a lease its provider alone knows. epoch 0: no such lease here. */
+/* What only the provider of a lease knows. epoch 0: the provider has no such lease. */
 struct msg_state {
     const char *lease; /* id */
     uint64_t epoch;
     enum lease_type type;
     bool is_made;
-    bool is_withdrawn; /* draining: nothing new starts */
-    bool is_ended;     /* withdrawn, and nothing is left of it */
+    bool is_withdrawn; /* draining: no new job starts */
+    bool is_ended;     /* withdrawn, and nothing of it runs any more */
     bool is_frozen;
-    uint64_t freeze;      /* the highest freeze number seen */
-    uint64_t drain;       /* number of the latest DRAIN; 0: none ever */
-    bool is_drained;      /* what that said: withdrawn, whatever the policies say */
+    uint64_t freeze; /* the highest freeze number seen */
+    uint64_t drain;  /* number of the latest DRAIN; 0: none ever */
+    bool is_drained; /* content of that DRAIN: withdrawn, regardless of the policies */
     int provider_waiting; /* slots of the provider's waiting jobs that fit */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
@@ -384,12 +395,13 @@ struct msg_state {
     int n_hosts;
     const struct lease_resource *resources;
     int n_resources;
-    const char *reason;     /* of the last change that the provider made by itself */
+    const char *reason;     /* of the last change by the provider itself */
     bool ends_lost;         /* ON_LOST=kill */
     bool takes_interactive; /* INTERACTIVE=Y */
-    uint64_t last_attempt;  /* the highest of its consumer that was decided */
+    uint64_t last_attempt;  /* the highest attempt of its consumer that was decided */
     uint64_t recall;        /* number of the latest RECALL; 0: none ever ... */
-    const struct recall *recalls; /* ... and what of it is not home yet */
+    const struct recall
+        *recalls; /* ... and the slots of it that are not returned yet */
     int n_recalls;
 };
 
@@ -410,29 +422,30 @@ struct msg_propose {
     int n_hosts;
 };
 
-/* The number grows with each order about a lease; one that is not above the last is
- * answered and changes nothing. */
+/* The number grows with each order about a lease. An order whose number is not above
+ * the last one is answered and changes nothing. */
 struct msg_drain {
     const char *lease;
     uint64_t number;
     bool is_drained;
-    uint64_t raise_above; /* the provider has lost its books: it goes on above this
-                             epoch, where it is not above it; 0: it has not */
+    uint64_t raise_above; /* the provider has lost its ledger and raises its epoch above
+                             this one; 0: it has not lost it */
 };
 
-/* All that is wanted back of a contract; the number grows with each about it, and one
- * that is not above the last changes nothing. None: what was wanted is needed no more.
+/* All recalls of a contract. The number grows with each RECALL of the contract; one
+ * that is not above the last changes nothing. Without `recalls` the earlier ones are
+ * void.
  */
 struct msg_recall {
     const char *lease;
     uint64_t number;
-    bool is_whole; /* hosts come back whole */
+    bool is_whole; /* whole hosts are returned */
     const struct recall *recalls;
     int n_recalls;
 };
 
-/* Ends what the lease's consumer runs there, up to this attempt: what it starts when it
- * is back is above it. */
+/* Ends all runs of the lease's consumer up to this attempt. Attempts that the consumer
+ * starts after its return have higher numbers. */
 struct msg_evict {
     const char *lease;
     uint64_t attempt;
@@ -440,7 +453,7 @@ struct msg_evict {
 
 struct msg_contract {
     const char *lease;
-    uint64_t revision; /* grows within a session; a lower one is late */
+    uint64_t revision; /* grows within a session; a lower one is outdated */
     uint64_t epoch;
     enum lease_type type;
     enum lease_state state;
@@ -449,11 +462,11 @@ struct msg_contract {
     bool takes_interactive; /* its provider runs interactive jobs */
     const struct host_split *hosts;
     int n_hosts;
-    const char *const *queues;    /* of a leaf: the only ones whose jobs may use it */
+    const char *const *queues;    /* of a leaf: only jobs of these queues may use it */
     int n_queues;                 /* 0: all */
     int64_t grace_ms;             /* of a leaf: how long a recalled slot may be used */
-    const struct recall *recalls; /* what is wanted back of it */
-    bool is_whole;                /* ... by whole hosts */
+    const struct recall *recalls; /* recalled slots */
+    bool is_whole;                /* ... in whole hosts */
     int n_recalls;
     const struct lease_resource *resources;
     int n_resources;
@@ -472,9 +485,9 @@ struct msg_start {
     const struct host_slots *hosts; /* provider's own host names; first runs it */
     int n_hosts;
     struct job_spec spec;
-    int priority; /* of its queue: of what is recalled the least important goes first */
-    int64_t end_within_ms; /* its job ends so long from now at the latest, as others
-                              need its slots then; 0: no such time */
+    int priority;          /* of its queue: a recall ends the lowest priority first */
+    int64_t end_within_ms; /* the time after which its job must have ended, because
+                              other jobs need the slots; 0: no such time */
 };
 
 struct msg_attempt { /* ATTEMPT_ASK, ATTEMPT_ACK */
@@ -482,14 +495,14 @@ struct msg_attempt { /* ATTEMPT_ASK, ATTEMPT_ACK */
 };
 
 enum attempt_state {
-    ATTEMPT_TAKEN,   /* a slot is given, the guard is being started */
-    ATTEMPT_REFUSED, /* never began and never will */
+    ATTEMPT_TAKEN,   /* admitted: the guard is being started */
+    ATTEMPT_REFUSED, /* never started and never will */
     ATTEMPT_RUNNING,
     ATTEMPT_SUSPENDED,
     ATTEMPT_ENDED,
-    ATTEMPT_LOST,   /* not in the books, and not above what was decided: never began, or
-                       acknowledged long ago */
-    ATTEMPT_ABSENT, /* above the high-water mark: START never arrived */
+    ATTEMPT_LOST,   /* not in the ledger, and not above the decided attempts: never
+                       started,   or acknowledged long ago */
+    ATTEMPT_ABSENT, /* above the decided attempts: START never arrived */
 };
 
 struct msg_attempt_state {
@@ -508,7 +521,7 @@ struct msg_attempt_control {
 
 struct msg_output_ask {
     struct run_id run;
-    uint64_t request; /* chosen by the asker, comes back with the piece */
+    uint64_t request; /* chosen by the sender, returned with the piece */
     enum output_stream stream;
     int64_t offset;
     int n_bytes; /* at most OUTPUT_CHUNK_MAX */
@@ -521,51 +534,51 @@ struct msg_output {
     int64_t offset;
     const uint8_t *bytes;
     int n_bytes;
-    bool is_end;  /* nothing more now; for an ended run: ever */
+    bool is_end;  /* no more output now; for an ended run: at all */
     bool is_gone; /* no such output here */
 };
 
-/* One thing that a host tells of itself: a load index, a static resource, one that
- * its administrator gave it or that a program of his measures (docs/resources.md). */
+/* One value that a host reports: a load index, a static resource, or a resource that
+ * its administrator defined or measures by a program (docs/resources.md). */
 struct load_value {
     const char *name;
-    const char *value; /* as text: what type it is, the site knows */
-    bool is_exclusive; /* only jobs that ask for it may come here */
+    const char *value; /* as text; the site knows the type */
+    bool is_exclusive; /* only jobs that ask for it may run on this host */
 };
 
 struct lease_load_host {
     const char *host;                /* the provider's name for it */
-    const struct load_value *values; /* all that is known of it */
+    const struct load_value *values; /* all that are known */
     int n_values;
     const struct load_value
         *thresholds; /* its own, as "0.7/2.0" (sched/resource/load_threshold.h) */
     int n_thresholds;
 };
 
-/* Both: offsets count the bytes of a stream since its run began, so that what comes
- * twice, late or not at all does no harm. Neither side has more than STREAM_WINDOW
- * bytes on the way that the other has not said to have. */
+/* In both messages, offsets count the bytes of a stream since its run started, so that
+ * messages may be repeated, late or lost. A side sends at most STREAM_WINDOW bytes that
+ * the other side has not acknowledged. */
 struct msg_stream_down {
-    struct run_id run; /* of the user: site "", and attempt 0 where none is known */
-    const char *job;   /* of the user; to a host "" */
+    struct run_id run; /* from the user: site "", and attempt 0 if it is unknown */
+    const char *job;   /* from the user; to a host "" */
     int64_t got_out, got_err; /* bytes of its output that have arrived */
     int64_t offset;           /* of its input */
     const uint8_t *bytes;
     int n_bytes;
-    bool is_end;   /* no input behind these */
-    bool is_again; /* nothing has come for a while: what has not arrived is resent */
-    int n_rows, n_columns; /* of the user's terminal; 0: it has none */
+    bool is_end;   /* the input ends with these */
+    bool is_again; /* a time-out: bytes that have not arrived are to be resent */
+    int n_rows, n_columns; /* of the user's terminal; 0: the user has none */
 };
 
 struct msg_stream_up {
-    struct run_id run; /* attempt 0: there is none now */
+    struct run_id run; /* attempt 0: the job does not run now */
     const char *job;   /* to the user; from a host "" */
     enum output_stream stream;
     int64_t offset;
     const uint8_t *bytes;
     int n_bytes;
-    int64_t got_in;   /* bytes of the input that were taken */
-    bool is_over;     /* the job's processes are gone: what comes is all there is */
+    int64_t got_in; /* bytes of the input that were accepted */
+    bool is_over;   /* the job's processes are gone: the output is complete with this */
     const char *note; /* of the site, for the user to read; "": none */
 };
 
@@ -577,7 +590,7 @@ struct msg_lease_load {
 
 struct msg_host_hello {
     const char *name;
-    const char *boot_id; /* of the machine: runs of an earlier boot are gone */
+    const char *boot_id; /* of the machine; runs of an earlier boot are gone */
     int n_cpus;
 };
 
@@ -590,8 +603,8 @@ struct run_load {
     int64_t cpu_ms; /* until now */
 };
 
-/* All that it has to tell: of values, what is left out is not known any more; of runs,
- * what is left out is as it was. */
+/* All values of a host. A value that is missing is no longer known. A run that is
+ * missing has not changed. */
 struct msg_host_load {
     const struct load_value *values;
     int n_values;
@@ -606,15 +619,16 @@ struct msg_run_start {
     const struct host_slots *hosts;
     int n_hosts;
     struct job_spec spec;
-    const char *account;   /* "": the daemon's own; else whom it runs as, never root
-                              for a leased job */
-    int64_t terminate_ms;  /* between the signals that end it; 0: the host's default */
+    const char *account; /* the account it runs as, never root for a leased job;
+                            "": that of the daemon */
+    int64_t
+        terminate_ms; /* time between the signals that end it; 0: the host's default */
     int64_t end_within_ms; /* as in START */
 };
 
 struct msg_run_go {
     struct run_id run;
-    uint64_t token; /* the guard that may begin; another one refuses */
+    uint64_t token; /* the guard that may start; another guard refuses */
 };
 
 struct msg_run_control {
@@ -623,21 +637,21 @@ struct msg_run_control {
 };
 
 enum resize_event { RESIZE_NONE, RESIZE_GROW, RESIZE_SHRINK };
-/* As a code, instead of its command's: the run stands still, its job has not begun, or
- * is over. */
+/* The code of a resize, instead of its command's, if the run is suspended, or its job
+ * has not started or is over. */
 enum { RESIZE_NOT_NOW = 256 };
 
-/* The number grows with each resize of a run; one that was answered is answered again,
- * and not repeated. */
+/* The number grows with each resize of a run. A resize that was already answered is
+ * answered again, and not repeated. */
 struct msg_run_resize {
     struct run_id run;
     uint64_t number;
     enum resize_event event;
-    const struct host_slots *hosts; /* that come, or go */
+    const struct host_slots *hosts; /* that are added, or released */
     int n_hosts;
-    const struct host_slots *all; /* that it has then */
+    const struct host_slots *all; /* all slots of the run afterwards */
     int n_all;
-    const char *command; /* that is told; "": none */
+    const char *command; /* the notification command; "": none */
 };
 
 struct msg_run { /* RUN_FORGET */
@@ -651,17 +665,16 @@ struct msg_run_state {
     int64_t start_ms;
     uint64_t control_done;
     struct run_exit exit; /* ENDED */
-    uint64_t resize_done; /* number of the last resize that is over ... */
-    int resize_code;      /* ... and what its command exited with; 0: it agrees */
+    uint64_t resize_done; /* number of the last completed resize ... */
+    int resize_code;      /* ... and the exit code of its command; 0: accepted */
 };
 
 struct msg_submit {
     uint64_t request;
-    struct job_spec
-        spec; /* queue "": the default; uid and user are the site's to set */
+    struct job_spec spec; /* queue "": the default; the site sets uid and user */
     struct job_terms terms;
-    uint64_t bare_limits; /* 1 << enum job_rlimit, added up: sizes that were given
-                             without a unit, which is the site's */
+    uint64_t bare_limits; /* sum of 1 << enum job_rlimit: sizes that were given without
+                             a unit, for which the site's unit counts */
 };
 
 struct msg_job_control {
@@ -673,9 +686,9 @@ struct msg_job_control {
 };
 
 enum job_move {
-    MOVE_REQUEUE, /* ends it, and it waits again */
+    MOVE_REQUEUE, /* ends its run, and the job is pending again */
     MOVE_SWITCH,  /* to another queue */
-    MOVE_TOP,     /* before or behind all that are like it but for their submission */
+    MOVE_TOP,     /* before or behind all jobs of its queue and priority */
     MOVE_BOTTOM,
 };
 
@@ -688,10 +701,10 @@ struct msg_job_move {
 };
 
 enum job_resize_order {
-    JOB_RESIZE_TO,      /* so many slots, by growing or by giving up the last ones */
-    JOB_RESIZE_RELEASE, /* gives up these */
-    JOB_RESIZE_KEEP,    /* gives up all but these */
-    JOB_RESIZE_CANCEL,  /* asks for no more than it has */
+    JOB_RESIZE_TO,      /* to `n_slots`: adds slots, or releases the last ones */
+    JOB_RESIZE_RELEASE, /* releases these hosts */
+    JOB_RESIZE_KEEP,    /* releases all but these hosts */
+    JOB_RESIZE_CANCEL,  /* withdraws the request for more slots */
 };
 
 struct msg_job_resize {
@@ -699,10 +712,10 @@ struct msg_job_resize {
     enum job_resize_order order;
     int n_slots; /* TO */
     const struct host_slots
-        *hosts; /* RELEASE, KEEP; n_slots 0: all that it has there */
+        *hosts; /* RELEASE, KEEP; n_slots 0: all slots on that host */
     int n_hosts;
-    bool is_last;    /* RELEASE, KEEP: it asks for no more either */
-    const char *job; /* or an array: all its elements that can take it */
+    bool is_last;    /* RELEASE, KEEP: also withdraws the request for more slots */
+    const char *job; /* a job, or an array: all elements that can be resized */
 };
 
 enum queue_order { QUEUE_OPEN, QUEUE_CLOSE, QUEUE_ACTIVATE, QUEUE_INACTIVATE };
@@ -755,14 +768,14 @@ struct msg_query {
     const char *project;             /* limits; "": of all */
     const char *provider, *consumer; /* leases, of this site; "": of any */
     int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
-    bool with_ended; /* jobs, leases; limits: those of which nothing is used */
+    bool with_ended; /* jobs, leases; limits: also unused ones */
     bool configured; /* limits: as configured */
     bool exported;   /* hosts -e */
     bool shared;     /* hosts -s: shared resources, not hosts */
-    const char *res_req; /* load, hosts: those that match; "": all */
+    const char *res_req; /* load, hosts: only hosts that match; "": all */
     const char *after;   /* page: rows behind this id; "": from the first */
     int limit;           /* rows; 0: as many as a page takes */
-    int last;            /* history, events: the last so many behind `after`; 0: all */
+    int last;       /* history, events: so many of the latest after `after`; 0: all */
     uint64_t since; /* leases, sites: of this revision (broker_look) or newer; not on
                        the wire */
 };
@@ -783,7 +796,7 @@ struct msg_set_drain {
     enum drain_scope scope;
     const char *name; /* of the lease or site */
     bool is_drained;  /* false: resume */
-    bool is_recovery; /* neither: the provider of the lease has lost its books */
+    bool is_recovery; /* neither: the provider of the lease has lost its ledger */
 };
 
 struct msg_host_control {
@@ -796,34 +809,34 @@ struct msg_reconfig {
     uint64_t request;
 };
 
-/* The copy is made at the first question; a REPLY without bytes and without is_end:
- * ask again, it is not ready. */
+/* The copy is made at the first request. A REPLY without bytes and without is_end means
+ * that it is not ready yet. */
 struct msg_snapshot {
     uint64_t request;
-    uint64_t ticket; /* chosen by the asker, the same in all its questions */
+    uint64_t ticket; /* chosen by the client, the same in all its requests */
     int64_t offset;
 };
 
 struct msg_reply {
     uint64_t request;
-    int code; /* 0, or enum err_code: then text says what, why, what to do */
+    int code; /* 0, or enum err_code with a text for the user */
     const char *text;
     const struct value *value; /* pure code fills this; the shell renders it ... */
     const char *json;          /* ... into this before it leaves; NULL: none */
-    const char *next; /* a listing: ask again with this as `after`; "": that was all */
+    const char *next; /* a listing: `after` of the next page; "": this was the last */
     const uint8_t *bytes; /* PEEK, SNAPSHOT */
     int n_bytes;
-    bool is_end; /* PEEK, SNAPSHOT: nothing more, ever */
+    bool is_end; /* PEEK, SNAPSHOT: the end */
 };
 
 struct msg {
     enum msg_kind kind;
-    /* Between site and broker, and site and host: the session it belongs to. The
-     * connecting side chooses the number at HELLO, above all that it used before;
-     * both sides put it on everything after. 0 with the command line. */
+    /* The session, between site and broker and between site and host. The connecting
+     * side chooses the number at HELLO, above all numbers that it used before. Both
+     * sides put it into all later messages. 0 for the command line. */
     uint64_t session;
-    /* Relayed messages: on the way to the broker whom it is for, on the way from it
-     * whom it is from. "": not relayed. */
+    /* Of relayed messages: the receiver on the way to the broker, the sender on the way
+     * from it. "": not relayed. */
     const char *site;
     union {
         struct msg_hello hello;
@@ -879,8 +892,9 @@ struct msg {
 
 /* "FREEZE" and so on, for logs and metrics; "?" for a number out of range. */
 const char *msg_kind_name(enum msg_kind kind);
-/* The borrowing site of a lease's id: what stands behind the second '/', and of a
- * pool's leaf before the ':'. Of what is idle in a pool "pool:NAME". `length` of it. */
+/* The consumer in a lease id: the text behind the second '/', and before the ':' if the
+ * lease is of a pool's leaf; "pool:NAME" for the idle slots of a pool. `length` is that
+ * of the text. */
 const char *msg_lease_consumer(const char *lease, size_t *length);
 /* Words of the enums as people and JSON see them ("pending", "shared", "lsf"). */
 const char *msg_lease_state_name(enum lease_state state);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_plan_live.c: see cmd_plan_live.h; and `sublet pools`. A federation most often has
+ * one pool, which then need not be named. Source: INTERFACES 3. */
+#include "cli/command/cmd_plan_live.h"
+
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/listing/listing.h"
+
+const struct call_option cmd_plan_live_pools_options[] = {
+    {NULL, NULL, NULL, false},
+};
+
+int cmd_plan_live_pools(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_POOLS);
+    return listing_run(call, &query, "pool", &columns_pools);
+}
+
+static int fetch(struct call *call, const struct msg_query *query,
+                 struct listing *listing)
+{
+    struct connect *connect;
+    struct err err;
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    int rc = listing_fetch(listing, connect, query, &err);
+    connect_free(connect);
+    return rc != 0 ? call_fail_err(&err) : CALL_OK;
+}
+
+/* The pool that is named, or the one that there is. */
+static int choose_pool(struct call *call, const char *given, const char **pool)
+{
+    struct msg_query query = listing_query(QUERY_POOLS);
+    struct listing listing = {NULL, NULL};
+    *pool = given;
+    int status = given != NULL ? CALL_OK : fetch(call, &query, &listing);
+    if (status == CALL_OK && given == NULL) {
+        const json_t *row = json_array_get(listing.rows, 0);
+        const char *name = json_string_value(json_object_get(row, "pool"));
+        *pool = arena_str(&call->arena, name);
+        status = name == NULL ? call_fail("plan: the broker has no pools")
+                 : json_array_size(listing.rows) > 1
+                     ? call_misuse(call, "the broker has several pools: give --pool "
+                                         "NAME, one that 'sublet pools' shows")
+                     : CALL_OK;
+    }
+    listing_free(&listing);
+    return status;
+}
+
+static bool is_asked_for(const json_t *row, const void *arg)
+{
+    const struct call *call = arg;
+    for (int i = 1; i < call->n_operands; i++) {
+        if (strcmp(json_string_value(json_object_get(row, "node")),
+                   call->operands[i]) == 0) {
+            return true;
+        }
+    }
+    return call->n_operands == 1;
+}
+
+static int check_found(const struct call *call, const struct listing *listing)
+{
+    size_t n_asked = (size_t)call->n_operands - 1;
+    return n_asked > 0 && json_array_size(listing->rows) == 0
+               ? call_fail(
+                     "plan: no node \"%s\" in the plan; with a file, also give --slots",
+                     call->operands[1])
+               : CALL_OK;
+}
+
+int cmd_plan_live_run(struct call *call, bool with_why)
+{
+    const char *given = call_value(call, "--pool");
+    if (!with_why && call->n_operands > 2) {
+        return call_misuse(call, "show: expected a pool or none");
+    }
+    if (!with_why && call->n_operands == 2) {
+        given = call->operands[1];
+    }
+    struct msg_query query = listing_query(QUERY_PLAN);
+    struct listing listing = {NULL, NULL};
+    int status = choose_pool(call, given, &query.name);
+    if (status == CALL_OK) {
+        status = fetch(call, &query, &listing);
+    }
+    if (status == CALL_OK && with_why) {
+        listing_filter(&listing, is_asked_for, call);
+        status = check_found(call, &listing);
+    }
+    if (status == CALL_OK) {
+        status =
+            listing_show(call, &listing, with_why ? &columns_plan_why : &columns_plan);
+    }
+    listing_free(&listing);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_reclaim_delay.c: `sublet reclaim-delay`: shows or sets the time between two
+ * rebalances. Units: a bare number is minutes, as MC_RECLAIM_DELAY; suffixes s m h d.
+ * Source: INTERFACES 3; ARCHITECTURE 5. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "cli/commands.h"
+#include "cli/connect.h"
+#include "cli/listing/listing.h"
+#include "model/msg.h"
+
+const struct call_option cmd_reclaim_delay_options[] = {
+    {"--lease", "ID", "for this lease only", false},
+    {"--provider", "SITE", "for all leases of this provider", false},
+    {NULL, NULL, NULL, false},
+};
+
+static int set_delay(struct call *call, struct msg *msg)
+{
+    struct connect *connect;
+    struct msg_reply reply;
+    struct err err;
+    int status = CALL_OK;
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    if (connect_ask(connect, msg, &msg->set_reclaim.request, CONNECT_PATIENCE_MS,
+                    &call->arena, &reply, &err) != 0) {
+        status = call_fail_err(&err);
+    } else if (reply.text[0] != '\0') {
+        call_say("%s", reply.text);
+    }
+    connect_free(connect);
+    return status;
+}
+
+/* Whom the options name; all leases without one. */
+static int read_scope(const struct call *call, enum reclaim_scope *scope,
+                      const char **name)
+{
+    const char *lease = call_value(call, "--lease");
+    const char *provider = call_value(call, "--provider");
+    if (lease != NULL && provider != NULL) {
+        return call_misuse(call, "--lease and --provider together, expected one");
+    }
+    *scope = lease != NULL      ? RECLAIM_LEASE
+             : provider != NULL ? RECLAIM_PROVIDER
+                                : RECLAIM_ALL;
+    *name = lease != NULL ? lease : provider != NULL ? provider : "";
+    return CALL_OK;
+}
+
+int cmd_reclaim_delay_run(struct call *call)
+{
+    struct msg msg = {.kind = MSG_SET_RECLAIM};
+    struct msg_set_reclaim *set = &msg.set_reclaim;
+    struct err err;
+    int status = read_scope(call, &set->scope, &set->name);
+    if (status != CALL_OK) {
+        return status;
+    }
+    if (call->n_operands == 0) {
+        struct msg_query query = listing_query(QUERY_RECLAIM);
+        query.name = set->name;
+        return listing_run(call, &query, "lease or provider", &columns_reclaim);
+    }
+    if (call->n_operands > 1) {
+        return call_misuse(call, "more than one value");
+    }
+    if (strcmp(call->operands[0], "default") == 0) {
+        set->delay_ms = -1;
+    } else if (conf_parse_duration(call->operands[0], 60000, &set->delay_ms, &err) !=
+               0) {
+        return call_misuse(call, "%s", err.text);
+    }
+    return set_delay(call, &msg);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_resreq.c: `sublet resreq check` and `match`: requirement strings without a
+ * daemon. */
+#include "cli/cmd_resreq.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command/resreq_hosts.h"
+#include "cli/commands.h"
+
+const struct call_option cmd_resreq_options[] = {
+    {"--lenient", NULL, "as with LSF_STRICT_RESREQ=N", false},
+    {"--all", NULL, "check: every section, not select alone", false},
+    {"--hosts", "FILE", "match: file of hosts, one JSON object on each line", false},
+    {"--local", "HOST", "match: the host that type==local means", false},
+    {NULL, NULL, NULL, false},
+};
+
+/* Shows what is wrong, on standard error; returns CALL_BAD_RESREQ. */
+static int refuse(struct call *call, const struct resreq_error *fault,
+                  const char *consequence)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s%s\n%s\n", fault->text, consequence,
+            resreq_error_pointer(&call->arena, fault->source, fault->at, fault->hint));
+    return CALL_BAD_RESREQ;
+}
+
+/* Warnings, on standard error. */
+static void show_notes(struct call *call, const struct resreq_notes *notes)
+{
+    fflush(stdout);
+    for (const struct resreq_note *note = notes->first; note != NULL;
+         note = note->next) {
+        fprintf(stderr, "Warning in resource requirement string:\n%s\n",
+                resreq_error_pointer(&call->arena, note->source, note->at, note->text));
+    }
+}
+
+int cmd_resreq_check(struct call *call, const char *const *strings, int n_strings,
+                     bool is_lenient, enum resreq_reading reading)
+{
+    struct resources *resources = resources_new();
+    struct resreq_rules rules = {
+        .language = {.resources = resources,
+                     .is_lenient = is_lenient,
+                     .is_open = true,
+                     .has_local = true},
+        .reading = reading,
+    };
+    struct resreq_strings from = {.strings = strings, .n_strings = n_strings};
+    struct resreq_notes notes = {.arena = &call->arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    int code = resreq_compile(&call->arena, &rules, &from, &resreq, &notes, &fault);
+    resources_free(resources);
+    if (code != 0) {
+        return refuse(call, &fault, RESREQ_NOT_SUBMITTED);
+    }
+    show_notes(call, &notes);
+    puts("Resource requirement string is valid.");
+    return call_finish_output();
+}
+
+/* ---------------------------------------------------------------- match */
+
+/* Hosts of no compute unit are not considered where the string has a cu section. */
+static bool is_considered(const struct resreq *resreq, const struct resreq_host *host)
+{
+    return (resreq->sections & 1U << RESREQ_CU) == 0 || host->has_cu;
+}
+
+static int print_matches(struct call *call, const struct resreq_hosts *hosts,
+                         const struct resreq *resreq, const struct resreq_local *local)
+{
+    int *rows = arena_alloc(&call->arena, (size_t)hosts->n_hosts + 1, sizeof(*rows));
+    int n_rows = resreq_list_hosts(resreq, hosts->table, local, rows);
+    for (int i = 0; i < n_rows; i++) {
+        if (is_considered(resreq, &hosts->hosts[rows[i]])) {
+            puts(hosts->hosts[rows[i]].name);
+        }
+    }
+    return call_finish_output();
+}
+
+static int match_among(struct call *call, const struct resreq_hosts *hosts)
+{
+    const char *name = call_value(call, "--local");
+    int local_row = name != NULL ? resreq_hosts_find(hosts, name) : -1;
+    if (name != NULL && local_row < 0) {
+        return call_fail("resreq: --local %s: no such host in %s", name,
+                         call_value(call, "--hosts"));
+    }
+    struct resreq_rules rules = {
+        .language = {.resources = hosts->resources,
+                     .is_lenient = call_has(call, "--lenient"),
+                     .has_local = name != NULL},
+        .reading = RESREQ_READ_ALL,
+        .defaults_any = name == NULL,
+    };
+    struct resreq_strings from = {
+        .strings = (const char *const *)call->operands + 1,
+        .n_strings = call->n_operands - 1,
+    };
+    struct resreq_notes notes = {.arena = &call->arena};
+    struct resreq_local local = {.type = "", .model = ""};
+    struct resreq_error fault;
+    struct resreq resreq;
+    if (resreq_compile(&call->arena, &rules, &from, &resreq, &notes, &fault) != 0) {
+        return refuse(call, &fault, "");
+    }
+    show_notes(call, &notes);
+    if (name != NULL) {
+        local.type = resource_table_text(hosts->table, local_row, RESOURCE_TYPE);
+        local.model = resource_table_text(hosts->table, local_row, RESOURCE_MODEL);
+    }
+    return print_matches(call, hosts, &resreq, &local);
+}
+
+static int match_run(struct call *call)
+{
+    const char *file = call_value(call, "--hosts");
+    struct resreq_hosts hosts;
+    struct err err;
+    if (file == NULL) {
+        return call_misuse(call, "match needs --hosts FILE");
+    }
+    int status = resreq_hosts_read(&hosts, &call->arena, file, &err) == 0
+                     ? match_among(call, &hosts)
+                     : call_fail("resreq: %s", err.text);
+    resreq_hosts_release(&hosts);
+    return status;
+}
+
+int cmd_resreq_run(struct call *call)
+{
+    const char *what = call->n_operands > 0 ? call->operands[0] : "";
+    if (strcmp(what, "check") != 0 && strcmp(what, "match") != 0) {
+        return call_misuse(call, "expected check or match, then STRING...");
+    }
+    if (call->n_operands < 2) {
+        return call_misuse(call, "no requirement string");
+    }
+    if (strcmp(what, "match") == 0) {
+        return call_has(call, "--all") ? call_misuse(call, "--all requires check")
+                                       : match_run(call);
+    }
+    if (call_has(call, "--hosts") || call_has(call, "--local")) {
+        return call_misuse(call, "--hosts and --local go with match");
+    }
+    return cmd_resreq_check(call, (const char *const *)call->operands + 1,
+                            call->n_operands - 1, call_has(call, "--lenient"),
+                            call_has(call, "--all") ? RESREQ_READ_ALL
+                                                    : RESREQ_READ_SELECT);
+}

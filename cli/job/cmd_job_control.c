@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_job_control.c: `sublet kill`, `stop` and `resume`: orders about jobs, many in one
+ * line. Source: INTERFACES 3; LSF's bkill, bstop, bresume. */
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/connect.h"
+#include "cli/job_operand.h"
+#include "model/msg.h"
+
+const struct call_option cmd_job_control_options[] = {
+    {"-s", "SIGNAL", "send this signal instead: USR1, SIGUSR1 or 10", false},
+    {NULL, NULL, NULL, false},
+};
+
+/* "USR1", "SIGUSR1", "10"; 0 where it is none. */
+static int read_signal(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (end != text && *end == '\0') {
+        return number > 0 && number < NSIG ? (int)number : 0;
+    }
+    if (strncasecmp(text, "SIG", 3) == 0) {
+        text += 3;
+    }
+    for (int i = 1; i < NSIG; i++) {
+        const char *name = sigabbrev_np(i);
+        if (name != NULL && strcasecmp(name, text) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* Ids, or one "0" for all of one's own. */
+static int check_jobs(const struct call *call)
+{
+    if (call->n_operands == 0) {
+        return call_misuse(call, "no job, expected its id, or 0 for all of your jobs");
+    }
+    for (int i = 0; i < call->n_operands; i++) {
+        const char *job = call->operands[i];
+        if (strcmp(job, "0") == 0 && call->n_operands == 1) {
+            continue;
+        }
+        if (!job_operand_is_valid(job)) {
+            return call_misuse(call,
+                               "'%s' is no job id, expected a number, or 0 alone "
+                               "for all of your jobs",
+                               job);
+        }
+    }
+    return CALL_OK;
+}
+
+/* A command takes JOBS_PER_COMMAND_MAX jobs, a line may have more. */
+static int send_orders(struct call *call, struct connect *connect,
+                       const struct msg_job_control *order)
+{
+    int status = CALL_OK;
+    for (int at = 0; at < call->n_operands; at += JOBS_PER_COMMAND_MAX) {
+        struct msg msg = {.kind = MSG_JOB_CONTROL, .job_control = *order};
+        struct msg_reply reply;
+        struct err err;
+        int left = call->n_operands - at;
+        msg.job_control.jobs = (const char *const *)call->operands + at;
+        msg.job_control.n_jobs =
+            left < JOBS_PER_COMMAND_MAX ? left : JOBS_PER_COMMAND_MAX;
+        if (connect_ask(connect, &msg, &msg.job_control.request, CONNECT_PATIENCE_MS,
+                        &call->arena, &reply, &err) != 0) {
+            status = call_fail_err(&err);
+        } else if (reply.text != NULL && reply.text[0] != '\0') {
+            puts(reply.text);
+        }
+    }
+    return status != CALL_OK ? status : call_finish_output();
+}
+
+static int order_jobs(struct call *call, const struct msg_job_control *order)
+{
+    struct connect *connect;
+    struct err err;
+    int status = check_jobs(call);
+    if (status != CALL_OK) {
+        return status;
+    }
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    status = send_orders(call, connect, order);
+    connect_free(connect);
+    return status;
+}
+
+int cmd_job_control_kill(struct call *call)
+{
+    struct msg_job_control order = {.action = CONTROL_KILL};
+    const char *name = call_value(call, "-s");
+    if (name != NULL) {
+        order.action = CONTROL_SIGNAL;
+        order.signal = read_signal(name);
+        if (order.signal == 0) {
+            return call_misuse(call,
+                               "-s: no signal '%s', expected a name as TERM or a "
+                               "number",
+                               name);
+        }
+    }
+    return order_jobs(call, &order);
+}
+
+int cmd_job_control_stop(struct call *call)
+{
+    return order_jobs(call, &(struct msg_job_control){.action = CONTROL_SUSPEND});
+}
+
+int cmd_job_control_resume(struct call *call)
+{
+    return order_jobs(call, &(struct msg_job_control){.action = CONTROL_RESUME});
+}

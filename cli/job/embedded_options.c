@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedded_options.c: see embedded_options.h. */
+#include "cli/job/embedded_options.h"
+
+#include <string.h>
+
+enum { WORDS_MAX = 2 * CALL_OPTIONS_MAX };
+
+static const char mark[] = "#BSUB";
+
+struct words {
+    char *items[WORDS_MAX + 3]; /* as a command line: program, command, ... NULL */
+    int count;
+};
+
+/* One word of the line, without its quotes; NULL: the line is over. `*at` moves on. */
+static char *take_word(struct arena *arena, const char **at, bool *is_open)
+{
+    const char *from = *at + strspn(*at, " \t\r");
+    size_t left = strcspn(from, "\n");
+    char *word = arena_alloc(arena, left + 1, 1);
+    size_t length = 0;
+    char quote = '\0';
+    if (left == 0 || *from == '#') {
+        return NULL;
+    }
+    for (; *from != '\0' && *from != '\n'; from++) {
+        if (quote == '\0' && strchr(" \t\r", *from) != NULL) {
+            break;
+        }
+        if (quote == '\0' && (*from == '"' || *from == '\'')) {
+            quote = *from;
+        } else if (*from == quote) {
+            quote = '\0';
+        } else {
+            word[length++] = *from;
+        }
+    }
+    *is_open = quote != '\0';
+    *at = from;
+    return word;
+}
+
+static int split(struct call *call, const char *line, int number, struct words *words)
+{
+    const char *at = line + sizeof(mark) - 1;
+    bool is_open = false;
+    char *word;
+    while ((word = take_word(&call->arena, &at, &is_open)) != NULL) {
+        if (is_open) {
+            return call_fail("sub: line %d: a quote that does not end; no job was "
+                             "submitted",
+                             number);
+        }
+        if (words->count == WORDS_MAX + 2) {
+            return call_fail("sub: line %d: too many options in the script; no job was "
+                             "submitted",
+                             number);
+        }
+        words->items[words->count++] = word;
+    }
+    return CALL_OK;
+}
+
+static int put_first(struct call *call, const struct call *from)
+{
+    if (from->n_operands > 0) {
+        return call_fail("sub: %s %s: expected options alone, the command is the "
+                         "script; no job was submitted",
+                         mark, from->operands[0]);
+    }
+    if (from->n_given + call->n_given > CALL_OPTIONS_MAX) {
+        return call_fail("sub: too many options in the script; no job was submitted");
+    }
+    memmove(call->given + from->n_given, call->given,
+            (size_t)call->n_given * sizeof(call->given[0]));
+    memcpy(call->given, from->given, (size_t)from->n_given * sizeof(call->given[0]));
+    call->n_given += from->n_given;
+    return CALL_OK;
+}
+
+static bool is_marked(const char *line)
+{
+    size_t length = sizeof(mark) - 1;
+    return strncmp(line, mark, length) == 0 &&
+           (line[length] == '\0' || strchr(" \t\r\n", line[length]) != NULL);
+}
+
+int embedded_options_read(struct call *call, const char *script)
+{
+    const struct command commands[] = {*call->command, {.name = NULL}};
+    struct words *words = arena_alloc(&call->arena, 1, sizeof(*words));
+    struct call *inner = arena_alloc(&call->arena, 1, sizeof(*inner));
+    int status = CALL_OK, number = 1;
+    words->items[words->count++] = arena_str(&call->arena, "sublet");
+    words->items[words->count++] = arena_str(&call->arena, call->command->name);
+    for (const char *line = script; status == CALL_OK && *line != '\0'; number++) {
+        if (is_marked(line)) {
+            status = split(call, line, number, words);
+        }
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    if (status != CALL_OK || words->count == 2) {
+        return status;
+    }
+    status = call_read(inner, commands, words->count, words->items);
+    if (status == CALL_OK) {
+        status = put_first(call, inner);
+    }
+    arena_release(&inner->arena); /* options lie in the script's words */
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listing.h: asks for a listing page by page and shows it: as JSON, table or blocks.
+ *
+ * --json prints the daemon's object as it is, pages merged; -o, --sort, --noheader and
+ * -l change what is shown of it. Filters that a query does not know are applied here,
+ * to JSON and table alike.
+ * Order: the daemon's, unless --sort says otherwise; ties keep it.
+ * Ownership: a listing owns its JSON until listing_free.
+ * Layer: cli. */
+#ifndef SUBLET_CLI_LISTING_LISTING_H
+#define SUBLET_CLI_LISTING_LISTING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "cli/call.h"
+#include "cli/connect.h"
+#include "cli/listing/columns.h"
+#include "model/msg.h"
+
+/* --json --noheader -o --sort: every listing takes them. */
+extern const struct call_option listing_options[];
+
+struct listing {
+    json_t *object; /* schema_version and one array */
+    json_t *rows;   /* that array, borrowed */
+};
+
+/* A query that asks for everything of that kind. */
+struct msg_query listing_query(enum query_kind kind);
+
+/* Asks until the last page and adds the rows to what `listing` (zeroed at first) has.
+ */
+int listing_fetch(struct listing *listing, struct connect *connect,
+                  const struct msg_query *query, struct err *err) MUST_CHECK;
+/* One page only, for who goes on by himself. */
+int listing_fetch_page(struct listing *listing, struct connect *connect,
+                       const struct msg_query *query, struct err *err) MUST_CHECK;
+void listing_free(struct listing *listing);
+
+/* Keeps the rows that `keep` wants. */
+typedef bool (*listing_keep_fn)(const json_t *row, const void *arg);
+void listing_filter(struct listing *listing, listing_keep_fn keep, const void *arg);
+
+/* Shows it as the call's options ask; returns the exit status. */
+int listing_show(struct call *call, struct listing *listing,
+                 const struct columns *columns);
+
+/* One query for each operand (as `name`), or one for all: connects, and fetches into
+ * `listing`. Returns the exit status. `thing` names what an operand is, for errors. */
+int listing_gather(struct call *call, const struct msg_query *query, const char *thing,
+                   struct listing *listing);
+
+/* Most listings whole: gathered and shown. */
+int listing_run(struct call *call, const struct msg_query *query, const char *thing,
+                const struct columns *columns);
+
+/* Whose jobs a listing shows: -u USER, or -u all, which is ""; without -u one's own, or
+ * those of all users if jobs are named. */
+const char *listing_user(struct call *call, bool is_named);
+
+/* ---- tables, on standard output: with colour on a terminal, unless NO_COLOR is set */
+
+/* `columns` ends with a NULL heading; `rows` is an array of objects. */
+void table_print(struct arena *arena, const struct column *columns, const json_t *rows,
+                 bool has_heading);
+/* A block of "Heading: value" lines for each row; fields without a value are left out.
+ */
+void table_print_blocks(struct arena *arena, const struct column *columns,
+                        const json_t *rows);
+/* Which queues preempt which, as a matrix: a row for each queue that preempts another,
+ * a column for each queue that is preempted; "yes", or its preference. `queues` are
+ * rows of that listing, in whose order queues are shown. Prints nothing if none
+ * preempts. */
+void preempt_matrix_print(struct arena *arena, const json_t *queues, bool has_heading);
+
+#endif
