@@ -374,7 +374,7 @@ static void test_each_is_documented(void **state)
     assert_non_null(file);
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
     fclose(file);
-    char *table = strstr(text, "\n| pending | why |\n");
+    char *table = strstr(text, "\n| pending | meaning |\n");
     assert_non_null(table);
     char *end = strstr(table, "\n\n");
     assert_non_null(end);
