@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker_parts.h: the list of what a site is made of, for the files that join the
- * parts. The parts themselves do not know it. Layer: site. */
+/* parts.h: struct site, for the files that compose the site and dispatch its
+ * messages. The parts do not know it. Layer: site. */
 #ifndef SUBLET_SITE_PARTS_H
 #define SUBLET_SITE_PARTS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site.c: the composition: parts in order, their rows, the tick. */
+/* site.c: composes the site: creates its parts in order, loads their rows, and runs the
+ * tick. */
 #include "site/site.h"
 
 #include <stdlib.h>
@@ -333,7 +334,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
-    grants_refresh(site, effects); /* what has just changed is looked at now */
+    grants_refresh(site, effects); /* for what has just changed */
     recall_enforce_tick(site->recalls, now_ms, effects);
     lending_tick(site->lending, now_ms, effects);
     lease_load_tick(site, now_ms, effects);
@@ -361,7 +362,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     site_reload_tick(site, now_ms, effects);
 }
 
-/* Above the last bound a pass is only in n_passes. */
+/* A pass above the last bound is counted in n_passes only. */
 static void count_pass(struct site *site, int64_t took_us)
 {
     struct msg_pass_times *times = &site->pass_times;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site.h: one site as a step machine: its scheduler, its lending and its borrowing.
+/* site.h: a site as a state machine: its scheduler, its lending and its borrowing.
  *
  * site.c composes, site_dispatch.c has the table of messages. Clients' requests are in
  * site_api.h, what is shown in site_view.h; job_table.c has the table of jobs,
@@ -30,7 +30,7 @@
 #include "sched/resreq/resreq.h"
 #include "site/facts_config.h"
 
-/* What one amount of a resource in rusage is of. */
+/* What an amount of a resource in rusage applies to. */
 struct reserve_method {
     const char *resource;
     enum resreq_scope scope;
@@ -43,9 +43,9 @@ struct site_host {
     bool is_here;             /* HOSTS_HERE */
     struct window_list run_windows, dispatch_windows;
     struct load_thresholds thresholds; /* of load */
-    bool is_leaving; /* not configured any more; here until its last job has
+    bool is_leaving; /* not configured any more; kept until its last job has
                         ended */
-    int n_stay;      /* then what it had, for jobs that stood still; 0: not
+    int n_stay;      /* then its former slots, for suspended jobs; 0: not
                         known */
 };
 
@@ -104,34 +104,35 @@ struct site;
 struct site *site_new(const struct site_config *config);
 void site_free(struct site *site);
 
-/* What the journal had, in the order of enum row_kind; then the start: the boot counter
- * grows, the books are brought in line with the export plan. Only then events. */
+/* Loads the rows of the journal, in the order of enum row_kind. site_start follows: it
+ * increments the boot counter and adjusts the leases to the export policies. Events
+ * come only after it. */
 void site_load(struct site *site, const struct row *row);
 void site_start(struct site *site, int64_t now_ms, struct effects *effects);
 
 void site_step(struct site *site, const struct event *event, struct effects *effects);
 
-/* Another configuration while it runs: what runs goes on, books are brought in line
- * with the export plan, jobs of a queue that is gone wait until it is back, a host that
- * is gone takes nothing new. The name and whether there is a broker are fixed:
- * site_reload_check says so, and nothing changes. */
+/* Another configuration for a running site. Running jobs go on, leases are adjusted to
+ * the export policies, jobs of a queue that was removed wait until it is configured
+ * again, a host that was removed gets no new jobs. The name, and whether there is a
+ * broker, cannot change: site_reload_check refuses that, and changes nothing. */
 int site_reload_check(const struct site *site, const struct site_config *config,
                       struct err *err) MUST_CHECK;
 void site_reload(struct site *site, const struct site_config *config, int64_t now_ms,
                  struct effects *effects);
-/* One of its hosts, those that are leaving among them. */
+/* It is a host of the site, configured or leaving. */
 bool site_has_host(const struct site *site, const char *host);
 bool site_has_leaving(const struct site *site, const char *host);
 
-/* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
+/* When the next EVENT_TICK is due at the latest; INT64_MAX: only after another event.
  */
 int64_t site_wake_ms(const struct site *site);
 
-/* How often its jobs were preempted since it started. */
+/* How often jobs were preempted since the start. */
 uint64_t site_count_preemptions(const struct site *site);
-/* And suspended or ended for the load of a host. */
+/* How often jobs were suspended or ended for the load of a host. */
 uint64_t site_count_overloads(const struct site *site);
-/* The broker has welcomed it, and speaks. */
+/* It has a session with the broker. */
 bool site_is_connected(const struct site *site);
 
 /* For invariants and tests. */

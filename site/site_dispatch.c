@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_dispatch.c: see site_dispatch.h. Each handler hands its message to the part that
- * it is for; the table at the end says who may say what, and whether it must belong to
- * the session that its sender has now. */
+/* site_dispatch.c: see site_dispatch.h. Each handler passes its message to one
+ * part. The table at the end says which peers may send a message, and whether it must
+ * belong to the current session of its sender. */
 #include "site/site_dispatch.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "site/exchange/report_queue.h"
 #include "site/parts.h"
 
-/* A message on its way through the table. */
+/* A message that is dispatched. */
 struct call {
     const struct peer *from;
     const struct msg *msg;
@@ -90,7 +90,7 @@ static void on_welcome(struct site *site, const struct call *call,
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_new_session(site->lending, call->now_ms);
         lease_load_mark(site, true, call->now_ms);
-        /* Asked in a session that is over, they would wait for nothing. */
+        /* Their requests were sent in the last session and will not be answered. */
         waiters_expire(site->waiters, WAITER_BROKER, call->now_ms);
         pass_request_set(&site->pass_request);
     }
@@ -184,7 +184,7 @@ static void on_output_ask(struct site *site, const struct call *call,
     lending_output_ask(site->lending, call->msg, effects);
 }
 
-/* What a provider says is about a run of ours, and about one that we gave to it. */
+/* A provider may report only on runs of this site's jobs that it was given. */
 static bool is_from_its_provider(const struct site *site, const struct msg *msg,
                                  const struct run_id *run)
 {
@@ -256,8 +256,7 @@ static void on_stream_up(struct site *site, const struct call *call,
     }
 }
 
-/* Jobs that wait for load are looked at again no more often than this, however many
- * hosts tell of theirs. */
+/* Load reports cause at most one pass in this time, however many hosts report. */
 enum { LOAD_LOOK_MS = 5000 };
 
 static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
@@ -330,7 +329,7 @@ static void on_host_alive(struct site *site, const struct call *call,
     host_table_send(site->hosts, call->host, &msg, effects);
 }
 
-/* Processor time of jobs of this site that run on its host. */
+/* The processor time of this site's own jobs on the host. */
 static void take_use(struct site *site, const struct call *call)
 {
     const struct msg_host_load *load = &call->msg->host_load;
@@ -473,8 +472,8 @@ enum {
 };
 
 struct route {
-    handler_fn handler; /* NULL: not for a site */
-    int peers;          /* who may say it */
+    handler_fn handler; /* NULL: a site does not accept it */
+    int peers;          /* which peers may send it */
     bool is_in_session; /* of the uplink or the host: otherwise it counts for nothing */
 };
 
@@ -536,8 +535,8 @@ static void refuse(const struct call *call, struct effects *effects)
     }
 }
 
-/* True where the message belongs to the session that its sender has now; a client has
- * none. */
+/* True if the message belongs to the current session of its sender. A client has no
+ * session. */
 static bool is_current(struct site *site, struct call *call, struct effects *effects)
 {
     if (call->from->kind == PEER_CLIENT) {

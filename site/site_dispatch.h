@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_dispatch.h: every message that a site takes: from whom, in which session, and
- * who deals with it. Layer: site. */
+/* site_dispatch.h: all messages that a site accepts: from which peers, in which
+ * session, and their handlers. Layer: site. */
 #ifndef SUBLET_SITE_SITE_DISPATCH_H
 #define SUBLET_SITE_SITE_DISPATCH_H
 
@@ -9,8 +9,8 @@
 
 struct site;
 
-/* EVENT_MESSAGE. What is not for its sender to say, or of another session, changes
- * nothing; a client and a host are told so. */
+/* EVENT_MESSAGE. A message that its sender may not send, or that belongs to another
+ * session, changes nothing; clients and hosts get an error. */
 void site_dispatch_message(struct site *site, const struct event *event,
                            struct effects *effects);
 

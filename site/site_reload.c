@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_reload.c: another configuration for a site that runs (site.h: site_reload).
+/* site_reload.c: another configuration for a running site (site.h: site_reload).
  *
- * Each part is told what has changed for it: queues and their order to the jobs, hosts
- * to their sessions and the runs on them, policies to the books, what HELLO says to the
- * uplink. Nothing that runs is touched. A host that is not configured any more stays,
- * closed and without slots, behind those that are, until the last job on it has ended.
+ * Each part gets what has changed for it: the job table the queues, the host table and
+ * the runs the hosts, the provider the export policies, the uplink what HELLO says.
+ * Running jobs are not touched. A host that is not configured any more is kept behind
+ * the configured ones, closed and without slots, until the last job on it has ended.
  *
  * Layer: site. */
 #include "site/site_reload.h"
@@ -45,8 +45,8 @@ static int count_strays(const struct site *site)
     return count;
 }
 
-/* Hosts that no configuration of this process had, but that something runs on: they
- * were taken out while the daemon was down, or it died with them still leaving. */
+/* Hosts with runs that no configuration of this process had: they were removed while
+ * the daemon was down, or it died while they were leaving. */
 static void list_strays(const struct site *site, struct site_config *config,
                         struct site_host *hosts)
 {
@@ -63,7 +63,7 @@ static void list_strays(const struct site *site, struct site_config *config,
     }
 }
 
-/* The configured hosts, then those that have to stay for a while. */
+/* The configured hosts, then those that are leaving. */
 static void list_hosts(const struct site *site, struct arena *arena,
                        struct site_config *config)
 {
@@ -92,7 +92,7 @@ static void list_hosts(const struct site *site, struct arena *arena,
     list_strays(site, config, hosts);
 }
 
-/* The books forget what the site had told of hosts that are gone. */
+/* The provider no longer counts the use of hosts that were removed. */
 static void drop_hosts(struct site *site, const struct site_config *before)
 {
     for (int i = 0; i < before->n_hosts; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_uplink.h: the session with the broker: HELLO until WELCOME, USAGE and PONG,
- * silence.
+/* site_uplink.h: the session with the broker: HELLO is repeated until WELCOME, then
+ * USAGE is sent and PONG expected; silence ends the session.
  *
- * A session's number is the boot counter times 2^20 plus the count of HELLOs' sessions
- * since, so it grows over restarts; where the broker knows a higher one, one above
- * that. A site without a broker has none and never says a word.
+ * The number of a session is the boot counter times 2^20 plus the count of sessions
+ * since the start, so it grows over restarts. If the broker knows a higher number, the
+ * next one is above that. A site without a broker has no session and sends nothing.
  *
  * Units: milliseconds. Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_SITE_UPLINK_H
@@ -32,13 +32,13 @@ struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting);
 void site_uplink_free(struct site_uplink *uplink);
 void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms);
 
-/* What HELLO says has changed: it is said anew, in a new session. True where one was
- * up. */
+/* The content of HELLO has changed: it is sent again, for a new session. True if a
+ * session was up. */
 bool site_uplink_change(struct site_uplink *uplink,
                         const struct site_uplink_setting *setting, int64_t now_ms);
 
 bool site_uplink_is_alone(const struct site_uplink *uplink);
-/* Welcomed, and not silent since. */
+/* The session is up: WELCOME came, and the broker has not been silent since. */
 bool site_uplink_is_up(const struct site_uplink *uplink);
 uint64_t site_uplink_session(const struct site_uplink *uplink);
 
@@ -46,21 +46,20 @@ uint64_t site_uplink_session(const struct site_uplink *uplink);
 void site_uplink_send(const struct site_uplink *uplink, const struct msg *msg,
                       struct effects *effects);
 
-/* WELCOME. True where the session begins with it. */
+/* WELCOME. True if the session begins with it. */
 bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                          int64_t now_ms, struct effects *effects);
 void site_uplink_pong(struct site_uplink *uplink, int64_t now_ms);
-/* The broker does not know this session: a new one. True where one was up. */
+/* The broker does not know this session: a new one is opened. True if one was up. */
 bool site_uplink_stale(struct site_uplink *uplink, int64_t now_ms);
 
-/* HELLOs, and silence: true where the broker has just become silent; then RECONNECT is
- * among the effects. `n_books` is told with HELLO. */
+/* Sends HELLO, and notices silence: true if the broker has just become silent; then
+ * RECONNECT is among the effects. `n_books` goes with HELLO. */
 bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
                       struct effects *effects);
-/* True where USAGE may be sent now; whether it must is for site_uplink_usage to judge.
- */
+/* True if USAGE may be sent now. */
 bool site_uplink_wants_usage(struct site_uplink *uplink, int64_t now_ms);
-/* Sends it where it differs from the last one, or that was long ago. */
+/* Sends USAGE if it differs from the last one, or if that was sent long ago. */
 void site_uplink_usage(struct site_uplink *uplink, const struct msg_usage *usage,
                        int64_t now_ms, struct effects *effects);
 int64_t site_uplink_wake_ms(const struct site_uplink *uplink);
