@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt.h: this site's attempts on borrowed slots, and what is said about them to
+/* attempt.h: this site's attempts on borrowed slots, and the messages about them to
  * their providers.
  *
  * An attempt only moves forward: sent, taken, running or suspended, ended. Each message
- * is said again after a while until what it wants has come about.
+ * is sent again after a while until its purpose is met.
  *
- * Ownership: copied; the whole START is kept until the attempt is decided.
- * Order: by attempt number. Source: ARCHITECTURE 2 [6]. Layer: consumer (base only). */
+ * Ownership: copied; the whole START stays until the attempt is decided.
+ * Order: by attempt number. Source: ARCHITECTURE 2 [6]. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_ATTEMPT_H
 #define SUBLET_CONSUMER_ATTEMPT_H
 
@@ -42,13 +42,13 @@ struct attempt {
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;
-    bool is_yielded;  /* it stands still, and its slots are not in use */
+    bool is_yielded;  /* it is suspended, and its slots are not in use */
     bool is_unknown;  /* silent for long, and reported so */
     bool is_reported; /* its end was */
     int64_t heard_ms, said_ms, asked_ms, ordered_ms; /* START or output; ASK; order */
     struct run_exit exit;
     char *end_text;
-    /* Output on its way home: one piece at a time. */
+    /* Output that is being fetched, one piece at a time. */
     enum output_fetch_phase fetch;
     enum output_stream stream;
     int64_t offset;
@@ -87,7 +87,7 @@ void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                          int64_t now_ms, struct effects *effects);
 void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
                        int64_t now_ms, struct effects *effects);
-/* The latest order, where it is still to be carried out and was not just sent. */
+/* Sends the latest order, unless it was carried out or was just sent. */
 void attempts_send_order(struct attempts *attempts, struct attempt *attempt,
                          int64_t now_ms, struct effects *effects);
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,

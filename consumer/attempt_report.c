@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt_report.c: what providers say about attempts, and the reports that come of it.
+/* attempt_report.c: what providers report about attempts, and the reports to the site.
  *
- * A report may lead the site to call back (acknowledge, order, written), so that an
- * attempt may be gone when the report returns: it is looked up again by its number.
+ * The site may call back during a report (acknowledge, order, written), and so remove
+ * the attempt: it is looked up again by its number afterwards.
  *
- * What a provider says about an attempt, by what is known of it here:
+ * A provider's message, by the phase that the attempt has here:
  *
  *              sent               taken, running, suspended   ended
  *   REFUSED    forgotten          late                        late
@@ -13,7 +13,7 @@
  *   others     taken, and so on   forward, never back         late
  *
  * ABSENT answers a question, and only attempts that are known to be taken are asked
- * about: so where it comes about one of those, the provider has lost its record. */
+ * about. If it comes about one of those, the provider has lost its record. */
 #include "consumer/consumer_parts.h"
 
 #include <stdlib.h>

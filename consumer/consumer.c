@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* consumer.c: see consumer.h. contract.c keeps what may be used, attempt.c what was
- * asked for, output_fetch.c brings output home, consumer_news.c follows what providers
+ * asked for, output_fetch.c brings output home, attempt_report.c follows what providers
  * say; here is what the site asks for, and what is said again in time. */
 #include "consumer/consumer_parts.h"
 
@@ -119,7 +119,7 @@ static bool is_heard(const struct consumer *consumer, const struct contract *con
            contract->as_told.is_provider_here;
 }
 
-/* Of what is recalled a slot that falls free goes home: nothing is put on it again. */
+/* A recalled slot that becomes free goes back: nothing is started on it. */
 static bool may_start(const struct consumer *consumer, const struct contract *contract)
 {
     enum lease_state state = contract->as_told.state;

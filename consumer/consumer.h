@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* consumer.h: borrowing: the contracts this site may use, and its attempts on them.
  *
- * Keeps each CONTRACT as the broker last told it, offers its slots to the scheduler as
- * hosts `host@site`, and follows every attempt until its end is on record here: START
- * is resent until answered, silence is never a reason to requeue, orders are resent
- * until carried out, output is fetched before the end is reported.
+ * The consumer has each CONTRACT as the broker last sent it, offers its slots to the
+ * scheduler as hosts `host@site`, and follows every attempt until its end is stored
+ * here. START is sent again until answered; silence is never a reason to requeue;
+ * orders are sent again until carried out; output is fetched before the end is
+ * reported.
  *
  * Units: slots, milliseconds. Ownership: copied. Errors: messages that make no sense
  * here are ignored. Order: contracts by lease id, attempts by number. Source:
- * ARCHITECTURE 2 "Jobs" 6-9. Layer: consumer (base only). */
+ * ARCHITECTURE 2 "Jobs" 6-9. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_CONSUMER_H
 #define SUBLET_CONSUMER_CONSUMER_H
 
@@ -24,8 +25,8 @@ void consumer_free(struct consumer *consumer);
  * where nothing is lost. */
 void consumer_set_patience(struct consumer *consumer, int patience);
 
-/* The broker's session began: contracts are told anew; until one is, nothing new starts
- * on it. Attempts are asked about. */
+/* The broker's session began. Nothing new starts on a contract before it was sent
+ * again. Attempts are asked about. */
 void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_ms,
                       struct effects *effects);
 /* The broker is silent: contracts stay, nothing new starts, nothing is sent. */
@@ -44,7 +45,7 @@ struct consumer_host {
     uint64_t epoch;
     int n_slots;     /* of the lease there, of both sides */
     int n_held;      /* slots the contract gives this site there */
-    int n_used;      /* by its attempts that are not ended, nor stand still and yield */
+    int n_used;      /* by its attempts that have neither ended nor yielded */
     bool is_open;    /* something may start: contract pending or active, provider
                         here, host up */
     bool is_down;    /* the host, by its provider's word */
@@ -72,8 +73,8 @@ bool consumer_contract_at(const struct consumer *consumer, int index,
 bool consumer_find_contract(const struct consumer *consumer, const char *lease,
                             struct msg_contract *contract);
 
-/* What is wanted back of the contract at that place, by deadline; false: nothing.
- * Borrowed until the contract is told again. */
+/* What is recalled of the contract with that index, by deadline; false: nothing.
+ * Borrowed until the next CONTRACT for the lease. */
 struct consumer_recall {
     const char *lease;
     int n_used; /* slots of attempts */
@@ -142,7 +143,7 @@ void consumer_resume(struct consumer *consumer, const struct consumer_attempt *a
 void consumer_control(struct consumer *consumer, uint64_t attempt,
                       const struct run_control *control, int64_t now_ms,
                       struct effects *effects);
-/* It stands still, as the latest order said, and its slots are not in use. */
+/* It is suspended, as the latest order said, and has yielded its slots. */
 bool consumer_is_yielded(const struct consumer *consumer, uint64_t attempt);
 /* A piece was written (or could not be: error; the end is then reported with what is
  * missing in its text). After the last piece the end is reported by the next tick. */

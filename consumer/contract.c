@@ -267,7 +267,7 @@ int contracts_used(const struct contract *contract)
 {
     int n_used = contract->n_used;
     for (int j = 0; j < contract->as_told.n_hosts; j++) {
-        /* Two jobs on one slot, of which one stands still, or cleans up. */
+        /* Two jobs on one slot, one of which is suspended, or cleans up. */
         int n_double = contract->used[j] - contract->hosts[j].consumer;
         n_used -= n_double > 0 ? n_double : 0;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contract.h: the contracts as the broker last told them, and how many of their slots
+/* contract.h: the contracts as the broker last sent them, and how many of their slots
  * this site's own attempts use.
  *
- * A contract counts for the session in which it was told: until it is told again in the
- * next one it is only shown, nothing starts on it. Within a session the highest
+ * A contract counts for the session in which it was sent. In a new session it is only
+ * shown, and nothing starts on it, until it is sent again. Within a session the highest
  * revision counts.
  *
  * Ownership: copied. Order: by lease id; hosts in the contract's order.
- * Source: ARCHITECTURE 2 [5]. Layer: consumer (base only). */
+ * Source: ARCHITECTURE 2 [5]. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_CONTRACT_H
 #define SUBLET_CONSUMER_CONTRACT_H
 
@@ -21,7 +21,7 @@ struct contract {
     struct lease_resource *resources;
     char **names; /* "n1@north" for each host */
     int *used;    /* slots of attempts for each host */
-    int *yielded; /* of those, of attempts that stand still and yield theirs */
+    int *yielded; /* of those, of attempts that have yielded them */
     int n_used;   /* of all attempts of the lease, also on hosts that it had before */
     struct row_recall *recalls; /* as_told's, by this site's clock */
     const char **queues;        /* as_told's; one block with the names */
@@ -43,7 +43,7 @@ struct contracts {
 
 void contracts_release(struct contracts *contracts);
 
-/* None is told any more; those that have ended are dropped. */
+/* None counts any more; ended contracts are removed. */
 void contracts_begin_session(struct contracts *contracts);
 
 struct contract *contracts_find(const struct contracts *contracts, const char *lease);
@@ -57,7 +57,7 @@ struct contract *contracts_set(struct contracts *contracts,
 void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
                          int n_hosts, int sign);
 
-/* An attempt's slots, counted as used: it stands still (+1), goes on or ends (-1). */
+/* Slots of an attempt that are counted as used: yielded (+1), or not any more (-1). */
 void contracts_count_yielded(struct contract *contract, const struct host_slots *hosts,
                              int n_hosts, int sign);
 /* Used as the provider counts: no more than is held on a host. */

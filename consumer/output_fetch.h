@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output_fetch.h: the output of an attempt that has ended, brought home before the end
- * is reported: stdout, then stderr where it has a file of its own; one piece at a time,
- * the next one asked for when the last is written.
+/* output_fetch.h: fetches the output of an attempt that has ended, before the end is
+ * reported: stdout, then stderr if it has its own file; one piece at a time, and the
+ * next is asked for when the last is written.
  *
- * What cannot be had (it is gone there, or cannot be written here) is named in the text
- * of the end and not waited for.
+ * Output that cannot be fetched (it is gone at the provider, or cannot be written here)
+ * is named in the text of the end, and not waited for.
  *
- * Requests have the top bit set, so that they never meet those of a site that peeks.
- * Source: ARCHITECTURE 2 [9]. Layer: consumer (base only). */
+ * Requests have the top bit set, so that they never clash with those of bpeek.
+ * Source: ARCHITECTURE 2 [9]. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_OUTPUT_FETCH_H
 #define SUBLET_CONSUMER_OUTPUT_FETCH_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admitted.h: which attempts of which consumer were taken, on which slots, and up to
- * which number each consumer's attempts are decided.
+/* admitted.h: the attempts of each consumer that were admitted, the slots they use, and
+ * the highest attempt of each consumer that was decided.
  *
- * Ownership: strings are copied; ledger and hosts are borrowed from ledger.h, which
+ * Ownership: strings are copied; leases and hosts are borrowed from the ledger, which
  * never removes any. Order: by consumer, then attempt. Source: ARCHITECTURE 2, "Jobs" 7
- * and 9. Layer: provider (base only). */
+ * and 9. Layer: provider. */
 #ifndef SUBLET_PROVIDER_ADMITTED_H
 #define SUBLET_PROVIDER_ADMITTED_H
 
@@ -19,8 +19,8 @@ struct admitted_run {
     char *site;
     uint64_t attempt;
     struct ledger_lease *book;
-    bool is_ended;   /* its slots are free, its end is not acknowledged */
-    bool is_yielded; /* its slots are kept, and may be used by others of its lease */
+    bool is_ended;   /* its slots are free; its end is not acknowledged */
+    bool is_yielded; /* suspended; other jobs of its lease may use its slots */
     struct admitted_slots *hosts;
     int n_hosts;
 };
@@ -46,9 +46,9 @@ void admitted_add(struct admitted *admitted, struct ledger *ledger,
                   const struct run_id *run, struct ledger_lease *book,
                   const struct host_slots *hosts, int n_hosts, bool is_ended);
 void admitted_set_yielded(struct admitted_run *run, bool is_yielded);
-/* One that stands still may go on: no other uses its slots. */
+/* A run that has yielded may resume: no other run uses its slots. */
 bool admitted_fits(const struct admitted_run *run);
-/* Its slots are free; the hosts want settling. */
+/* Its slots are free; the hosts need reconciling. */
 void admitted_end(struct admitted_run *run);
 void admitted_remove(struct admitted *admitted, const struct run_id *run);
 

@@ -19,7 +19,7 @@ static bool is_leaving(const struct ledger_host *host, int link)
     return host->links[link].book->is_withdrawn || entry_of(host, link)->n_wanted == 0;
 }
 
-/* What the policy gives; of a host that has told nothing, what is on record. */
+/* What the policy gives; for a host that has not reported, what is on record. */
 static struct space wanted_of(const struct ledger_host *host, int link,
                               enum space_kind kind)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leaf_contract.h: contracts of leaves: how one is opened, and how slots of a pool come
- * to it.
+/* leaf_contract.h: contracts of leaves of a plan: how one is opened, and how slots of a
+ * pool get to it.
  *
- * What is idle in a pool is one contract of the policy, what a leaf has another; a
- * grant takes slots from the one to the other, both under their next epochs, in one
- * commit. So on each host all parts together have what the policy exports, whatever
- * happens between any two messages, and no slot is in two of them.
+ * The idle slots of a pool are one contract of the policy; each leaf has another. A
+ * grant moves slots from the first to the second, both under their next epochs, in one
+ * commit. So on each host all contracts of the policy together always have what it
+ * exports, and no slot is in two of them.
  *
- * A PROPOSE of a leaf names the hosts on which it shall hold slots, all of them. It is
- * judged as any (provider_broker.c): it is based on the book's own epoch; what the leaf
- * uses fits into it; and what it gains on a host is idle there. It gains nothing while
- * it is withdrawn, and no more than an open recall leaves it. It is the leaf's freeze
- * that makes counts exact; what is idle in the pool changes under it, and is judged
- * here.
+ * A PROPOSE for a leaf names all hosts on which it is to hold slots. It is checked as
+ * any other (provider_broker.c): it must be based on the lease's own epoch, what the
+ * leaf uses must fit, and what it gains on a host must be idle there. A leaf gains
+ * nothing while it is withdrawn, and no more than an open recall allows. The leaf's
+ * freeze makes its counts exact; the idle slots of the pool may change meanwhile, and
+ * are checked here.
  *
- * Errors: what does not hold changes nothing. Source: ARCHITECTURE 2 [4];
- * docs/adr/0023. Layer: provider (base only). */
+ * Errors: a proposal that does not hold changes nothing. Source: ARCHITECTURE 2 [4];
+ * docs/adr/0023. Layer: provider. */
 #ifndef SUBLET_PROVIDER_LEAF_CONTRACT_H
 #define SUBLET_PROVIDER_LEAF_CONTRACT_H
 
@@ -23,14 +23,13 @@
 
 bool leaf_contract_is_leaf(const struct ledger_lease *book);
 
-/* LEASE_OPEN: the book, which may have been there; NULL: the policy exports to no pool
- * here, or the id is no leaf's. A leaf that had ended goes on above its last epoch,
- * with no slots. */
+/* LEASE_OPEN. The leaf's lease, new or not; NULL: the policy exports to no pool here,
+ * or the id is not that of a leaf. A leaf that had ended continues above its last
+ * epoch, with no slots. */
 struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
                                         const char *lease, struct effects *effects);
 
-/* PROPOSE of a leaf. True where it holds: then it is carried out, and the book thawed.
- */
+/* PROPOSE for a leaf. True if it holds: it is applied, and the lease thawed. */
 bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *book,
                            const struct msg_propose *msg, struct effects *effects);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.h: the ledger themselves: leases with their hosts, the hosts with what the
- * site uses of them, and who of both sides uses which slots.
+/* ledger.h: the provider's ledger: leases with their hosts, hosts with the slots that
+ * the site itself uses, and which slots each side of a lease uses.
  *
- * Nothing is decided here. One rule is kept: the slots that the site's own jobs use on
- * a host are attributed first to slots that no lease has, then to the leases' slots
- * that the provider holds, in lease id order; a frozen lease is never attributed more
- * than when it froze, and what falls away while frozen does not come back to it. Where
- * the jobs then find no place (a host shrank, another lease grew), the freeze is given
- * up: it lapses, and a proposal that still comes is judged by the true counts.
+ * The ledger decides nothing, except by one rule. The slots that the site's own jobs
+ * use on a host are attributed first to slots that no lease has, then to slots that the
+ * provider holds of leases, in order of lease id. A frozen lease is never attributed
+ * more than when it froze, and what it loses while frozen it does not get back. If the
+ * jobs then do not fit (a host shrank, another lease grew), the freeze lapses, and a
+ * proposal that still comes is checked against the true counts.
  *
- * Ownership: ledger own all strings. Order: ledger by lease id, hosts by name; a
- * lease's hosts in its policy's order; a host's links by lease id. Source: ARCHITECTURE
- * 5, "a provider's local jobs on a host". Layer: provider. */
+ * Ownership: the ledger owns all strings. Order: leases by id, hosts by name; a lease's
+ * hosts in its policy's order; a host's links by lease id.
+ * Source: ARCHITECTURE 5, "a provider's local jobs on a host". Layer: provider. */
 #ifndef SUBLET_PROVIDER_LEDGER_H
 #define SUBLET_PROVIDER_LEDGER_H
 
@@ -25,11 +25,11 @@
 
 #include "model/effect.h"
 
-/* What part a lease has in its policy. Of one that exports to a pool the slots that are
- * idle there are one contract's ("pool:NAME" is its consumer), and each leaf of the
- * plan has one, the site itself among them: that holds its slots on the provider's side
- * of the split, the others on the consumer's. A host's slots go from one part to
- * another, and all parts together have what the policy exports there. */
+/* The role of a lease in its policy. A policy that exports to a pool has one contract
+ * for the idle slots, whose consumer is "pool:NAME", and one for each leaf of the plan.
+ * A leaf of the site itself holds its slots on the provider's side of the split, the
+ * others on the consumer's. Slots of a host move between these contracts; together they
+ * always have what the policy exports there. */
 enum ledger_part { LEDGER_WHOLE, LEDGER_IDLE, LEDGER_LEAF, LEDGER_OWN_LEAF };
 
 struct ledger_lease;
@@ -37,16 +37,16 @@ struct ledger_lease;
 /* A lease on a host. */
 struct ledger_link {
     struct ledger_lease *book;
-    int index; /* into the book's hosts */
+    int index; /* into the lease's hosts */
 };
 
 struct ledger_host {
     char *name;
-    bool is_known; /* the site has told what follows */
+    bool is_known; /* the site has reported what follows */
     int max;       /* MXJ */
     int local_used;
-    int local_yielded; /* of jobs that stand still and have given their slots away */
-    int64_t spaces_mib[SPACES]; /* that it has; -1: not known */
+    int local_yielded;          /* of suspended jobs that have yielded their slots */
+    int64_t spaces_mib[SPACES]; /* memory and swap space; -1: not known */
     bool is_down;
     bool is_used_exclusively; /* by an exclusive job */
     bool needs_reconcile;     /* reconcile.c has to look at it */
@@ -55,16 +55,15 @@ struct ledger_host {
     UT_hash_handle hh;
 };
 
-/* A host of a lease. n_slots = provider + consumer, always; each used <= held: the
- * least of what it holds and what its jobs want, those that stand still too. */
+/* A lease's share of a host. Always n_slots = provider + consumer. What a side uses is
+ * at most what it holds, even if its jobs, suspended ones included, want more. */
 struct lease_share {
     struct ledger_host *host;
-    int n_wanted; /* that the export policy gives it; 0: on its way out */
+    int n_wanted; /* by the export policy; 0: the lease gives up the host */
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
     int consumer_running, consumer_yielded; /* slots of the consumer's jobs */
-    bool
-        is_recalled_whole; /* it is to go home whole (recall_book.h); in memory alone */
+    bool is_recalled_whole; /* all of it is recalled (recall_book.h); in memory only */
     struct space wanted[SPACES]; /* that the export policy gives it */
     struct space spaces[SPACES]; /* that the consumer has */
 };
@@ -82,10 +81,9 @@ struct ledger_lease {
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
     uint64_t drain;  /* its number */
     enum ledger_part part;
-    uint64_t recall; /* number of the latest RECALL */
-    bool is_whole;   /* it wants hosts whole */
-    struct row_recall
-        recalls[RECALLS_MAX]; /* what of it is not home yet, by deadline */
+    uint64_t recall;                        /* number of the latest RECALL */
+    bool is_whole;                          /* it wants hosts whole */
+    struct row_recall recalls[RECALLS_MAX]; /* open recalls, by deadline */
     int n_recalls;
     int n_due;      /* of these, at the last look at the clock */
     bool is_frozen; /* in memory only, as are all below but the hosts */
@@ -99,7 +97,7 @@ struct ledger_lease {
     bool has_part;       /* provider_export: drained, of a policy that is there */
     bool is_open;        /* provider_export: its hosts are still to be picked */
     bool is_dirty;       /* differs from the STATE last sent */
-    int64_t told_ms;     /* when that was */
+    int64_t told_ms;     /* when STATE was last sent */
     int n_repeats;       /* of it since, unasked */
     int64_t paced_ms;    /* when it would have been, one a gap */
     struct lease_share *hosts;
@@ -156,7 +154,7 @@ bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lea
 /* Slots that are held, on all hosts. */
 int ledger_count_held(const struct ledger_lease *book);
 
-/* Attributes a host's local use anew; marks ledger whose share of it changed. */
+/* Attributes a host's local use anew; marks leases whose share of it changed. */
 void ledger_attribute(struct ledger_host *host);
 
 /* The lease's row as it is now. */

@@ -106,8 +106,8 @@ int provider_host_local_max(const struct ledger_host *host, int max, int local_u
         allowed += takes_none(book) ? entry->provider_used : entry->provider;
         is_owed |= ledger_is_owed(book);
     }
-    /* Until they are home nothing new runs where a job stands still: it counts as in
-     * use, so that what begins there would have to end again. */
+    /* Until they are given back, nothing new runs on slots of suspended jobs: these
+     * count as in use, as whatever starts there would have to end again. */
     allowed -= is_owed ? host->local_yielded : 0;
     return allowed > local_used ? (int)allowed : local_used;
 }
@@ -471,10 +471,10 @@ static int64_t pause_of(const struct provider *provider,
     return pause_ms * provider->patience;
 }
 
-/* When STATE is due. A change is told at once, so that the broker judges by what is so
- * now, but for a lease whose changes come in masses: then each stands behind the pace.
- * What has ended has little to say, but a broker that lost it with its disk, and the
- * message of the session's beginning, could not resume it. */
+/* When STATE is due. A change is sent at once, so that the broker decides by current
+ * counts, except for a lease that changes very often, which is paced. A lease that has
+ * ended is repeated rarely: only a broker that has lost its disk, and the first STATE
+ * of the session, needs it. */
 static int64_t tell_at(const struct provider *provider, const struct ledger_lease *book)
 {
     if (book->is_dirty) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider.h: lending: the ledger of the slots that this site exports, and their fence.
+/* provider.h: lending: the ledger of the slots that this site exports, and its fencing.
  *
- * The site is the only authority over its slots: the ledger say which slots of which
- * host a lease has, who holds them under which epoch, whether it is frozen, which
- * attempts of which consumer were taken. What broker and consumers ask is judged by the
- * ledger alone.
+ * The site is the only authority over its slots. The ledger says which slots of which
+ * host a lease has, which side holds them under which epoch, whether the lease is
+ * frozen, and which attempts of which consumer were admitted. Requests of the broker
+ * and of consumers are checked against the ledger alone.
  *
- * Units: slots, milliseconds. Ownership: names are copied.
- * Errors: a request that does not hold is answered (STATE, ATTEMPT_STATE) and changes
- * nothing. Order: ledger by lease id; a host's local use is attributed first to slots
- * that are not exported, then to its shared leases in id order.
- * Source: ARCHITECTURE 2 "Contract" 2-4 and "Jobs" 7-9; lsf.md 1.2-1.5.
- * Layer: provider (base only). */
+ * Units: slots, milliseconds. Ownership: names are copied. Errors: a request that does
+ * not hold is answered (STATE, ATTEMPT_STATE) and changes nothing. Order: leases by id;
+ * the slots of own jobs are attributed first to slots that are not exported, then to
+ * shared leases in order of id. Source: ARCHITECTURE 2 "Contract" 2-4 and "Jobs" 7-9;
+ * lsf.md 1.2-1.5. Layer: provider. */
 #ifndef SUBLET_PROVIDER_PROVIDER_H
 #define SUBLET_PROVIDER_PROVIDER_H
 
@@ -25,8 +24,8 @@
 struct provider;
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms);
 void provider_free(struct provider *provider);
-/* What is told only because it may have been lost is told so many times less often, in
- * a simulated world where nothing is. */
+/* Messages that are repeated only in case one was lost are sent so many times less
+ * often, in a simulated world where no message is lost. */
 void provider_set_patience(struct provider *provider, int patience);
 
 /* ROW_BOOK, ROW_HIGH, and ROW_RUN of consumers (lease not empty). */
@@ -59,8 +58,8 @@ int provider_local_max(const struct provider *provider, const char *host, int ma
 /* Exported by all leases on this host; lent: held by consumers now. */
 int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
-/* A host as it stands here, for who asks of thousands again and again; it stays where
- * it is for good. Then the same two of it. */
+/* The ledger's record of a host, for a caller that asks about thousands of hosts again
+ * and again; its address never changes. Then the two functions above for it. */
 struct ledger_host;
 const struct ledger_host *provider_host(struct provider *provider, const char *host);
 const char *provider_host_name(const struct ledger_host *host);
@@ -72,7 +71,7 @@ int provider_host_lent(const struct ledger_host *host);
  */
 int64_t provider_space(const struct provider *provider, const char *host,
                        enum space_kind kind);
-/* What the host has of it, exported or not; -1: it has not told. */
+/* What the host has of it, exported or not; -1: not reported. */
 int64_t provider_known_space(const struct provider *provider, const char *host,
                              enum space_kind kind);
 /* Instances that all leases of one consumer have of a pool together; one for each, by
@@ -86,22 +85,22 @@ int provider_list_pools(const struct provider *provider, struct arena *arena,
                         struct provider_pool **pools);
 uint64_t provider_changes(const struct provider *provider);
 
-/* The site tells what changed at its end; kept until told otherwise. STATE goes out at
- * the next provider_tick if that changes what is shown. Own jobs that begin are told
- * before the next message is handed in: a proposal is judged by what was told. */
+/* The site reports changes at the end of its step; a value holds until the next report.
+ * STATE is sent at the next provider_tick() if that changes it. Slots of own jobs that
+ * begin are reported before the next message is handled, as proposals are checked
+ * against them. */
 void provider_set_local_used(struct provider *provider, const char *host, int max,
                              int local_used);
-/* Slots of its jobs that stand still and have given them away: they count as used as
- * far as the provider holds slots for them. */
+/* Slots of suspended own jobs that have yielded them: they count as used as far as the
+ * provider holds slots for them. */
 void provider_set_local_yielded(struct provider *provider, const char *host,
                                 int n_slots);
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
-/* An exclusive job runs on the host, of whomever: nothing else starts there, and its
- * leases see it as down. */
+/* An exclusive job, own or borrowed, runs on the host: nothing else starts there, and
+ * to its leases the host looks down. */
 void provider_set_used_exclusively(struct provider *provider, const char *host,
                                    bool is_taken);
-/* What memory and swap space (MB) the host has, exported or not; -1: it has not told.
- */
+/* Memory and swap space (MB) of the host, exported or not; -1: not reported. */
 void provider_set_spaces(struct provider *provider, const char *host,
                          const int64_t mib[SPACES]);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
@@ -131,8 +130,8 @@ enum provider_verdict provider_run_start(struct provider *provider,
 /* LOST or ABSENT: what to answer about an attempt that has no run. */
 enum attempt_state provider_run_unknown_state(const struct provider *provider,
                                               const struct run_id *run);
-/* A consumer's run stands still: it keeps its slots, and others of the consumer may run
- * on them meanwhile; or it goes on, for which its slots must be free. */
+/* A consumer's run was suspended and has yielded its slots, which other runs of the
+ * lease may use meanwhile; or it resumes, for which its slots must be free. */
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
                               bool is_yielded);
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run);

@@ -387,8 +387,8 @@ static void unsettle_all(struct provider *provider)
     }
 }
 
-/* The broker has a contract of a higher epoch, of ledger that are lost. Whatever those
- * said, what this one says is the next. */
+/* The broker has a contract of a higher epoch, from a ledger that was lost. Whatever
+ * those said, what this one says is the next. */
 static void recover(struct provider *provider, struct ledger_lease *book,
                     uint64_t above, int64_t now_ms, struct effects *effects)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider_parts.h: what the provider's files share: its state, and how a book is told.
+/* provider_parts.h: the provider's state, and what its files share.
  *
- * provider.c keeps the clockwork and the site's side, provider_broker.c judges what the
- * broker asks, provider_run_start.c what consumers ask, provider_export.c brings ledger
- * in line with the policies; ledger.c, admitted.c and reconcile.c hold the state and
- * what the provider changes by itself.
+ * provider.c has the reports of the site and decides when STATE is sent;
+ * provider_broker.c handles the broker's requests, provider_run.c those of consumers;
+ * provider_export.c applies the export policies. ledger.c, admitted.c and reconcile.c
+ * have the state, and what the provider changes on its own.
  *
- * Layer: provider (base only). */
+ * Layer: provider. */
 #ifndef SUBLET_PROVIDER_PROVIDER_PARTS_H
 #define SUBLET_PROVIDER_PROVIDER_PARTS_H
 
@@ -40,16 +40,16 @@ struct provider {
 void provider_fill_state(const struct provider *provider,
                          const struct ledger_lease *book, struct arena *arena,
                          struct msg_state *state);
-/* Sends it now; what is told is not told again before it changes or is due. */
+/* Sends STATE now; it is not sent again before it changes or is due. */
 void provider_tell(struct provider *provider, struct ledger_lease *book, int64_t now_ms,
                    struct effects *effects);
 /* Of a lease that has no book: STATE with epoch 0. */
 void provider_tell_unknown(struct provider *provider, const char *lease,
                            struct effects *effects);
-/* DRAIN: the book goes on above the epoch that it names, if any (the broker knows of
- * it, and this site does not any more); the lease is withdrawn until it is resumed, and
- * then exported again if a policy still does. An order that is not above the last
- * changes nothing. */
+/* DRAIN. The lease continues above the epoch in the order, if that is set: the broker
+ * knows the lease, and this site does not any more. The lease is withdrawn until it is
+ * resumed; then it is exported again if a policy still does. An order that is not above
+ * the last one changes nothing. */
 void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
                            int64_t now_ms, struct effects *effects);
 /* Lapsed freezes and settling: before anything is judged. */

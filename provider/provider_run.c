@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider_run_start.c: START judged in the order of rule 7, and the life of what was
- * taken.
+/* provider_run.c: decides about START in the order of rule 7, and follows what was
+ * admitted.
  *
- * First the ledger: an attempt that was taken is answered as it was, one that is not
- * above the highest decided is refused and changes nothing. Only then is it judged, and
- * either way the new highest number goes on record with the answer. */
+ * An attempt that was admitted before gets the same answer. An attempt that is not
+ * above the highest decided one is refused, and changes nothing. Any other is checked,
+ * and either way the new highest number is stored with the answer. */
 #include "provider/provider_parts.h"
 
 #include <string.h>
 
-/* ------------------------------------------------------------ judging */
+/* ------------------------------------------------------------ checks */
 
 static const char *judge_lease(const struct ledger_lease *book,
                                const struct msg_start *start, struct arena *arena)
@@ -180,7 +180,7 @@ enum provider_verdict provider_run_start(struct provider *provider,
     if (against != NULL) {
         *reason = against;
         if (book != NULL) {
-            book->is_dirty = true; /* who asked for that should hear how it is */
+            book->is_dirty = true; /* the consumer is to get the contract as it is */
         }
         return PROVIDER_REFUSED;
     }

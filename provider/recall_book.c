@@ -44,7 +44,7 @@ void recall_book_accept(struct ledger_lease *book, const struct msg_recall *msg,
     ledger_store(book, effects);
 }
 
-/* ---------------------------------------------------------------- going home */
+/* ---------------------------------------------------------------- giving back */
 
 /* Marks the hosts that go, so that at most `n` slots do. Those that are idle cost
  * nothing, those that were marked before next to nothing. Returns their slots. */

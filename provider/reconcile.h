@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reconcile.h: what a provider changes of its contracts by itself: brings what the
- * ledger say in line with what the policies export and what the hosts have.
+/* reconcile.h: brings the ledger in line with what the policies export and what the
+ * hosts have: all that a provider changes of its contracts on its own.
  *
- * Guarantees, per host of MXJ slots, after it:
- *   - slots that are in use stay with the side that uses them;
- *   - a lease has at most what its policy exports, but for the consumer's jobs beyond
- *     that, which go as they end; a withdrawn one has nothing else;
+ * Afterwards, on each host of MXJ slots:
+ *   - slots in use stay with the side that uses them;
+ *   - a lease has at most what its policy exports, apart from slots that consumer's
+ * jobs use beyond that, which go as the jobs end; a withdrawn lease has nothing else;
  *   - all leases together have at most MXJ slots, and what consumers hold together with
- *     the site's own jobs is at most MXJ, but for slots in use;
- *   - a lease that could not get all its slots gets them as they fall free.
- * Each contract that changed is at its next epoch, on record, thawed.
+ *     the site's own jobs is at most MXJ, apart from slots in use;
+ *   - a lease that could not get all its slots gets them as they become free.
+ * Each contract that changed is stored under its next epoch, and thawed.
  *
- * Order: where slots must go, the last lease gives first; where some are free, the
- * first lease gets first (by id). Source: ARCHITECTURE 2 "Contract" and 5 "export
- * withdrawn or changed". Layer: provider (base only). */
+ * Order: slots are taken from the last lease first, and given to the first lease first
+ * (by id). Source: ARCHITECTURE 2 "Contract" and 5 "export withdrawn or changed".
+ * Layer: provider. */
 #ifndef SUBLET_PROVIDER_RECONCILE_H
 #define SUBLET_PROVIDER_RECONCILE_H
 
 #include "provider/ledger.h"
 
-/* Looks at the hosts that are marked unsettled and at ledger marked changed. */
+/* Looks at hosts that need reconciling and at leases marked changed. */
 void reconcile(struct ledger *ledger, struct effects *effects);
 
 #endif

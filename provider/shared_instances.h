@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared_instances.h: shared resources of leases: who has how many instances of a pool
- * now.
+/* shared_instances.h: shared resources of leases: how many instances of a resource pool
+ * each consumer has.
  *
- * A policy says how many each consumer is to have of a pool (ResourceMap's places, in
- * file order); all that the policies give of it together is what is exported. A lease
- * that is withdrawn, or waits for its hosts to be picked, keeps what it has until it
- * has ended or is exported again. So others wait: what all consumers have together is
- * never more than what is exported, but for what such leases keep of more.
+ * A policy says how many instances each consumer is to have of a pool (the places of
+ * ResourceMap, in file order); the sum over all policies is what is exported. A lease
+ * that is withdrawn, or whose hosts are not picked yet, keeps what it has until it ends
+ * or is exported again, and others wait for that. All consumers together never have
+ * more than is exported, apart from what such leases keep.
  *
- * Leases of one consumer with hosts in a pool have the same instances, not each its
- * own: they count once, as the most that one of them has.
+ * Leases of one consumer with hosts in a pool share the same instances. They count
+ * once, as the most that one of them has.
  *
- * Units: instances. Order: what does not come out even goes to the earlier consumer.
- * Source: lsf.md 1.4; ADR 0016. Layer: provider (base only). */
+ * Units: instances. Order: what does not divide evenly goes to the earlier consumer.
+ * Source: lsf.md 1.4; ADR 0016. Layer: provider. */
 #ifndef SUBLET_PROVIDER_SHARED_INSTANCES_H
 #define SUBLET_PROVIDER_SHARED_INSTANCES_H
 

@@ -7,7 +7,7 @@
  * seats go c2 (3/1), c1 (1/1, equal to c2's 3/3, and earlier), c2 (3/3), c2 (3/5): one
  * slot for c1 and three for c2.
  *
- * Layer: provider (base only). */
+ * Layer: provider. */
 #include "provider/export/export.h"
 
 #include <stdlib.h>

@@ -18,7 +18,7 @@
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`, naming file,
  * line and key; the plan then leaves that policy out. Source: lsf.md 1.2, 1.3, 1.5;
- * ARCHITECTURE 5. Layer: provider (base only). */
+ * ARCHITECTURE 5. Layer: provider. */
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_H
 

@@ -13,7 +13,7 @@
  * names the same pool.
  *
  * Ownership: in the arena given, or conf's. Source: lsf.md 1.4; ADR 0016.
- * Layer: provider (base only). */
+ * Layer: provider. */
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_SHARED_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_SHARED_H
 

@@ -6,7 +6,7 @@
  * `([pool:NAME])`: a pool, alone.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`.
- * Source: lsf.md 1.2, 1.4. Layer: provider (base only). */
+ * Source: lsf.md 1.2, 1.4. Layer: provider. */
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_SHARES_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_SHARES_H
 
