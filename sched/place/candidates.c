@@ -121,10 +121,10 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     return is_asked;
 }
 
-const struct place_filter *candidates_filter(const struct place_class *line,
+const struct place_filter *candidates_filter(const struct place_class *class,
                                              const struct rusage_request *asks)
 {
-    return asks != NULL && asks->filter != NULL ? asks->filter : line->filter;
+    return asks != NULL && asks->filter != NULL ? asks->filter : class->filter;
 }
 
 const struct place_span *candidates_span(const struct candidates *view)
@@ -302,16 +302,16 @@ void candidates_restore_supply(const struct place_state *room, struct candidates
 }
 
 static struct candidates *view_new(const struct place_state *room,
-                                   const struct place_class *line,
+                                   const struct place_class *class,
                                    const struct rusage_request *asks)
 {
     int n_hosts = room->snapshot->n_hosts;
     struct candidates *view = arena_alloc(room->arena, 1, sizeof(*view));
-    view->queue = line->queue;
-    view->host_list = line->host_list;
-    view->filter = candidates_filter(line, asks);
-    view->is_exclusive = line->is_exclusive;
-    view->scope = line->scope;
+    view->queue = class->queue;
+    view->host_list = class->host_list;
+    view->filter = candidates_filter(class, asks);
+    view->is_exclusive = class->is_exclusive;
+    view->scope = class->scope;
     view->rusage = asks;
     view->failed_slots = INT_MAX;
     view->verdict.n_hosts = n_hosts;
@@ -363,19 +363,19 @@ static int owner_of(struct place_state *room, int queue)
 }
 
 static struct candidates *common_view(struct place_state *room,
-                                      const struct place_class *line,
+                                      const struct place_class *class,
                                       const struct rusage_request *asks)
 {
-    struct candidates **views = &room->of_queue[owner_of(room, line->queue)];
+    struct candidates **views = &room->of_queue[owner_of(room, class->queue)];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
-        if (view->filter == candidates_filter(line, asks) &&
-            view->host_list == line->host_list &&
-            view->is_exclusive == line->is_exclusive && view->scope == line->scope &&
+        if (view->filter == candidates_filter(class, asks) &&
+            view->host_list == class->host_list &&
+            view->is_exclusive == class->is_exclusive && view->scope == class->scope &&
             view->rusage == asks) {
             return view;
         }
     }
-    struct candidates *view = view_new(room, line, asks);
+    struct candidates *view = view_new(room, class, asks);
     view->next = *views;
     *views = view;
     return view;
@@ -384,18 +384,18 @@ static struct candidates *common_view(struct place_state *room,
 /* A limit may leave the line no room where others have some: what it was told is its
  * own, the hosts with free slots are everybody's. */
 static struct candidates *own_view(struct place_state *room,
-                                   const struct place_class *line,
+                                   const struct place_class *class,
                                    const struct rusage_request *asks)
 {
-    struct candidates **views = &room->of_class[line - room->snapshot->classes];
+    struct candidates **views = &room->of_class[class - room->snapshot->classes];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
         if (view->rusage == asks) {
             return view;
         }
     }
     struct candidates *view =
-        arena_copy(room->arena, common_view(room, line, asks), sizeof(*view));
-    view->limit_class = line->limit_class;
+        arena_copy(room->arena, common_view(room, class, asks), sizeof(*view));
+    view->limit_class = class->limit_class;
     view->verdict = view->hosts_verdict;
     view->failed_slots = INT_MAX;
     view->explained_slots = 0;
@@ -405,12 +405,12 @@ static struct candidates *own_view(struct place_state *room,
 }
 
 struct candidates *candidates_of(struct place_state *room,
-                                 const struct place_class *line,
+                                 const struct place_class *class,
                                  const struct rusage_request *asks)
 {
     bool has_own =
-        line->limit_class != NULL && limits_have_host_limits(line->limit_class);
-    return has_own ? own_view(room, line, asks) : common_view(room, line, asks);
+        class->limit_class != NULL && limits_have_host_limits(class->limit_class);
+    return has_own ? own_view(room, class, asks) : common_view(room, class, asks);
 }
 
 static void forget_told(struct candidates *view)

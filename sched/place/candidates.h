@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* candidates.h: what a queue, an -m and requirements make of the hosts in a pass.
+/* candidates.h: the hosts on which jobs of a class may start in a pass, best host
+ * first.
  *
- * Hosts stand in groups: the own hosts are one, those of each lease another. All lines
- * that see the hosts alike share a view, of whatever queue; in it stand, of each group,
- * those hosts that have free slots, in a heap by the order of hosts. Slots only get
- * fewer in a pass: a host that others have used since it was put there only ever
- * belongs further down, so it is put right when it comes to the top.
+ * Hosts form groups: the site's own hosts, and the hosts of each lease. Classes of any
+ * queues that see the hosts alike share their candidates. For each group there is a
+ * heap of the hosts with free slots. Slots only become fewer in a pass, so a host moves
+ * only down in the order; its place is corrected when it reaches the top of the heap.
  *
  * Units: slots. Order: preference (higher first), order section, own before borrowed,
- * lower used / max, file order. Ownership: the arena's. Layer: sched (base only). */
+ * lower used / max, file order. Ownership: the arena's. Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_CANDIDATES_H
 #define SUBLET_SCHED_PLACE_CANDIDATES_H
 
@@ -63,11 +63,11 @@ struct candidates {
 /* The line's view with one of its alternatives (NULL: it has none); made where no line
  * before had the same. */
 struct candidates *candidates_of(struct place_state *room,
-                                 const struct place_class *line,
+                                 const struct place_class *class,
                                  const struct rusage_request *asks);
 
 /* What the line's alternative makes of the hosts; NULL: any host. */
-const struct place_filter *candidates_filter(const struct place_class *line,
+const struct place_filter *candidates_filter(const struct place_class *class,
                                              const struct rusage_request *asks);
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_span *candidates_span(const struct candidates *view);

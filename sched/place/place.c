@@ -32,32 +32,32 @@ static enum pending_reason check_line(const struct place_pass *pass, int index,
                                       struct place_alloc_request *want,
                                       const char **name)
 {
-    const struct place_class *line = &pass->snapshot->classes[index];
+    const struct place_class *class = &pass->snapshot->classes[index];
     const struct limit *limit = NULL;
     int room = INT_MAX;
     *want = (struct place_alloc_request){
-        .min = line->n_slots,
-        .max = line->max_slots > line->n_slots ? line->max_slots : line->n_slots,
-        .is_balanced = pass->snapshot->queues[line->queue].is_balanced,
-        .is_exclusive = line->is_exclusive,
+        .min = class->n_slots,
+        .max = class->max_slots > class->n_slots ? class->max_slots : class->n_slots,
+        .is_balanced = pass->snapshot->queues[class->queue].is_balanced,
+        .is_exclusive = class->is_exclusive,
     };
-    if (line->veto != REASON_NEW) {
-        return line->veto;
+    if (class->veto != REASON_NEW) {
+        return class->veto;
     }
-    if (pass->order.next_entry[index] >= line->max_starts) {
+    if (pass->order.next_entry[index] >= class->max_starts) {
         return REASON_ARRAY_LIMIT;
     }
-    if (place_order_room(&pass->order, line->n_slots, &want->max, name) <
-        line->n_slots) {
+    if (place_order_room(&pass->order, class->n_slots, &want->max, name) <
+        class->n_slots) {
         return REASON_LIMIT;
     }
-    if (line->limit_class != NULL) {
-        room = limits_slots_left(pass->draft, line->limit_class, &limit);
+    if (class->limit_class != NULL) {
+        room = limits_slots_left(pass->draft, class->limit_class, &limit);
         want->max = room < want->max ? room : want->max;
     }
-    if (room < line->n_slots) {
+    if (room < class->n_slots) {
         *name = limit->name;
-        return limits_max_slots(line->limit_class, &limit) < line->n_slots
+        return limits_max_slots(class->limit_class, &limit) < class->n_slots
                    ? REASON_LIMIT_SMALL
                    : REASON_LIMIT;
     }
@@ -67,7 +67,7 @@ static enum pending_reason check_line(const struct place_pass *pass, int index,
 /* True where the line's next job starts; else the verdict says why not. */
 static bool start_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_class *line = &pass->snapshot->classes[index];
+    const struct place_class *class = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
     struct place_alloc_request want;
     const char *limit = NULL;
@@ -83,12 +83,12 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
         return false;
     }
     start->job = place_reservation_job(pass, index);
-    if (line->limit_class != NULL) {
-        limits_tentative_count(pass->draft, line->limit_class, start->hosts,
+    if (class->limit_class != NULL) {
+        limits_tentative_count(pass->draft, class->limit_class, start->hosts,
                                start->n_hosts);
     }
     if (pass->preempt != NULL) {
-        preempt_count_start(pass->preempt, line->limit_class, start->hosts,
+        preempt_count_start(pass->preempt, class->limit_class, start->hosts,
                             start->n_hosts);
     }
     plan->n_starts++;
@@ -98,7 +98,7 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
 /* Likewise of a running job, which gets more. */
 static bool grow_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_class *line = &pass->snapshot->classes[index];
+    const struct place_class *class = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
     struct pending_verdict *verdict = &plan->verdicts[index];
     struct place_alloc_request want;
@@ -110,8 +110,8 @@ static bool grow_next(struct place_pass *pass, int index, struct place_plan *pla
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
     }
     bool fits =
-        reason == REASON_STARTED && place_fit_any(pass, line, &want, start, verdict);
-    place_grow_close(pass, line, fits ? start : NULL, verdict);
+        reason == REASON_STARTED && place_fit_any(pass, class, &want, start, verdict);
+    place_grow_close(pass, class, fits ? start : NULL, verdict);
     if (fits) {
         start->job = place_reservation_job(pass, index);
         start->backfill = (struct place_backfill){0};
@@ -131,10 +131,10 @@ static bool serve_next(struct place_pass *pass, int index, struct place_plan *pl
 
 /* A job that stands still comes before the waiting ones of its queue. */
 static bool is_before(const struct place_pass *pass, const struct place_resume *still,
-                      int line)
+                      int class)
 {
     const struct queue_config *queues = pass->snapshot->queues;
-    int queue = pass->snapshot->classes[line].queue;
+    int queue = pass->snapshot->classes[class].queue;
     if (still->queue < 0) {
         return false; /* its queue is gone */
     }
@@ -229,11 +229,13 @@ static void give_back(struct place_pass *pass, const struct place_resume *still,
 }
 
 /* Those whose turn is before the line's; -1: all that are left. */
-static void give_back_before(struct place_pass *pass, int line, struct place_plan *plan)
+static void give_back_before(struct place_pass *pass, int class,
+                             struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    while (pass->next_resume < snapshot->n_resumes &&
-           (line < 0 || is_before(pass, &snapshot->resumes[pass->next_resume], line))) {
+    while (
+        pass->next_resume < snapshot->n_resumes &&
+        (class < 0 || is_before(pass, &snapshot->resumes[pass->next_resume], class))) {
         give_back(pass, &snapshot->resumes[pass->next_resume++], plan);
     }
 }
@@ -256,11 +258,11 @@ static bool has_group(const struct candidates *view, int group)
 }
 
 /* An alternative before that one would use the group's hosts, too. */
-static bool was_counted(struct place_pass *pass, const struct place_class *line,
+static bool was_counted(struct place_pass *pass, const struct place_class *class,
                         int n_before, int group)
 {
     for (int i = 0; i < n_before; i++) {
-        if (has_group(candidates_of(&pass->state, line, &line->rusages[i]), group)) {
+        if (has_group(candidates_of(&pass->state, class, &class->rusages[i]), group)) {
             return true;
         }
     }
@@ -270,15 +272,15 @@ static bool was_counted(struct place_pass *pass, const struct place_class *line,
 /* Jobs of a line stay, for want of slots: whose they would use. */
 static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_class *line = &pass->snapshot->classes[index];
+    const struct place_class *class = &pass->snapshot->classes[index];
     int64_t n_slots =
-        (int64_t)(line->n_entries - pass->order.next_entry[index]) * line->n_slots;
-    for (int k = 0; k < (line->n_rusages > 0 ? line->n_rusages : 1); k++) {
+        (int64_t)(class->n_entries - pass->order.next_entry[index]) * class->n_slots;
+    for (int k = 0; k < (class->n_rusages > 0 ? class->n_rusages : 1); k++) {
         const struct candidates *view = candidates_of(
-            &pass->state, line, line->n_rusages > 0 ? &line->rusages[k] : NULL);
+            &pass->state, class, class->n_rusages > 0 ? &class->rusages[k] : NULL);
         for (int i = 0; i < view->n_groups; i++) {
             int group = view->groups[i].group;
-            if (was_counted(pass, line, k, group)) {
+            if (was_counted(pass, class, k, group)) {
                 continue;
             }
             if (group == 0) {
@@ -403,20 +405,20 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 struct place_plan *plan)
 {
     struct place_pass pass;
-    int line;
+    int class;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
     while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
-           (line = place_order_top(&pass.order)) >= 0) {
-        give_back_before(&pass, line, plan);
-        if (serve_next(&pass, line, plan)) {
+           (class = place_order_top(&pass.order)) >= 0) {
+        give_back_before(&pass, class, plan);
+        if (serve_next(&pass, class, plan)) {
             const struct place_start *start = &plan->starts[plan->n_starts - 1];
             bool is_through = place_order_advance(
                 &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
-            plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
+            plan->verdicts[class].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
-            if (snapshot->classes[line].grow == NULL) {
-                place_reservation_pend(&pass, line, plan);
+            if (snapshot->classes[class].grow == NULL) {
+                place_reservation_pend(&pass, class, plan);
             }
             place_order_drop(&pass.order);
         }

@@ -1,46 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.h: which waiting jobs start now, and where: a snapshot in, a plan out.
+/* place.h: which pending jobs start now, and on which hosts: a const snapshot in, one
+ * plan out.
  *
- * Jobs in the order of their queue's priority (higher first), queue place in the file,
- * then as they stand in line (job_class.h); slot pools and fairshare change that order
- * as place_order.h says, and a pool has a queue wait that has its part. A job that does
- * not fit is passed over with a reason and does not hold back the next; nor are those
- * behind it in its line looked at, which are like it.
+ * Order of jobs. Queues are served by PRIORITY (higher first), then in file order;
+ * within a queue, jobs in the order of their class (see the entries of place_class).
+ * Slot pools and fairshare change this order (place_order.h), and a queue of a slot
+ * pool waits once it has its part. A job that does not fit gets a reason and does not
+ * delay the next one; the other jobs of its class are not looked at, as they would not
+ * fit either.
  *
- * An exclusive job goes to hosts where nothing runs, and nothing else goes there then.
+ * Hosts. A job runs on own hosts, or on hosts of one lease, never on both. Candidates
+ * are ordered by preference (higher first), the order section of the requirements, own
+ * before borrowed, lower used / max, file order. A parallel job takes free slots along
+ * that order (place_alloc.h), or as its span section says (place_span.h). Where limits
+ * leave fewer slots on a host than are free, it takes fewer. With -n min,max a job
+ * starts if it can have min slots, and takes up to max.
  *
- * A job that stands still (place_return) goes on where its slots are free: before the
- * waiting jobs of its queue, and of queues behind that. Where only some of its slots
- * are free they are kept for it. Its host may have shrunk meanwhile, or take nothing
- * new: it goes on in what its host had (n_stay), or once nothing else uses the host.
+ * Exclusive jobs start on hosts where nothing runs, and close them to other jobs.
  *
- * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
- * order: preference (higher first), the order section of its requirements, own before
- * borrowed, lower used / max, file order; a parallel job takes free slots along that
- * order, per lease, as place_alloc.h says, or as its requirements say how they have to
- * lie (place_span.h). Where limits leave less room on a host than
- * is free there, it takes less. With -n min,max it starts where there are min, and
- * takes up to max of them.
+ * Suspended jobs that wait for their slots (place_resume) resume once these are free,
+ * and come before the pending jobs of their queue and of later queues. If only some of
+ * the slots are free, those are held for the job. A host that has shrunk or takes no
+ * new jobs still counts with the slots that it had (n_resume_slots), or as a whole if
+ * nothing else uses it.
  *
- * A running job that would have more slots (place_grow) has its turn as a waiting one
- * of its queue and user; what it has stays as it is.
+ * A running job that asks for more slots (place_grow) is served like a pending job of
+ * its queue and user; the slots that it has stay as they are.
  *
- * A host that was given a job, before the pass or in it, takes none of a queue whose
- * JOB_ACCEPT_INTERVAL is not over; who goes on, and whom a claim's victims make room
- * for, does not wait for that.
+ * A host that was given a job takes no job of a queue before JOB_ACCEPT_INTERVAL is
+ * over. Jobs that resume, or for which others were preempted, do not wait for that. No
+ * job starts on a host whose load exceeds a threshold of the host or of the job's
+ * queue.
  *
- * Nothing starts on a host whose load is beyond the thresholds of the host or of the
- * job's queue (load_threshold.h); who stood still there is not asked here.
- *
- * A parallel job that finds no room may keep what is free for it, and others that end
- * in time may use that meanwhile (reservation.h).
- *
- * A job that reserves resources (rusage) takes them along with its slots, and goes only
- * where there is enough (rusage_supply.h); of alternatives the first for which there
- * is.
+ * A parallel job that finds no room may reserve what is free, and jobs that end in time
+ * may use that meanwhile (reservation.h). It may preempt running jobs (preempt.h). A
+ * job with rusage starts where its resources are available; of several alternatives the
+ * first that fits counts.
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
- * the arena. Order: as above, complete. Layer: sched (base only). */
+ * the arena. Order: as above, complete. Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_H
 #define SUBLET_SCHED_PLACE_PLACE_H
 

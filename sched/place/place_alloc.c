@@ -9,30 +9,30 @@
 
 #include "sched/reservation/reservation.h"
 
-void place_alloc_init(struct place_alloc *take, struct place_state *room,
+void place_alloc_init(struct place_alloc *alloc, struct place_state *room,
                       const struct limits_tentative *draft,
                       const struct reservation_pass *reservations)
 {
-    *take = (struct place_alloc){
+    *alloc = (struct place_alloc){
         .state = room, .draft = draft, .reservations = reservations};
-    take->tried =
-        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->tried));
-    take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
-                               sizeof(*take->pieces));
-    take->indexes =
+    alloc->tried = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
+                               sizeof(*alloc->tried));
+    alloc->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
+                                sizeof(*alloc->pieces));
+    alloc->indexes =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
-    take->slots_on =
+    alloc->slots_on =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
 }
 
 /* The job's pieces on other hosts, the first one first. */
-static int list_pieces(struct place_alloc *take, int host)
+static int list_pieces(struct place_alloc *alloc, int host)
 {
     int n_pieces = 0;
-    for (int i = 0; i < take->n_tried; i++) {
-        const struct place_alloc_host *taken = &take->tried[i];
+    for (int i = 0; i < alloc->n_tried; i++) {
+        const struct place_alloc_host *taken = &alloc->tried[i];
         if (taken->n_slots > 0 && taken->candidate.host != host) {
-            take->pieces[n_pieces++] =
+            alloc->pieces[n_pieces++] =
                 (struct rusage_piece){taken->candidate.host, taken->n_slots};
         }
     }
@@ -40,73 +40,74 @@ static int list_pieces(struct place_alloc *take, int host)
 }
 
 /* Slots there for which there is enough to reserve, beside those pieces. */
-static int reserved_on(struct place_alloc *take, const struct candidates *view,
+static int reserved_on(struct place_alloc *alloc, const struct candidates *view,
                        int host, const struct rusage_piece *pieces, int n_pieces,
                        int n_most)
 {
     int lacking = -1;
-    int room =
-        rusage_supply_max_slots(take->state->snapshot->supply, take->state->supply_left,
-                                view->rusage, host, pieces, n_pieces, &lacking);
+    int room = rusage_supply_max_slots(alloc->state->snapshot->supply,
+                                       alloc->state->supply_left, view->rusage, host,
+                                       pieces, n_pieces, &lacking);
     if (room < n_most) {
-        take->lacking = lacking;
+        alloc->lacking = lacking;
         return room;
     }
     return n_most;
 }
 
 /* Slots there that limits leave, beside those pieces. */
-static int limited_on(const struct place_alloc *take, const struct candidates *view,
+static int limited_on(const struct place_alloc *alloc, const struct candidates *view,
                       int host, const struct host_slots *pieces, int n_pieces,
                       const struct limit **limit)
 {
-    const struct place_host *at = &take->state->snapshot->hosts[host];
+    const struct place_host *at = &alloc->state->snapshot->hosts[host];
     int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
     const struct limit *by = NULL;
     if (view->limit_class == NULL ||
-        (take->is_backfill && reservation_has_host(take->reservations, host))) {
+        (alloc->is_backfill && reservation_has_host(alloc->reservations, host))) {
         return INT_MAX;
     }
-    int room = limits_slots_left_on(take->draft, view->limit_class, at->name,
+    int room = limits_slots_left_on(alloc->draft, view->limit_class, at->name,
                                     n_processors, pieces, n_pieces, &by);
     *limit = by != NULL ? by : *limit;
     return room;
 }
 
 /* Slots that the job may take on this host, beside those pieces on others. */
-static int room_on(struct place_alloc *take, const struct candidates *view, int host,
+static int room_on(struct place_alloc *alloc, const struct candidates *view, int host,
                    const struct host_slots *pieces, int n_pieces,
                    const struct limit **limit)
 {
-    int n_free = place_state_free_slots(take->state, host, view->is_exclusive);
+    int n_free = place_state_free_slots(alloc->state, host, view->is_exclusive);
     if (view->rusage != NULL && n_free > 0) {
-        n_free = reserved_on(take, view, host, take->pieces, list_pieces(take, host),
+        n_free = reserved_on(alloc, view, host, alloc->pieces, list_pieces(alloc, host),
                              n_free);
     }
-    int room = limited_on(take, view, host, pieces, n_pieces, limit);
+    int room = limited_on(alloc, view, host, pieces, n_pieces, limit);
     return room < n_free ? room : n_free;
 }
 
 /* Of the best host as many slots as there are, at most `wanted`; -1: there is none. */
-static int take_top(struct place_alloc *take, const struct candidates *view,
+static int take_top(struct place_alloc *alloc, const struct candidates *view,
                     struct candidate_group *group, int wanted, bool may_stay,
                     struct place_start *start, const struct limit **limit)
 {
-    const struct candidate *top = candidates_top(take->state, group);
+    const struct candidate *top = candidates_top(alloc->state, group);
     if (top == NULL) {
         return -1;
     }
-    struct place_alloc_host *taken = &take->tried[take->n_tried++];
+    struct place_alloc_host *taken = &alloc->tried[alloc->n_tried++];
     int host = top->host;
     taken->candidate = *top;
     taken->n_slots = 0;
-    taken->n_slots = room_on(take, view, host, start->hosts, start->n_hosts, limit);
+    taken->n_slots = room_on(alloc, view, host, start->hosts, start->n_hosts, limit);
     taken->n_slots = taken->n_slots < wanted ? taken->n_slots : wanted;
     taken->n_slots = taken->n_slots > 0 ? taken->n_slots : 0;
     if (taken->n_slots > 0) {
-        take->indexes[start->n_hosts] = host;
-        start->hosts[start->n_hosts++] = (struct host_slots){
-            .host = take->state->snapshot->hosts[host].name, .n_slots = taken->n_slots};
+        alloc->indexes[start->n_hosts] = host;
+        start->hosts[start->n_hosts++] =
+            (struct host_slots){.host = alloc->state->snapshot->hosts[host].name,
+                                .n_slots = taken->n_slots};
     }
     taken->is_popped = may_stay ? taken->n_slots < wanted : true;
     if (taken->is_popped) {
@@ -115,12 +116,12 @@ static int take_top(struct place_alloc *take, const struct candidates *view,
     return taken->n_slots;
 }
 
-static int take_stacked(struct place_alloc *take, const struct candidates *view,
+static int take_stacked(struct place_alloc *alloc, const struct candidates *view,
                         struct candidate_group *group, int wanted,
                         struct place_start *start, const struct limit **limit)
 {
     int n_slots = 0, n_more;
-    while (n_slots < wanted && (n_more = take_top(take, view, group, wanted - n_slots,
+    while (n_slots < wanted && (n_more = take_top(alloc, view, group, wanted - n_slots,
                                                   true, start, limit)) >= 0) {
         n_slots += n_more;
     }
@@ -128,14 +129,14 @@ static int take_stacked(struct place_alloc *take, const struct candidates *view,
 }
 
 /* One slot more on the host that has this piece of the job already. */
-static bool add_one(struct place_alloc *take, const struct candidates *view,
+static bool add_one(struct place_alloc *alloc, const struct candidates *view,
                     struct place_alloc_host *taken, struct place_start *start,
                     int piece, const struct limit **limit)
 {
     struct host_slots own = start->hosts[piece];
     int last = start->n_hosts - 1;
     start->hosts[piece] = start->hosts[last]; /* the others are the first ones */
-    int room = room_on(take, view, taken->candidate.host, start->hosts, last, limit);
+    int room = room_on(alloc, view, taken->candidate.host, start->hosts, last, limit);
     start->hosts[piece] = own;
     if (room <= own.n_slots) {
         return false;
@@ -144,20 +145,21 @@ static bool add_one(struct place_alloc *take, const struct candidates *view,
     return true;
 }
 
-static int take_balanced(struct place_alloc *take, const struct candidates *view,
+static int take_balanced(struct place_alloc *alloc, const struct candidates *view,
                          struct candidate_group *group, int wanted,
                          struct place_start *start, const struct limit **limit)
 {
     int n_slots = 0, n_before = -1, n_more;
     while (n_slots < wanted &&
-           (n_more = take_top(take, view, group, 1, false, start, limit)) >= 0) {
+           (n_more = take_top(alloc, view, group, 1, false, start, limit)) >= 0) {
         n_slots += n_more;
     }
     while (n_slots < wanted && n_slots > n_before) {
         n_before = n_slots;
-        for (int i = 0, piece = 0; i < take->n_tried && n_slots < wanted; i++) {
-            if (take->tried[i].n_slots > 0) {
-                n_slots += add_one(take, view, &take->tried[i], start, piece++, limit);
+        for (int i = 0, piece = 0; i < alloc->n_tried && n_slots < wanted; i++) {
+            if (alloc->tried[i].n_slots > 0) {
+                n_slots +=
+                    add_one(alloc, view, &alloc->tried[i], start, piece++, limit);
             }
         }
     }
@@ -168,7 +170,7 @@ static int take_balanced(struct place_alloc *take, const struct candidates *view
 
 /* What place_span_fit asks about. */
 struct site_of_job {
-    struct place_alloc *take;
+    struct place_alloc *alloc;
     const struct candidates *view;
     struct host_slots *names; /* scratch: of pieces */
     const struct limit **limit;
@@ -178,16 +180,16 @@ static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
                        int n_pieces)
 {
     const struct site_of_job *at = arg;
-    const struct place_host *hosts = at->take->state->snapshot->hosts;
-    int n_free = place_state_free_slots(at->take->state, host, at->view->is_exclusive);
+    const struct place_host *hosts = at->alloc->state->snapshot->hosts;
+    int n_free = place_state_free_slots(at->alloc->state, host, at->view->is_exclusive);
     if (at->view->rusage != NULL && n_free > 0) {
-        n_free = reserved_on(at->take, at->view, host, pieces, n_pieces, n_free);
+        n_free = reserved_on(at->alloc, at->view, host, pieces, n_pieces, n_free);
     }
     for (int i = 0; at->view->limit_class != NULL && i < n_pieces; i++) {
         at->names[i] =
             (struct host_slots){hosts[pieces[i].host].name, pieces[i].n_slots};
     }
-    int room = limited_on(at->take, at->view, host, at->names, n_pieces, at->limit);
+    int room = limited_on(at->alloc, at->view, host, at->names, n_pieces, at->limit);
     return room < n_free ? room : n_free;
 }
 
@@ -201,27 +203,27 @@ static bool is_laid(const struct place_span *shape,
            n_slots >= (shape->kind == PLACE_SPAN_HOST ? ground->min : ground->max);
 }
 
-static void start_pieces(struct place_alloc *take,
+static void start_pieces(struct place_alloc *alloc,
                          const struct place_span_request *ground,
                          struct place_start *start)
 {
-    const struct place_host *hosts = take->state->snapshot->hosts;
+    const struct place_host *hosts = alloc->state->snapshot->hosts;
     for (int i = 0; i < ground->n_pieces; i++) {
         const struct rusage_piece *piece = &ground->pieces[i];
-        take->slots_on[piece->host] = piece->n_slots;
-        take->indexes[start->n_hosts] = piece->host;
+        alloc->slots_on[piece->host] = piece->n_slots;
+        alloc->indexes[start->n_hosts] = piece->host;
         start->hosts[start->n_hosts++] =
             (struct host_slots){hosts[piece->host].name, piece->n_slots};
     }
-    for (int i = 0; i < take->n_tried; i++) {
-        struct place_alloc_host *taken = &take->tried[i];
-        taken->n_slots = take->slots_on[taken->candidate.host];
-        take->slots_on[taken->candidate.host] = 0;
+    for (int i = 0; i < alloc->n_tried; i++) {
+        struct place_alloc_host *taken = &alloc->tried[i];
+        taken->n_slots = alloc->slots_on[taken->candidate.host];
+        alloc->slots_on[taken->candidate.host] = 0;
     }
 }
 
 /* As few hosts of the order are looked at as will do. */
-static int take_shaped(struct place_alloc *take, const struct candidates *view,
+static int take_shaped(struct place_alloc *alloc, const struct candidates *view,
                        struct candidate_group *group,
                        const struct place_alloc_request *want,
                        struct place_start *start, const struct limit **limit)
@@ -229,7 +231,7 @@ static int take_shaped(struct place_alloc *take, const struct candidates *view,
     enum { FEW = 16 };
     const struct place_span *shape = candidates_span(view);
     size_t n_most = (size_t)group->count + 1;
-    struct site_of_job at = {take, view, mem_alloc(n_most, sizeof(*at.names)), limit};
+    struct site_of_job at = {alloc, view, mem_alloc(n_most, sizeof(*at.names)), limit};
     int *hosts = mem_alloc(n_most, sizeof(*hosts));
     struct place_span_request ground = {
         .hosts = hosts,
@@ -244,22 +246,22 @@ static int take_shaped(struct place_alloc *take, const struct candidates *view,
     int n_slots = 0, n_looked = FEW;
     bool is_over = false;
     while (!is_over) {
-        while (take->n_tried < n_looked &&
-               (top = candidates_top(take->state, group)) != NULL) {
+        while (alloc->n_tried < n_looked &&
+               (top = candidates_top(alloc->state, group)) != NULL) {
             hosts[ground.n_hosts++] = top->host;
-            take->tried[take->n_tried++] =
+            alloc->tried[alloc->n_tried++] =
                 (struct place_alloc_host){.candidate = *top, .is_popped = true};
             candidates_pop(group);
         }
-        is_over = take->n_tried < n_looked;
+        is_over = alloc->n_tried < n_looked;
         if (is_over || shape->n_same == 0) {
             n_slots = place_span_fit(shape, &ground);
             is_over = is_over || is_laid(shape, &ground, n_slots);
         }
         n_looked *= 2;
     }
-    start_pieces(take, &ground, start);
-    take->n_span_slots = n_slots;
+    start_pieces(alloc, &ground, start);
+    alloc->n_span_slots = n_slots;
     free(hosts);
     free(at.names);
     free(ground.pieces);
@@ -269,37 +271,37 @@ static int take_shaped(struct place_alloc *take, const struct candidates *view,
 /* ---------------------------------------------------------------- one job */
 
 /* Of the start's hosts, the first one first. */
-static void reserve_pieces(struct place_alloc *take, const struct rusage_request *asks,
+static void reserve_pieces(struct place_alloc *alloc, const struct rusage_request *asks,
                            const struct place_start *start)
 {
-    struct place_state *room = take->state;
+    struct place_state *room = alloc->state;
     int n_pieces = start->n_hosts;
     for (int i = 0; i < n_pieces; i++) {
-        take->pieces[i] =
-            (struct rusage_piece){take->indexes[i], start->hosts[i].n_slots};
+        alloc->pieces[i] =
+            (struct rusage_piece){alloc->indexes[i], start->hosts[i].n_slots};
     }
     size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
     struct rusage_amount *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
-    int n_parts = rusage_supply_amounts(room->snapshot->supply, asks, take->pieces,
+    int n_parts = rusage_supply_amounts(room->snapshot->supply, asks, alloc->pieces,
                                         n_pieces, parts);
     rusage_supply_take(room->supply_left, parts, n_parts, 1);
 }
 
 /* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
  */
-static void settle(struct place_alloc *take, struct candidate_group *group,
+static void settle(struct place_alloc *alloc, struct candidate_group *group,
                    const struct place_start *start, bool is_kept, bool is_exclusive)
 {
-    struct place_state *room = take->state;
+    struct place_state *room = alloc->state;
     if (is_kept && group->rusage != NULL) {
-        reserve_pieces(take, group->rusage, start);
+        reserve_pieces(alloc, group->rusage, start);
     }
-    for (int i = 0; i < take->n_tried; i++) {
-        struct place_alloc_host *taken = &take->tried[i];
+    for (int i = 0; i < alloc->n_tried; i++) {
+        struct place_alloc_host *taken = &alloc->tried[i];
         int host = taken->candidate.host;
         if (is_kept && taken->n_slots > 0) {
             room->used[host] += taken->n_slots;
-            if (!take->is_reservation) {
+            if (!alloc->is_reservation) {
                 room->dispatched_ms[host] = room->snapshot->now_ms;
             }
             room->is_used_exclusively[host] =
@@ -310,24 +312,24 @@ static void settle(struct place_alloc *take, struct candidate_group *group,
             candidates_push(group, &taken->candidate);
         }
     }
-    take->n_tried = 0;
+    alloc->n_tried = 0;
 }
 
-bool place_alloc(struct place_alloc *take, struct candidates *view,
+bool place_alloc(struct place_alloc *alloc, struct candidates *view,
                  struct candidate_group *group, const struct place_alloc_request *want,
                  struct place_start *start, const struct limit **limit)
 {
     int n_most = want->max < group->count ? want->max : group->count;
-    take->lacking = -1;
+    alloc->lacking = -1;
     start->n_hosts = 0;
     start->rusage = view->rusage;
     start->hosts =
-        arena_alloc(take->state->arena, (size_t)n_most, sizeof(*start->hosts));
+        arena_alloc(alloc->state->arena, (size_t)n_most, sizeof(*start->hosts));
     int n_slots = candidates_span(view) != NULL
-                      ? take_shaped(take, view, group, want, start, limit)
+                      ? take_shaped(alloc, view, group, want, start, limit)
                   : want->is_balanced
-                      ? take_balanced(take, view, group, want->max, start, limit)
-                      : take_stacked(take, view, group, want->max, start, limit);
-    settle(take, group, start, n_slots >= want->min, want->is_exclusive);
+                      ? take_balanced(alloc, view, group, want->max, start, limit)
+                      : take_stacked(alloc, view, group, want->max, start, limit);
+    settle(alloc, group, start, n_slots >= want->min, want->is_exclusive);
     return n_slots >= want->min;
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_alloc.h: the slots of one job, on the hosts of one group.
+/* place_alloc.h: gives one job its slots on the hosts of one group.
  *
- * It gets all that it may use, up to the most it asks for, if that is at least the
- * least it asks for; else nothing is taken. Stacked: along the order of hosts, of each
- * as many as there are. Balanced: one on each host along that order, then a second one
- * on each, and so on. An exclusive job's hosts take nothing else from then on. What it
- * reserves is taken along (rusage_supply.h).
+ * The job gets as many slots as it may use, up to the most it asks for, if that is at
+ * least the fewest it asks for; otherwise it gets none. Stacked: along the order of
+ * hosts, as many on each as are free. Balanced: one slot on each host along that order,
+ * then a second one on each, and so on. With span or same: as place_span.h says. The
+ * hosts of an exclusive job are closed to other jobs. Resources of the job's rusage are
+ * taken with the slots.
  *
  *     free: n1 3, n2 2, n3 2 (in that order)      stacked        balanced
  *     -n 4                                        n1 3, n2 1     n1 2, n2 1, n3 1
  *     -n 2,9                                      n1 3 n2 2 n3 2, either way
  *
- * With a shape: as place_span.h says, along that order.
- *
- * Ownership: the room is the pass's; what a start points to lives in its arena.
- * Layer: sched (base only). */
+ * Ownership: the state is the pass's; what a start points to lives in the arena.
+ * Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_ALLOC_H
 #define SUBLET_SCHED_PLACE_PLACE_ALLOC_H
 
@@ -48,12 +47,12 @@ struct place_alloc_request {
     bool is_balanced, is_exclusive;
 };
 
-void place_alloc_init(struct place_alloc *take, struct place_state *room,
+void place_alloc_init(struct place_alloc *alloc, struct place_state *room,
                       const struct limits_tentative *draft,
                       const struct reservation_pass *reservations);
 /* True, and the start has its hosts; else `limit` names what left too little on a host,
  * if it was one. */
-bool place_alloc(struct place_alloc *take, struct candidates *view,
+bool place_alloc(struct place_alloc *alloc, struct candidates *view,
                  struct candidate_group *group, const struct place_alloc_request *want,
                  struct place_start *start, const struct limit **limit);
 

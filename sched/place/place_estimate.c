@@ -61,17 +61,17 @@ static void look_init(struct look *look, const struct place_pass *pass, int n_en
     place_alloc_init(&look->pass.alloc, room, pass->draft, NULL);
 }
 
-static bool fits_after(struct place_pass *pass, const struct place_class *line,
+static bool fits_after(struct place_pass *pass, const struct place_class *class,
                        int n_ends, struct place_start *start, const int **places)
 {
     struct look look;
     struct pending_verdict verdict;
     const struct place_alloc_request want = {
-        .min = line->n_slots,
-        .max = line->n_slots,
-        .is_balanced = pass->snapshot->queues[line->queue].is_balanced};
+        .min = class->n_slots,
+        .max = class->n_slots,
+        .is_balanced = pass->snapshot->queues[class->queue].is_balanced};
     look_init(&look, pass, n_ends);
-    bool fits = place_fit_any(&look.pass, line, &want, start, &verdict);
+    bool fits = place_fit_any(&look.pass, class, &want, start, &verdict);
     if (fits) {
         size_t n_hosts = (size_t)start->n_hosts;
         start->hosts =
@@ -86,18 +86,18 @@ static bool fits_after(struct place_pass *pass, const struct place_class *line,
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
                         const int **places)
 {
-    const struct place_class *line = &pass->snapshot->classes[index];
+    const struct place_class *class = &pass->snapshot->classes[index];
     int few = 0, enough = reservation_start_count_ends(pass->reservations);
-    if (!fits_after(pass, line, enough, start, places)) {
+    if (!fits_after(pass, class, enough, start, places)) {
         return false;
     }
     while (few < enough) {
         int n_ends = few + (enough - few) / 2;
-        if (fits_after(pass, line, n_ends, start, places)) {
+        if (fits_after(pass, class, n_ends, start, places)) {
             enough = n_ends;
         } else {
             few = n_ends + 1;
         }
     }
-    return fits_after(pass, line, enough, start, places);
+    return fits_after(pass, class, enough, start, places);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_estimate.h: where a job that waits will fit first, as far as run limits tell.
+/* place_estimate.h: where a pending job will fit first, as far as run limits tell.
  *
- * Running jobs end in the order of their run limits, those without one after all
- * others, oldest first; jobs that reserve and come before it take first of what falls
- * free (reservation.h), and end last of all. The job goes where it fits after the
- * fewest of these ends, by all the rules of a start but JOB_ACCEPT_INTERVAL, and never
- * to a lease that is still to be made. What it selects hosts by counts as met where
- * only reservations are against it.
+ * Running jobs are taken to end in the order of their run limits, those without one
+ * last, oldest first. Jobs that have reservations and come earlier in the pass take
+ * first of what becomes free, and end last of all. The job goes to the hosts where it
+ * fits after the fewest ends. All rules of a start hold except JOB_ACCEPT_INTERVAL, and
+ * the job does not go to a lease that is still to be made. A select requirement counts
+ * as met where only reserved resources prevent it.
  *
  *     n1: 1000 MB, 2 jobs of 400 MB end at 10:00 and 11:00; n2: the same, 12:00, 13:00
  *     a job of 500 MB fits on n1 at 10:00, one of 900 MB at 11:00

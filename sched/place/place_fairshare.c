@@ -142,10 +142,10 @@ static int node_for(struct builder *builder, int account)
     return index;
 }
 
-static int stand_of(const struct builder *builder, int line)
+static int stand_of(const struct builder *builder, int class)
 {
     const struct fairshare_tree *tree = builder->share->given->tree;
-    return fairshare_tree_at(tree, builder->share->all[line].account)->sharing_account;
+    return fairshare_tree_at(tree, builder->share->all[class].account)->sharing_account;
 }
 
 /* Accounts that have lines below them, and how much stands in each. */
@@ -228,10 +228,10 @@ int place_fairshare_top(struct place_fairshare *share)
 
 /* Slots given to a line of that node count for it and all above, and for the account
  * that the line is of. */
-static void give(struct place_fairshare *share, int line, int n_slots)
+static void give(struct place_fairshare *share, int class, int n_slots)
 {
     struct place_fairshare_scope *given = share->given;
-    for (int at = share->all[line].account; at >= 0;
+    for (int at = share->all[class].account; at >= 0;
          at = fairshare_tree_at(given->tree, at)->parent) {
         given->slots[at] += n_slots;
     }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_fairshare.h: whose turn it is among the lines of a fairshare queue in a pass: a
- * heap of accounts at each level of the tree, by dynamic priority, which falls as slots
- * are given away.
+/* place_fairshare.h: the order of classes in a fairshare queue during a pass: at each
+ * level of the share tree a heap of accounts by dynamic priority, which falls as slots
+ * are granted.
  *
- * From the root down the first account at each level that has a line with a waiting
- * job; where users stand in one line, as they stand in it. One that is late
- * (fairshare_usage.h), or has one below it that is, comes before those that are not.
- * Only accounts that have lines are looked at, and after a start only those above it.
+ * From the root down, the first account at each level that has pending jobs is chosen;
+ * classes of one account are served in their own order. An account that has waited too
+ * long, or has one below it that has, comes before the others. Only accounts with
+ * pending jobs are looked at, and after a start only those above the one that was
+ * served.
  *
- * Queues of one scope may each have such an order: what one gives away counts for all
- * (place_fairshare_scope_new).
+ * Several queues of one scope may each have such an order; what one grants counts for
+ * all (place_fairshare_scope).
  *
- * Ownership: the arena's; the tree and the lines are borrowed. Layer: sched. */
+ * Ownership: the arena's; the tree and the classes are borrowed. Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_FAIRSHARE_H
 #define SUBLET_SCHED_PLACE_PLACE_FAIRSHARE_H
 

@@ -197,8 +197,8 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
 /* Slots that are kept for one job, or lent, are free for this one. */
 static bool is_opened(const struct place_pass *pass)
 {
-    const struct reservation_pass *kept = pass->reservations;
-    return kept != NULL && reservation_is_open(kept);
+    const struct reservation_pass *reservations = pass->reservations;
+    return reservations != NULL && reservation_is_open(reservations);
 }
 
 /* No room was found for as many, or fewer. */
@@ -262,15 +262,15 @@ static bool is_hopeless(enum pending_reason reason)
            reason == REASON_SPAN_LARGE;
 }
 
-bool place_fit_any(struct place_pass *pass, const struct place_class *line,
+bool place_fit_any(struct place_pass *pass, const struct place_class *class,
                    const struct place_alloc_request *want, struct place_start *start,
                    struct pending_verdict *verdict)
 {
-    int n_tries = line->n_rusages > 0 ? line->n_rusages : 1;
+    int n_tries = class->n_rusages > 0 ? class->n_rusages : 1;
     for (int i = 0; i < n_tries; i++) {
         const struct rusage_request *asks =
-            line->n_rusages > 0 ? &line->rusages[i] : NULL;
-        struct candidates *view = candidates_of(&pass->state, line, asks);
+            class->n_rusages > 0 ? &class->rusages[i] : NULL;
+        struct candidates *view = candidates_of(&pass->state, class, asks);
         if (fit(pass, view, want, start)) {
             return true;
         }

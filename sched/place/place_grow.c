@@ -85,10 +85,10 @@ static void close_host(struct place_pass *pass, int place)
 
 void place_grow_open(struct place_pass *pass, int index)
 {
-    const struct place_class *line = &pass->snapshot->classes[index];
-    const struct place_grow *grow = line->grow;
-    if (line->limit_class != NULL) {
-        limits_tentative_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
+    const struct place_class *class = &pass->snapshot->classes[index];
+    const struct place_grow *grow = class->grow;
+    if (class->limit_class != NULL) {
+        limits_tentative_job(pass->draft, pass->arena, class->limit_class, grow->hosts,
                              grow->n_hosts, -1);
     }
     if (grow->is_exclusive) {
@@ -97,29 +97,29 @@ void place_grow_open(struct place_pass *pass, int index)
 }
 
 /* It is a job again, and has more, also for who preempts others after it. */
-static void count_more(struct place_pass *pass, const struct place_class *line,
+static void count_more(struct place_pass *pass, const struct place_class *class,
                        const struct place_start *more)
 {
-    const struct place_grow *grow = line->grow;
-    limits_tentative_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
+    const struct place_grow *grow = class->grow;
+    limits_tentative_job(pass->draft, pass->arena, class->limit_class, grow->hosts,
                          grow->n_hosts, 1);
     if (more == NULL) {
         return;
     }
-    limits_tentative_grow(pass->draft, pass->arena, line->limit_class, grow->hosts,
+    limits_tentative_grow(pass->draft, pass->arena, class->limit_class, grow->hosts,
                           grow->n_hosts, more->hosts, more->n_hosts);
     if (pass->preempt != NULL) {
-        preempt_count_growth(pass->preempt, line->limit_class, grow->hosts,
+        preempt_count_growth(pass->preempt, class->limit_class, grow->hosts,
                              grow->n_hosts, more->hosts, more->n_hosts);
     }
 }
 
-void place_grow_close(struct place_pass *pass, const struct place_class *line,
+void place_grow_close(struct place_pass *pass, const struct place_class *class,
                       const struct place_start *more, struct pending_verdict *verdict)
 {
-    const struct place_grow *grow = line->grow;
-    if (line->limit_class != NULL) {
-        count_more(pass, line, more);
+    const struct place_grow *grow = class->grow;
+    if (class->limit_class != NULL) {
+        count_more(pass, class, more);
     }
     if (!grow->is_exclusive) {
         return;

@@ -35,12 +35,12 @@ static int compare_lines(const void *arg, int a, int b)
     return job_class_compare(&left->entry, &right->entry);
 }
 
-static void note_key(const struct place_order *order, int line)
+static void note_key(const struct place_order *order, int class)
 {
     const struct place_snapshot *snapshot = order->snapshot;
-    const struct place_class *at = &snapshot->classes[line];
-    order->keys[line] = (struct place_order_key){
-        .entry = *at->entries[order->next_entry[line]],
+    const struct place_class *at = &snapshot->classes[class];
+    order->keys[class] = (struct place_order_key){
+        .entry = *at->entries[order->next_entry[class]],
         .queue = at->queue,
         .priority = snapshot->queues[at->queue].priority,
     };
@@ -49,18 +49,18 @@ static void note_key(const struct place_order *order, int line)
 static void sift_line(const struct place_order *order, struct place_order_unit *unit,
                       int at)
 {
-    int line = unit->heap[at];
+    int class = unit->heap[at];
     for (int child; (child = 2 * at + 1) < unit->n_heap; at = child) {
         if (child + 1 < unit->n_heap &&
             compare_lines(order, unit->heap[child + 1], unit->heap[child]) < 0) {
             child++;
         }
-        if (compare_lines(order, line, unit->heap[child]) <= 0) {
+        if (compare_lines(order, class, unit->heap[child]) <= 0) {
             break;
         }
         unit->heap[at] = unit->heap[child];
     }
-    unit->heap[at] = line;
+    unit->heap[at] = class;
 }
 
 static int top_of(const struct place_order_unit *unit)
@@ -256,11 +256,11 @@ static struct place_order_unit *most_urgent(const struct place_order *order, int
     int64_t best_priority = 0;
     for (int i = 0; i < order->n_units; i++) {
         struct place_order_unit *unit = &order->units[i];
-        int line = unit->pool == pool ? top_of(unit) : -1;
-        if (line < 0) {
+        int class = unit->pool == pool ? top_of(unit) : -1;
+        if (class < 0) {
             continue;
         }
-        int64_t priority = order->keys[line].entry.priority;
+        int64_t priority = order->keys[class].entry.priority;
         if (best == NULL || priority > best_priority) {
             best = unit;
             best_priority = priority;
@@ -336,11 +336,11 @@ int place_order_room(const struct place_order *order, int n_min, int *n_max,
 
 bool place_order_advance(struct place_order *order, int n_slots)
 {
-    int line = top_of(order->current), pool = order->current->pool;
+    int class = top_of(order->current), pool = order->current->pool;
     bool is_through =
-        ++order->next_entry[line] == order->snapshot->classes[line].n_entries;
+        ++order->next_entry[class] == order->snapshot->classes[class].n_entries;
     if (!is_through) {
-        note_key(order, line);
+        note_key(order, class);
     }
     pass_line(order, n_slots, is_through);
     if (pool >= 0) {
@@ -351,11 +351,11 @@ bool place_order_advance(struct place_order *order, int n_slots)
 
 void place_order_drop(struct place_order *order)
 {
-    int line = top_of(order->current), pool = order->current->pool;
+    int class = top_of(order->current), pool = order->current->pool;
     if (pool >= 0) {
         place_slot_pool_release(&order->pools, pool, order->current->queue,
-                                place_slot_pool_demand(&order->snapshot->classes[line],
-                                                       order->next_entry[line]));
+                                place_slot_pool_demand(&order->snapshot->classes[class],
+                                                       order->next_entry[class]));
     }
     pass_line(order, 0, true);
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_order.h: whose turn it is in a pass.
+/* place_order.h: the order in which a pass serves queues and classes of jobs.
  *
- * Queues stand by priority (higher first), then as in the file. Those of a slot pool
- * keep the places that their priorities give them, and stand in these by what they have
- * used (slot_pool.h); one goes on while it is below its part, and in the place of the
- * pool's last queue what the others have no use for is handed on. A queue outside of
- * pools goes on as long as it can. Queues of one FAIRSHARE_QUEUES stand as one, in the
- * place of the first of them.
+ * Queues are served by priority (higher first), then in file order. The queues of a
+ * slot pool keep the positions that their priorities give them, and share these by what
+ * they have used (slot_pool.h). Such a queue is served while it is below its part; at
+ * the position of the pool's last queue, slots that others have no use for are handed
+ * out. A queue outside of pools is served as long as its jobs fit. Queues of one
+ * FAIRSHARE_QUEUES are served as one, at the position of the first of them.
  *
- * In a queue jobs stand as in line (job_class.h); with fairshare, users by their
- * dynamic priority first (place_fairshare.h). The unused slots of a pool with
+ * Within a queue jobs are served in the order of their classes; with fairshare, by the
+ * dynamic priority of users first (place_fairshare.h). The unused slots of a pool with
  * USE_PRIORITY_IN_POOL go to jobs of all its queues, by -sp (higher first), then by the
- * queues' order.
+ * order of queues.
  *
- * A line is dropped for the pass when its first job cannot start. Nothing is sorted
- * before someone asks for the first line.
+ * A class is dropped for the pass when its first job cannot start. Nothing is sorted
+ * before the first class is asked for.
  *
- * Ownership: all of it lives in the arena; the snapshot is borrowed.
- * Layer: sched (base only). */
+ * Ownership: all of it lives in the arena; the snapshot is borrowed. Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_ORDER_H
 #define SUBLET_SCHED_PLACE_PLACE_ORDER_H
 

@@ -37,7 +37,7 @@ int place_fit_count(const struct place_pass *pass, const struct candidate_group 
 /* With the first of its alternatives for which there is enough; else the verdict says
  * what is against the first with which it could start if others ended, or against the
  * first of all. */
-bool place_fit_any(struct place_pass *pass, const struct place_class *line,
+bool place_fit_any(struct place_pass *pass, const struct place_class *class,
                    const struct place_alloc_request *want, struct place_start *start,
                    struct pending_verdict *verdict);
 
@@ -69,7 +69,7 @@ const struct place_snapshot *place_grow_init(struct place_pass *pass,
  * exclusive one may have more of its own hosts, or hosts where nothing runs. */
 void place_grow_open(struct place_pass *pass, int index);
 /* It gets these slots more; NULL: none, and the verdict says why. */
-void place_grow_close(struct place_pass *pass, const struct place_class *line,
+void place_grow_close(struct place_pass *pass, const struct place_class *class,
                       const struct place_start *more, struct pending_verdict *verdict);
 
 #endif

@@ -36,11 +36,12 @@ static int slots_of(const struct place_snapshot *snapshot, const struct slot_poo
     return n_slots < pool->max_slots ? (int)n_slots : pool->max_slots;
 }
 
-int64_t place_slot_pool_demand(const struct place_class *line, int n_started)
+int64_t place_slot_pool_demand(const struct place_class *class, int n_started)
 {
     int n_jobs =
-        line->n_entries < line->max_starts ? line->n_entries : line->max_starts;
-    return line->veto == REASON_NEW ? (int64_t)(n_jobs - n_started) * line->n_slots : 0;
+        class->n_entries < class->max_starts ? class->n_entries : class->max_starts;
+    return class->veto == REASON_NEW ? (int64_t)(n_jobs - n_started) * class->n_slots
+                                     : 0;
 }
 
 /* ---------------------------------------------------------------- order */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_slot_pool.h: the slot pools of a pass: how many slots each queue of a pool is
- * to have (slot_pool.h), as the pass goes on.
+/* place_slot_pool.h: the slot pools of a pass: how many slots each queue of a pool may
+ * have (slot_pool.h), as the pass goes on.
  *
- * A pool's slots are those of its hosts, whoever uses them, but those that a plan has
- * for other queues: a host that is closed has those that are in use. A queue has a use
- * for the slots it has, and for those of its waiting jobs until one of them proves to
- * fit nowhere: then its part goes to others. A part is a soft limit: while a queue is
- * below it a job may start that goes beyond.
+ * The slots of a pool are those of its hosts, whichever jobs use them, except slots
+ * that a plan assigns to other queues. A closed host counts with the slots in use. The
+ * demand of a queue is the slots that its jobs use, and those of its pending jobs until
+ * one of them fits nowhere; then its part goes to the other queues. A part is a soft
+ * limit: a queue that is below it may start a job that exceeds it.
  *
  * Units: slots. Ownership: the arena's; the snapshot is borrowed. Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_SLOT_POOL_H
@@ -38,7 +38,7 @@ void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
                           const struct place_snapshot *snapshot, const bool *is_out);
 
 /* Slots that a line has a use for once so many of its jobs have started. */
-int64_t place_slot_pool_demand(const struct place_class *line, int n_started);
+int64_t place_slot_pool_demand(const struct place_class *class, int n_started);
 /* What the queue's part has left; above 0 a job of it may start. */
 int place_slot_pool_left(const struct place_slot_pools *pools, int pool, int queue);
 /* What is left below MAX_SLOTS_IN_POOL. */

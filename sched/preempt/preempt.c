@@ -17,16 +17,17 @@ static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used
     preempt->delta[host] += n_slots - n_now;
 }
 
-static void keep_claim(struct preempt *preempt, const struct preempt_selection *choice,
+static void keep_claim(struct preempt *preempt,
+                       const struct preempt_selection *selection,
                        struct place_state *room, struct preempt_claim *claim)
 {
-    const struct place_class *line = choice->class;
+    const struct place_class *class = selection->class;
     claim->hosts = arena_copy(preempt->arena, preempt->hosts,
                               (size_t)preempt->n_hosts * sizeof(*preempt->hosts));
     claim->n_hosts = preempt->n_hosts;
-    claim->victims = arena_copy(preempt->arena, choice->victims,
-                                (size_t)choice->n_victims * sizeof(int));
-    claim->n_victims = choice->n_victims;
+    claim->victims = arena_copy(preempt->arena, selection->victims,
+                                (size_t)selection->n_victims * sizeof(int));
+    claim->n_victims = selection->n_victims;
     claim->lease = "";
     for (int i = 0; i < preempt->n_hosts; i++) {
         keep_slots(preempt, preempt->indexes[i], preempt->hosts[i].n_slots, room->used);
@@ -36,42 +37,43 @@ static void keep_claim(struct preempt *preempt, const struct preempt_selection *
         }
         claim->lease = preempt->place->hosts[preempt->indexes[i]].lease;
     }
-    claim->rusage = choice->candidates->rusage;
-    if (choice->candidates->rusage != NULL) {
+    claim->rusage = selection->candidates->rusage;
+    if (selection->candidates->rusage != NULL) {
         preempt_resources_claim(&preempt->resources, preempt->arena,
-                                choice->candidates->rusage, preempt->hosts,
+                                selection->candidates->rusage, preempt->hosts,
                                 preempt->indexes, preempt->n_hosts, room->supply_left);
     }
-    preempt->free_slots[choice->group] =
-        preempt->is_exclusive ? -1 : preempt->free_slots[choice->group] - line->n_slots;
-    if (line->limit_class != NULL && preempt->draft != NULL) {
-        limits_tentative_count(preempt->draft, line->limit_class, claim->hosts,
+    preempt->free_slots[selection->group] =
+        preempt->is_exclusive ? -1
+                              : preempt->free_slots[selection->group] - class->n_slots;
+    if (class->limit_class != NULL && preempt->draft != NULL) {
+        limits_tentative_count(preempt->draft, class->limit_class, claim->hosts,
                                claim->n_hosts);
     }
 }
 
 /* With the first alternative for which what others' victims leave over is enough; else
  * with the first that does by victims of its own. */
-static bool choose(struct preempt *preempt, const struct place_class *line,
+static bool choose(struct preempt *preempt, const struct place_class *class,
                    struct place_state *room, struct preempt_claim *claim)
 {
-    struct preempt_selection choice = {
-        .class = line, .order = preempt->order, .victims = preempt->victims};
+    struct preempt_selection selection = {
+        .class = class, .order = preempt->order, .victims = preempt->victims};
     int group = -1;
     for (int i = 0; i < preempt->n_candidates && group < 0; i++) {
-        choice.candidates = preempt->candidates[i];
-        group = preempt_select_left_over(preempt, &choice);
+        selection.candidates = preempt->candidates[i];
+        group = preempt_select_left_over(preempt, &selection);
     }
     for (int i = 0; i < preempt->n_candidates && group < 0; i++) {
-        choice.candidates = preempt->candidates[i];
-        if (choice.candidates->may_suffice &&
-            (group = preempt_select_group(preempt, &choice)) >= 0) {
-            choice.group = group;
-            preempt_select_in_group(preempt, &choice); /* as before */
+        selection.candidates = preempt->candidates[i];
+        if (selection.candidates->may_suffice &&
+            (group = preempt_select_group(preempt, &selection)) >= 0) {
+            selection.group = group;
+            preempt_select_in_group(preempt, &selection); /* as before */
         }
     }
     if (group >= 0) {
-        keep_claim(preempt, &choice, room, claim);
+        keep_claim(preempt, &selection, room, claim);
     }
     return group >= 0;
 }
@@ -124,33 +126,33 @@ static bool is_delayed(struct preempt *preempt, const struct place_class *class,
 static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
                         struct place_state *room, struct limits_tentative *draft)
 {
-    const struct place_class *line = &preempt->place->classes[index];
+    const struct place_class *class = &preempt->place->classes[index];
     struct preempt_plan *plan = &preempt->plan;
     if (plan->n_claims == preempt->snapshot->max_jobs) {
         plan->is_cut = true;
         return false;
     }
     struct preempt_claim *claim = &plan->claims[plan->n_claims];
-    if (!choose(preempt, line, room, claim)) {
+    if (!choose(preempt, class, room, claim)) {
         return false;
     }
     claim->job = job;
     claim->class_index = index;
     plan->n_claims++;
-    if (line->limit_class != NULL && draft != NULL) {
-        limits_tentative_count(draft, line->limit_class, claim->hosts, claim->n_hosts);
+    if (class->limit_class != NULL && draft != NULL) {
+        limits_tentative_count(draft, class->limit_class, claim->hosts, claim->n_hosts);
     }
     return true;
 }
 
-static void find_views(struct preempt *preempt, const struct place_class *line,
+static void find_views(struct preempt *preempt, const struct place_class *class,
                        struct place_state *room)
 {
-    preempt->n_candidates = line->n_rusages > 0 ? line->n_rusages : 1;
+    preempt->n_candidates = class->n_rusages > 0 ? class->n_rusages : 1;
     for (int i = 0; i < preempt->n_candidates; i++) {
         preempt->candidates[i] =
-            preempt_candidates_of(&preempt->running, room, line,
-                                  line->n_rusages > 0 ? &line->rusages[i] : NULL);
+            preempt_candidates_of(&preempt->running, room, class,
+                                  class->n_rusages > 0 ? &class->rusages[i] : NULL);
     }
 }
 
@@ -188,11 +190,11 @@ static struct pending_reason_preempt tell_why(const struct preempt *preempt)
 }
 
 /* The running jobs are known now. */
-static void begin_line(struct preempt *preempt, int line,
+static void begin_line(struct preempt *preempt, int class,
                        const struct place_state *room)
 {
     preempt->state = room;
-    preempt->is_exclusive = preempt->place->classes[line].is_exclusive;
+    preempt->is_exclusive = preempt->place->classes[class].is_exclusive;
     for (int i = 0; i < preempt->running.n_groups; i++) {
         preempt->free_slots[i] = -1;
         preempt->first_host[i] = 0;
@@ -203,7 +205,7 @@ static void begin_line(struct preempt *preempt, int line,
         preempt->order = arena_alloc(preempt->arena, n_jobs, sizeof(int));
         preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
     }
-    if (preempt->place->classes[line].n_rusages > 0) {
+    if (preempt->place->classes[class].n_rusages > 0) {
         preempt_resources_begin(&preempt->resources, room->supply_left);
     }
 }
@@ -212,12 +214,12 @@ static void begin_line(struct preempt *preempt, int line,
 static bool look_at(struct preempt *preempt, int index, struct place_state *room,
                     struct pending_verdict *verdict)
 {
-    const struct place_class *line = &preempt->place->classes[index];
+    const struct place_class *class = &preempt->place->classes[index];
     verdict->preempt = (struct pending_reason_preempt){0};
-    if (preempt_order_of(&preempt->running, line->queue)->n_queues == 0) {
+    if (preempt_order_of(&preempt->running, class->queue)->n_queues == 0) {
         return false; /* most queues preempt nobody */
     }
-    find_views(preempt, line, room);
+    find_views(preempt, class, room);
     begin_line(preempt, index, room);
     bool may_any = judge_views(preempt);
     verdict->preempt = tell_why(preempt);
@@ -229,20 +231,20 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
                        struct pending_verdict *verdict)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
-    const struct place_class *line = &preempt->place->classes[index];
+    const struct place_class *class = &preempt->place->classes[index];
     if (!wants_room(verdict->reason) ||
-        (line->is_exclusive && !snapshot->policy->has_exclusive)) {
+        (class->is_exclusive && !snapshot->policy->has_exclusive)) {
         return;
     }
     bool may_more = look_at(preempt, index, room, verdict);
-    int n_room = line->max_starts - first;
-    for (int i = first; i < line->n_entries && n_room > 0; i++) {
-        const struct job_class_entry *turn = line->entries[i];
+    int n_room = class->max_starts - first;
+    for (int i = first; i < class->n_entries && n_room > 0; i++) {
+        const struct job_class_entry *turn = class->entries[i];
         bool has_claim = find_claim(preempt, turn->key);
         if (!has_claim && !may_more) {
             return;
         }
-        if (!has_claim && is_delayed(preempt, line, turn)) {
+        if (!has_claim && is_delayed(preempt, class, turn)) {
             verdict->preempt.is_delayed = true;
             continue;
         }

@@ -1,46 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt.h: which running jobs stand still so that waiting ones can start: asked by a
- * pass (place.h) whenever a line finds no room, before those behind it are looked at,
- * so that what is free goes to who preempts for the rest.
+/* preempt.h: which running jobs are suspended so that pending jobs can start. The pass
+ * (place.h) calls it when a class finds no room, before it serves later classes, so
+ * that free slots go to the job that preempts for the rest.
  *
- * Victims are running jobs that the line's queue may preempt (preempt_policy.h), that
- * nothing protects, on hosts where the job may run; all on own hosts, or all of one
- * lease. In the order
+ * Victims are unprotected running jobs of queues that the job's queue may preempt
+ * (preempt_policy.h), on hosts where the job may run. All are on own hosts, or all are
+ * on hosts of one lease. They are taken in this order, as many as are needed:
  *
- *     queues with a preference, the higher number first; then those of lower priority;
- *     PREEMPT_FOR=LEAST_RUN_TIME: who has run the shortest time;
- *     else: of the least loaded host, there the youngest start;
+ *     queues with a preference, the higher number first; then queues of lower priority;
+ *     with PREEMPT_FOR=LEAST_RUN_TIME: the job that has run for the shortest time;
+ *     else: jobs on the least loaded host, there the job that started last;
  *     the higher key first
  *
- * as many as are needed are taken. Where job and victims are parallel, one that turns
- * out not to be needed is taken too, but under MINI_JOB; under OPTIMAL_MINI_JOB the
- * fewest jobs are, whatever their order. If after that a limit still stands against the
- * job nobody is taken: limits count who stands still as bounds.h says.
+ * A victim that turns out not to be needed is spared, unless it and the preempting job
+ * are both parallel; under MINI_JOB it is spared then, too. OPTIMAL_MINI_JOB suspends
+ * the fewest jobs, whatever their order. If a limit still prevents the start after
+ * that, nothing is suspended (limits count suspended jobs as their own header says).
  *
- * A job whose slots may not lie anywhere (place_span.h) preempts only who is in its
- * way on hosts where they lie as they have to then, and no parallel job that could be
- * spared; under OPTIMAL_MINI_JOB the same.
+ * For a job with span or same, jobs are suspended only on hosts where that lets the job
+ * be placed as required; no victim that can be spared is taken.
  *
- * Exclusive jobs preempt, and give their hosts to others while they stand still, where
- * PREEMPT_JOBTYPE has EXCLUSIVE; for one, hosts of the site are emptied, with no job
- * that could be spared; under OPTIMAL_MINI_JOB with the fewest (preempt_optimal.h).
- * Without it they preempt nobody and give no host: they stand still for a limit or a
- * resource, for a job on other hosts.
+ * By default an exclusive job never preempts, and does not free its hosts when it is
+ * preempted; it is suspended only for a limit or a resource that a job on other hosts
+ * needs. With EXCLUSIVE in PREEMPT_JOBTYPE exclusive jobs preempt, and their hosts are
+ * open to other jobs while they are suspended. For an exclusive job, own hosts are
+ * emptied; under OPTIMAL_MINI_JOB with the fewest victims (preempt_optimal.h).
  *
- * A job that lacks a resource that it reserves preempts who holds it, where the
- * resource is one of PREEMPTABLE_RESOURCES, and more where slots are lacking too;
- * nobody is taken who gives neither (preempt_resources.h). Of alternatives (||) the
- * first is taken for which others' victims leave enough, else the first for which
- * somebody may be preempted: one that needs nobody to stand still has started by then
- * (place.h).
+ * A job that lacks a resource of its rusage preempts jobs that hold it, if the resource
+ * is one of PREEMPTABLE_RESOURCES (preempt_resources.h). Of several alternatives (||)
+ * the first counts for which the victims of other jobs leave enough; else the first for
+ * which some job may be preempted.
  *
- * The plan names, for each job that preempts, its victims and the slots that are kept
- * for it; a job for which those of others give enough has none of its own. Nothing
- * starts by it: first all of its victims must stand still.
+ * The plan names, for each preempting job, its victims and the slots that are held for
+ * it. A job that can start on what the victims of other jobs leave has no victims. A
+ * preempting job starts only after all of its victims are suspended.
  *
- * Units: slots, milliseconds. Ownership: the snapshot is borrowed and not changed; all
- * lives in the arena but the limits' draft. Order: as above, complete. Source: seed
- * 000; lsf.md 3. Layer: sched (base only). */
+ * Units: slots, milliseconds. Ownership: the snapshot is borrowed and not changed; the
+ * plan lives in the arena. Order: as above, complete. Source: seed 000; lsf.md 3.
+ * Layer: sched. */
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_H
 
@@ -125,7 +122,7 @@ void preempt_count_growth(struct preempt *preempt, const struct limit_owner *cla
  * completed. What is free of a claim's slots counts as used from then on, and the job
  * for the limits. */
 struct place_state;
-void preempt_for_class(struct preempt *preempt, int line, int first,
+void preempt_for_class(struct preempt *preempt, int class, int first,
                        struct place_state *room, struct limits_tentative *draft,
                        struct pending_verdict *verdict);
 /* There is nobody whom a line could preempt: what preempt_for_class tells of one does

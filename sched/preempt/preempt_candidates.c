@@ -4,13 +4,13 @@
 
 #include "sched/preempt/preempt_resources.h"
 
-int preempt_candidates_gain(const struct preempt_running *world,
+int preempt_candidates_gain(const struct preempt_running *running,
                             const struct preempt_candidates *view,
                             const struct preempt_job *job)
 {
-    const struct place_host *hosts = world->place->hosts;
+    const struct place_host *hosts = running->place->hosts;
     int gain = 0;
-    if (job->is_exclusive && !world->snapshot->policy->has_exclusive) {
+    if (job->is_exclusive && !running->snapshot->policy->has_exclusive) {
         return 0;
     }
     for (int i = 0; i < job->n_pieces; i++) {
@@ -32,17 +32,18 @@ static bool is_on(const struct preempt_candidates *view, const struct preempt_jo
 }
 
 /* Of all candidates those that are of use here, and what protects them. */
-static void count_victims(const struct preempt_running *world,
+static void count_victims(const struct preempt_running *running,
                           struct preempt_candidates *view)
 {
     const struct preempt_order *order = view->order;
     bool is_simple = view->demand == NULL;
-    bool *has_victim = arena_alloc(world->arena, (size_t)world->n_groups, sizeof(bool));
+    bool *has_victim =
+        arena_alloc(running->arena, (size_t)running->n_groups, sizeof(bool));
     for (int i = 0; i < order->n_all; i++) {
         const struct preempt_order_job *candidate = &order->all[i];
         bool is_here = view->allowed[candidate->host] != 0;
         if (!is_here && (candidate->is_spread || !is_simple)) {
-            is_here = is_on(view, &world->snapshot->jobs[candidate->job]);
+            is_here = is_on(view, &running->snapshot->jobs[candidate->job]);
         }
         if (!is_here) {
             continue;
@@ -51,40 +52,41 @@ static void count_victims(const struct preempt_running *world,
         view->why.n_protected[candidate->protection]++;
         view->next_ms =
             candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
-        bool *has_any = &has_victim[world->group_of[candidate->host]];
+        bool *has_any = &has_victim[running->group_of[candidate->host]];
         view->n_groups += candidate->protection == REASON_UNPROTECTED && !*has_any;
         *has_any = *has_any || candidate->protection == REASON_UNPROTECTED;
     }
     view->n_victims = view->why.n_protected[REASON_UNPROTECTED];
-    view->victims = arena_alloc(world->arena, (size_t)view->n_victims + 1, sizeof(int));
+    view->victims =
+        arena_alloc(running->arena, (size_t)view->n_victims + 1, sizeof(int));
 }
 
-int preempt_candidates_at(const struct preempt_running *world,
+int preempt_candidates_at(const struct preempt_running *running,
                           struct preempt_candidates *view, int place)
 {
     while (view->n_known <= place) {
-        int index = preempt_order_at(world, view->order, view->n_seen++);
-        if (is_on(view, &world->snapshot->jobs[index])) {
+        int index = preempt_order_at(running, view->order, view->n_seen++);
+        if (is_on(view, &running->snapshot->jobs[index])) {
             view->victims[view->n_known++] = index;
         }
     }
     return view->victims[place];
 }
 
-struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
+struct preempt_candidates *preempt_candidates_of(struct preempt_running *running,
                                                  struct place_state *room,
-                                                 const struct place_class *line,
+                                                 const struct place_class *class,
                                                  const struct rusage_request *asks)
 {
-    struct preempt_order *order = preempt_order_of(world, line->queue);
-    const uint8_t *allowed = candidates_of(room, line, asks)->allowed;
+    struct preempt_order *order = preempt_order_of(running, class->queue);
+    const uint8_t *allowed = candidates_of(room, class, asks)->allowed;
     for (struct preempt_candidates *view = order->views; view != NULL;
          view = view->next) {
         if (view->allowed == allowed && view->rusage == asks) {
             return view;
         }
     }
-    struct preempt_candidates *view = arena_alloc(world->arena, 1, sizeof(*view));
+    struct preempt_candidates *view = arena_alloc(running->arena, 1, sizeof(*view));
     *view = (struct preempt_candidates){.order = order,
                                         .allowed = allowed,
                                         .rusage = asks,
@@ -92,12 +94,12 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
                                         .next_ms = INT64_MAX,
                                         .next = order->views};
     order->views = view;
-    preempt_order_fill(world, order);
+    preempt_order_fill(running, order);
     if (asks != NULL) {
-        const struct place_snapshot *place = world->place;
-        view->demand = preempt_resources_demand(place->supply, world->arena, asks,
+        const struct place_snapshot *place = running->place;
+        view->demand = preempt_resources_demand(place->supply, running->arena, asks,
                                                 allowed, place->n_hosts);
     }
-    count_victims(world, view);
+    count_victims(running, view);
     return view;
 }

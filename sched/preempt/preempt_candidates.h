@@ -30,16 +30,16 @@ struct preempt_candidates {
 
 /* Of a line whose queue may preempt others, with one of its alternatives (NULL: it has
  * none). */
-struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
+struct preempt_candidates *preempt_candidates_of(struct preempt_running *running,
                                                  struct place_state *room,
-                                                 const struct place_class *line,
+                                                 const struct place_class *class,
                                                  const struct rusage_request *asks);
 /* The job that is taken in that place, below n_victims. */
-int preempt_candidates_at(const struct preempt_running *world,
+int preempt_candidates_at(const struct preempt_running *running,
                           struct preempt_candidates *view, int place);
 /* Slots that the job would give on hosts of the view; an exclusive one gives hosts, as
  * many as they have at most, or none. */
-int preempt_candidates_gain(const struct preempt_running *world,
+int preempt_candidates_gain(const struct preempt_running *running,
                             const struct preempt_candidates *view,
                             const struct preempt_job *job);
 

@@ -20,18 +20,18 @@ static bool is_within(const struct preempt_duration *span, int64_t left_ms,
     return (span->percent > 0 || span->ms > 0) && left_ms <= bound_ms;
 }
 
-static const struct preempt_protection *guards_of(const struct preempt_policy *rules,
+static const struct preempt_protection *guards_of(const struct preempt_policy *policy,
                                                   const struct preempt_job *job)
 {
     return job->protection != NULL ? job->protection
-                                   : &rules->queues[job->queue].protection;
+                                   : &policy->queues[job->queue].protection;
 }
 
 enum preempt_protection_kind
-preempt_order_protection(const struct preempt_policy *rules,
+preempt_order_protection(const struct preempt_policy *policy,
                          const struct preempt_job *job, int64_t now_ms)
 {
-    const struct preempt_protection *guards = guards_of(rules, job);
+    const struct preempt_protection *guards = guards_of(policy, job);
     if (guards->max_count > 0 && job->n_preempted > guards->max_count) {
         return REASON_PROTECTED_COUNT;
     }
@@ -63,12 +63,12 @@ struct preempt_order_rank {
     int64_t ran_ms;            /* 0: the host is */
 };
 
-static struct preempt_order_rank rank_of(const struct preempt_running *world,
+static struct preempt_order_rank rank_of(const struct preempt_running *running,
                                          const struct preempt_order_job *candidate)
 {
-    const struct preempt_snapshot *snapshot = world->snapshot;
-    const struct preempt_job *job = &world->snapshot->jobs[candidate->job];
-    const struct place_host *host = &world->place->hosts[candidate->host];
+    const struct preempt_snapshot *snapshot = running->snapshot;
+    const struct preempt_job *job = &running->snapshot->jobs[candidate->job];
+    const struct place_host *host = &running->place->hosts[candidate->host];
     struct preempt_order_rank rank = {.job = candidate->job, .queue = job->queue};
     if ((snapshot->policy->preempt_for & PREEMPT_FOR_LEAST_RUN_TIME) != 0) {
         rank.ran_ms = job->ran_ms;
@@ -82,10 +82,10 @@ static struct preempt_order_rank rank_of(const struct preempt_running *world,
 }
 
 /* Below 0 where jobs of the one queue come before those of the other. */
-static int compare_queues(const struct preempt_running *world,
+static int compare_queues(const struct preempt_running *running,
                           const struct preempt_order *order, int a, int b)
 {
-    const struct queue_config *queues = world->place->queues;
+    const struct queue_config *queues = running->place->queues;
     if (order->levels[a] != order->levels[b]) {
         return order->levels[a] > order->levels[b] ? -1 : 1;
     }
@@ -108,13 +108,13 @@ static int compare_hosts(const struct preempt_order_rank *a,
     return a->host < b->host ? -1 : a->host > b->host;
 }
 
-static bool is_before(const struct preempt_running *world,
+static bool is_before(const struct preempt_running *running,
                       const struct preempt_order *order,
                       const struct preempt_order_rank *a,
                       const struct preempt_order_rank *b)
 {
     if (a->queue != b->queue) {
-        return compare_queues(world, order, a->queue, b->queue) < 0;
+        return compare_queues(running, order, a->queue, b->queue) < 0;
     }
     if (a->ran_ms != b->ran_ms) {
         return a->ran_ms < b->ran_ms;
@@ -123,22 +123,22 @@ static bool is_before(const struct preempt_running *world,
     if (by_host != 0) {
         return by_host < 0;
     }
-    const struct preempt_job *of_a = &world->snapshot->jobs[a->job],
-                             *of_b = &world->snapshot->jobs[b->job];
+    const struct preempt_job *of_a = &running->snapshot->jobs[a->job],
+                             *of_b = &running->snapshot->jobs[b->job];
     return of_a->start_ms != of_b->start_ms ? of_a->start_ms > of_b->start_ms
                                             : of_a->key > of_b->key;
 }
 
-static void sift(const struct preempt_running *world, struct preempt_order *order,
+static void sift(const struct preempt_running *running, struct preempt_order *order,
                  int at)
 {
     struct preempt_order_rank *heap = order->heap, moved = heap[at];
     for (int child; (child = 2 * at + 1) < order->n_heap; at = child) {
         if (child + 1 < order->n_heap &&
-            is_before(world, order, &heap[child + 1], &heap[child])) {
+            is_before(running, order, &heap[child + 1], &heap[child])) {
             child++;
         }
-        if (!is_before(world, order, &heap[child], &moved)) {
+        if (!is_before(running, order, &heap[child], &moved)) {
             break;
         }
         heap[at] = heap[child];
@@ -146,14 +146,14 @@ static void sift(const struct preempt_running *world, struct preempt_order *orde
     heap[at] = moved;
 }
 
-int preempt_order_at(const struct preempt_running *world, struct preempt_order *order,
+int preempt_order_at(const struct preempt_running *running, struct preempt_order *order,
                      int place)
 {
     while (order->n_sorted <= place && order->n_heap > 0) {
         order->sorted[order->n_sorted++] = order->heap[0].job;
         order->heap[0] = order->heap[--order->n_heap];
         if (order->n_heap > 0) {
-            sift(world, order, 0);
+            sift(running, order, 0);
         }
     }
     return place < order->n_sorted ? order->sorted[place] : -1;
@@ -161,13 +161,13 @@ int preempt_order_at(const struct preempt_running *world, struct preempt_order *
 
 /* ---------------------------------------------------------------- candidates */
 
-static struct preempt_order_job candidate_of(const struct preempt_running *world,
+static struct preempt_order_job candidate_of(const struct preempt_running *running,
                                              int index)
 {
-    const struct preempt_snapshot *snapshot = world->snapshot;
-    const struct preempt_job *job = &world->snapshot->jobs[index];
+    const struct preempt_snapshot *snapshot = running->snapshot;
+    const struct preempt_job *job = &running->snapshot->jobs[index];
     enum preempt_protection_kind guard =
-        preempt_order_protection(snapshot->policy, job, world->place->now_ms);
+        preempt_order_protection(snapshot->policy, job, running->place->now_ms);
     return (struct preempt_order_job){
         .job = index,
         .host = job->pieces[0].host,
@@ -180,63 +180,64 @@ static struct preempt_order_job candidate_of(const struct preempt_running *world
     };
 }
 
-static void sort_free(const struct preempt_running *world, struct preempt_order *order,
-                      int n_free)
+static void sort_free(const struct preempt_running *running,
+                      struct preempt_order *order, int n_free)
 {
-    order->heap = arena_alloc(world->arena, (size_t)n_free, sizeof(*order->heap));
-    order->sorted = arena_alloc(world->arena, (size_t)n_free, sizeof(int));
+    order->heap = arena_alloc(running->arena, (size_t)n_free, sizeof(*order->heap));
+    order->sorted = arena_alloc(running->arena, (size_t)n_free, sizeof(int));
     for (int i = 0; i < order->n_all; i++) {
         if (order->all[i].protection == REASON_UNPROTECTED) {
-            order->heap[order->n_heap++] = rank_of(world, &order->all[i]);
+            order->heap[order->n_heap++] = rank_of(running, &order->all[i]);
         }
     }
     for (int at = order->n_heap / 2 - 1; at >= 0; at--) {
-        sift(world, order, at);
+        sift(running, order, at);
     }
 }
 
-void preempt_order_fill(struct preempt_running *world, struct preempt_order *order)
+void preempt_order_fill(struct preempt_running *running, struct preempt_order *order)
 {
     int n_free = 0;
     if (order->all != NULL) {
         return;
     }
-    order->all = arena_alloc(world->arena, (size_t)world->snapshot->n_jobs + 1,
+    order->all = arena_alloc(running->arena, (size_t)running->snapshot->n_jobs + 1,
                              sizeof(*order->all));
-    for (int i = 0; i < world->snapshot->n_jobs; i++) {
-        const struct preempt_job *job = &world->snapshot->jobs[i];
+    for (int i = 0; i < running->snapshot->n_jobs; i++) {
+        const struct preempt_job *job = &running->snapshot->jobs[i];
         if (order->levels[job->queue] >= 0 && job->n_pieces > 0) {
-            order->all[order->n_all] = candidate_of(world, i);
+            order->all[order->n_all] = candidate_of(running, i);
             n_free += order->all[order->n_all++].protection == REASON_UNPROTECTED;
         }
     }
-    sort_free(world, order, n_free);
+    sort_free(running, order, n_free);
 }
 
 /* ---------------------------------------------------------------- orders */
 
-void preempt_order_init(struct preempt_running *world, struct arena *arena,
+void preempt_order_init(struct preempt_running *running, struct arena *arena,
                         const struct place_snapshot *place)
 {
-    *world = (struct preempt_running){
+    *running = (struct preempt_running){
         .place = place, .snapshot = place->preempt, .arena = arena, .n_groups = 1};
-    world->order_of =
-        arena_alloc(arena, (size_t)place->n_queues + 1, sizeof(*world->order_of));
-    world->group_of = arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(int));
+    running->order_of =
+        arena_alloc(arena, (size_t)place->n_queues + 1, sizeof(*running->order_of));
+    running->group_of = arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(int));
     for (int i = 0; i < place->n_hosts; i++) {
         const char *lease = place->hosts[i].lease;
         if (lease[0] != '\0') {
-            world->n_groups += i == 0 || strcmp(place->hosts[i - 1].lease, lease) != 0;
-            world->group_of[i] = world->n_groups - 1;
+            running->n_groups +=
+                i == 0 || strcmp(place->hosts[i - 1].lease, lease) != 0;
+            running->group_of[i] = running->n_groups - 1;
         }
     }
 }
 
-static struct preempt_order *find_same(const struct preempt_running *world,
+static struct preempt_order *find_same(const struct preempt_running *running,
                                        const struct preempt_order *wanted)
 {
-    size_t size = (size_t)world->place->n_queues * sizeof(int);
-    for (struct preempt_order *order = world->orders; order != NULL;
+    size_t size = (size_t)running->place->n_queues * sizeof(int);
+    for (struct preempt_order *order = running->orders; order != NULL;
          order = order->next) {
         if (order->n_queues == wanted->n_queues &&
             memcmp(order->levels, wanted->levels, size) == 0) {
@@ -246,25 +247,25 @@ static struct preempt_order *find_same(const struct preempt_running *world,
     return NULL;
 }
 
-struct preempt_order *preempt_order_of(struct preempt_running *world, int queue)
+struct preempt_order *preempt_order_of(struct preempt_running *running, int queue)
 {
-    const struct place_snapshot *place = world->place;
-    if (world->order_of[queue] != NULL) {
-        return world->order_of[queue];
+    const struct place_snapshot *place = running->place;
+    if (running->order_of[queue] != NULL) {
+        return running->order_of[queue];
     }
-    struct preempt_order *order = arena_alloc(world->arena, 1, sizeof(*order));
-    order->levels = arena_alloc(world->arena, (size_t)place->n_queues, sizeof(int));
+    struct preempt_order *order = arena_alloc(running->arena, 1, sizeof(*order));
+    order->levels = arena_alloc(running->arena, (size_t)place->n_queues, sizeof(int));
     for (int i = 0; i < place->n_queues; i++) {
         int level;
-        bool may = preempt_policy_may(world->snapshot->policy, place->queues, queue, i,
-                                      &level);
+        bool may = preempt_policy_may(running->snapshot->policy, place->queues, queue,
+                                      i, &level);
         order->levels[i] = may ? level : -1;
         order->n_queues += may;
     }
-    struct preempt_order *same = find_same(world, order);
+    struct preempt_order *same = find_same(running, order);
     if (same == NULL) {
-        order->next = world->orders;
-        world->orders = same = order;
+        order->next = running->orders;
+        running->orders = same = order;
     }
-    return world->order_of[queue] = same;
+    return running->order_of[queue] = same;
 }

@@ -50,14 +50,14 @@ enum preempt_protection_kind
 preempt_order_protection(const struct preempt_policy *policy,
                          const struct preempt_job *job, int64_t now_ms);
 
-void preempt_order_init(struct preempt_running *world, struct arena *arena,
+void preempt_order_init(struct preempt_running *running, struct arena *arena,
                         const struct place_snapshot *place);
 /* Of that queue's lines; its candidates are not asked for yet. */
-struct preempt_order *preempt_order_of(struct preempt_running *world, int queue);
+struct preempt_order *preempt_order_of(struct preempt_running *running, int queue);
 /* The candidates are there from then on. */
-void preempt_order_fill(struct preempt_running *world, struct preempt_order *order);
+void preempt_order_fill(struct preempt_running *running, struct preempt_order *order);
 /* The job that is taken in that place; -1: there are no more. */
-int preempt_order_at(const struct preempt_running *world, struct preempt_order *order,
+int preempt_order_at(const struct preempt_running *running, struct preempt_order *order,
                      int place);
 
 #endif

@@ -300,15 +300,15 @@ static int read_for(struct arena *arena, const struct conf_row *row,
     return reasons;
 }
 
-static void read_types(const struct reader *reader, struct preempt_policy *rules)
+static void read_types(const struct reader *reader, struct preempt_policy *policy)
 {
     struct conf_words words = conf_words(
         reader->conf->arena, conf_text(reader->row, "PREEMPT_JOBTYPE", NULL));
     for (int i = 0; i < words.count; i++) {
         if (strcasecmp(words.words[i], "EXCLUSIVE") == 0) {
-            rules->has_exclusive = true;
+            policy->has_exclusive = true;
         } else if (strcasecmp(words.words[i], "BACKFILL") == 0) {
-            rules->has_backfill = true;
+            policy->has_backfill = true;
         } else {
             COMPLAIN(reader, "PREEMPT_JOBTYPE",
                      "\"%s\", expected some of EXCLUSIVE BACKFILL", words.words[i]);
@@ -350,22 +350,23 @@ static int find_reserving(const struct queue_config *queues, int n_queues)
     return highest;
 }
 
-static bool spares_backfill(const struct preempt_policy *rules,
+static bool spares_backfill(const struct preempt_policy *policy,
                             const struct queue_config *queues, int high, int low)
 {
     return queues[low].reservation.is_backfill &&
-           (!rules->has_backfill || queues[high].priority <= rules->reserving_priority);
+           (!policy->has_backfill ||
+            queues[high].priority <= policy->reserving_priority);
 }
 
 /* PREEMPTION of a backfill queue that says nothing. */
 static void check_backfill(const struct reader *reader,
-                           const struct preempt_policy *rules, int index)
+                           const struct preempt_policy *policy, int index)
 {
-    const struct preempt_queue *queue = &rules->queues[index];
+    const struct preempt_queue *queue = &policy->queues[index];
     if (!queue->is_preemptable || !reader->queues[index].reservation.is_backfill) {
         return;
     }
-    if (!rules->has_backfill) {
+    if (!policy->has_backfill) {
         conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
                       conf_cell(reader->row, key_name),
                       "queue %s has BACKFILL: without PREEMPT_JOBTYPE = BACKFILL its "
@@ -375,13 +376,13 @@ static void check_backfill(const struct reader *reader,
     }
     for (int i = 0; i < queue->n_preemptable_by; i++) {
         const struct queue_config *by = &reader->queues[queue->preemptable_by[i]];
-        if (by->priority <= rules->reserving_priority) {
+        if (by->priority <= policy->reserving_priority) {
             conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
                           conf_cell(reader->row, key_name),
                           "queue %s (PRIORITY %d) is not of higher priority than all "
                           "queues with SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): "
                           "it does not preempt jobs of the backfill queue %s",
-                          by->name, by->priority, rules->reserving_priority,
+                          by->name, by->priority, policy->reserving_priority,
                           reader->queues[index].name);
         }
     }
@@ -389,29 +390,29 @@ static void check_backfill(const struct reader *reader,
 
 /* ---------------------------------------------------------------- all */
 
-static void read_reset(const struct reader *reader, struct preempt_policy *rules)
+static void read_reset(const struct reader *reader, struct preempt_policy *policy)
 {
     const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT_RESET", NULL);
     bool is_reset;
     if (text != NULL && conf_parse_bool(text, &is_reset, NULL) == 0) {
-        rules->reset = is_reset ? PREEMPT_RESET_ALWAYS : PREEMPT_RESET_NEVER;
+        policy->reset = is_reset ? PREEMPT_RESET_ALWAYS : PREEMPT_RESET_NEVER;
     }
 }
 
-static void read_parameters(struct reader *reader, struct preempt_policy *rules,
+static void read_parameters(struct reader *reader, struct preempt_policy *policy,
                             struct preempt_protection *guards)
 {
-    rules->wait_ms = WAIT_S * SECOND_MS;
+    policy->wait_ms = WAIT_S * SECOND_MS;
     reader->section = NULL;
     while ((reader->section = conf_next(reader->conf, "Parameters", reader->section)) !=
            NULL) {
         for (int i = 0; i < reader->section->n_rows; i++) {
             reader->row = &reader->section->rows[i];
             read_guards(reader, guards);
-            read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &rules->wait_ms);
-            rules->preempt_for |= read_for(reader->conf->arena, reader->row, reader);
-            read_reset(reader, rules);
-            read_types(reader, rules);
+            read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &policy->wait_ms);
+            policy->preempt_for |= read_for(reader->conf->arena, reader->row, reader);
+            read_reset(reader, policy);
+            read_types(reader, policy);
         }
     }
 }
@@ -432,7 +433,7 @@ static bool is_said(const struct preempt_protection *guards)
            guards->max_count >= 0 || guards->delay_ms >= 0;
 }
 
-static void read_apps(struct reader *reader, struct preempt_policy *rules)
+static void read_apps(struct reader *reader, struct preempt_policy *policy)
 {
     int n_rows = 0;
     reader->section = NULL;
@@ -445,28 +446,28 @@ static void read_apps(struct reader *reader, struct preempt_policy *rules)
     while ((reader->section =
                 conf_next(reader->conf, "Application", reader->section)) != NULL) {
         for (int i = 0; i < reader->section->n_rows; i++) {
-            struct preempt_app *app = &apps[rules->n_apps];
+            struct preempt_app *app = &apps[policy->n_apps];
             reader->row = &reader->section->rows[i];
             app->name = conf_text(reader->row, "NAME", "");
             app->protection = guards_unsaid;
             read_guards(reader, &app->protection);
-            rules->n_apps += is_said(&app->protection);
+            policy->n_apps += is_said(&app->protection);
         }
     }
-    rules->apps = apps;
+    policy->apps = apps;
 }
 
 void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
-                         int n_queues, struct preempt_policy *rules)
+                         int n_queues, struct preempt_policy *policy)
 {
     struct reader reader = {.conf = conf, .queues = queues, .n_queues = n_queues};
     struct preempt_protection guards = {0};
     struct preempt_queue *all =
         arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
-    *rules = (struct preempt_policy){.queues = all, .n_queues = n_queues};
-    rules->reserving_priority = find_reserving(queues, n_queues);
-    read_parameters(&reader, rules, &guards);
-    read_apps(&reader, rules);
+    *policy = (struct preempt_policy){.queues = all, .n_queues = n_queues};
+    policy->reserving_priority = find_reserving(queues, n_queues);
+    read_parameters(&reader, policy, &guards);
+    read_apps(&reader, policy);
     reader.section = NULL;
     while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
         for (int i = 0; i < reader.section->n_rows; i++) {
@@ -479,9 +480,9 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
             read_preemption(&reader, index, &all[index]);
             read_guards(&reader, &all[index].protection);
             read_ending(&reader, &all[index]);
-            check_backfill(&reader, rules, index);
-            rules->is_enabled = rules->is_enabled || all[index].is_preemptive ||
-                                all[index].is_preemptable;
+            check_backfill(&reader, policy, index);
+            policy->is_enabled = policy->is_enabled || all[index].is_preemptive ||
+                                 all[index].is_preemptable;
         }
     }
 }
@@ -527,32 +528,33 @@ static const struct preempt_protection *merge(struct arena *arena,
 }
 
 const struct preempt_protection *
-preempt_policy_protection(const struct preempt_policy *rules, struct arena *arena,
+preempt_policy_protection(const struct preempt_policy *policy, struct arena *arena,
                           int queue, const char *app)
 {
-    for (int i = 0; app != NULL && i < rules->n_apps; i++) {
-        if (strcmp(rules->apps[i].name, app) == 0) {
-            return merge(arena, &rules->apps[i].protection,
-                         &rules->queues[queue].protection);
+    for (int i = 0; app != NULL && i < policy->n_apps; i++) {
+        if (strcmp(policy->apps[i].name, app) == 0) {
+            return merge(arena, &policy->apps[i].protection,
+                         &policy->queues[queue].protection);
         }
     }
-    return &rules->queues[queue].protection;
+    return &policy->queues[queue].protection;
 }
 
-bool preempt_policy_terminates(const struct preempt_policy *rules, int queue,
+bool preempt_policy_terminates(const struct preempt_policy *policy, int queue,
                                enum halt_cause cause)
 {
-    return queue >= 0 && (rules->queues[queue].terminate_when & (int)cause) != 0;
+    return queue >= 0 && (policy->queues[queue].terminate_when & (int)cause) != 0;
 }
 
-bool preempt_policy_may(const struct preempt_policy *rules,
+bool preempt_policy_may(const struct preempt_policy *policy,
                         const struct queue_config *queues, int high, int low,
                         int *level)
 {
-    const struct preempt_queue *from = &rules->queues[high], *to = &rules->queues[low];
+    const struct preempt_queue *from = &policy->queues[high],
+                               *to = &policy->queues[low];
     *level = 0;
     if (queues[high].priority <= queues[low].priority || from->is_in_slot_pool ||
-        to->is_in_slot_pool || spares_backfill(rules, queues, high, low)) {
+        to->is_in_slot_pool || spares_backfill(policy, queues, high, low)) {
         return false;
     }
     bool may = from->is_preemptive && from->n_targets == 0;

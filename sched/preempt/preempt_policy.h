@@ -103,22 +103,22 @@ struct preempt_policy {
 
 /* Of all Queue sections, which have been read, and Parameters. */
 void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
-                         int n_queues, struct preempt_policy *rules);
+                         int n_queues, struct preempt_policy *policy);
 /* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limit_config_read. */
 int preempt_policy_read_for(const struct conf *conf);
 
 /* Of a job of that queue and application ("": none): the queue's own, or in the arena
  * what the application makes of them. */
 const struct preempt_protection *
-preempt_policy_protection(const struct preempt_policy *rules, struct arena *arena,
+preempt_policy_protection(const struct preempt_policy *policy, struct arena *arena,
                           int queue, const char *app);
 
 /* TERMINATE_WHEN of that queue has it; -1: it is gone, and has nothing. */
-bool preempt_policy_terminates(const struct preempt_policy *rules, int queue,
+bool preempt_policy_terminates(const struct preempt_policy *policy, int queue,
                                enum halt_cause cause);
 
 /* True where a job of queue `high` may preempt one of `low`; then the preference. */
-bool preempt_policy_may(const struct preempt_policy *rules,
+bool preempt_policy_may(const struct preempt_policy *policy,
                         const struct queue_config *queues, int high, int low,
                         int *level);
 

@@ -31,56 +31,59 @@ static bool wants(const struct preempt *preempt, enum preempt_for reason)
 
 /* One that has been set still is a victim: slots, room under a limit or a resource was
  * lacking, and it gives of that. */
-static bool helps(const struct preempt *preempt, const struct preempt_selection *choice,
-                  int index, bool has_slots, int n_more, int room_before)
+static bool helps(const struct preempt *preempt,
+                  const struct preempt_selection *selection, int index, bool has_slots,
+                  int n_more, int room_before)
 {
-    int n_slots = choice->class->n_slots;
+    int n_slots = selection->class->n_slots;
     bool gives =
-        choice->candidates->rusage != NULL &&
-        preempt_resources_helps(&preempt->resources, choice->candidates->demand,
+        selection->candidates->rusage != NULL &&
+        preempt_resources_helps(&preempt->resources, selection->candidates->demand,
                                 n_slots, &preempt->snapshot->jobs[index]);
-    if (choice->takes_all || gives) {
+    if (selection->takes_all || gives) {
         return true;
     }
     if (!has_slots) {
         return n_more > 0;
     }
     if (room_before >= n_slots) {
-        return choice->candidates->rusage ==
+        return selection->candidates->rusage ==
                NULL; /* a host's limit, or what it does not give */
     }
-    return preempt_tentative_limit_room(preempt, choice->class) > room_before;
+    return preempt_tentative_limit_room(preempt, selection->class) > room_before;
 }
 
-static bool take_victims(struct preempt *preempt, struct preempt_selection *choice)
+static bool take_victims(struct preempt *preempt, struct preempt_selection *selection)
 {
-    int n_slots = choice->class->n_slots;
-    int64_t n_free = preempt_tentative_free_in_group(preempt, choice);
-    choice->n_victims = 0;
+    int n_slots = selection->class->n_slots;
+    int64_t n_free = preempt_tentative_free_in_group(preempt, selection);
+    selection->n_victims = 0;
     for (int i = 0;; i++) {
-        int room = preempt_tentative_limit_room(preempt, choice->class);
+        int room = preempt_tentative_limit_room(preempt, selection->class);
         bool has_slots = n_free >= n_slots, has_room = room >= n_slots;
-        if (has_slots && has_room && preempt_tentative_place(preempt, choice)) {
+        if (has_slots && has_room && preempt_tentative_place(preempt, selection)) {
             return true;
         }
-        if (i == choice->n_order) {
+        if (i == selection->n_order) {
             return false;
         }
-        int more =
-            preempt_tentative_set(preempt, choice->candidates, choice->order[i], true);
-        if (helps(preempt, choice, choice->order[i], has_slots, more, room)) {
-            choice->victims[choice->n_victims++] = choice->order[i];
+        int more = preempt_tentative_set(preempt, selection->candidates,
+                                         selection->order[i], true);
+        if (helps(preempt, selection, selection->order[i], has_slots, more, room)) {
+            selection->victims[selection->n_victims++] = selection->order[i];
             n_free += more;
         } else {
-            preempt_tentative_set(preempt, choice->candidates, choice->order[i], false);
+            preempt_tentative_set(preempt, selection->candidates, selection->order[i],
+                                  false);
         }
     }
 }
 
-static void undo(struct preempt *preempt, const struct preempt_selection *choice)
+static void undo(struct preempt *preempt, const struct preempt_selection *selection)
 {
-    for (int i = 0; i < choice->n_victims; i++) {
-        preempt_tentative_set(preempt, choice->candidates, choice->victims[i], false);
+    for (int i = 0; i < selection->n_victims; i++) {
+        preempt_tentative_set(preempt, selection->candidates, selection->victims[i],
+                              false);
     }
 }
 
@@ -99,82 +102,82 @@ static bool is_in_way(const struct preempt *preempt, const struct preempt_job *j
 
 /* Of all that an exclusive job looked at, those on its hosts, where these are enough:
  * so that not each of thousands is tried. */
-static void keep_near(struct preempt *preempt, struct preempt_selection *choice)
+static void keep_near(struct preempt *preempt, struct preempt_selection *selection)
 {
-    int n_all = choice->n_victims, n_near = 0, n_far = n_all;
+    int n_all = selection->n_victims, n_near = 0, n_far = n_all;
     int *sorted = mem_alloc((size_t)n_all + 1, sizeof(*sorted));
     for (int i = 0; i < n_all; i++) {
-        int victim = choice->victims[i];
+        int victim = selection->victims[i];
         bool is_near = is_in_way(preempt, &preempt->snapshot->jobs[victim]);
         sorted[is_near ? n_near++ : --n_far] = victim; /* the others from behind */
     }
     for (int i = n_near; i < n_all; i++) {
-        preempt_tentative_set(preempt, choice->candidates, sorted[i], false);
+        preempt_tentative_set(preempt, selection->candidates, sorted[i], false);
     }
-    if (n_near > 0 && preempt_tentative_place(preempt, choice)) {
-        memcpy(choice->victims, sorted, (size_t)n_near * sizeof(int));
-        choice->n_victims = n_near;
+    if (n_near > 0 && preempt_tentative_place(preempt, selection)) {
+        memcpy(selection->victims, sorted, (size_t)n_near * sizeof(int));
+        selection->n_victims = n_near;
     } else {
         for (int i = n_near; i < n_all; i++) {
-            preempt_tentative_set(preempt, choice->candidates, sorted[i], true);
+            preempt_tentative_set(preempt, selection->candidates, sorted[i], true);
         }
-        preempt_tentative_place(preempt, choice);
+        preempt_tentative_place(preempt, selection);
     }
     free(sorted);
 }
 
 /* Those that turned out not to be needed go on, but a parallel job's parallel victims
  * only where that is asked for. */
-static void spare(struct preempt *preempt, struct preempt_selection *choice)
+static void spare(struct preempt *preempt, struct preempt_selection *selection)
 {
-    bool is_mini = choice->takes_all || choice->candidates->rusage != NULL ||
+    bool is_mini = selection->takes_all || selection->candidates->rusage != NULL ||
                    wants(preempt, PREEMPT_FOR_MINI_JOB) ||
                    wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
-    for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
-        int victim = choice->victims[i];
-        bool is_parallel =
-            choice->class->n_slots > 1 && preempt->snapshot->jobs[victim].n_slots > 1;
+    for (int i = selection->n_victims - 1; i >= 0 && selection->n_victims > 1; i--) {
+        int victim = selection->victims[i];
+        bool is_parallel = selection->class->n_slots > 1 &&
+                           preempt->snapshot->jobs[victim].n_slots > 1;
         if (is_parallel && !is_mini) {
             continue;
         }
-        preempt_tentative_set(preempt, choice->candidates, victim, false);
-        if (preempt_tentative_place(preempt, choice)) {
-            choice->n_victims--;
-            memmove(&choice->victims[i], &choice->victims[i + 1],
-                    (size_t)(choice->n_victims - i) * sizeof(int));
+        preempt_tentative_set(preempt, selection->candidates, victim, false);
+        if (preempt_tentative_place(preempt, selection)) {
+            selection->n_victims--;
+            memmove(&selection->victims[i], &selection->victims[i + 1],
+                    (size_t)(selection->n_victims - i) * sizeof(int));
         } else {
-            preempt_tentative_set(preempt, choice->candidates, victim, true);
+            preempt_tentative_set(preempt, selection->candidates, victim, true);
         }
     }
 }
 
 /* Of as many victims, smaller ones: each, from the last, is changed for the one that
  * gives least and suffices. */
-static void shrink(struct preempt *preempt, struct preempt_selection *choice)
+static void shrink(struct preempt *preempt, struct preempt_selection *selection)
 {
-    for (int i = choice->n_victims - 1; i >= 0; i--) {
-        const struct preempt_candidates *view = choice->candidates;
+    for (int i = selection->n_victims - 1; i >= 0; i--) {
+        const struct preempt_candidates *view = selection->candidates;
         int gain = preempt_candidates_gain(
-            &preempt->running, view, &preempt->snapshot->jobs[choice->victims[i]]);
-        preempt_tentative_set(preempt, view, choice->victims[i], false);
+            &preempt->running, view, &preempt->snapshot->jobs[selection->victims[i]]);
+        preempt_tentative_set(preempt, view, selection->victims[i], false);
         /* `order` has the largest first: the last that fits is the smallest, and of
          * those as small the first is the one that comes first. */
-        int best = choice->victims[i];
-        for (int k = 0; k < choice->n_order; k++) {
-            int other = choice->order[k];
+        int best = selection->victims[i];
+        for (int k = 0; k < selection->n_order; k++) {
+            int other = selection->order[k];
             int of_other = preempt_candidates_gain(&preempt->running, view,
                                                    &preempt->snapshot->jobs[other]);
             if (preempt->is_victim[other] || of_other >= gain) {
                 continue;
             }
             preempt_tentative_set(preempt, view, other, true);
-            if (preempt_tentative_place(preempt, choice)) {
+            if (preempt_tentative_place(preempt, selection)) {
                 best = other;
                 gain = of_other;
             }
             preempt_tentative_set(preempt, view, other, false);
         }
-        choice->victims[i] = best;
+        selection->victims[i] = best;
         preempt_tentative_set(preempt, view, best, true);
     }
 }
@@ -194,20 +197,20 @@ static int compare_sizes(const void *left, const void *right)
 
 /* The group's jobs that are left, as they are to be taken: all, or as many as would do
  * if only slots counted. */
-static void set_order(struct preempt *preempt, struct preempt_selection *choice,
+static void set_order(struct preempt *preempt, struct preempt_selection *selection,
                       bool is_all)
 {
-    struct preempt_candidates *view = choice->candidates;
+    struct preempt_candidates *view = selection->candidates;
     int64_t n_slots =
-        is_all ? INT64_MIN : preempt_tentative_free_in_group(preempt, choice);
-    choice->n_order = 0;
-    for (int i = view->first; i < view->n_victims && n_slots < choice->class->n_slots;
-         i++) {
+        is_all ? INT64_MIN : preempt_tentative_free_in_group(preempt, selection);
+    selection->n_order = 0;
+    for (int i = view->first;
+         i < view->n_victims && n_slots < selection->class->n_slots; i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
         int group =
             preempt->running.group_of[preempt->snapshot->jobs[index].pieces[0].host];
-        if (!preempt->is_victim[index] && group == choice->group) {
-            choice->order[choice->n_order++] = index;
+        if (!preempt->is_victim[index] && group == selection->group) {
+            selection->order[selection->n_order++] = index;
             n_slots += preempt_candidates_gain(&preempt->running, view,
                                                &preempt->snapshot->jobs[index]);
         }
@@ -215,15 +218,16 @@ static void set_order(struct preempt *preempt, struct preempt_selection *choice,
     if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || preempt->is_exclusive) {
         return;
     }
-    struct sized *sized = mem_alloc((size_t)choice->n_order + 1, sizeof(*sized));
-    for (int i = 0; i < choice->n_order; i++) {
-        const struct preempt_job *job = &preempt->snapshot->jobs[choice->order[i]];
-        sized[i] = (struct sized){
-            choice->order[i], preempt_candidates_gain(&preempt->running, view, job), i};
+    struct sized *sized = mem_alloc((size_t)selection->n_order + 1, sizeof(*sized));
+    for (int i = 0; i < selection->n_order; i++) {
+        const struct preempt_job *job = &preempt->snapshot->jobs[selection->order[i]];
+        sized[i] =
+            (struct sized){selection->order[i],
+                           preempt_candidates_gain(&preempt->running, view, job), i};
     }
-    qsort(sized, (size_t)choice->n_order, sizeof(*sized), compare_sizes);
-    for (int i = 0; i < choice->n_order; i++) {
-        choice->order[i] = sized[i].job;
+    qsort(sized, (size_t)selection->n_order, sizeof(*sized), compare_sizes);
+    for (int i = 0; i < selection->n_order; i++) {
+        selection->order[i] = sized[i].job;
     }
     free(sized);
 }
@@ -232,14 +236,15 @@ static void set_order(struct preempt *preempt, struct preempt_selection *choice,
 
 /* Hosts of the group that would be empty if all of `order` stood still, with those of
  * it that are on them, numbered by their place there. */
-static int list_whole(struct preempt *preempt, const struct preempt_selection *choice,
+static int list_whole(struct preempt *preempt,
+                      const struct preempt_selection *selection,
                       struct preempt_optimal_host *hosts)
 {
     int n_places = preempt->place->n_hosts, n_hosts = 0;
     int *n_before = mem_alloc((size_t)n_places + 2, sizeof(*n_before));
     const struct preempt_job *jobs = preempt->snapshot->jobs;
-    for (int i = 0; i < choice->n_order; i++) {
-        const struct preempt_job *job = &jobs[choice->order[i]];
+    for (int i = 0; i < selection->n_order; i++) {
+        const struct preempt_job *job = &jobs[selection->order[i]];
         for (int k = 0; k < job->n_pieces; k++) {
             n_before[job->pieces[k].host + 2]++;
         }
@@ -249,15 +254,15 @@ static int list_whole(struct preempt *preempt, const struct preempt_selection *c
     }
     int *list =
         arena_alloc(preempt->arena, (size_t)n_before[n_places + 1] + 1, sizeof(*list));
-    for (int i = 0; i < choice->n_order; i++) {
-        const struct preempt_job *job = &jobs[choice->order[i]];
+    for (int i = 0; i < selection->n_order; i++) {
+        const struct preempt_job *job = &jobs[selection->order[i]];
         for (int k = 0; k < job->n_pieces; k++) {
             list[n_before[job->pieces[k].host + 1]++] = i;
         }
     }
     for (int i = 0; i < n_places; i++) {
-        int n_slots = choice->candidates->allowed[i] &&
-                              preempt->running.group_of[i] == choice->group
+        int n_slots = selection->candidates->allowed[i] &&
+                              preempt->running.group_of[i] == selection->group
                           ? preempt_tentative_free_slots(preempt, i)
                           : 0;
         if (n_slots > 0) {
@@ -271,32 +276,34 @@ static int list_whole(struct preempt *preempt, const struct preempt_selection *c
 
 /* OPTIMAL_MINI_JOB of an exclusive job: the fewest, if nothing but slots is in the way;
  * else nobody, and false. */
-static bool take_fewest(struct preempt *preempt, struct preempt_selection *choice)
+static bool take_fewest(struct preempt *preempt, struct preempt_selection *selection)
 {
     struct preempt_optimal_host *hosts =
         mem_alloc((size_t)preempt->place->n_hosts + 1, sizeof(*hosts));
-    bool *chosen = mem_alloc((size_t)choice->n_order + 1, sizeof(*chosen));
-    choice->n_victims = choice->n_order;
-    for (int i = 0; i < choice->n_order; i++) {
-        choice->victims[i] = choice->order[i];
-        preempt_tentative_set(preempt, choice->candidates, choice->order[i], true);
+    bool *chosen = mem_alloc((size_t)selection->n_order + 1, sizeof(*chosen));
+    selection->n_victims = selection->n_order;
+    for (int i = 0; i < selection->n_order; i++) {
+        selection->victims[i] = selection->order[i];
+        preempt_tentative_set(preempt, selection->candidates, selection->order[i],
+                              true);
     }
-    int n_hosts = list_whole(preempt, choice, hosts);
-    undo(preempt, choice);
-    choice->n_victims = 0;
-    if (preempt_optimal_select(hosts, n_hosts, choice->n_order, choice->class->n_slots,
-                               chosen)) {
-        for (int i = 0; i < choice->n_order; i++) {
+    int n_hosts = list_whole(preempt, selection, hosts);
+    undo(preempt, selection);
+    selection->n_victims = 0;
+    if (preempt_optimal_select(hosts, n_hosts, selection->n_order,
+                               selection->class->n_slots, chosen)) {
+        for (int i = 0; i < selection->n_order; i++) {
             if (chosen[i]) {
-                choice->victims[choice->n_victims++] = choice->order[i];
-                preempt_tentative_set(preempt, choice->candidates, choice->order[i],
-                                      true);
+                selection->victims[selection->n_victims++] = selection->order[i];
+                preempt_tentative_set(preempt, selection->candidates,
+                                      selection->order[i], true);
             }
         }
     }
-    bool is_enough = choice->n_victims > 0 && preempt_tentative_place(preempt, choice);
+    bool is_enough =
+        selection->n_victims > 0 && preempt_tentative_place(preempt, selection);
     if (!is_enough) {
-        undo(preempt, choice);
+        undo(preempt, selection);
     }
     free(hosts);
     free(chosen);
@@ -305,107 +312,111 @@ static bool take_fewest(struct preempt *preempt, struct preempt_selection *choic
 
 /* ---------------------------------------------------------------- in a group */
 
-static bool choose_shaped(struct preempt *preempt, struct preempt_selection *choice)
+static bool choose_shaped(struct preempt *preempt, struct preempt_selection *selection)
 {
-    set_order(preempt, choice, true);
-    choice->takes_all = true;
-    if (!preempt_span_select(preempt, choice)) {
+    set_order(preempt, selection, true);
+    selection->takes_all = true;
+    if (!preempt_span_select(preempt, selection)) {
         return false;
     }
-    keep_near(preempt, choice);
-    spare(preempt, choice);
+    keep_near(preempt, selection);
+    spare(preempt, selection);
     return true;
 }
 
-static bool choose_whole(struct preempt *preempt, struct preempt_selection *choice)
+static bool choose_whole(struct preempt *preempt, struct preempt_selection *selection)
 {
-    set_order(preempt, choice, true);
+    set_order(preempt, selection, true);
     if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) ||
-        !take_fewest(preempt, choice)) {
-        choice->takes_all = true;
-        if (!take_victims(preempt, choice)) {
-            undo(preempt, choice);
+        !take_fewest(preempt, selection)) {
+        selection->takes_all = true;
+        if (!take_victims(preempt, selection)) {
+            undo(preempt, selection);
             return false;
         }
-        keep_near(preempt, choice);
+        keep_near(preempt, selection);
     }
-    spare(preempt, choice);
+    spare(preempt, selection);
     return true;
 }
 
-static bool choose_slots(struct preempt *preempt, struct preempt_selection *choice)
+static bool choose_slots(struct preempt *preempt, struct preempt_selection *selection)
 {
     /* As few as would do by their slots; all; and all whatever each does for limits. */
     enum { FEW, ALL, BLINDLY, ROUNDS };
     bool is_optimal = wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB), is_enough = false;
     for (int round = is_optimal ? ALL : FEW; round < ROUNDS && !is_enough; round++) {
-        set_order(preempt, choice, round > FEW);
-        choice->takes_all = round == BLINDLY;
-        is_enough = take_victims(preempt, choice);
+        set_order(preempt, selection, round > FEW);
+        selection->takes_all = round == BLINDLY;
+        is_enough = take_victims(preempt, selection);
         if (!is_enough) {
-            undo(preempt, choice);
+            undo(preempt, selection);
         }
     }
     if (!is_enough) {
         return false;
     }
-    spare(preempt, choice);
+    spare(preempt, selection);
     if (is_optimal) {
-        shrink(preempt, choice);
+        shrink(preempt, selection);
     }
     return true;
 }
 
-bool preempt_select_in_group(struct preempt *preempt, struct preempt_selection *choice)
+bool preempt_select_in_group(struct preempt *preempt,
+                             struct preempt_selection *selection)
 {
-    bool is_enough = preempt_tentative_has_span(choice) ? choose_shaped(preempt, choice)
-                     : preempt->is_exclusive            ? choose_whole(preempt, choice)
-                                                        : choose_slots(preempt, choice);
-    return is_enough && choice->n_victims > 0 &&
-           preempt_tentative_place(preempt, choice);
+    bool is_enough = preempt_tentative_has_span(selection)
+                         ? choose_shaped(preempt, selection)
+                     : preempt->is_exclusive ? choose_whole(preempt, selection)
+                                             : choose_slots(preempt, selection);
+    return is_enough && selection->n_victims > 0 &&
+           preempt_tentative_place(preempt, selection);
 }
 
 /* ---------------------------------------------------------------- one group */
 
 /* Slots that all victims that are left and free hosts come to: enough for the job? An
  * exclusive one has more of a host than they give; it stays at home. */
-static bool may_suffice(struct preempt *preempt, const struct preempt_selection *choice)
+static bool may_suffice(struct preempt *preempt,
+                        const struct preempt_selection *selection)
 {
     if (preempt->is_exclusive) {
-        return choice->group == 0;
+        return selection->group == 0;
     }
-    int64_t n_slots = preempt_tentative_free_in_group(preempt, choice);
-    struct preempt_candidates *view = choice->candidates;
-    for (int i = view->first; i < view->n_victims && n_slots < choice->class->n_slots;
-         i++) {
+    int64_t n_slots = preempt_tentative_free_in_group(preempt, selection);
+    struct preempt_candidates *view = selection->candidates;
+    for (int i = view->first;
+         i < view->n_victims && n_slots < selection->class->n_slots; i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
         const struct preempt_job *job = &preempt->snapshot->jobs[index];
         if (!preempt->is_victim[index] &&
-            preempt->running.group_of[job->pieces[0].host] == choice->group) {
+            preempt->running.group_of[job->pieces[0].host] == selection->group) {
             n_slots += preempt_candidates_gain(&preempt->running, view, job);
         }
     }
-    return n_slots >= choice->class->n_slots;
+    return n_slots >= selection->class->n_slots;
 }
 
-int preempt_select_left_over(struct preempt *preempt, struct preempt_selection *choice)
+int preempt_select_left_over(struct preempt *preempt,
+                             struct preempt_selection *selection)
 {
-    choice->n_victims = 0;
+    selection->n_victims = 0;
     int n_groups = preempt->is_exclusive ? 1 : preempt->running.n_groups;
     for (int i = 0; preempt->plan.n_claims > 0 && i < n_groups; i++) {
-        choice->group = i;
-        if (preempt_tentative_free_in_group(preempt, choice) >=
-                choice->class->n_slots &&
-            preempt_tentative_place(preempt, choice)) {
+        selection->group = i;
+        if (preempt_tentative_free_in_group(preempt, selection) >=
+                selection->class->n_slots &&
+            preempt_tentative_place(preempt, selection)) {
             return i;
         }
     }
     return -1;
 }
 
-int preempt_select_group(struct preempt *preempt, struct preempt_selection *choice)
+int preempt_select_group(struct preempt *preempt, struct preempt_selection *selection)
 {
-    struct preempt_candidates *view = choice->candidates;
+    struct preempt_candidates *view = selection->candidates;
     bool *tried = mem_alloc((size_t)preempt->running.n_groups, sizeof(*tried));
     int best = -1, n_least = INT_MAX, n_tried = 0;
     while (view->first < view->n_victims &&
@@ -415,21 +426,21 @@ int preempt_select_group(struct preempt *preempt, struct preempt_selection *choi
     }
     for (int i = view->first; i < view->n_victims && n_tried < view->n_groups; i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
-        choice->group =
+        selection->group =
             preempt->running.group_of[preempt->snapshot->jobs[index].pieces[0].host];
-        if (preempt->is_victim[index] || tried[choice->group]) {
+        if (preempt->is_victim[index] || tried[selection->group]) {
             continue;
         }
-        tried[choice->group] = true;
+        tried[selection->group] = true;
         n_tried++;
-        if (!may_suffice(preempt, choice) ||
-            !preempt_select_in_group(preempt, choice)) {
+        if (!may_suffice(preempt, selection) ||
+            !preempt_select_in_group(preempt, selection)) {
             continue;
         }
-        undo(preempt, choice);
-        if (choice->n_victims < n_least) {
-            n_least = choice->n_victims;
-            best = choice->group;
+        undo(preempt, selection);
+        if (selection->n_victims < n_least) {
+            n_least = selection->n_victims;
+            best = selection->group;
         }
         if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || n_least == 1) {
             break;

@@ -12,39 +12,42 @@
 #include "sched/preempt/preempt_tentative.h"
 
 /* The first so many stand still, of which `n_still` do already. */
-static void set_still(struct preempt *preempt, const struct preempt_selection *choice,
-                      int n_still, int n_wanted)
+static void set_still(struct preempt *preempt,
+                      const struct preempt_selection *selection, int n_still,
+                      int n_wanted)
 {
     for (int i = n_still; i < n_wanted; i++) {
-        preempt_tentative_set(preempt, choice->candidates, choice->order[i], true);
+        preempt_tentative_set(preempt, selection->candidates, selection->order[i],
+                              true);
     }
     for (int i = n_wanted; i < n_still; i++) {
-        preempt_tentative_set(preempt, choice->candidates, choice->order[i], false);
+        preempt_tentative_set(preempt, selection->candidates, selection->order[i],
+                              false);
     }
 }
 
-bool preempt_span_select(struct preempt *preempt, struct preempt_selection *choice)
+bool preempt_span_select(struct preempt *preempt, struct preempt_selection *selection)
 {
-    int n_few = -1, n_enough = choice->n_order, n_still = n_enough;
-    choice->n_victims = 0;
-    set_still(preempt, choice, 0, n_still);
-    if (!preempt_tentative_place(preempt, choice)) {
-        set_still(preempt, choice, n_still, 0);
+    int n_few = -1, n_enough = selection->n_order, n_still = n_enough;
+    selection->n_victims = 0;
+    set_still(preempt, selection, 0, n_still);
+    if (!preempt_tentative_place(preempt, selection)) {
+        set_still(preempt, selection, n_still, 0);
         return false;
     }
     while (n_enough - n_few > 1) {
         int n_half = n_few + (n_enough - n_few) / 2;
-        set_still(preempt, choice, n_still, n_half);
+        set_still(preempt, selection, n_still, n_half);
         n_still = n_half;
-        if (preempt_tentative_place(preempt, choice)) {
+        if (preempt_tentative_place(preempt, selection)) {
             n_enough = n_half;
         } else {
             n_few = n_half;
         }
     }
-    set_still(preempt, choice, n_still, n_enough);
+    set_still(preempt, selection, n_still, n_enough);
     for (int i = 0; i < n_enough; i++) {
-        choice->victims[choice->n_victims++] = choice->order[i];
+        selection->victims[selection->n_victims++] = selection->order[i];
     }
-    return preempt_tentative_place(preempt, choice);
+    return preempt_tentative_place(preempt, selection);
 }

@@ -73,47 +73,47 @@ int preempt_tentative_set(struct preempt *preempt,
 /* ---------------------------------------------------------------- where it would be */
 
 int preempt_tentative_limit_room(const struct preempt *preempt,
-                                 const struct place_class *line)
+                                 const struct place_class *class)
 {
     const struct limit *limit;
-    return line->limit_class != NULL && preempt->draft != NULL
-               ? limits_slots_left(preempt->draft, line->limit_class, &limit)
+    return class->limit_class != NULL && preempt->draft != NULL
+               ? limits_slots_left(preempt->draft, class->limit_class, &limit)
                : INT_MAX;
 }
 
-static int room_on(const struct preempt *preempt, const struct place_class *line,
+static int room_on(const struct preempt *preempt, const struct place_class *class,
                    int host)
 {
     const struct place_host *at = &preempt->place->hosts[host];
     const struct limit *limit;
-    if (line->limit_class == NULL || preempt->draft == NULL ||
-        !limits_have_host_limits(line->limit_class)) {
+    if (class->limit_class == NULL || preempt->draft == NULL ||
+        !limits_have_host_limits(class->limit_class)) {
         return INT_MAX;
     }
-    return limits_slots_left_on(preempt->draft, line->limit_class, at->name,
+    return limits_slots_left_on(preempt->draft, class->limit_class, at->name,
                                 at->n_processors > 0 ? at->n_processors : at->max,
                                 preempt->hosts, preempt->n_hosts, &limit);
 }
 
 /* Slots there that may be reserved for, besides the job's pieces so far. */
-static int reserved_on(struct preempt *preempt, const struct preempt_selection *choice,
-                       int host)
+static int reserved_on(struct preempt *preempt,
+                       const struct preempt_selection *selection, int host)
 {
-    return choice->candidates->rusage == NULL
+    return selection->candidates->rusage == NULL
                ? INT_MAX
-               : preempt_resources_room(&preempt->resources, choice->candidates->rusage,
-                                        host, preempt->hosts, preempt->indexes,
-                                        preempt->n_hosts);
+               : preempt_resources_room(
+                     &preempt->resources, selection->candidates->rusage, host,
+                     preempt->hosts, preempt->indexes, preempt->n_hosts);
 }
 
 /* Slots that the job may have there beside its pieces so far. */
-static int room_beside(struct preempt *preempt, const struct preempt_selection *choice,
-                       int host)
+static int room_beside(struct preempt *preempt,
+                       const struct preempt_selection *selection, int host)
 {
     int n = preempt_tentative_free_slots(preempt, host);
-    int room = n > 0 ? room_on(preempt, choice->class, host) : 0;
+    int room = n > 0 ? room_on(preempt, selection->class, host) : 0;
     n = n < room ? n : room;
-    room = n > 0 ? reserved_on(preempt, choice, host) : 0;
+    room = n > 0 ? reserved_on(preempt, selection, host) : 0;
     return n < room ? n : room;
 }
 
@@ -121,7 +121,7 @@ static int room_beside(struct preempt *preempt, const struct preempt_selection *
 
 struct shaped {
     struct preempt *preempt;
-    const struct preempt_selection *choice;
+    const struct preempt_selection *selection;
 };
 
 static void set_pieces(struct preempt *preempt, const struct rusage_piece *pieces,
@@ -140,39 +140,40 @@ static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
 {
     const struct shaped *shaped = arg;
     set_pieces(shaped->preempt, pieces, n_pieces);
-    return room_beside(shaped->preempt, shaped->choice, host);
+    return room_beside(shaped->preempt, shaped->selection, host);
 }
 
-static const struct place_span *shape_of(const struct preempt_selection *choice)
+static const struct place_span *shape_of(const struct preempt_selection *selection)
 {
     const struct place_filter *filter =
-        candidates_filter(choice->class, choice->candidates->rusage);
+        candidates_filter(selection->class, selection->candidates->rusage);
     return filter != NULL ? filter->span : NULL;
 }
 
-static bool put_shaped(struct preempt *preempt, const struct preempt_selection *choice)
+static bool put_shaped(struct preempt *preempt,
+                       const struct preempt_selection *selection)
 {
-    int n_slots = choice->class->n_slots;
+    int n_slots = selection->class->n_slots;
     size_t n_most = (size_t)preempt->place->n_hosts + 1;
-    struct shaped shaped = {preempt, choice};
+    struct shaped shaped = {preempt, selection};
     int *hosts = mem_alloc(n_most, sizeof(*hosts));
     struct place_span_request ground = {
         .hosts = hosts,
         .min = n_slots,
         .max = n_slots,
-        .is_balanced = preempt->place->queues[choice->class->queue].is_balanced,
+        .is_balanced = preempt->place->queues[selection->class->queue].is_balanced,
         .room = shaped_room,
         .arg = &shaped,
         .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
     };
     for (int i = 0; i < preempt->place->n_hosts; i++) {
-        if (choice->candidates->allowed[i] &&
-            preempt->running.group_of[i] == choice->group &&
+        if (selection->candidates->allowed[i] &&
+            preempt->running.group_of[i] == selection->group &&
             preempt_tentative_free_slots(preempt, i) > 0) {
             hosts[ground.n_hosts++] = i;
         }
     }
-    bool is_laid = place_span_fit(shape_of(choice), &ground) >= n_slots;
+    bool is_laid = place_span_fit(shape_of(selection), &ground) >= n_slots;
     set_pieces(preempt, ground.pieces, ground.n_pieces);
     free(hosts);
     free(ground.pieces);
@@ -181,33 +182,33 @@ static bool put_shaped(struct preempt *preempt, const struct preempt_selection *
 
 /* ---------------------------------------------------------------- the job */
 
-bool preempt_tentative_has_span(const struct preempt_selection *choice)
+bool preempt_tentative_has_span(const struct preempt_selection *selection)
 {
-    return shape_of(choice) != NULL;
+    return shape_of(selection) != NULL;
 }
 
 bool preempt_tentative_place(struct preempt *preempt,
-                             const struct preempt_selection *choice)
+                             const struct preempt_selection *selection)
 {
-    int open = choice->class->n_slots;
+    int open = selection->class->n_slots;
     preempt->n_hosts = 0;
-    if (preempt_tentative_limit_room(preempt, choice->class) < open) {
+    if (preempt_tentative_limit_room(preempt, selection->class) < open) {
         return false;
     }
-    if (preempt_tentative_has_span(choice)) {
-        return put_shaped(preempt, choice);
+    if (preempt_tentative_has_span(selection)) {
+        return put_shaped(preempt, selection);
     }
     int first = preempt->place->n_hosts;
-    bool is_limited = choice->candidates->rusage != NULL ||
-                      (choice->class->limit_class != NULL &&
-                       limits_have_host_limits(choice->class->limit_class));
-    for (int i = is_limited ? 0 : preempt->first_host[choice->group];
+    bool is_limited = selection->candidates->rusage != NULL ||
+                      (selection->class->limit_class != NULL &&
+                       limits_have_host_limits(selection->class->limit_class));
+    for (int i = is_limited ? 0 : preempt->first_host[selection->group];
          i < preempt->place->n_hosts && open > 0; i++) {
-        if (!choice->candidates->allowed[i] ||
-            preempt->running.group_of[i] != choice->group) {
+        if (!selection->candidates->allowed[i] ||
+            preempt->running.group_of[i] != selection->group) {
             continue;
         }
-        int n = room_beside(preempt, choice, i);
+        int n = room_beside(preempt, selection, i);
         n = n < open ? n : open;
         if (n > 0) {
             first = i < first ? i : first;
@@ -218,24 +219,24 @@ bool preempt_tentative_place(struct preempt *preempt,
         }
     }
     if (open == 0) {
-        preempt->first_host[choice->group] = first;
+        preempt->first_host[selection->group] = first;
     }
     return open == 0;
 }
 
 int64_t preempt_tentative_free_in_group(struct preempt *preempt,
-                                        const struct preempt_selection *choice)
+                                        const struct preempt_selection *selection)
 {
     int64_t n_free = 0;
-    if (preempt->free_slots[choice->group] >= 0) {
-        return preempt->free_slots[choice->group];
+    if (preempt->free_slots[selection->group] >= 0) {
+        return preempt->free_slots[selection->group];
     }
     for (int i = 0; i < preempt->place->n_hosts; i++) {
-        n_free += choice->candidates->allowed[i] &&
-                          preempt->running.group_of[i] == choice->group
+        n_free += selection->candidates->allowed[i] &&
+                          preempt->running.group_of[i] == selection->group
                       ? preempt_tentative_free_slots(preempt, i)
                       : 0;
     }
-    preempt->free_slots[choice->group] = n_free;
+    preempt->free_slots[selection->group] = n_free;
     return n_free;
 }

@@ -66,28 +66,30 @@ int preempt_tentative_set(struct preempt *preempt,
 int preempt_tentative_free_slots(const struct preempt *preempt, int host);
 /* Slots under limits that hold wherever the job is. */
 int preempt_tentative_limit_room(const struct preempt *preempt,
-                                 const struct place_class *line);
+                                 const struct place_class *class);
 /* Its slots may not lie anywhere. */
-bool preempt_tentative_has_span(const struct preempt_selection *choice);
+bool preempt_tentative_has_span(const struct preempt_selection *selection);
 /* Puts the job on the group's hosts as things stand; false where it does not fit. */
 bool preempt_tentative_place(struct preempt *preempt,
-                             const struct preempt_selection *choice);
+                             const struct preempt_selection *selection);
 /* Free slots on the group's hosts. */
 int64_t preempt_tentative_free_in_group(struct preempt *preempt,
-                                        const struct preempt_selection *choice);
+                                        const struct preempt_selection *selection);
 
 /* ---------------------------------------------------------------- choosing */
 
 /* Of the choice's order the fewest first ones with which the job can be put stand
  * still, and are its victims; where all of them are too few, none is. */
-bool preempt_span_select(struct preempt *preempt, struct preempt_selection *choice);
+bool preempt_span_select(struct preempt *preempt, struct preempt_selection *selection);
 
 /* The first group that will do, in the order of their best victims; under
  * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */
-int preempt_select_group(struct preempt *preempt, struct preempt_selection *choice);
+int preempt_select_group(struct preempt *preempt, struct preempt_selection *selection);
 /* Takes victims in the choice's group; they stand still, and the job is put. */
-bool preempt_select_in_group(struct preempt *preempt, struct preempt_selection *choice);
+bool preempt_select_in_group(struct preempt *preempt,
+                             struct preempt_selection *selection);
 /* The group where what victims of others leave over is enough; -1: none. */
-int preempt_select_left_over(struct preempt *preempt, struct preempt_selection *choice);
+int preempt_select_left_over(struct preempt *preempt,
+                             struct preempt_selection *selection);
 
 #endif

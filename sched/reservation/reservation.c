@@ -8,37 +8,18 @@
 
 #include <limits.h>
 
-#include "sched/reservation/reservation_item.h"
+#include "sched/reservation/reservation_start.h"
 
 /* ---------------------------------------------------------------- life */
 
-static void read_queues(struct reservation_pass *reserve)
+static void read_queues(struct reservation_pass *pass)
 {
-    reserve->has_targets = reservation_target_has_spans(reserve->place);
-    for (int i = 0; i < reserve->place->n_queues; i++) {
-        const struct reservation_config *queue = &reserve->place->queues[i].reservation;
-        reserve->has_backfill = reserve->has_backfill || queue->is_backfill;
-        reserve->has_targets = reserve->has_targets || queue->has_resources;
+    pass->has_targets = reservation_target_has_spans(pass->place);
+    for (int i = 0; i < pass->place->n_queues; i++) {
+        const struct reservation_config *queue = &pass->place->queues[i].reservation;
+        pass->has_backfill = pass->has_backfill || queue->is_backfill;
+        pass->has_targets = pass->has_targets || queue->has_resources;
     }
-}
-
-void reservation_item_set_pieces(struct reservation_pass *reserve,
-                                 struct reservation_item *item, int n_most)
-{
-    item->pieces = arena_alloc(reserve->arena, (size_t)n_most, sizeof(*item->pieces));
-    item->in_hand = arena_alloc(reserve->arena, (size_t)n_most, sizeof(int));
-    item->n_pieces = item->n_in_hand = 0;
-}
-
-void reservation_item_add_piece(struct reservation_item *item,
-                                const struct reservation_piece *piece, int n_in_hand)
-{
-    if (piece->n_slots == 0 && piece->n_target == 0) {
-        return;
-    }
-    item->in_hand[item->n_pieces] = n_in_hand;
-    item->pieces[item->n_pieces++] = *piece;
-    item->n_in_hand += n_in_hand;
 }
 
 static void add_piece(struct reservation_item *item, int host, int n_in_hand,
@@ -50,16 +31,16 @@ static void add_piece(struct reservation_item *item, int host, int n_in_hand,
 }
 
 /* Of its slots those that are there: a host may have shrunk, or be closed. */
-static void begin_slots(struct reservation_pass *reserve, struct reservation_item *item,
+static void begin_slots(struct reservation_pass *pass, struct reservation_item *item,
                         const struct reservation *kept)
 {
-    reservation_item_set_pieces(reserve, item, kept->n_pieces);
+    reservation_item_set_pieces(pass, item, kept->n_pieces);
     for (int i = 0; i < kept->n_pieces; i++) {
         const struct reservation_piece *piece = &kept->pieces[i];
-        int n_left = place_state_free_slots(reserve->state, piece->host, false);
+        int n_left = place_state_free_slots(pass->state, piece->host, false);
         int n_in_hand = piece->n_slots - piece->n_backfilled;
         n_in_hand = n_in_hand < n_left ? n_in_hand : n_left;
-        reserve->state->used[piece->host] += n_in_hand;
+        pass->state->used[piece->host] += n_in_hand;
         reservation_item_add_piece(
             item,
             &(struct reservation_piece){piece->host, n_in_hand + piece->n_backfilled,
@@ -68,38 +49,29 @@ static void begin_slots(struct reservation_pass *reserve, struct reservation_ite
     }
 }
 
-/* It does not keep more of a pool than is there. */
-static void use_part(struct reservation_pass *reserve, struct reservation_part *part)
+static void begin_one(struct reservation_pass *pass, const struct reservation *kept)
 {
-    int64_t *left = &reserve->state->supply_left[part->pool];
-    int64_t n_left = *left > 0 ? *left : 0;
-    part->milli = part->milli < n_left ? part->milli : n_left;
-    *left -= part->milli;
-}
-
-static void begin_one(struct reservation_pass *reserve, const struct reservation *kept)
-{
-    struct reservation_item *item = &reserve->items[reserve->count++];
+    struct reservation_item *item = &pass->items[pass->count++];
     item->reservation = *kept;
-    begin_slots(reserve, item, kept);
+    begin_slots(pass, item, kept);
     item->n_parts = kept->n_parts;
     item->parts =
-        arena_alloc(reserve->arena, (size_t)kept->n_parts + 1, sizeof(*item->parts));
+        arena_alloc(pass->arena, (size_t)kept->n_parts + 1, sizeof(*item->parts));
     for (int i = 0; i < kept->n_parts; i++) {
         item->parts[i] = kept->parts[i];
-        use_part(reserve, &item->parts[i]);
+        reservation_item_use_part(pass, &item->parts[i]);
     }
 }
 
 bool reservation_needs_runs(const struct place_snapshot *place,
                             const struct reservation_snapshot *snapshot)
 {
-    struct reservation_pass reserve = {.place = place};
-    read_queues(&reserve);
-    if (reserve.has_backfill && snapshot->n_reservations > 0) {
+    struct reservation_pass pass = {.place = place};
+    read_queues(&pass);
+    if (pass.has_backfill && snapshot->n_reservations > 0) {
         return true;
     }
-    for (int i = 0; reserve.has_targets && i < place->n_classes; i++) {
+    for (int i = 0; pass.has_targets && i < place->n_classes; i++) {
         if (place->queues[place->classes[i].queue].reservation.max_ms > 0) {
             return true;
         }
@@ -112,35 +84,35 @@ struct reservation_pass *reservation_new(struct arena *arena,
                                          const struct place_state *state)
 {
     const struct reservation_snapshot *snapshot = place->reservations;
-    struct reservation_pass *reserve = arena_alloc(arena, 1, sizeof(*reserve));
-    *reserve = (struct reservation_pass){
+    struct reservation_pass *pass = arena_alloc(arena, 1, sizeof(*pass));
+    *pass = (struct reservation_pass){
         .snapshot = snapshot, .place = place, .arena = arena, .open = -1};
-    read_queues(reserve);
-    reserve->items =
+    read_queues(pass);
+    pass->items =
         arena_alloc(arena, (size_t)snapshot->n_reservations + RESERVATIONS_MAX,
                     sizeof(struct reservation_item));
-    reserve->state = arena_copy(arena, state, sizeof(*state));
+    pass->state = arena_copy(arena, state, sizeof(*state));
     for (int i = 0; i < snapshot->n_reservations; i++) {
-        begin_one(reserve, &snapshot->reservations[i]);
+        begin_one(pass, &snapshot->reservations[i]);
     }
-    reserve->n_backfillable = reserve->count;
-    if (reserve->has_backfill && reserve->count > 0) {
-        reservation_start_estimate(reserve, snapshot->runs, snapshot->n_runs);
+    pass->n_backfillable = pass->count;
+    if (pass->has_backfill && pass->count > 0) {
+        reservation_start_estimate(pass, snapshot->runs, snapshot->n_runs);
     }
-    return reserve;
+    return pass;
 }
 
-bool reservation_is_idle(const struct reservation_pass *reserve)
+bool reservation_is_idle(const struct reservation_pass *pass)
 {
-    return reserve->count == 0;
+    return pass->count == 0;
 }
 
 /* ---------------------------------------------------------------- finding */
 
-int reservation_find(const struct reservation_pass *reserve, uint64_t job)
+int reservation_find(const struct reservation_pass *pass, uint64_t job)
 {
-    for (int i = 0; i < reserve->count; i++) {
-        if (reserve->items[i].reservation.job == job && !reserve->items[i].is_gone) {
+    for (int i = 0; i < pass->count; i++) {
+        if (pass->items[i].reservation.job == job && !pass->items[i].is_gone) {
             return i;
         }
     }
@@ -156,11 +128,10 @@ static bool has_in_hand(const struct reservation_item *item)
     return has_any;
 }
 
-int reservation_next(const struct reservation_pass *reserve, int index,
-                     int64_t until_ms)
+int reservation_next(const struct reservation_pass *pass, int index, int64_t until_ms)
 {
-    for (int i = index + 1; i < reserve->n_backfillable; i++) {
-        const struct reservation_item *item = &reserve->items[i];
+    for (int i = index + 1; i < pass->n_backfillable; i++) {
+        const struct reservation_item *item = &pass->items[i];
         if (!item->is_gone && has_in_hand(item) &&
             item->reservation.start_ms != BACKFILL_NEVER &&
             until_ms <= item->reservation.start_ms) {
@@ -179,124 +150,89 @@ static bool is_barred(const struct reservation_snapshot *snapshot, uint64_t job)
     return i < snapshot->n_barred;
 }
 
-bool reservation_may(const struct reservation_pass *reserve, int line, uint64_t job)
+bool reservation_may(const struct reservation_pass *pass, int class, uint64_t job)
 {
-    const struct place_class *at = &reserve->place->classes[line];
-    return reserve->place->queues[at->queue].reservation.max_ms > 0 &&
-           (at->n_slots > 1 || reservation_target_applies(reserve, line)) &&
+    const struct place_class *at = &pass->place->classes[class];
+    return pass->place->queues[at->queue].reservation.max_ms > 0 &&
+           (at->n_slots > 1 || reservation_target_applies(pass, class)) &&
            !at->is_exclusive &&
-           (reserve->count < RESERVATIONS_MAX || reservation_find(reserve, job) >= 0) &&
-           !is_barred(reserve->snapshot, job);
+           (pass->count < RESERVATIONS_MAX || reservation_find(pass, job) >= 0) &&
+           !is_barred(pass->snapshot, job);
 }
 
 /* ---------------------------------------------------------------- one job */
 
-static void free_in_hand(struct reservation_pass *reserve,
+static void free_in_hand(struct reservation_pass *pass,
                          const struct reservation_item *item)
 {
     for (int i = 0; i < item->n_pieces; i++) {
-        reserve->state->used[item->pieces[i].host] -= item->in_hand[i];
+        pass->state->used[item->pieces[i].host] -= item->in_hand[i];
     }
     for (int i = 0; i < item->n_parts; i++) {
-        reserve->state->supply_left[item->parts[i].pool] += item->parts[i].milli;
+        pass->state->supply_left[item->parts[i].pool] += item->parts[i].milli;
     }
 }
 
-/* In use again, as far as nobody has taken it meanwhile. */
-static void use_in_hand(struct reservation_pass *reserve, struct reservation_item *item)
+void reservation_open(struct reservation_pass *pass, int index)
 {
-    for (int i = 0; i < item->n_pieces; i++) {
-        int host = item->pieces[i].host;
-        int n_left = place_state_free_slots(reserve->state, host, false);
-        int n_lost = item->in_hand[i] > n_left ? item->in_hand[i] - n_left : 0;
-        item->in_hand[i] -= n_lost;
-        item->pieces[i].n_slots -= n_lost;
-        item->n_in_hand -= n_lost;
-        reserve->state->used[host] += item->in_hand[i];
-    }
-    for (int i = 0; i < item->n_parts; i++) {
-        use_part(reserve, &item->parts[i]);
-    }
+    pass->open = index;
+    free_in_hand(pass, &pass->items[index]);
 }
 
-static bool is_behind(const struct reservation_pass *reserve, int index)
+void reservation_open_turn(struct reservation_pass *pass, int own)
 {
-    const struct reservation_item *item = &reserve->items[index];
-    return reserve->has_turn && index != reserve->open && item->turn == 0 &&
-           !item->is_gone;
-}
-
-void reservation_item_close_later(struct reservation_pass *reserve)
-{
-    for (int i = 0; i < reserve->count; i++) {
-        if (is_behind(reserve, i)) {
-            use_in_hand(reserve, &reserve->items[i]);
-        }
-    }
-    reserve->has_turn = false;
-    reserve->open = -1;
-}
-
-void reservation_open(struct reservation_pass *reserve, int index)
-{
-    reserve->open = index;
-    free_in_hand(reserve, &reserve->items[index]);
-}
-
-void reservation_open_turn(struct reservation_pass *reserve, int own)
-{
-    reserve->open = own;
-    reserve->has_turn = true;
-    for (int i = 0; i < reserve->count; i++) {
-        if (i == own || is_behind(reserve, i)) {
-            free_in_hand(reserve, &reserve->items[i]);
+    pass->open = own;
+    pass->has_turn = true;
+    for (int i = 0; i < pass->count; i++) {
+        if (i == own || reservation_item_is_later(pass, i)) {
+            free_in_hand(pass, &pass->items[i]);
         }
     }
 }
 
-void reservation_close(struct reservation_pass *reserve)
+void reservation_close(struct reservation_pass *pass)
 {
-    if (reserve->open >= 0) {
-        use_in_hand(reserve, &reserve->items[reserve->open]);
+    if (pass->open >= 0) {
+        reservation_item_use(pass, &pass->items[pass->open]);
     }
-    reservation_item_close_later(reserve);
+    reservation_item_close_later(pass);
 }
 
-bool reservation_is_open(const struct reservation_pass *reserve)
+bool reservation_is_open(const struct reservation_pass *pass)
 {
-    return reserve->open >= 0 || reserve->has_turn;
+    return pass->open >= 0 || pass->has_turn;
 }
 
 /* Hosts that draw from a pool that something is kept of. */
-static void show_part(const struct reservation_pass *reserve, struct candidates *view,
+static void show_part(const struct reservation_pass *pass, struct candidates *view,
                       const struct reservation_part *part)
 {
-    const int *pool_of = reserve->place->supply->resources[part->kind].supply_of;
+    const int *pool_of = pass->place->supply->resources[part->kind].supply_of;
     if (part->milli > 0 && view->rusage != NULL) {
-        candidates_restore_supply(reserve->state, view, pool_of, part->pool);
+        candidates_restore_supply(pass->state, view, pool_of, part->pool);
     }
 }
 
-void reservation_restore_candidates(const struct reservation_pass *reserve,
+void reservation_restore_candidates(const struct reservation_pass *pass,
                                     struct candidates *view)
 {
-    for (int i = 0; i < reserve->count; i++) {
-        const struct reservation_item *item = &reserve->items[i];
-        bool is_open = i == reserve->open || is_behind(reserve, i);
+    for (int i = 0; i < pass->count; i++) {
+        const struct reservation_item *item = &pass->items[i];
+        bool is_open = i == pass->open || reservation_item_is_later(pass, i);
         for (int k = 0; is_open && k < item->n_pieces; k++) {
             if (item->in_hand[k] > 0) {
-                candidates_restore(reserve->state, view, item->pieces[k].host);
+                candidates_restore(pass->state, view, item->pieces[k].host);
             }
         }
         for (int k = 0; is_open && k < item->n_parts; k++) {
-            show_part(reserve, view, &item->parts[k]);
+            show_part(pass, view, &item->parts[k]);
         }
     }
 }
 
-bool reservation_has_host(const struct reservation_pass *reserve, int host)
+bool reservation_has_host(const struct reservation_pass *pass, int host)
 {
-    const struct reservation_item *item = &reserve->items[reserve->open];
+    const struct reservation_item *item = &pass->items[pass->open];
     for (int i = 0; i < item->n_pieces; i++) {
         if (item->pieces[i].host == host) {
             return item->in_hand[i] > 0;
@@ -305,66 +241,63 @@ bool reservation_has_host(const struct reservation_pass *reserve, int host)
     return false;
 }
 
-int reservation_backfilled(const struct reservation_pass *reserve, int *group)
+int reservation_backfilled(const struct reservation_pass *pass, int *group)
 {
     int n_lent = 0;
     *group = -1;
-    for (int i = 0; reserve->open >= 0 && i < reserve->items[reserve->open].n_pieces;
-         i++) {
-        const struct reservation_piece *piece =
-            &reserve->items[reserve->open].pieces[i];
+    for (int i = 0; pass->open >= 0 && i < pass->items[pass->open].n_pieces; i++) {
+        const struct reservation_piece *piece = &pass->items[pass->open].pieces[i];
         n_lent += piece->n_backfilled;
-        *group = reserve->state->group_of[piece->host];
+        *group = pass->state->group_of[piece->host];
     }
     return n_lent;
 }
 
-static struct reservation_stuck *find_stuck(const struct reservation_pass *reserve,
+static struct reservation_stuck *find_stuck(const struct reservation_pass *pass,
                                             const struct candidates *view)
 {
-    struct reservation_stuck *stuck = reserve->items[reserve->open].failed;
+    struct reservation_stuck *stuck = pass->items[pass->open].failed;
     while (stuck != NULL && stuck->view != view) {
         stuck = stuck->next;
     }
     return stuck;
 }
 
-bool reservation_is_stuck(const struct reservation_pass *reserve,
+bool reservation_is_stuck(const struct reservation_pass *pass,
                           const struct candidates *view, int n_slots)
 {
     const struct reservation_stuck *stuck =
-        reserve->has_turn ? NULL : find_stuck(reserve, view);
+        pass->has_turn ? NULL : find_stuck(pass, view);
     return stuck != NULL && stuck->n_slots <= n_slots;
 }
 
-void reservation_set_stuck(struct reservation_pass *reserve, struct candidates *view,
+void reservation_set_stuck(struct reservation_pass *pass, struct candidates *view,
                            int n_slots)
 {
-    struct reservation_stuck *stuck =
-        reserve->has_turn ? NULL : find_stuck(reserve, view);
-    if (reserve->has_turn) {
+    struct reservation_stuck *stuck = pass->has_turn ? NULL : find_stuck(pass, view);
+    if (pass->has_turn) {
         return; /* it is looked at once */
     }
     if (stuck == NULL) {
-        struct reservation_item *item = &reserve->items[reserve->open];
-        stuck = arena_alloc(reserve->arena, 1, sizeof(*stuck));
+        struct reservation_item *item = &pass->items[pass->open];
+        stuck = arena_alloc(pass->arena, 1, sizeof(*stuck));
         *stuck = (struct reservation_stuck){view, n_slots, item->failed};
         item->failed = stuck;
     }
     stuck->n_slots = n_slots < stuck->n_slots ? n_slots : stuck->n_slots;
 }
 
-void reservation_use(struct reservation_pass *reserve)
+void reservation_use(struct reservation_pass *pass)
 {
-    if (reserve->open >= 0) {
-        reserve->items[reserve->open].is_gone = true;
-        reserve->wants_pass = true; /* perhaps it has other ones */
-    } else if (reserve->has_targets && reserve->n_backfillable > 0) {
-        reserve->n_backfillable =
+    if (pass->open >= 0) {
+        pass->items[pass->open].is_gone = true;
+        pass->wants_pass = true; /* perhaps it has other ones */
+    } else if (pass->has_targets && pass->n_backfillable > 0) {
+        pass->n_backfillable =
             0; /* no start behind it was said with this job in mind */
-        reserve->wants_pass = true;
+        pass->wants_pass = true;
     }
-    reservation_item_close_later(reserve);
+    reservation_item_close_later(pass);
 }
 
 /* All that it takes counts as lent: what is free there would be reserved next. */
@@ -377,11 +310,11 @@ static void lend_on(struct reservation_item *item, int piece, int n_slots)
     item->pieces[piece].n_slots += n_slots - n;
 }
 
-static void lend_slots(struct reservation_pass *reserve, struct reservation_item *item,
+static void lend_slots(struct reservation_pass *pass, struct reservation_item *item,
                        const int *hosts, const struct host_slots *slots, int n_hosts)
 {
     struct reservation_item before = *item;
-    reservation_item_set_pieces(reserve, item, before.n_pieces + n_hosts);
+    reservation_item_set_pieces(pass, item, before.n_pieces + n_hosts);
     for (int i = 0; i < before.n_pieces; i++) {
         add_piece(item, before.pieces[i].host, before.in_hand[i],
                   before.pieces[i].n_backfilled);
@@ -399,17 +332,17 @@ static void lend_slots(struct reservation_pass *reserve, struct reservation_item
     }
 }
 
-void reservation_backfill(struct reservation_pass *reserve, const int *hosts,
+void reservation_backfill(struct reservation_pass *pass, const int *hosts,
                           const struct host_slots *slots, int n_hosts, uint64_t *job,
                           int64_t *until_ms)
 {
-    struct reservation_item *item = &reserve->items[reserve->open];
-    if (!reservation_target_is(item)) {
-        lend_slots(reserve, item, hosts, slots, n_hosts);
+    struct reservation_item *item = &pass->items[pass->open];
+    if (!reservation_item_has_target(item)) {
+        lend_slots(pass, item, hosts, slots, n_hosts);
     }
     *job = item->reservation.job;
     *until_ms = item->reservation.start_ms;
-    reservation_close(reserve); /* a target has in hand what is left */
+    reservation_close(pass); /* a target has in hand what is left */
 }
 
 static int lent_on(const struct reservation_item *item, int host)
@@ -432,30 +365,13 @@ static bool has_host(const struct reservation_item *item, int host)
     return false;
 }
 
-struct reservation_item *reservation_item_of(struct reservation_pass *reserve, int line,
-                                             uint64_t job)
-{
-    struct reservation_item *item;
-    if (reserve->open >= 0) {
-        item = &reserve->items[reserve->open];
-    } else {
-        item = &reserve->items[reserve->count++];
-        *item = (struct reservation_item){
-            .reservation = {.job = job, .since_ms = reserve->place->now_ms}};
-        reserve->has_made = true;
-    }
-    item->reservation.class_index = line;
-    item->turn = ++reserve->n_turns;
-    return item;
-}
-
-void reservation_set(struct reservation_pass *reserve, int line, uint64_t job,
+void reservation_set(struct reservation_pass *pass, int class, uint64_t job,
                      const int *hosts, const struct host_slots *slots, int n_hosts)
 {
-    struct reservation_item *item = reservation_item_of(reserve, line, job);
+    struct reservation_item *item = reservation_item_of(pass, class, job);
     struct reservation_item before = *item;
     item->n_parts = 0;
-    reservation_item_set_pieces(reserve, item, n_hosts + before.n_pieces);
+    reservation_item_set_pieces(pass, item, n_hosts + before.n_pieces);
     for (int i = 0; i < n_hosts; i++) {
         add_piece(item, hosts[i], slots[i].n_slots, lent_on(&before, hosts[i]));
     }
@@ -464,31 +380,30 @@ void reservation_set(struct reservation_pass *reserve, int line, uint64_t job,
             add_piece(item, before.pieces[i].host, 0, before.pieces[i].n_backfilled);
         }
     }
-    reservation_start_take(reserve, item);
-    reservation_item_close_later(reserve);
+    reservation_start_take(pass, item);
+    reservation_item_close_later(pass);
 }
 
-void reservation_drop(struct reservation_pass *reserve, int index)
+void reservation_drop(struct reservation_pass *pass, int index)
 {
-    reserve->items[index].is_gone = true;
-    reserve->wants_pass = true;
+    pass->items[index].is_gone = true;
+    pass->wants_pass = true;
 }
 
 /* ---------------------------------------------------------------- afterwards */
 
 /* Whose turn came first, comes first; then as they stood. */
-static void sort_by_turn(struct reservation_pass *reserve)
+static void sort_by_turn(struct reservation_pass *pass)
 {
-    for (int i = 1; i < reserve->count; i++) {
-        struct reservation_item item = reserve->items[i];
+    for (int i = 1; i < pass->count; i++) {
+        struct reservation_item item = pass->items[i];
         int at = i;
         for (; at > 0 && item.turn != 0 &&
-               (reserve->items[at - 1].turn == 0 ||
-                reserve->items[at - 1].turn > item.turn);
+               (pass->items[at - 1].turn == 0 || pass->items[at - 1].turn > item.turn);
              at--) {
-            reserve->items[at] = reserve->items[at - 1];
+            pass->items[at] = pass->items[at - 1];
         }
-        reserve->items[at] = item;
+        pass->items[at] = item;
     }
 }
 
@@ -502,42 +417,41 @@ static void trim(struct reservation_item *item)
     }
 }
 
-const struct reservation *reservation_result(struct reservation_pass *reserve,
+const struct reservation *reservation_result(struct reservation_pass *pass,
                                              const struct backfill_run *runs,
                                              int n_runs, int *n_kept)
 {
     int count = 0;
-    sort_by_turn(reserve);
-    for (int i = 0; i < reserve->count; i++) {
-        struct reservation_item *item = &reserve->items[i];
+    sort_by_turn(pass);
+    for (int i = 0; i < pass->count; i++) {
+        struct reservation_item *item = &pass->items[i];
         trim(item);
         if (!item->is_gone && item->n_pieces > 0) {
-            reserve->items[count++] = *item;
+            pass->items[count++] = *item;
         }
     }
-    reserve->count = count;
+    pass->count = count;
     if (count > 0) {
-        reservation_start_estimate(reserve, runs, n_runs);
+        reservation_start_estimate(pass, runs, n_runs);
     }
-    struct reservation *kept =
-        arena_alloc(reserve->arena, (size_t)count, sizeof(*kept));
+    struct reservation *kept = arena_alloc(pass->arena, (size_t)count, sizeof(*kept));
     for (int i = 0; i < count; i++) {
-        kept[i] = reserve->items[i].reservation;
-        kept[i].pieces = reserve->items[i].pieces;
-        kept[i].n_pieces = reserve->items[i].n_pieces;
-        kept[i].parts = reserve->items[i].parts;
-        kept[i].n_parts = reserve->items[i].n_parts;
+        kept[i] = pass->items[i].reservation;
+        kept[i].pieces = pass->items[i].pieces;
+        kept[i].n_pieces = pass->items[i].n_pieces;
+        kept[i].parts = pass->items[i].parts;
+        kept[i].n_parts = pass->items[i].n_parts;
     }
     *n_kept = count;
     return kept;
 }
 
-void reservation_want_pass(struct reservation_pass *reserve)
+void reservation_want_pass(struct reservation_pass *pass)
 {
-    reserve->wants_pass = true;
+    pass->wants_pass = true;
 }
 
-bool reservation_wants_pass(const struct reservation_pass *reserve)
+bool reservation_wants_pass(const struct reservation_pass *pass)
 {
-    return reserve->wants_pass || (reserve->has_made && reserve->has_backfill);
+    return pass->wants_pass || (pass->has_made && pass->has_backfill);
 }

@@ -32,22 +32,22 @@ static bool read_intervals(struct arena *arena, const char *text, int64_t *n_int
 
 /* Both have to stand in the same row: an application's RUNLIMIT is not its queue's. */
 static void read_slice(struct conf *conf, const struct conf_section *section,
-                       const struct conf_row *row, struct reservation_config *reserve)
+                       const struct conf_row *row, struct reservation_config *config)
 {
     const char *text = conf_text(row, "INTERRUPTIBLE_BACKFILL", NULL);
     int64_t seconds;
     if (text == NULL || conf_parse_int(text, 1, INT32_MAX, &seconds, NULL) != 0) {
         return; /* conf_check has reported it */
     }
-    if (!reserve->is_backfill || conf_text(row, "RUNLIMIT", NULL) == NULL) {
+    if (!config->is_backfill || conf_text(row, "RUNLIMIT", NULL) == NULL) {
         conf_complain(conf, CONF_ERROR, section, row,
                       conf_cell(row, "INTERRUPTIBLE_BACKFILL"),
                       "the queue has no %s, expected BACKFILL = Y and a RUNLIMIT with "
                       "it",
-                      reserve->is_backfill ? "RUNLIMIT" : "BACKFILL = Y");
+                      config->is_backfill ? "RUNLIMIT" : "BACKFILL = Y");
         return;
     }
-    reserve->backfill_slice_ms = seconds * 1000;
+    config->backfill_slice_ms = seconds * 1000;
 }
 
 /* The time of that key; 0: it is not there, or wrong. */
@@ -68,22 +68,22 @@ static int64_t read_time(struct conf *conf, const struct conf_section *section,
 
 void reservation_config_read(struct conf *conf, const struct conf_section *section,
                              const struct conf_row *row,
-                             struct reservation_config *reserve)
+                             struct reservation_config *config)
 {
     int64_t session_ms = accept_interval_mbd_sleep_ms(conf);
     int64_t slots_ms = read_time(conf, section, row, "SLOT_RESERVE", session_ms);
     int64_t all_ms = read_time(conf, section, row, "RESOURCE_RESERVE", session_ms);
-    *reserve = (struct reservation_config){.session_ms = session_ms,
-                                           .max_ms = all_ms > 0 ? all_ms : slots_ms,
-                                           .has_resources = all_ms > 0};
+    *config = (struct reservation_config){.session_ms = session_ms,
+                                          .max_ms = all_ms > 0 ? all_ms : slots_ms,
+                                          .has_resources = all_ms > 0};
     if (slots_ms > 0 && all_ms > 0) {
         conf_complain(conf, CONF_WARNING, section, row, conf_cell(row, "SLOT_RESERVE"),
                       "is ignored: the queue has RESOURCE_RESERVE, which reserves "
                       "slots too");
     }
-    if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &reserve->is_backfill, NULL) !=
+    if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &config->is_backfill, NULL) !=
         0) {
-        reserve->is_backfill = false; /* conf_check has reported it */
+        config->is_backfill = false; /* conf_check has reported it */
     }
-    read_slice(conf, section, row, reserve);
+    read_slice(conf, section, row, config);
 }

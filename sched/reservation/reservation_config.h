@@ -37,6 +37,6 @@ struct reservation_config {
 /* Of a row of section Queue. */
 void reservation_config_read(struct conf *conf, const struct conf_section *section,
                              const struct conf_row *row,
-                             struct reservation_config *reserve);
+                             struct reservation_config *pass);
 
 #endif

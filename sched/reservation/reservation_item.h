@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation_item.h: the inside of what is kept for waiting jobs, for the files that
- * make it: reservation.c (what is in hand as a pass goes on, and lent),
- * reservation_target.c (of a job that chooses its hosts), reservation_start.c (when
- * they can start).
- * Layer: sched, within slot_reserve. */
+/* reservation_item.h: one reservation while a pass works on it, and the state of all
+ * reservations in a pass.
+ *
+ * The slots in hand of a reservation are part of `used` in the state of the pass, so
+ * that the rest of the pass need not know of reservations. They are taken off `used`
+ * only while one job may have them (reservation_open).
+ *
+ * Units: slots, thousandths. Ownership: the arena's. Layer: sched, within reservation.
+ */
 #ifndef SUBLET_SCHED_RESERVATION_RESERVATION_ITEM_H
 #define SUBLET_SCHED_RESERVATION_RESERVATION_ITEM_H
 
 #include "sched/place/candidates.h"
 #include "sched/reservation/reservation.h"
 
-/* A view that had no room with what is open. */
+/* These candidates had no room for a job while the reservation was open. */
 struct reservation_stuck {
     const struct candidates *view;
-    int n_slots; /* for so many, or more */
+    int n_slots; /* of the smallest such job */
     struct reservation_stuck *next;
 };
 
+/* A reservation as the pass changes it. "In hand" are slots that are reserved and free:
+ * not lent to a backfill job. */
 struct reservation_item {
     struct reservation reservation;
     struct reservation_piece *pieces;
@@ -24,8 +30,8 @@ struct reservation_item {
     int n_pieces, n_in_hand;
     struct reservation_part *parts;
     int n_parts;
-    int turn; /* in this pass, from 1; 0: it has not come */
-    bool is_gone;
+    int turn; /* of its job in this pass, from 1; 0: the pass has not reached the job */
+    bool is_gone; /* it was used, or given up */
     struct reservation_stuck *failed;
 };
 
@@ -36,38 +42,36 @@ struct reservation_pass {
     struct place_state *state;
     struct reservation_item *items;
     int count;
-    int open;      /* whose own slots are; -1: nobody's */
-    bool has_turn; /* what jobs whose turn has not come have in hand is open too */
+    int open;      /* the item whose slots in hand count as free; -1: none */
+    bool has_turn; /* so do those of all items whose jobs the pass has not reached */
     int n_turns;
-    int n_backfillable; /* the first so many have a start of before the pass, that holds
-                         */
+    int n_backfillable; /* the start times of the first so many items still hold */
     bool has_backfill, has_targets, wants_pass, has_made;
-    /* What jobs leave behind that run as the pass begins, but for what those take of it
-     * whose turn has come; NULL: nobody has asked yet. */
+    /* What running jobs will free, less what jobs that the pass has reached take of it.
+     * NULL: not needed yet. */
     struct backfill_supply *supply;
 };
 
-/* Room for so many pieces, of which it has none. */
-void reservation_item_set_pieces(struct reservation_pass *reserve,
+/* Gives the item room for so many pieces. It has none after that. */
+void reservation_item_set_pieces(struct reservation_pass *pass,
                                  struct reservation_item *item, int n_most);
-/* A piece of nothing is none. */
+/* Adds a piece, unless it has neither slots nor a target. */
 void reservation_item_add_piece(struct reservation_item *item,
                                 const struct reservation_piece *piece, int n_in_hand);
-/* Waiting jobs that may reserve have shapes. */
-bool reservation_target_has_spans(const struct place_snapshot *place);
-/* It has chosen its hosts. */
-bool reservation_target_is(const struct reservation_item *item);
-/* Where what it keeps for the line's next job stands: what is open, or a new one. */
-struct reservation_item *reservation_item_of(struct reservation_pass *reserve, int line,
+/* The job has chosen its hosts (reservation_target.c). */
+bool reservation_item_has_target(const struct reservation_item *item);
+/* Marks the part as used, as far as its supply has so much left. */
+void reservation_item_use_part(struct reservation_pass *pass,
+                               struct reservation_part *part);
+/* Marks what is in hand as used again. What another job took meanwhile is lost. */
+void reservation_item_use(struct reservation_pass *pass, struct reservation_item *item);
+/* The item is open because the pass has not reached its job yet. */
+bool reservation_item_is_later(const struct reservation_pass *pass, int index);
+/* Closes all items that are open for that reason, and forgets which item is open. */
+void reservation_item_close_later(struct reservation_pass *pass);
+/* The item of the next job of the class, which the pass has reached now: the open one,
+ * or a new one. */
+struct reservation_item *reservation_item_of(struct reservation_pass *pass, int class,
                                              uint64_t job);
-/* What is open of jobs whose turn has not come is in use again. */
-void reservation_item_close_later(struct reservation_pass *reserve);
-
-/* As things stand: what is free now is anybody's, and theirs first. */
-void reservation_start_estimate(struct reservation_pass *reserve,
-                                const struct backfill_run *runs, int n_runs);
-/* The item's turn has come: it takes first of what falls free. */
-void reservation_start_take(struct reservation_pass *reserve,
-                            const struct reservation_item *item);
 
 #endif

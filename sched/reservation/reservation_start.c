@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reservation_start.c: when jobs that reserve can start, and what falls free until
  * then; see reservation.h. */
-#include "sched/reservation/reservation_item.h"
+#include "sched/reservation/reservation_start.h"
 
 /* 1 where the job may have slots now, in the group where it reserves. */
-static uint8_t *allowed_of(const struct reservation_pass *reserve,
+static uint8_t *allowed_of(const struct reservation_pass *pass,
                            const struct reservation_item *item)
 {
-    const struct place_snapshot *place = reserve->place;
-    const struct place_class *line = &place->classes[item->reservation.class_index];
-    int group = reserve->state->group_of[item->pieces[0].host];
+    const struct place_snapshot *place = pass->place;
+    const struct place_class *class = &place->classes[item->reservation.class_index];
+    int group = pass->state->group_of[item->pieces[0].host];
     const struct candidates *view =
-        candidates_of(reserve->state, line, line->n_rusages > 0 ? line->rusages : NULL);
-    uint8_t *allowed = arena_alloc(reserve->arena, (size_t)place->n_hosts, 1);
+        candidates_of(pass->state, class, class->n_rusages > 0 ? class->rusages : NULL);
+    uint8_t *allowed = arena_alloc(pass->arena, (size_t)place->n_hosts, 1);
     for (int i = 0; i < place->n_hosts; i++) {
-        allowed[i] = view->allowed[i] && reserve->state->group_of[i] == group;
+        allowed[i] = view->allowed[i] && pass->state->group_of[i] == group;
     }
     return allowed;
 }
 
 /* What it has not in hand of its hosts and pools. */
-static void want_target(const struct reservation_pass *reserve,
+static void want_target(const struct reservation_pass *pass,
                         const struct reservation_item *item, struct backfill_want *want)
 {
     struct backfill_piece *pieces =
-        arena_alloc(reserve->arena, (size_t)item->n_pieces, sizeof(*pieces));
+        arena_alloc(pass->arena, (size_t)item->n_pieces, sizeof(*pieces));
     struct rusage_amount *parts =
-        arena_alloc(reserve->arena, (size_t)item->n_parts, sizeof(*parts));
+        arena_alloc(pass->arena, (size_t)item->n_parts, sizeof(*parts));
     for (int i = 0; i < item->n_pieces; i++) {
         const struct reservation_piece *piece = &item->pieces[i];
         pieces[i] =
@@ -42,82 +42,82 @@ static void want_target(const struct reservation_pass *reserve,
                                    .n_parts = item->n_parts};
 }
 
-static void want_of(const struct reservation_pass *reserve,
+static void want_of(const struct reservation_pass *pass,
                     const struct reservation_item *item, struct backfill_want *want)
 {
     *want = (struct backfill_want){.n_missing = 0};
     if (item->n_pieces == 0) {
         return;
     }
-    if (reservation_target_is(item)) {
-        want_target(reserve, item, want);
+    if (reservation_item_has_target(item)) {
+        want_target(pass, item, want);
         return;
     }
-    want->n_missing = reserve->place->classes[item->reservation.class_index].n_slots -
-                      item->n_in_hand;
-    want->allowed = allowed_of(reserve, item);
+    want->n_missing =
+        pass->place->classes[item->reservation.class_index].n_slots - item->n_in_hand;
+    want->allowed = allowed_of(pass, item);
 }
 
-static int count_pools(const struct reservation_pass *reserve)
+static int count_pools(const struct reservation_pass *pass)
 {
-    return reserve->place->supply != NULL ? reserve->place->supply->n_supplies : 0;
+    return pass->place->supply != NULL ? pass->place->supply->n_supplies : 0;
 }
 
-void reservation_start_estimate(struct reservation_pass *reserve,
+void reservation_start_estimate(struct reservation_pass *pass,
                                 const struct backfill_run *runs, int n_runs)
 {
-    struct arena *arena = reserve->arena;
-    int n_hosts = reserve->place->n_hosts;
+    struct arena *arena = pass->arena;
+    int n_hosts = pass->place->n_hosts;
     int *n_free = arena_alloc(arena, (size_t)n_hosts, sizeof(*n_free));
     for (int i = 0; i < n_hosts; i++) {
-        n_free[i] = place_state_free_slots(reserve->state, i, false);
+        n_free[i] = place_state_free_slots(pass->state, i, false);
     }
     struct backfill_supply *supply =
         backfill_supply_new(arena, runs, n_runs, n_free, n_hosts,
-                            reserve->state->supply_left, count_pools(reserve));
-    for (int i = 0; i < reserve->count; i++) {
+                            pass->state->supply_left, count_pools(pass));
+    for (int i = 0; i < pass->count; i++) {
         struct backfill_want want;
-        want_of(reserve, &reserve->items[i], &want);
-        reserve->items[i].reservation.start_ms =
-            backfill_take(supply, &want, reserve->place->now_ms);
+        want_of(pass, &pass->items[i], &want);
+        pass->items[i].reservation.start_ms =
+            backfill_take(supply, &want, pass->place->now_ms);
     }
 }
 
 /* What is free now nobody takes of it: the room of the pass says that. */
-static struct backfill_supply *ahead_of(struct reservation_pass *reserve)
+static struct backfill_supply *ahead_of(struct reservation_pass *pass)
 {
-    const struct reservation_snapshot *snapshot = reserve->snapshot;
-    struct arena *arena = reserve->arena;
-    int n_hosts = reserve->place->n_hosts, n_pools = count_pools(reserve);
-    if (reserve->supply == NULL) {
+    const struct reservation_snapshot *snapshot = pass->snapshot;
+    struct arena *arena = pass->arena;
+    int n_hosts = pass->place->n_hosts, n_pools = count_pools(pass);
+    if (pass->supply == NULL) {
         int *none = arena_alloc(arena, (size_t)n_hosts, sizeof(*none));
         int64_t *nothing = arena_alloc(arena, (size_t)n_pools, sizeof(*nothing));
-        reserve->supply = backfill_supply_new(arena, snapshot->runs, snapshot->n_runs,
-                                              none, n_hosts, nothing, n_pools);
+        pass->supply = backfill_supply_new(arena, snapshot->runs, snapshot->n_runs,
+                                           none, n_hosts, nothing, n_pools);
     }
-    return reserve->supply;
+    return pass->supply;
 }
 
-void reservation_start_take(struct reservation_pass *reserve,
+void reservation_start_take(struct reservation_pass *pass,
                             const struct reservation_item *item)
 {
-    if (reserve->has_targets) {
+    if (pass->has_targets) {
         struct backfill_want want;
-        want_of(reserve, item, &want);
-        backfill_take(ahead_of(reserve), &want, reserve->place->now_ms);
+        want_of(pass, item, &want);
+        backfill_take(ahead_of(pass), &want, pass->place->now_ms);
     }
 }
 
-int reservation_start_count_ends(struct reservation_pass *reserve)
+int reservation_start_count_ends(struct reservation_pass *pass)
 {
-    ahead_of(reserve);
-    return reserve->snapshot->n_runs + 1;
+    ahead_of(pass);
+    return pass->snapshot->n_runs + 1;
 }
 
-static void add_all(const struct reservation_pass *reserve, int *n_free, int64_t *left)
+static void add_all(const struct reservation_pass *pass, int *n_free, int64_t *left)
 {
-    for (int i = 0; i < reserve->snapshot->n_runs; i++) {
-        const struct backfill_run *run = &reserve->snapshot->runs[i];
+    for (int i = 0; i < pass->snapshot->n_runs; i++) {
+        const struct backfill_run *run = &pass->snapshot->runs[i];
         for (int k = 0; k < run->n_pieces; k++) {
             n_free[run->pieces[k].host] += run->pieces[k].n_slots;
         }
@@ -127,12 +127,12 @@ static void add_all(const struct reservation_pass *reserve, int *n_free, int64_t
     }
 }
 
-void reservation_start_add_ends(struct reservation_pass *reserve, int n_ends,
-                                int *n_free, int64_t *left)
+void reservation_start_add_ends(struct reservation_pass *pass, int n_ends, int *n_free,
+                                int64_t *left)
 {
-    struct backfill_supply *ahead = ahead_of(reserve);
-    if (n_ends > reserve->snapshot->n_runs) {
-        add_all(reserve, n_free, left);
+    struct backfill_supply *ahead = ahead_of(pass);
+    if (n_ends > pass->snapshot->n_runs) {
+        add_all(pass, n_free, left);
     } else {
         backfill_supply_add(ahead, n_ends, n_free, left);
     }

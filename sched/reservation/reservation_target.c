@@ -6,42 +6,37 @@
  *     a job of 400 MB chooses n1, where others end first: it keeps 1 slot and 200 MB
  *     a job of 50 MB is backfilled: it keeps 1 slot and 150 MB
  */
-#include "sched/reservation/reservation_item.h"
-
-bool reservation_target_is(const struct reservation_item *item)
-{
-    return item->n_pieces > 0 && item->pieces[0].n_target > 0;
-}
+#include "sched/reservation/reservation_start.h"
 
 /* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
-static bool is_shaped(const struct place_class *line)
+static bool is_shaped(const struct place_class *class)
 {
-    bool has_filters = line->n_rusages > 0 && line->rusages->filter != NULL;
-    return line->n_slots > 1 &&
-           (has_filters || (line->filter != NULL && line->filter->span != NULL));
+    bool has_filters = class->n_rusages > 0 && class->rusages->filter != NULL;
+    return class->n_slots > 1 &&
+           (has_filters || (class->filter != NULL && class->filter->span != NULL));
 }
 
-bool reservation_target_has_resources(const struct reservation_pass *reserve, int line)
+bool reservation_target_has_resources(const struct reservation_pass *pass, int class)
 {
-    const struct place_class *at = &reserve->place->classes[line];
+    const struct place_class *at = &pass->place->classes[class];
     bool has_any = false;
     for (int i = 0; i < at->n_rusages && !has_any; i++) {
         has_any = at->rusages[i].n_items > 0;
     }
-    return has_any && reserve->place->queues[at->queue].reservation.has_resources;
+    return has_any && pass->place->queues[at->queue].reservation.has_resources;
 }
 
-bool reservation_target_applies(const struct reservation_pass *reserve, int line)
+bool reservation_target_applies(const struct reservation_pass *pass, int class)
 {
-    return is_shaped(&reserve->place->classes[line]) ||
-           reservation_target_has_resources(reserve, line);
+    return is_shaped(&pass->place->classes[class]) ||
+           reservation_target_has_resources(pass, class);
 }
 
 bool reservation_target_has_spans(const struct place_snapshot *place)
 {
     for (int i = 0; i < place->n_classes; i++) {
-        const struct place_class *line = &place->classes[i];
-        if (is_shaped(line) && place->queues[line->queue].reservation.max_ms > 0) {
+        const struct place_class *class = &place->classes[i];
+        if (is_shaped(class) && place->queues[class->queue].reservation.max_ms > 0) {
             return true;
         }
     }
@@ -73,12 +68,12 @@ static void add_part(struct reservation_item *item, const struct reservation_par
     }
 }
 
-static void list_parts(struct reservation_pass *reserve, struct reservation_item *item,
+static void list_parts(struct reservation_pass *pass, struct reservation_item *item,
                        const struct rusage_request *asks)
 {
-    const struct rusage_supply *resources = reserve->place->supply;
+    const struct rusage_supply *resources = pass->place->supply;
     size_t n_most = (size_t)asks->n_items * (size_t)item->n_pieces;
-    item->parts = arena_alloc(reserve->arena, n_most, sizeof(*item->parts));
+    item->parts = arena_alloc(pass->arena, n_most, sizeof(*item->parts));
     for (int i = 0; i < asks->n_items; i++) {
         const struct rusage_item *ask = &asks->items[i];
         for (int k = 0; k < item->n_pieces; k++) {
@@ -95,9 +90,9 @@ static void list_parts(struct reservation_pass *reserve, struct reservation_item
 }
 
 /* What is there of it. */
-static void take_parts(struct reservation_pass *reserve, struct reservation_item *item)
+static void take_parts(struct reservation_pass *pass, struct reservation_item *item)
 {
-    int64_t *left = reserve->state->supply_left;
+    int64_t *left = pass->state->supply_left;
     for (int i = 0; i < item->n_parts; i++) {
         struct reservation_part *part = &item->parts[i];
         part->milli = least_milli(part->need_milli, left[part->pool]);
@@ -116,35 +111,35 @@ static bool has_moved(const struct reservation_item *before,
     return has_moved;
 }
 
-int reservation_target_set(struct reservation_pass *reserve, int line, uint64_t job,
+int reservation_target_set(struct reservation_pass *pass, int class, uint64_t job,
                            const int *hosts, const struct host_slots *slots,
                            int n_hosts, const struct rusage_request *asks,
                            struct host_slots *in_hand)
 {
-    struct reservation_item *item = reservation_item_of(reserve, line, job);
+    struct reservation_item *item = reservation_item_of(pass, class, job);
     struct reservation_item before = *item;
     int n_in_hand = 0;
-    reservation_item_set_pieces(reserve, item, n_hosts);
+    reservation_item_set_pieces(pass, item, n_hosts);
     for (int i = 0; i < n_hosts; i++) {
-        int n_free = place_state_free_slots(reserve->state, hosts[i], false);
+        int n_free = place_state_free_slots(pass->state, hosts[i], false);
         int n = least(slots[i].n_slots, n_free);
         reservation_item_add_piece(
             item, &(struct reservation_piece){hosts[i], n, 0, slots[i].n_slots}, n);
-        reserve->state->used[hosts[i]] += n;
+        pass->state->used[hosts[i]] += n;
         if (n > 0) {
             in_hand[n_in_hand++] = (struct host_slots){slots[i].host, n};
         }
     }
     item->n_parts = 0;
     if (asks != NULL) {
-        list_parts(reserve, item, asks);
+        list_parts(pass, item, asks);
     }
-    take_parts(reserve, item);
+    take_parts(pass, item);
     if (has_moved(&before, item)) {
-        reserve->wants_pass = true;
-        reserve->n_backfillable = 0; /* what was said of starts holds no more */
+        pass->wants_pass = true;
+        pass->n_backfillable = 0; /* what was said of starts holds no more */
     }
-    reservation_start_take(reserve, item);
-    reservation_item_close_later(reserve);
+    reservation_start_take(pass, item);
+    reservation_item_close_later(pass);
     return n_in_hand;
 }

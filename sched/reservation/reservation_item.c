@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reservation_item.c: see reservation_item.h. */
+#include "sched/reservation/reservation_item.h"
+
+void reservation_item_set_pieces(struct reservation_pass *pass,
+                                 struct reservation_item *item, int n_most)
+{
+    item->pieces = arena_alloc(pass->arena, (size_t)n_most, sizeof(*item->pieces));
+    item->in_hand = arena_alloc(pass->arena, (size_t)n_most, sizeof(int));
+    item->n_pieces = item->n_in_hand = 0;
+}
+
+void reservation_item_add_piece(struct reservation_item *item,
+                                const struct reservation_piece *piece, int n_in_hand)
+{
+    if (piece->n_slots == 0 && piece->n_target == 0) {
+        return;
+    }
+    item->in_hand[item->n_pieces] = n_in_hand;
+    item->pieces[item->n_pieces++] = *piece;
+    item->n_in_hand += n_in_hand;
+}
+
+bool reservation_item_has_target(const struct reservation_item *item)
+{
+    return item->n_pieces > 0 && item->pieces[0].n_target > 0;
+}
+
+/* It does not keep more of a pool than is there. */
+void reservation_item_use_part(struct reservation_pass *pass,
+                               struct reservation_part *part)
+{
+    int64_t *left = &pass->state->supply_left[part->pool];
+    int64_t n_left = *left > 0 ? *left : 0;
+    part->milli = part->milli < n_left ? part->milli : n_left;
+    *left -= part->milli;
+}
+
+/* In use again, as far as nobody has taken it meanwhile. */
+void reservation_item_use(struct reservation_pass *pass, struct reservation_item *item)
+{
+    for (int i = 0; i < item->n_pieces; i++) {
+        int host = item->pieces[i].host;
+        int n_left = place_state_free_slots(pass->state, host, false);
+        int n_lost = item->in_hand[i] > n_left ? item->in_hand[i] - n_left : 0;
+        item->in_hand[i] -= n_lost;
+        item->pieces[i].n_slots -= n_lost;
+        item->n_in_hand -= n_lost;
+        pass->state->used[host] += item->in_hand[i];
+    }
+    for (int i = 0; i < item->n_parts; i++) {
+        reservation_item_use_part(pass, &item->parts[i]);
+    }
+}
+
+bool reservation_item_is_later(const struct reservation_pass *pass, int index)
+{
+    const struct reservation_item *item = &pass->items[index];
+    return pass->has_turn && index != pass->open && item->turn == 0 && !item->is_gone;
+}
+
+void reservation_item_close_later(struct reservation_pass *pass)
+{
+    for (int i = 0; i < pass->count; i++) {
+        if (reservation_item_is_later(pass, i)) {
+            reservation_item_use(pass, &pass->items[i]);
+        }
+    }
+    pass->has_turn = false;
+    pass->open = -1;
+}
+
+struct reservation_item *reservation_item_of(struct reservation_pass *pass, int class,
+                                             uint64_t job)
+{
+    struct reservation_item *item;
+    if (pass->open >= 0) {
+        item = &pass->items[pass->open];
+    } else {
+        item = &pass->items[pass->count++];
+        *item = (struct reservation_item){
+            .reservation = {.job = job, .since_ms = pass->place->now_ms}};
+        pass->has_made = true;
+    }
+    item->reservation.class_index = class;
+    item->turn = ++pass->n_turns;
+    return item;
+}
