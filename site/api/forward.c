@@ -6,7 +6,7 @@
 #include "base/value.h"
 #include "site/api/permission.h"
 
-/* As long as a person waits. */
+/* A person at a terminal does not wait longer. */
 enum { FORWARD_MS = 10000 };
 
 static void copy_query(struct arena *arena, struct msg_query *query)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hangup.c: see hangup.h. */
+/* hangup.c: interactive jobs whose user has gone. */
 #include "site/api/site_api.h"
 
 #include <signal.h>

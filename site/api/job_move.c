@@ -22,17 +22,17 @@ struct call {
     int queue; /* of MOVE_SWITCH */
     int64_t now_ms;
     struct effects *effects;
-    const char *text; /* sentences so far */
+    const char *text; /* the sentences so far */
     struct value *jobs;
-    int code; /* of the first that was refused */
-    /* Elements of an array have one spec: how its requirements fit the queue. */
+    int code; /* of the first job that was refused */
+    /* The elements of an array have one spec, whose requirements are checked once. */
     const struct job_spec *judged;
     struct err verdict;
 };
 
 /* ---------------------------------------------------------------- one job */
 
-/* As at submission, RESRSV_LIMIT of the queue among that. */
+/* The same checks as at submission, including RESRSV_LIMIT of the queue. */
 static int check_requirements(struct call *call, const struct job_spec *spec,
                               struct err *err)
 {
@@ -52,7 +52,8 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
 static int check_switch(struct call *call, const struct job *job, struct err *err)
 {
     const struct queue_config *queue = &call->api->config->queues[call->queue];
-    struct job_spec spec = *job->spec; /* what that makes of it counts at its start */
+    struct job_spec spec =
+        *job->spec; /* a copy: what the rules add counts only at its start */
     int max_slots = job->terms->max_slots;
     if (job->attempt != 0) {
         return err_set(err, ERR_STATE,
@@ -162,8 +163,9 @@ static void note(struct call *call, const char *id, int code, const char *what)
     }
 }
 
-/* A job, or those elements of an array that can be moved; why none can, the last says.
- * Elements go to the top in their order: the last of them first. */
+/* Moves a job, or those elements of an array that can be moved. If none can, the answer
+ * is the error of the last one. The last element goes to the top first, so that the
+ * elements keep their order. */
 static void move_named(struct call *call, const char *id)
 {
     struct err err = {.code = ERR_NOT_FOUND,

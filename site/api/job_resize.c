@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_resize_request.c: JOB_RESIZE: other slots for running jobs, fewer, or no more. */
+/* job_resize.c: JOB_RESIZE: other slots for running jobs, fewer, or no more. */
 #include "site/api/site_api.h"
 
 #include <string.h>
@@ -23,9 +23,9 @@ struct call {
     int code;
 };
 
-/* What comes of the order for one job. */
+/* The change that the request means for one job. */
 struct change {
-    struct allocation gone; /* none: it only asks for other numbers */
+    struct allocation gone; /* empty: only the number that is asked for changes */
     int max_slots;
     const char *text;
 };
@@ -78,7 +78,7 @@ static int least_of(const struct call *call, const struct job *job)
     return call->is_admin ? 1 : job->spec->n_slots;
 }
 
-/* The slots that it gives up may go. */
+/* Whether the job may release these slots. */
 static int check_gone(const struct call *call, const struct job *job,
                       const struct change *change, struct err *err)
 {
@@ -139,8 +139,8 @@ static int plan_size(const struct call *call, const struct job *job,
     return check_gone(call, job, change, err);
 }
 
-/* All named hosts are the job's. Anybody may name thousands: they are looked at before
- * they are put together, which takes the longer the more there are. */
+/* Whether the job has slots on all named hosts. A request may name thousands of hosts,
+ * so this is checked before they are summed by host, which takes quadratic time. */
 static int check_named(const struct job *job, const struct msg_job_resize *order,
                        struct err *err)
 {
@@ -154,7 +154,8 @@ static int check_named(const struct job *job, const struct msg_job_resize *order
     return 0;
 }
 
-/* The named hosts, each with slots that the job has there; a 0 is all of them. */
+/* The named hosts with their slots, of which the job has at least as many there; 0
+ * means all of them. */
 static int read_hosts(const struct call *call, const struct job *job,
                       struct allocation *named, struct err *err)
 {
@@ -238,7 +239,7 @@ static void note(struct call *call, const char *id, int code, const char *what)
     call->text = sentence;
 }
 
-/* True where the job takes the order. */
+/* True: the job is resized. */
 static bool resize_job(struct call *call, struct job *job, const char **text,
                        struct err *err)
 {
@@ -256,8 +257,8 @@ static bool resize_job(struct call *call, struct job *job, const char **text,
     return true;
 }
 
-/* A job, or those elements of an array that can take it; why none can, the last says.
- */
+/* Resizes a job, or those elements of an array that can be resized. If none can, the
+ * answer is the error of the last one. */
 static void resize_named(struct call *call, const char *id)
 {
     struct err err = {.code = ERR_NOT_FOUND, .text = "no matching job found"};

@@ -14,10 +14,10 @@
 #include "site/job/control_job.h"
 #include "site/job/job_lookup.h"
 
-/* Jobs that one "0" reaches: a step must end. */
+/* The most jobs that one "0" reaches, so that a step takes bounded time. */
 enum { ALL_MAX = 10000 };
 
-/* One command on its way: what it does, and the answer that grows. */
+/* One request: what it does, and its answer so far. */
 struct call {
     const struct site_api *api;
     const struct peer *from;
@@ -26,9 +26,10 @@ struct call {
     int64_t now_ms;
     struct effects *effects;
     struct value *jobs;
-    char text[TEXT_MAX]; /* sentences; of errors only once there is one */
+    char
+        text[TEXT_MAX]; /* the sentences so far; after an error those of errors alone */
     int code;
-    int n_taken;
+    int n_done;
 };
 
 /* ---------------------------------------------------------------- one job */
@@ -39,7 +40,7 @@ static bool ends_programs(int signal)
            signal == SIGHUP || signal == SIGQUIT;
 }
 
-/* Signals that are orders of their own. */
+/* Some signals are the same as another action. */
 static enum control_action action_of(enum control_action action, int signal,
                                      bool is_waiting)
 {
@@ -58,14 +59,14 @@ static enum control_action action_of(enum control_action action, int signal,
     return CONTROL_SIGNAL;
 }
 
-/* A user wants it to stand still. */
+/* A user has suspended it. */
 static bool is_stopped(const struct job *job)
 {
     return job->attempt == 0 ? job->state == JOB_PSUSP
                              : (job->halt.causes & HALT_USER) != 0;
 }
 
-/* 0 where the job can take the order. */
+/* 0: the job can take this action. */
 static int check(const struct call *call, const struct job *job,
                  enum control_action action, struct err *err)
 {
@@ -127,13 +128,14 @@ static void add_text(struct call *call, const char *text)
     snprintf(call->text + length, sizeof(call->text) - length, "%s%s", between, text);
 }
 
-/* A sentence about one job; `code` 0: it has taken the order. */
+/* Adds a sentence about one job; `code` 0: the action was taken. */
 static void note(struct call *call, const char *id, int code, const char *text)
 {
     struct arena *arena = &call->effects->arena;
     const char *sentence =
         arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", text);
-    if (call->jobs->count < JOBS_PER_COMMAND_MAX) { /* the answer is one frame */
+    if (call->jobs->count <
+        JOBS_PER_COMMAND_MAX) { /* the answer has to fit one frame */
         struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
         value_add_text(arena, row, "job", id);
         value_add_text(arena, row, "text", sentence);
@@ -145,7 +147,7 @@ static void note(struct call *call, const char *id, int code, const char *text)
     if (code != 0 || call->code == 0) {
         add_text(call, sentence);
     }
-    call->n_taken += code == 0;
+    call->n_done += code == 0;
 }
 
 static void carry_out(struct call *call, struct job *job, enum control_action action)
@@ -171,34 +173,35 @@ static void order_job(struct call *call, struct job *job)
     note(call, id, 0, done_text(action));
 }
 
-/* Elements of an array, by "12" or "12[1-5]": those that can take it; the others are
- * over, or as it wants them. Why none can, the last one says. */
+/* The elements of an array ("12", "12[1-5]") that can take the action; the others have
+ * ended, or are in that state already. If none can, the answer is the error of the last
+ * one. */
 static void order_elements(struct call *call, const char *id,
                            const struct job_id *wanted)
 {
     struct err err = {.code = ERR_NOT_FOUND,
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
     enum control_action action = call->action;
-    int n_taken = 0;
+    int n_done = 0;
     for (int i = job_table_index_of(call->api->jobs, wanted->number);
          i < job_table_count(call->api->jobs); i++) {
         struct job *job = job_table_at(call->api->jobs, i);
-        if (job->id != wanted->number || call->n_taken + n_taken == ALL_MAX) {
+        if (job->id != wanted->number || call->n_done + n_done == ALL_MAX) {
             break;
         }
         action = action_of(call->action, call->signal, job->attempt == 0);
         if (job_id_has(wanted, job->index) && check(call, job, action, &err) == 0) {
             carry_out(call, job, action);
-            n_taken++;
+            n_done++;
         }
     }
-    if (n_taken == 0) {
+    if (n_done == 0) {
         note(call, id, err.code, err.text);
         return;
     }
     note(call, id, 0, done_text(action));
-    call->n_taken += n_taken - 1;
-    if (call->n_taken == ALL_MAX) {
+    call->n_done += n_done - 1;
+    if (call->n_done == ALL_MAX) {
         note(call, id, ERR_FULL,
              "too many jobs for one request; repeat it for the others");
     }
@@ -218,12 +221,12 @@ static void order_named(struct call *call, const char *id)
     }
 }
 
-/* "0": all unfinished jobs of the caller that can take the order; others are none of
- * its business. */
+/* "0": all unfinished jobs of the caller that can take the action; jobs of other users
+ * are left alone. */
 static void order_all(struct call *call)
 {
     for (int i = 0; i < job_table_count(call->api->jobs); i++) {
-        if (call->n_taken == ALL_MAX) {
+        if (call->n_done == ALL_MAX) {
             note(call, "0", ERR_FULL,
                  "too many jobs for one request; repeat it for the others");
             return;
@@ -236,7 +239,7 @@ static void order_all(struct call *call)
             order_job(call, job);
         }
     }
-    if (call->n_taken == 0) {
+    if (call->n_done == 0) {
         note(call, "0", ERR_NOT_FOUND, "no job of yours can take this");
     }
 }

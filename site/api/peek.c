@@ -31,13 +31,13 @@ static bool is_borrowed(const struct job *job)
     return job->attempt != 0 && job->lease[0] != '\0';
 }
 
-/* The file that the stream goes to; NULL where it is with the run. The error stream
- * without a file of its own goes where the output goes. */
+/* The file that the stream is written to; NULL: the run's host has it. An error stream
+ * without a file of its own is written to that of the output. */
 static const char *file_of(const struct job *job, enum output_stream stream,
                            struct arena *arena)
 {
     if (is_borrowed(job) && !job_is_ended(job)) {
-        return NULL; /* it comes home at the end */
+        return NULL; /* the file is written when the job has ended */
     }
     const char *path = outfile_path(arena, job, stream);
     if (path == NULL && stream == OUTPUT_ERR) {
@@ -46,7 +46,9 @@ static const char *file_of(const struct job *job, enum output_stream stream,
     return path;
 }
 
-/* What can be answered at once; false: its host must be asked. */
+/* Answers what can be answered without asking the host. False: the host has to be
+ * asked.
+ */
 static bool answer_here(const struct site_api *api, const struct job *job,
                         const struct peer *from, const struct msg_peek *peek,
                         struct effects *effects)
@@ -87,7 +89,7 @@ static bool answer_here(const struct site_api *api, const struct job *job,
     return true;
 }
 
-/* True where the question is on its way. */
+/* True: the host, or the provider, was asked. */
 static bool ask(const struct site_api *api, const struct job *job,
                 const struct msg_peek *peek, uint64_t number, struct effects *effects)
 {
@@ -153,7 +155,7 @@ bool peek_output(const struct site_api *api, const struct msg_output *output,
         return false;
     }
     if (!waiters_take(api->waiters, WAITER_OUTPUT, output->request, &waiter)) {
-        return true; /* asked once, and given up */
+        return true; /* the client has gone, or waited too long */
     }
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
     const struct job *job = job_table_find(api->jobs, waiter.job);

@@ -7,7 +7,7 @@
 #include "model/job_id.h"
 #include "site/api/site_api.h"
 
-/* The one array of a listing. */
+/* The number of rows of a listing. */
 static int count_rows(const struct value *listing)
 {
     for (const struct value *at = listing->first; at != NULL; at = at->next) {
@@ -18,7 +18,8 @@ static int count_rows(const struct value *listing)
     return 0;
 }
 
-/* One job, or a page of those that have not ended; the rest is the journal's. */
+/* The events of one job, or of a page of unfinished jobs; the daemon reads them from
+ * the journal. */
 static void query_history(const struct job_table *jobs, const struct peer *from,
                           const struct msg_query *query, struct effects *effects)
 {

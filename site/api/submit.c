@@ -11,7 +11,7 @@
 #include "sched/pending/depend.h"
 #include "site/job/effective_rules.h"
 
-enum { NAMED_JOBS_MAX = 1000 }; /* that one name in a dependency may mean */
+enum { NAMED_JOBS_MAX = 1000 }; /* jobs that one name in a dependency may stand for */
 
 static const struct queue_config *find_queue(const struct site_api *api,
                                              const char *name)
@@ -50,7 +50,7 @@ static int check_host(const struct site_api *api, const char *name, struct err *
         name);
 }
 
-/* Nobody brings it to another site. */
+/* Input files are not copied to other sites. */
 static int check_input(const struct site_api *api, const struct queue_config *queue,
                        const struct job_spec *spec, struct err *err)
 {
@@ -67,7 +67,7 @@ static int check_input(const struct site_api *api, const struct queue_config *qu
                                  spec->in_file, queue->name);
 }
 
-/* Whom a list names has to be there; who comes later is not missed. */
+/* Hosts that -m names have to exist now. */
 static int check_asked(const struct site_api *api, struct arena *arena,
                        const struct job_spec *spec, struct err *err)
 {
@@ -99,7 +99,7 @@ static int check_user(const struct site_api *api, const struct peer *from,
                    from->name);
 }
 
-/* A name, or an id: what a dependency may speak of. */
+/* Looks up the jobs that a dependency names, by job name or id. */
 struct job_search {
     struct arena *arena;
     const struct site_api *api;
@@ -178,7 +178,7 @@ static int check_terms(const struct site_api *api, const struct peer *from,
                                                      &search, &terms->depend_on, err);
 }
 
-/* Sizes that were given without a unit count in the site's. */
+/* Sizes without a unit are in the site's unit (LSF_UNIT_FOR_LIMITS). */
 static int read_bare_limits(const struct site_api *api, uint64_t bare,
                             struct arena *arena, struct job_spec *spec, struct err *err)
 {
@@ -213,7 +213,7 @@ static int check_application(const struct site_api *api, struct job_spec *spec,
     return 0;
 }
 
-/* -ar, or as its application says. */
+/* -ar, or RESIZABLE_JOBS of the application profile. */
 static int check_resizable(const struct site_api *api, const struct job_spec *spec,
                            struct job_terms *terms, struct err *err)
 {
@@ -238,7 +238,7 @@ static int check_resizable(const struct site_api *api, const struct job_spec *sp
     return 0;
 }
 
-/* What the queue, the application and the site make of the spec. */
+/* Applies the rules of the queue, the application profile and the site to the spec. */
 static int check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
                        struct arena *arena, struct job_spec *spec, int *max_slots,
                        struct err *err)
@@ -258,7 +258,7 @@ static int check_rules(const struct site_api *api, int queue, uint64_t bare_limi
     return job_rules_check(&stack, spec, max_slots, err);
 }
 
-/* The group whose share counts (-G). */
+/* -G: the user group whose fairshare account is charged. */
 static int check_group(const struct site_api *api, const char *user, const char *group,
                        struct err *err)
 {
@@ -283,7 +283,8 @@ static int check_group(const struct site_api *api, const char *user, const char 
                          "%s: User %s is not a member of the user group", group, user);
 }
 
-/* The spec becomes what the queue makes of it. */
+/* All checks of a submission; adds to the spec what the queue and the application
+ * profile say. */
 static int check_submit(const struct site_api *api, const struct peer *from,
                         const struct msg_submit *submit, struct arena *arena,
                         struct job_spec *spec, struct job_terms *terms,
@@ -326,7 +327,7 @@ static int check_submit(const struct site_api *api, const struct peer *from,
         code = check_input(api, *queue, spec, err);
     }
     if (!terms->has_slots && spec->n_slots == 1) {
-        spec->n_slots = 0; /* the queue says how many */
+        spec->n_slots = 0; /* the queue's default */
     }
     if (code == 0) {
         code = queue_rules_check_user(&(*queue)->rules, from->name, err);
@@ -341,7 +342,9 @@ static int check_submit(const struct site_api *api, const struct peer *from,
     return code == 0 ? check_asked(api, arena, spec, err) : code;
 }
 
-/* A user's string is bad: LSF's sentence, and for the command line where. */
+/* A requirement string is invalid: LSF's sentence, and the position for the command
+ * line.
+ */
 static void refuse_requirements(const struct peer *from, uint64_t request, int code,
                                 const struct job_spec *spec,
                                 const struct resreq_error *fault,
@@ -352,7 +355,7 @@ static void refuse_requirements(const struct peer *from, uint64_t request, int c
     for (int i = 0; i < spec->n_res_reqs; i++) {
         string = spec->res_reqs[i] == fault->source ? i : string;
     }
-    value_add_int(&effects->arena, value, "resreq", string); /* -1: the queue's */
+    value_add_int(&effects->arena, value, "resreq", string); /* -1: that of the queue */
     value_add_int(&effects->arena, value, "at", fault->at);
     value_add_text(&effects->arena, value, "hint", fault->hint);
     effects_reply_refusal(
@@ -379,7 +382,7 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
                                          .counter = {.name = name, .value = value}});
 }
 
-/* The indices of an array, of a plain job the 0. */
+/* The indices of the elements of an array; 0 of a job that is no array. */
 static int read_indices(const struct site_api *api, struct arena *arena,
                         const struct job_spec *spec, const int **indices,
                         int *n_indices, struct err *err)

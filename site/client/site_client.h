@@ -23,8 +23,8 @@
 /* ---------------------------------------------------------------- one answer, later */
 
 enum waiter_kind {
-    WAITER_JOB,    /* key: the job's; index 0 of an array: all of it */
-    WAITER_OUTPUT, /* key: number of our request */
+    WAITER_JOB,    /* key: of the job; with index 0, of the whole array */
+    WAITER_OUTPUT, /* key: number of this site's request */
     WAITER_BROKER, /* likewise */
 };
 
@@ -33,7 +33,7 @@ struct waiter {
     uint64_t key;
     uint64_t link;       /* the client's connection ... */
     uint64_t request;    /* ... and its own number */
-    uint64_t job;        /* OUTPUT: whose, by its key */
+    uint64_t job;        /* OUTPUT: the key of the job */
     int64_t deadline_ms; /* INT64_MAX: none */
 };
 
@@ -41,20 +41,21 @@ struct waiters;
 struct waiters *waiters_new(void);
 void waiters_free(struct waiters *waiters);
 
-/* False where there are too many. */
+/* False: there are too many. */
 bool waiters_add(struct waiters *waiters, const struct waiter *waiter);
-/* Takes out the first of that kind and key, or the first whose time is over; false
- * where there is none. */
+/* Removes the first waiter of that kind and key, or the first one whose deadline has
+ * passed. False: there is none. */
 bool waiters_take(struct waiters *waiters, enum waiter_kind kind, uint64_t key,
                   struct waiter *waiter);
 bool waiters_take_late(struct waiters *waiters, int64_t now_ms, struct waiter *waiter);
 void waiters_remove_link(struct waiters *waiters, uint64_t link);
-/* The time of all of that kind is over: their answer will not come. */
+/* Makes the deadline of all waiters of that kind pass, as their answer will not come.
+ */
 void waiters_expire(struct waiters *waiters, enum waiter_kind kind, int64_t now_ms);
 int64_t waiters_wake_ms(const struct waiters *waiters);
 
-/* A number for a request of ours: never below WAITERS_REQUEST_MIN, which others that
- * number requests on the same way (consumer/) stay under. */
+/* A number for a request of this site, at least WAITERS_REQUEST_MIN. Other parts that
+ * number requests to the same peers (consumer/) use lower numbers. */
 #define WAITERS_REQUEST_MIN (UINT64_C(1) << 62)
 uint64_t waiters_next_request(struct waiters *waiters);
 
@@ -99,16 +100,16 @@ struct terminals;
 struct terminals *terminals_new(const struct terminals_parts *parts);
 void terminals_free(struct terminals *terminals);
 
-/* Whether a queue takes a job with this spec, and it could run at all. */
+/* Whether the queue accepts jobs with this spec, and whether they could run at all. */
 int terminals_check_queue(const struct queue_config *queue, const struct job_spec *spec,
                           struct err *err) MUST_CHECK;
 int terminals_check(const struct terminals *terminals, const struct queue_config *queue,
                     const struct job_spec *spec, struct err *err) MUST_CHECK;
 
-/* A job that `from` has submitted; nothing where it is not interactive. */
+/* `from` has submitted the job. Does nothing if the job is not interactive. */
 void terminals_add(struct terminals *terminals, const struct job *job,
                    const struct peer *from);
-/* The site has started: jobs of before wait for their users. */
+/* The site has started: the interactive jobs in its journal wait for their users. */
 void terminals_start(struct terminals *terminals, int64_t now_ms);
 
 /* STREAM_DOWN of a client; STREAM_UP of a host (its index), or of the provider of a
@@ -123,7 +124,7 @@ bool terminals_take_gone(struct terminals *terminals, uint64_t link, uint64_t *k
 /* Takes the next job whose user has not come back in time. False: there is none. */
 bool terminals_take_late(struct terminals *terminals, int64_t now_ms, uint64_t *key);
 
-/* The job waits again, and its reason says why. */
+/* The job is pending again, for the reason that it has. */
 void terminals_tell_requeue(struct terminals *terminals, const struct job *job,
                             struct effects *effects);
 

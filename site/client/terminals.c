@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminals.c: see terminals.h. */
+/* terminals.c: see site_client.h. */
 #include "site/client/site_client.h"
 
 #include <stdlib.h>
@@ -8,19 +8,19 @@
 #include "model/job_id.h"
 #include "site/job/job_lookup.h"
 
-/* More than that many connections there are not (sys/local/local.h). */
+/* The daemon accepts no more connections of clients than that (sys/local/local.h). */
 enum { TERMINALS_MAX = 1000 };
 
 struct terminal {
     uint64_t key;        /* of the job */
     uint64_t link;       /* of its user; 0: none */
-    int64_t deadline_ms; /* without one: when the job ends; INT64_MAX else */
-    /* What its user was told last. */
-    uint64_t attempt; /* that runs; 0: it waits */
+    int64_t deadline_ms; /* of a job without a user: then it is ended; else INT64_MAX */
+    /* What the user was last told. */
+    uint64_t attempt; /* the running one; 0: the job is pending */
     enum job_state state;
-    bool is_cut;       /* its streams cannot get through */
-    bool is_draining;  /* its lease is */
-    int64_t recall_ms; /* until when its slots are wanted back; 0: they are not */
+    bool is_cut;       /* its streams are interrupted */
+    bool is_draining;  /* its lease is draining */
+    int64_t recall_ms; /* when its slots have to be given back; 0: never */
 };
 
 struct terminals {
@@ -61,8 +61,8 @@ int terminals_check_queue(const struct queue_config *queue, const struct job_spe
     return 0;
 }
 
-/* Where all that the queue has is borrowed, of providers who take none. One that has
- * nothing yet may be lent something. */
+/* Whether all hosts of the queue are borrowed from providers that take no interactive
+ * jobs. A queue without hosts may still get borrowed ones. */
 static bool is_refused(const struct terminals *terminals,
                        const struct queue_config *queue)
 {
@@ -172,7 +172,7 @@ static bool is_borrowed(const struct job *job)
     return has_begun(job) && job->lease[0] != '\0';
 }
 
-/* Its run on an own host that can be told something; NULL: there is none now. */
+/* The job's run on an own host that is connected; NULL: there is none now. */
 static struct run *run_of(const struct terminals *terminals, const struct job *job)
 {
     const struct run_id id = {terminals->parts.site, job->attempt};
@@ -192,8 +192,8 @@ static void refuse(const struct peer *from, int code, const char *text,
     effects_send(effects, from, &msg);
 }
 
-/* The user's connection to the job; NULL, and refused, where it is not to have one. A
- * job that has ended says so by its own answer. */
+/* The terminal of the job, now connected with this user. NULL: the user may not connect
+ * and was refused, or the job has ended, which is answered elsewhere. */
 static struct terminal *connect_user(struct terminals *terminals,
                                      const struct peer *from, const struct job *job,
                                      struct effects *effects)
@@ -219,11 +219,12 @@ static struct terminal *connect_user(struct terminals *terminals,
     }
     terminal->link = from->link;
     terminal->deadline_ms = INT64_MAX;
-    terminal->attempt = 0; /* it is told anew */
+    terminal->attempt = 0; /* so that the user is told again */
     return terminal;
 }
 
-/* To its host, or to the provider of it: nowhere while that cannot be reached. */
+/* Input is sent to the job's host, or to the provider of a borrowed host; it is dropped
+ * while that cannot be reached. */
 static void pass_down(struct terminals *terminals, const struct job *job,
                       const struct msg_stream_down *down, struct effects *effects)
 {
@@ -260,7 +261,8 @@ void terminals_stream_down(struct terminals *terminals, const struct peer *from,
     }
     if (down->run.attempt != job->attempt) {
         if (down->is_again) {
-            terminal->attempt = 0; /* it has not heard of this one: it is told again */
+            terminal->attempt =
+                0; /* the client does not know this attempt: tell it again */
         }
         return;
     }
@@ -388,7 +390,7 @@ static const char *recall_note(const struct job *job, int64_t now_ms,
                         (long long)((left_ms + 999) / 1000));
 }
 
-/* What others want with the slots that it runs on. */
+/* Tells the user that the lease is draining, or that the slots are recalled. */
 static void tell_wishes(const struct terminals *terminals, struct terminal *terminal,
                         const struct job *job, int64_t now_ms, struct effects *effects)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait.c: see wait.h. */
+/* wait.c: see site_client.h. */
 #include "site/client/site_client.h"
 
 #include "base/err.h"
@@ -41,7 +41,7 @@ static void answer(const struct job *job, uint64_t link, uint64_t request,
     effects_reply(effects, &to, request, text, value, "");
 }
 
-/* The key of those who wait for a whole array: no element has it. */
+/* The key of clients that wait for a whole array; no element has this key. */
 static uint64_t array_key(const struct job *job)
 {
     return job_id_key(job->id, 0);

@@ -9,7 +9,7 @@
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
 
-/* Hosts of one lease that a row of exports names: it must fit a page. */
+/* The most hosts of one lease that a row of `exports` names, so that it fits a page. */
 enum { SHOWN_HOSTS_MAX = 500 };
 
 static bool is_other(const struct msg_query *query, const char *name)
@@ -17,7 +17,7 @@ static bool is_other(const struct msg_query *query, const char *name)
     return query->name[0] != '\0' && strcmp(query->name, name) != 0;
 }
 
-/* "north/1/south": its second part, or all behind that. */
+/* A part of a lease's id, "north/1/south": part 1 is "1", part 2 all that follows. */
 static const char *lease_part(struct arena *arena, const char *lease, int part)
 {
     for (int i = 0; i < part; i++) {
@@ -107,7 +107,7 @@ void export_view_list_hosts(const struct site_view *view, struct site_page *page
     }
 }
 
-/* Of all hosts: what a number has room for. */
+/* Sums of all hosts, at most INT_MAX. */
 static void add_spaces(struct space sums[SPACES], const struct space spaces[SPACES])
 {
     for (int i = 0; i < SPACES; i++) {
@@ -151,7 +151,7 @@ static struct value *export_row(struct arena *arena, const struct msg_state *boo
     return row;
 }
 
-/* Hosts are still to be picked for its policy: there is no lease. */
+/* An export policy without a lease, as no hosts were selected for it yet. */
 static struct value *open_row(struct arena *arena, const struct export_lease *lease)
 {
     struct value *row = value_object(arena);

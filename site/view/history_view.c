@@ -10,9 +10,9 @@ enum {
     REASON_BYTES = 300, /* likewise */
 };
 
-/* One row: what was submitted, and what happened to it. */
+/* One row: a job, and its events. */
 struct life {
-    const struct row_job_event *first; /* NULL: it is forgotten */
+    const struct row_job_event *first; /* NULL: that event was deleted */
     const struct row_job_event *events;
     int n_events;
     enum job_state state;
@@ -162,7 +162,7 @@ static void add_id(struct arena *arena, struct value *row, const char *site,
                    site[0] == '\0' ? text : arena_printf(arena, "%s@%s", text, site));
 }
 
-/* The row, if there is room for it: it goes under its key. */
+/* Adds the row if it fits the page; its number is the key of the job. */
 static void add_life(const struct history_view *view, const struct row_job_event *any,
                      struct life *life, int index)
 {
@@ -192,7 +192,7 @@ static void add_life(const struct history_view *view, const struct row_job_event
     view->page->last_text = job_id_text(arena, any->id, index);
 }
 
-/* The first event that says who the job is; NULL: it is forgotten. */
+/* The first event, which describes the job; NULL: it was deleted. */
 static const struct row_job_event *find_first(const struct row_job_event *events,
                                               int n_events)
 {

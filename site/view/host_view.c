@@ -35,9 +35,9 @@ static bool is_other(const struct msg_query *query, const char *name)
 
 struct host_status {
     bool is_closed; /* by an administrator */
-    bool is_open;   /* it is there */
-    bool is_shut;   /* by its windows */
-    bool is_busy;   /* beyond loadSched of its own */
+    bool is_open;   /* it is connected */
+    bool is_shut;   /* by its time windows */
+    bool is_busy;   /* its load exceeds its own loadSched */
     bool is_used_exclusively;
     int used, max;
 };
@@ -151,7 +151,7 @@ void host_view_list(const struct site_view *view, struct site_page *page,
     struct slot_counts own, borrowed;
     int *places, n_places;
     if (view_select_hosts(view, arena, query, &places, &n_places, NULL) != 0) {
-        return; /* it was judged before */
+        return; /* site_view_check has answered this */
     }
     slot_counts_init(&own, arena, n_own);
     slot_counts_init(&borrowed, arena, n_borrowed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_view_list.c: jobs and queues as they are shown. */
+/* job_view.c: `jobs`: each job with its state, hosts and reasons. */
 #include "site/view/view_rows.h"
 
 #include <string.h>
@@ -128,7 +128,7 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
     }
 }
 
-/* Several -R as the one that LSF makes of them; NULL: none. */
+/* Several -R joined to one as LSF does; NULL: there is none. */
 static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
                                bool is_asked)
 {
@@ -139,7 +139,8 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
                           is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
-/* Why it waits as LSF lists it: the sentence, then hosts by what is against them. */
+/* The pending reasons as LSF lists them: the sentence, then the number of hosts for
+ * each reason. */
 static void add_reasons(struct arena *arena, struct value *row, const struct job *job)
 {
     const struct pending_verdict held = {.reason = job->hold};
@@ -172,8 +173,8 @@ static const char *const resizables[] = {
 static const char *const resize_events[] = {
     [RESIZE_NONE] = NULL, [RESIZE_GROW] = "grow", [RESIZE_SHRINK] = "shrink"};
 
-/* Why a running job does not get the slots that it asks for; NULL: it is told of some,
- * or nobody has looked yet. */
+/* Why a running job does not get the additional slots that it asks for. NULL: it is
+ * being given some, or no pass has considered it yet. */
 static const char *more_reason(const struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
@@ -220,7 +221,8 @@ static void add_resize(const struct site_view *view, struct arena *arena,
             : NULL);
 }
 
-/* Why it waits, as a word for programs; what would help; what it was submitted with. */
+/* The pending reason as a word for programs, what would help, and the options of the
+ * submission. */
 static void add_waiting(const struct site_view *view, struct arena *arena,
                         struct value *row, const struct job *job)
 {
@@ -323,7 +325,7 @@ static bool is_on_host(const struct job *job, const char *host)
     return false;
 }
 
-/* "lisa": a job, or all of an array, "lisa[3]": an element. */
+/* "lisa" names a job or a whole array, "lisa[3]" an element. */
 static bool has_name(struct arena *arena, const struct job *job, const char *name)
 {
     size_t length = strlen(name);

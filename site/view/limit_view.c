@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limit_view_list.c: `limits`: each limit, whose it is, and how full.
+/* limit_view.c: `limits`: each limit, to what it applies, and how much of it is in use.
  *
- * A limit that some have each is a row for each of those for whom something counts; one
- * for which nothing counts is a row as it is configured. Behind the limits of
- * sched/limit/limit.h stand the slots of the site's own hosts (MXJ), for which a
- * consumer's jobs count too. */
+ * A limit that applies to each of several users, queues, hosts or projects has a row
+ * for each of them that uses some of it; an unused limit has one row, as it is
+ * configured. The slots of the site's own hosts (MXJ), which jobs of consumers use too,
+ * follow. */
 #include <limits.h>
 #include <string.h>
 
@@ -24,14 +24,14 @@ struct listing {
     const struct site_view *view;
     struct site_page *page;
     const struct msg_query *query;
-    const struct place_host *hosts; /* of a pass */
+    const struct place_host *hosts; /* own and borrowed ones */
     int n_hosts;
     uint64_t number; /* of the row */
 };
 
 /* ---------------------------------------------------------------- whom it is for */
 
-/* One of the words is this name, or this name for each of a group. */
+/* Whether one of the words is this name, also with "@" behind it (each member). */
 static bool has_word(const char *text, const char *name)
 {
     size_t length = strlen(name);
@@ -56,8 +56,8 @@ static bool is_in_group(const struct site_view *view, int side, const char *grou
     return found != NULL && groups_has(&found->members, name);
 }
 
-/* True where the limit holds for all that the query names: users, queues, hosts,
- * projects, or groups of them. `use` NULL: nothing counts. */
+/* True: the limit applies to all that the query names (a user, queue, host, project, or
+ * a group of them). `use` NULL: the limit is unused. */
 static bool is_asked_for(const struct listing *listing, const struct limit *limit,
                          const struct limit_usage *use)
 {
@@ -89,9 +89,8 @@ static bool is_asked_for(const struct listing *listing, const struct limit *limi
 
 /* ---------------------------------------------------------------- rows */
 
-/* As many as slots, as a pass has it (sched/place/place.h); 0: it is no host that is
- * there.
- */
+/* As a pass counts them (sched/place/place.h): the slots if nothing else is known. 0:
+ * the host does not exist now. */
 static int processors_of(const struct listing *listing, const char *host)
 {
     int most = 0;
@@ -169,7 +168,7 @@ static struct value *limit_row(const struct listing *listing, const struct limit
     return row;
 }
 
-/* True where it is asked for, on this page or not. */
+/* True: it is asked for, whether it is on this page or not. */
 static bool add_limit(struct listing *listing, const struct limit *limit,
                       const struct limit_usage *use)
 {
@@ -181,7 +180,7 @@ static bool add_limit(struct listing *listing, const struct limit *limit,
     return is_asked;
 }
 
-/* Those for which nothing counts are shown too. */
+/* Whether unused limits are shown too. */
 static bool wants_unused(const struct msg_query *query)
 {
     return query->with_ended || query->configured || query->name[0] != '\0';

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_view_list.c: what hosts have and how loaded they are, as it is shown; part of
- * site_view.h. Units are LSF's (sched/resource/resource.h); what is not known is null.
- */
+/* load_view.c: `load`: the load of hosts, and the static resources of hosts. Units are
+ * LSF's (sched/resource/resource.h); unknown values are null. */
 #include <string.h>
 
 #include "site/view/site_page.h"
@@ -15,7 +14,7 @@ static const int counts[] = {RESOURCE_CPUF,   RESOURCE_NCPUS,    RESOURCE_NPROCS
                              RESOURCE_NCORES, RESOURCE_NTHREADS, RESOURCE_NDISKS,
                              RESOURCE_MAXMEM, RESOURCE_MAXSWP,   RESOURCE_MAXTMP};
 
-/* As an integer where it is one: counts and megabytes are. */
+/* Whole numbers, such as counts and megabytes, are shown as integers. */
 static void add_number(struct arena *arena, struct value *row, const char *key,
                        double number)
 {
@@ -59,7 +58,7 @@ static void add_indices(struct arena *arena, struct value *row,
     }
 }
 
-/* Defined ones that the host has: dynamic ones, or static ones. */
+/* The values of resources of section Resource, either dynamic or static ones. */
 static void add_defined(struct arena *arena, struct value *parent, const char *key,
                         const struct resource_table *table, int host, bool is_dynamic)
 {
@@ -164,7 +163,7 @@ void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
     }
 }
 
-/* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
+/* As in lsload: "-ok" is a host that is connected but not ready for jobs. */
 static const char *status_of(const struct site_view *view, int host)
 {
     if (host_table_is_away(view->hosts, host) || !facts_is_told(view->facts, host)) {
@@ -215,7 +214,7 @@ void load_view_list(const struct site_view *view, struct site_page *page,
 {
     int *places, n_places;
     if (view_select_hosts(view, page->arena, query, &places, &n_places, NULL) != 0) {
-        return; /* it was judged before */
+        return; /* site_view_check has answered this */
     }
     for (int i = 0; i < n_places && !page->is_full; i++) {
         add_place(view, page, query, (uint64_t)i + 1, places[i]);

@@ -7,19 +7,19 @@
 
 #include "site/view/site_view.h"
 
-/* What the hosts of one lease come to, for one job. */
+/* How many hosts of one lease the job could use. */
 struct lease_hosts {
-    int n_named;    /* that its queue names */
-    int n_asked;    /* of those, that its -m allows */
-    int n_avoided;  /* of those, where it has exited (EXCLUDE) */
-    int n_open;     /* of the others, up and not closed here */
-    int n_closed;   /* closed here */
+    int n_named;    /* in HOSTS of its queue */
+    int n_asked;    /* of those, allowed by its -m */
+    int n_avoided;  /* of those, excluded as the job has exited there (EXCLUDE) */
+    int n_open;     /* of the others, available and not closed */
+    int n_closed;   /* closed by an administrator of this site */
     int held, used; /* slots of the open ones */
     bool is_batch;  /* its provider takes no interactive jobs */
 };
 
-static void look(const struct site_view *view, const struct job *job,
-                 const struct msg_contract *contract, struct lease_hosts *hosts)
+static void count_hosts(const struct site_view *view, const struct job *job,
+                        const struct msg_contract *contract, struct lease_hosts *hosts)
 {
     const struct queue_config *queue = &view->config->queues[job->queue];
     const struct host_list *asked = asked_lists_of(view->asked_lists, job);
@@ -52,9 +52,9 @@ static void look(const struct site_view *view, const struct job *job,
     }
 }
 
-/* What stands against every job. */
-static const char *of_contract(const struct site_view *view,
-                               const struct msg_contract *contract)
+/* Reasons that hold for every job. */
+static const char *reason_of_contract(const struct site_view *view,
+                                      const struct msg_contract *contract)
 {
     if (!site_uplink_is_up(view->uplink)) {
         return "the broker cannot be reached";
@@ -71,9 +71,9 @@ static const char *of_contract(const struct site_view *view,
     return contract->n_recalls > 0 ? "the pool is recalling slots of it" : NULL;
 }
 
-/* What stands against this job whatever becomes of the contract. */
-static const char *of_job(struct arena *arena, const struct job *job,
-                          const struct lease_hosts *hosts)
+/* Reasons that hold for this job whatever the state of the lease. */
+static const char *reason_of_job(struct arena *arena, const struct job *job,
+                                 const struct lease_hosts *hosts)
 {
     if (hosts->n_named == 0) {
         return arena_printf(arena, "HOSTS of queue <%s> has none of its hosts",
@@ -94,9 +94,9 @@ static const char *of_job(struct arena *arena, const struct job *job,
     return NULL;
 }
 
-static const char *of_hosts(struct arena *arena, const struct job *job,
-                            const struct msg_contract *contract,
-                            const struct lease_hosts *hosts)
+static const char *reason_of_hosts(struct arena *arena, const struct job *job,
+                                   const struct msg_contract *contract,
+                                   const struct lease_hosts *hosts)
 {
     if (hosts->n_open == 0) {
         return hosts->n_closed > 0 ? "its hosts are closed here, or down"
@@ -113,20 +113,20 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
                          : "it may start with the next pass";
 }
 
-static const char *why(const struct site_view *view, struct arena *arena,
-                       const struct job *job, const struct msg_contract *contract)
+static const char *reason_of(const struct site_view *view, struct arena *arena,
+                             const struct job *job, const struct msg_contract *contract)
 {
     struct lease_hosts hosts = {0};
     if (job->queue < 0) {
         return arena_printf(arena, "queue <%s> is not configured", job_queue_name(job));
     }
-    look(view, job, contract, &hosts);
-    /* What passes by itself does not hide what stays. */
-    const char *reason = of_job(arena, job, &hosts);
+    count_hosts(view, job, contract, &hosts);
+    /* Lasting reasons come before those that pass by themselves. */
+    const char *reason = reason_of_job(arena, job, &hosts);
     if (reason == NULL) {
-        reason = of_contract(view, contract);
+        reason = reason_of_contract(view, contract);
     }
-    return reason != NULL ? reason : of_hosts(arena, job, contract, &hosts);
+    return reason != NULL ? reason : reason_of_hosts(arena, job, contract, &hosts);
 }
 
 struct value *pending_reason_lease_list(const struct site_view *view,
@@ -147,7 +147,7 @@ struct value *pending_reason_lease_list(const struct site_view *view,
         }
         struct value *item = value_add(arena, list, NULL, value_object(arena));
         value_add_text(arena, item, "lease", arena_str(arena, contract.lease));
-        value_add_text(arena, item, "reason", why(view, arena, job, &contract));
+        value_add_text(arena, item, "reason", reason_of(view, arena, job, &contract));
     }
     return list;
 }

@@ -10,7 +10,7 @@
 #include "site/schedule.h"
 #include "site/view/site_view.h"
 
-struct judging {
+struct matching {
     const struct site_view *view;
     struct arena *arena;
     const struct place_host *hosts;
@@ -23,56 +23,57 @@ struct judging {
 
 /* ---------------------------------------------------------------- hosts */
 
-static void look_at_hosts(struct judging *judging, const struct job *job)
+static void list_hosts(struct matching *matching, const struct job *job)
 {
-    const struct site_view *view = judging->view;
+    const struct site_view *view = matching->view;
     const struct host_list *asked = asked_lists_of(view->asked_lists, job);
     const struct queue_config *queue = &view->config->queues[job->queue];
-    judging->hosts =
-        capacity_hosts(view->capacity, judging->arena,
-                       view->event_ms + view->utc_offset_ms, &judging->n_hosts);
+    matching->hosts =
+        capacity_hosts(view->capacity, matching->arena,
+                       view->event_ms + view->utc_offset_ms, &matching->n_hosts);
     bool *is_allowed =
-        arena_alloc(judging->arena, (size_t)judging->n_hosts, sizeof(*is_allowed));
-    for (int i = 0; i < judging->n_hosts; i++) {
-        const struct place_host *host = &judging->hosts[i];
+        arena_alloc(matching->arena, (size_t)matching->n_hosts, sizeof(*is_allowed));
+    for (int i = 0; i < matching->n_hosts; i++) {
+        const struct place_host *host = &matching->hosts[i];
         int preference;
         is_allowed[i] = queue_allows(queue, host->name, host->site, &preference) &&
                         !host_list_avoids(asked, host->name) &&
                         (asked == NULL ||
                          host_list_allows(asked, host->name, host->site, &preference));
-        judging->n_allowed += is_allowed[i];
+        matching->n_allowed += is_allowed[i];
     }
-    judging->is_allowed = is_allowed;
-    reserves_begin_look(view->site, judging->arena, judging->hosts, judging->n_hosts);
-    needs_begin(view->needs, judging->arena, view->site, judging->hosts,
-                judging->n_hosts);
+    matching->is_allowed = is_allowed;
+    reserves_begin_look(view->site, matching->arena, matching->hosts,
+                        matching->n_hosts);
+    needs_begin(view->needs, matching->arena, view->site, matching->hosts,
+                matching->n_hosts);
 }
 
 /* ---------------------------------------------------------------- parts */
 
-/* `select` is judged, `shown` is told. */
-static void judge_part(struct judging *judging, const char *select, const char *shown)
+/* Counts the hosts that do not match `select`, and shows them under `shown`. */
+static void match_part(struct matching *matching, const char *select, const char *shown)
 {
     const struct place_filter *filter = NULL;
     struct err err;
     int n_unmet = 0;
-    if (needs_select(judging->view->needs, NEEDS_HOSTS, select, &filter, &err) != 0 ||
+    if (needs_select(matching->view->needs, NEEDS_HOSTS, select, &filter, &err) != 0 ||
         filter == NULL) {
-        return; /* it was taken under another configuration, or all meet it */
+        return; /* invalid under this configuration, or all hosts match */
     }
-    for (int i = 0; i < judging->n_hosts; i++) {
-        n_unmet += judging->is_allowed[i] && !filter->matches[i];
+    for (int i = 0; i < matching->n_hosts; i++) {
+        n_unmet += matching->is_allowed[i] && !filter->matches[i];
     }
     if (n_unmet > 0) {
-        struct value *item = value_add(judging->arena, judging->list, NULL,
-                                       value_object(judging->arena));
-        value_add_text(judging->arena, item, "part", shown);
-        value_add_int(judging->arena, item, "hosts", n_unmet);
-        value_add_int(judging->arena, item, "of", judging->n_allowed);
+        struct value *item = value_add(matching->arena, matching->list, NULL,
+                                       value_object(matching->arena));
+        value_add_text(matching->arena, item, "part", shown);
+        value_add_int(matching->arena, item, "hosts", n_unmet);
+        value_add_int(matching->arena, item, "of", matching->n_allowed);
     }
 }
 
-static void take_part(struct judging *judging, const char *text, int length)
+static void take_part(struct matching *matching, const char *text, int length)
 {
     while (length > 0 && text[0] == ' ') {
         text++;
@@ -82,15 +83,15 @@ static void take_part(struct judging *judging, const char *text, int length)
         length--;
     }
     if (length > 0) {
-        /* Beside a type that all have no other is asked for. */
+        /* type==any, so that the type of the local host is not required as well. */
         const char *select =
-            arena_printf(judging->arena, "select[(%.*s) && type==any]", length, text);
-        judge_part(judging, select, arena_strn(judging->arena, text, (size_t)length));
+            arena_printf(matching->arena, "select[(%.*s) && type==any]", length, text);
+        match_part(matching, select, arena_strn(matching->arena, text, (size_t)length));
     }
 }
 
-/* What stands between the outermost &&; with an outermost || it is one part. */
-static void take_selection(struct judging *judging, struct resreq_lex lex)
+/* Splits a selection at the outermost &&; with an outermost || it is one part. */
+static void take_selection(struct matching *matching, struct resreq_lex lex)
 {
     struct resreq_lex scan = lex;
     int depth = 0, begin = lex.at;
@@ -100,8 +101,8 @@ static void take_selection(struct judging *judging, struct resreq_lex lex)
          token = resreq_lex_next(&scan)) {
         depth += (token.kind == LEX_OPEN) - (token.kind == LEX_CLOSE);
         is_one = is_one || (depth == 0 && token.kind == LEX_OR);
-        judging->names_type =
-            judging->names_type ||
+        matching->names_type =
+            matching->names_type ||
             (token.kind == LEX_NAME && token.place.length == (int)strlen("type") &&
              strncmp(lex.source + token.place.at, "type", strlen("type")) == 0);
     }
@@ -112,16 +113,16 @@ static void take_selection(struct judging *judging, struct resreq_lex lex)
          token = resreq_lex_next(&scan)) {
         depth += (token.kind == LEX_OPEN) - (token.kind == LEX_CLOSE);
         if (depth == 0 && token.kind == LEX_AND) {
-            take_part(judging, lex.source + begin, token.place.at - begin);
+            take_part(matching, lex.source + begin, token.place.at - begin);
             begin = scan.at;
         }
     }
-    take_part(judging, lex.source + begin, lex.end - begin);
+    take_part(matching, lex.source + begin, lex.end - begin);
 }
 
-static void take_string(struct judging *judging, const char *string)
+static void take_string(struct matching *matching, const char *string)
 {
-    struct resreq_notes notes = {.arena = judging->arena};
+    struct resreq_notes notes = {.arena = matching->arena};
     struct resreq_error fault;
     struct resreq_parts parts;
     if (string == NULL || string[0] == '\0' ||
@@ -130,7 +131,7 @@ static void take_string(struct judging *judging, const char *string)
     }
     for (int i = 0; i < parts.count; i++) {
         if (parts.parts[i].section == RESREQ_SELECT) {
-            take_selection(judging, parts.parts[i].content);
+            take_selection(matching, parts.parts[i].content);
         }
     }
 }
@@ -142,18 +143,19 @@ struct value *pending_reason_unmet_list(const struct site_view *view,
         job_class_verdict(job->line)->n_unmet == 0) {
         return NULL;
     }
-    struct judging judging = {.view = view, .arena = arena, .list = value_array(arena)};
+    struct matching matching = {
+        .view = view, .arena = arena, .list = value_array(arena)};
     const struct site_config *config = view->config;
     const struct application *app =
         application_find(config->applications, config->n_applications, job->spec->app);
-    look_at_hosts(&judging, job);
+    list_hosts(&matching, job);
     for (int i = 0; i < job->spec->n_res_reqs; i++) {
-        take_string(&judging, job->spec->res_reqs[i]);
+        take_string(&matching, job->spec->res_reqs[i]);
     }
-    take_string(&judging, app != NULL ? app->res_req : NULL);
-    take_string(&judging, config->queues[job->queue].res_req);
-    if (!judging.names_type) {
-        judge_part(&judging, "select[type==local]", "type == local");
+    take_string(&matching, app != NULL ? app->res_req : NULL);
+    take_string(&matching, config->queues[job->queue].res_req);
+    if (!matching.names_type) {
+        match_part(&matching, "select[type==local]", "type == local");
     }
-    return judging.list->first != NULL ? judging.list : NULL;
+    return matching.list->first != NULL ? matching.list : NULL;
 }

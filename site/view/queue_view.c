@@ -11,7 +11,7 @@
 
 struct queue_slots {
     int64_t pend, run, susp;
-    int64_t more; /* that running jobs ask for */
+    int64_t more; /* additional slots that running jobs ask for */
 };
 
 static struct queue_slots *count_queues(const struct site_view *view,
@@ -53,7 +53,7 @@ struct relation {
     int queue, level;
 };
 
-/* In the order in which they are preempted. */
+/* Whether the jobs of `a` are preempted before those of `b`. */
 static bool is_before(const struct queue_config *queues, const struct relation *a,
                       const struct relation *b)
 {
@@ -63,7 +63,7 @@ static bool is_before(const struct queue_config *queues, const struct relation *
     return queues[a->queue].priority < queues[b->queue].priority;
 }
 
-/* Whom the queue preempts, in that order. */
+/* The queues that this queue preempts, in that order. */
 static int list_preempted(const struct site_view *view, int queue, struct relation *all)
 {
     const struct site_config *config = view->config;
@@ -132,7 +132,7 @@ static void add_preemption(const struct site_view *view, struct arena *arena,
 
 /* ---------------------------------------------------------------- rows */
 
-/* HOSTS as it would be written. */
+/* HOSTS as in the configuration. */
 static const char *hosts_text(struct arena *arena, const struct queue_config *queue)
 {
     const char *text = queue->n_terms == 0 ? "all" : "";

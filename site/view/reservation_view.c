@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation_view.c: what waiting jobs reserve as it is shown: of a job, of a host, of
- * a queue, of a user; and whose slots a backfill job uses. What is lent to running jobs
- * counts as theirs. */
+/* reservation_view.c: slots that are reserved for pending jobs, by job, host, queue and
+ * fairshare account; and the job whose reserved slots a backfill job uses. Slots that a
+ * backfill job uses count as that job's. */
 #include <string.h>
 
 #include "base/value.h"
@@ -13,7 +13,7 @@
 
 enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4, NAMED_JOBS_MAX = 3 };
 
-static int in_hand(const struct slot_reserved *reserved)
+static int available_slots(const struct slot_reserved *reserved)
 {
     int n_slots = msg_sum_slots(reserved->hosts, reserved->n_hosts);
     for (int i = 0; i < reserved->n_hosts; i++) {
@@ -55,7 +55,7 @@ void reservation_view_add_job(const struct site_view *view, struct arena *arena,
 {
     struct slot_reserved reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.lender;
-    bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
+    bool was_suspended = job->halt.causes != 0 || job->halt.resumed_ms != 0;
     if (slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
@@ -77,7 +77,7 @@ void reservation_view_add_job(const struct site_view *view, struct arena *arena,
                        : NULL);
     value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
     value_add_instant(arena, row, "backfill_end",
-                      run_limit_is_cut(job, view->event_ms) && !stood_still
+                      run_limit_is_cut(job, view->event_ms) && !was_suspended
                           ? job->backfill.until_ms
                           : 0);
 }
@@ -105,7 +105,7 @@ const char *reservation_view_job_text(const struct site_view *view, struct arena
         return "";
     }
     int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
-    int n_lent = n_slots - in_hand(&reserved);
+    int n_lent = n_slots - available_slots(&reserved);
     const char *text = arena_printf(arena, "; it has reserved %d of %d slots", n_slots,
                                     job->spec->n_slots);
     if (n_lent > 0) {
@@ -124,9 +124,9 @@ const char *reservation_view_job_text(const struct site_view *view, struct arena
             : "jobs without a run limit, or slots that its lease does not have yet");
 }
 
-/* Slots that it has in hand on hosts of that queue. */
-static int kept_of(const struct slot_reserved *reserved,
-                   const struct queue_config *queue)
+/* Reserved slots on hosts of that queue that no backfill job uses. */
+static int available_on_queue(const struct slot_reserved *reserved,
+                              const struct queue_config *queue)
 {
     int n_slots = 0, preference;
     for (int i = 0; i < reserved->n_hosts; i++) {
@@ -157,7 +157,7 @@ const char *reservation_view_others_text(const struct site_view *view,
          i++) {
         struct slot_reserved reserved;
         slot_reserves_at(view->slot_reserves, i, &reserved);
-        int n_slots = kept_of(&reserved, &view->config->queues[job->queue]);
+        int n_slots = available_on_queue(&reserved, &view->config->queues[job->queue]);
         if (n_slots == 0 || reserved.job == job_key(job)) {
             continue;
         }
@@ -207,7 +207,7 @@ int64_t reservation_view_queue_slots(const struct site_view *view, int queue)
         struct slot_reserved reserved;
         slot_reserves_at(view->slot_reserves, i, &reserved);
         const struct job *job = job_table_find(view->jobs, reserved.job);
-        n_slots += job != NULL && job->queue == queue ? in_hand(&reserved) : 0;
+        n_slots += job != NULL && job->queue == queue ? available_slots(&reserved) : 0;
     }
     return n_slots;
 }
@@ -228,7 +228,7 @@ int64_t reservation_view_account_slots(const struct site_view *view,
         while (at > 0 && at != account) {
             at = fairshare_tree_at(tree, at)->parent;
         }
-        n_slots += at == account ? in_hand(&reserved) : 0;
+        n_slots += at == account ? available_slots(&reserved) : 0;
     }
     return n_slots;
 }

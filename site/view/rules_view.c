@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules_view.c: see site_view_rules.h. */
+/* rules_view.c: the limits, commands and exit codes of jobs and queues. */
 #include "site/view/view_rows.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static const char *limit_name(struct arena *arena, enum job_rlimit limit)
     return kind->name;
 }
 
-/* Where it is not limited: nothing. */
+/* Adds nothing if there is no limit. */
 static void add_limit(struct arena *arena, struct value *object, enum job_rlimit limit,
                       int64_t value)
 {
@@ -39,7 +39,7 @@ static void add_limit(struct arena *arena, struct value *object, enum job_rlimit
     }
 }
 
-/* {} would say as much as null, and take more room. */
+/* An empty object is shown as null. */
 static struct value *add_object(struct arena *arena, struct value *row, const char *key,
                                 struct value *object)
 {
@@ -75,7 +75,7 @@ static void add_commands(struct arena *arena, struct value *row, const char *key
     }
 }
 
-/* "99 100-102", as it would be written. */
+/* "99 100-102", as in the configuration. */
 static const char *codes_text(struct arena *arena, const int *codes, int n_codes)
 {
     const char *text = "";
@@ -206,7 +206,7 @@ static void add_slots(struct arena *arena, struct value *row, const char *name,
     }
 }
 
-/* "all", "ana bo", "all ~bo": groups are their members by now. */
+/* "all", "ana bo", "all ~bo"; groups are shown as their members. */
 static const char *users_text(struct arena *arena, const struct name_set *users)
 {
     const char *text = users->is_all ? "all" : "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rusage_view.c: what jobs reserve, host by host, and shared resources with
- * where they are; part of site_view.h. Amounts are in the resource's unit. */
+/* rusage_view.c: resources that running jobs have reserved (rusage), by host; `hosts
+ * -s`: shared resources with their hosts. Amounts are in the unit of the resource. */
 #include <string.h>
 
 #include "site/reserves.h"
@@ -17,8 +17,8 @@ void rusage_view_add_amount(struct arena *arena, struct value *row, const char *
     }
 }
 
-static void add_pool(struct arena *arena, struct value *row,
-                     const struct reserves_seen *seen, int pool)
+static void add_supply(struct arena *arena, struct value *row,
+                       const struct reserves_seen *seen, int pool)
 {
     rusage_view_add_amount(arena, row, "total", seen->total[pool]);
     rusage_view_add_amount(arena, row, "reserved",
@@ -36,12 +36,12 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
         if (pool >= 0 && seen->left[pool] != seen->total[pool]) {
             struct value *of =
                 value_add(arena, object, seen->kinds[i].resource, value_object(arena));
-            add_pool(arena, of, seen, pool);
+            add_supply(arena, of, seen, pool);
         }
     }
 }
 
-/* "n1 n2 n1@north": hosts of several leases once. */
+/* "n1 n2 n1@north"; a host that is in several leases is named once. */
 static const char *location_of(struct arena *arena, const struct reserves_seen *seen,
                                const struct reserves_seen_kind *kind, int pool)
 {
@@ -84,7 +84,7 @@ void rusage_view_list_shared(const struct site_view *view, struct site_page *pag
             }
             struct value *row = value_object(arena);
             value_add_text(arena, row, "resource", kind->resource);
-            add_pool(arena, row, &seen, kind->pool_of[k]);
+            add_supply(arena, row, &seen, kind->pool_of[k]);
             value_add_text(arena, row, "location",
                            location_of(arena, &seen, kind, kind->pool_of[k]));
             site_page_add(page, number, row);

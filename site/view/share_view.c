@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share_view.c: users and their shares as they are shown: each account of each
- * scope, in the order of its tree, then users who have jobs elsewhere.
+/* share_view.c: `users`: the fairshare accounts of each scope in the order of its tree,
+ * then users with jobs in queues without fairshare; and the shares of a queue.
  *
- * LSF's RESERVED are slots that an account's waiting jobs keep for themselves
- * (SLOT_RESERVE) and that nobody else may use meanwhile; they count for the priority as
- * started ones do. Waiting jobs keep none here yet: it is 0. */
+ * LSF's RESERVED are slots that are reserved for the pending jobs of an account
+ * (SLOT_RESERVE). */
 #include "site/view/view_rows.h"
 
 #include <math.h>
@@ -15,8 +14,8 @@
 
 enum {
     SHOWN_ACCOUNTS_MAX =
-        500, /* of a queue that is asked for: a row must fit a page ... */
-    LISTED_ACCOUNTS_MAX = 50, /* ... and of each in a list */
+        500, /* of a queue that is asked for, so that the row fits a page ... */
+    LISTED_ACCOUNTS_MAX = 50, /* ... and of each queue in a list */
 };
 
 /* Slots of the jobs of an account, or of a user in queues without shares. */
@@ -28,7 +27,7 @@ struct counts {
 struct account_row {
     const struct fairshare_tree *tree; /* NULL: a user in queues without shares */
     int account;
-    const char *user; /* where there is no tree */
+    const char *user; /* if there is no tree */
     struct counts counts;
 };
 
@@ -119,7 +118,7 @@ static void add_account(const struct site_view *view, struct arena *arena,
         value_add_int(arena, row, "shares", at->shares);
         value_add_real(arena, row, "priority",
                        rounded(fairshare_tree_priority(tree, account, 0, now_ms)));
-    } else { /* it stands in its group's line, or has no share */
+    } else { /* it counts for its group, or has no shares */
         value_add_null(arena, row, "shares");
         value_add_null(arena, row, "priority");
     }
@@ -191,8 +190,8 @@ static void count_slots(struct counts *counts, const struct job *job, int64_t n_
     }
 }
 
-/* The user's row behind those of the trees; -1: there is none. They are few next to
- * their jobs, which mostly come one after the other. */
+/* The row of a user without an account; -1: there is none. It searches from the end, as
+ * jobs of one user mostly follow each other. */
 static int find_user(const struct account_rows *rows, int first, const char *user)
 {
     for (int i = rows->count - 1; i >= first; i--) {
@@ -213,7 +212,7 @@ static struct account_row *add_row(struct account_rows *rows, int *capacity)
     return &rows->items[rows->count++];
 }
 
-/* Accounts by scope as they are listed, then other users as their jobs come. */
+/* The accounts of each scope, then other users in the order of their jobs. */
 static struct account_rows list_all(const struct site_view *view, struct arena *arena)
 {
     const struct fairshare *config = &view->config->shares;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_page.h: one page of a listing: the rows that the asker has not seen yet, as many
- * as fit an answer.
+/* site_page.h: one page of a listing: the next rows, as many as fit an answer.
  *
  * Ownership: in the arena. Layer: site. */
 #ifndef SUBLET_SITE_VIEW_SITE_PAGE_H
@@ -15,22 +14,23 @@
 struct site_page {
     struct arena *arena;
     struct value *root, *rows;
-    uint64_t after;        /* rows up to this number were seen */
-    uint64_t last;         /* number of the last row here */
-    const char *last_text; /* how it is written; NULL: as the number */
+    uint64_t after; /* rows up to this number are on earlier pages */
+    uint64_t last;  /* number of the last row on this page */
+    const char
+        *last_text; /* the same as text, if it is not shown as a number; else NULL */
     int limit;
-    int64_t n_bytes; /* of the rows as JSON, at most */
-    bool is_full;    /* there are more */
+    int64_t n_bytes; /* upper bound of the rows as JSON */
+    bool is_full;    /* there are more rows */
 };
 
-/* `name` is that of the array. */
+/* `name`: the key of the array of rows. */
 void site_page_init(struct site_page *page, struct arena *arena, const char *name,
                     const struct msg_query *query);
-/* Rows come under numbers that grow, from 1. True where this one is to be shown: build
- * it, then add it. False once the page is full. */
+/* Rows have ascending numbers from 1. True: this row belongs on the page and is to be
+ * added. False: it is on an earlier page, or the page is full. */
 bool site_page_wants(struct site_page *page, uint64_t number);
 void site_page_add(struct site_page *page, uint64_t number, struct value *row);
-/* What to say as `after` for the next page; "" where this was the last. */
+/* The `after` of the query for the next page; "": this is the last page. */
 const char *site_page_next(const struct site_page *page);
 
 #endif

@@ -66,7 +66,8 @@ static enum slot_count_kind kind_of_run(const struct site_view *view,
         return job != NULL && job->state == JOB_SSUSP ? SLOT_COUNT_SSUSP
                                                       : SLOT_COUNT_USUSP;
     }
-    /* Not heard of since the start, but it had its go: most likely it runs. */
+    /* Not reported since the site has started, but its guard had started: most likely
+     * it runs. */
     bool has_begun = run->phase == RUN_RUNNING ||
                      (run->phase == RUN_UNKNOWN && run->record == RUN_RECORD_GUARDED);
     return has_begun ? SLOT_COUNT_RUN : SLOT_COUNT_RSV;
@@ -81,7 +82,7 @@ void slot_counts_add_runs(struct slot_counts *counts, const struct site_view *vi
         if (run == NULL || run->record == RUN_RECORD_ENDED) {
             continue;
         }
-        /* PREEMPT_JOBTYPE: one that stands still has given its hosts away. */
+        /* PREEMPT_JOBTYPE: a yielded exclusive job has released its hosts. */
         bool has_given = run->is_still && run->lease[0] == '\0' &&
                          view->config->preempt.has_exclusive;
         for (int k = 0; k < run->n_hosts; k++) {

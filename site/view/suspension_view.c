@@ -20,8 +20,8 @@ static const char *where_text(struct arena *arena, const struct job *job)
                               job->n_hosts - 1, job->n_hosts == 2 ? "" : "s");
 }
 
-static const char *overloaded(const struct site_view *view, struct arena *arena,
-                              const struct job *job)
+static const char *overload_text(const struct site_view *view, struct arena *arena,
+                                 const struct job *job)
 {
     const char *hold = overloads_hold(view->site, arena, job);
     return arena_printf(
@@ -70,7 +70,7 @@ const char *suspension_view_text(const struct site_view *view, struct arena *are
     }
     if ((causes & HALT_LOAD) != 0) {
         text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
-                            overloaded(view, arena, job));
+                            overload_text(view, arena, job));
     }
     return text;
 }
@@ -80,11 +80,11 @@ void suspension_view_add_job(struct arena *arena, struct value *row,
 {
     const struct job_halt *halt = &job->halt;
     bool is_now = (halt->causes & HALT_PREEMPT) != 0 && halt->by != 0;
-    int64_t still_ms = halt->total_ms;
+    int64_t suspended_ms = halt->total_ms;
     if (halt->since_ms != 0 && now_ms > halt->since_ms) {
-        still_ms += now_ms - halt->since_ms;
+        suspended_ms += now_ms - halt->since_ms;
     }
     value_add_text(arena, row, "preempted_by", is_now ? by_text(arena, job) : NULL);
     value_add_int(arena, row, "preemptions", halt->n_preempted);
-    value_add_duration(arena, row, "suspended_s", still_ms);
+    value_add_duration(arena, row, "suspended_s", suspended_ms);
 }

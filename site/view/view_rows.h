@@ -18,14 +18,14 @@ struct reservation_config;
 struct job;
 struct site_page;
 
-/* Preemption: whom a queue preempts, what became of a job by it; why a suspended job
- * stands still, and when it goes on. */
-struct job;
+/* How often and by which job a job was preempted, and how long it was suspended. */
 void suspension_view_add_job(struct arena *arena, struct value *row,
                              const struct job *job, int64_t now_ms);
+/* Why the job is suspended, and when it resumes. */
 const char *suspension_view_text(const struct site_view *view, struct arena *arena,
                                  const struct job *job);
-/* What a waiting job reserves, and whose reserved slots one was given. */
+/* The slots that are reserved for a pending job, and the job whose reserved slots a
+ * backfill job uses. */
 struct fairshare_tree;
 struct slot_counts;
 void reservation_view_add_job(const struct site_view *view, struct arena *arena,
@@ -37,7 +37,7 @@ const char *reservation_view_job_text(const struct site_view *view, struct arena
  * jobs reserve none there. */
 const char *reservation_view_others_text(const struct site_view *view,
                                          struct arena *arena, const struct job *job);
-/* What is reserved, less what is lent: by host, of a queue, of an account. */
+/* Reserved slots that no backfill job uses: by host, of a queue, of an account. */
 void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
                                   struct slot_counts *borrowed);
 int64_t reservation_view_queue_slots(const struct site_view *view, int queue);
@@ -46,34 +46,32 @@ void reservation_view_add_queue(struct arena *arena, struct value *row,
                                 const struct reservation_config *reserve);
 int64_t reservation_view_account_slots(const struct site_view *view,
                                        const struct fairshare_tree *tree, int account);
-/* By id. A job that is asked for by id or name is shown after its end too. */
+/* `jobs`, by id. A job that is asked for by id or name is shown after its end too. */
 void job_view_list(const struct site_view *view, struct site_page *page,
                    const struct msg_query *query);
 void queue_view_list(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query);
-/* Own hosts in file order with all that runs on them, then borrowed ones with what runs
- * there for this site. */
+/* `hosts`: own hosts in the order of the configuration, with the slots in use by all
+ * jobs, then borrowed hosts with the slots in use by jobs of this site. */
 void host_view_list(const struct site_view *view, struct site_page *page,
                     const struct msg_query *query);
-/* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
+/* `hosts -e`: the slots that consumers hold and use on own hosts, by lease. */
 void export_view_list_hosts(const struct site_view *view, struct site_page *page,
                             const struct msg_query *query);
-/* Hosts that a listing (`hosts`, `load`) shows, in its order: own ones are 0 .. n - 1,
- * behind them borrowed ones; with a requirement string those that it selects, in the
- * order that it asks for. ERR_PARSE with LSF's sentence and ours. */
+/* The hosts that a listing (`hosts`, `load`) shows, in its order: indexes, own hosts
+ * from 0, then borrowed hosts. A requirement string selects and orders them. ERR_PARSE
+ * with LSF's sentence and this program's. */
 int view_select_hosts(const struct site_view *view, struct arena *arena,
                       const struct msg_query *query, int **places, int *n_places,
                       struct err *err) MUST_CHECK;
-/* `load`: own hosts, then borrowed ones; with a requirement string those that it
- * selects, in its order. */
+/* `load`: the load of the hosts that view_select_hosts gives. */
 void load_view_list(const struct site_view *view, struct site_page *page,
                     const struct msg_query *query);
-/* What a host is and has, and its load, into its row; `facts_row` -1: nothing is known.
- */
+/* Adds the resources and the load of a host; `facts_row` -1: nothing is known. */
 void load_view_add_resources(const struct site_view *view, struct arena *arena,
                              struct value *row, int facts_row,
                              const char *architecture);
-/* Load thresholds of a host or queue: a row loadSched, a row loadStop. */
+/* Adds the load thresholds of a host or queue: a row loadSched, a row loadStop. */
 void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
                               struct value *row,
                               const struct load_thresholds *thresholds);
@@ -81,23 +79,25 @@ void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
  * jobs in queues without shares. */
 void share_view_list(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query);
-/* `limits`: each limit with whose it is and how full, then the slots of own hosts. */
+/* `limits`: each limit with its use, then the slots of own hosts. */
 void limit_view_list(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query);
-/* A queue's slot pool and shares, into its row; more of them where it is asked for. */
+/* Adds the slot pool and the fairshare accounts of a queue; more accounts if the queue
+ * is asked for by name. */
 void share_view_add_queue(const struct site_view *view, struct arena *arena,
                           struct value *row, int queue, bool is_asked);
-/* Of a host, by its place in a pass: total, reserved and available of what jobs reserve
- * there. */
-/* Thousandths, in the resource's unit. */
+/* Adds an amount, given in thousandths of the resource's unit. */
 void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,
                             int64_t milli);
 struct reserves_seen;
+/* Adds the total, reserved and available amounts of each resource of the host that jobs
+ * have reserved; `place`: its index in the pass. */
 void rusage_view_add_host(struct arena *arena, struct value *row,
                           const struct reserves_seen *seen, int place);
-/* `hosts -s`: shared resources (ResourceMap), place by place. */
+/* `hosts -s`: shared resources (ResourceMap), by location. */
 void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
                              const struct msg_query *query);
+/* `exports`: export policies and their leases. */
 void export_view_list(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query);
 
@@ -105,20 +105,20 @@ void export_view_list(const struct site_view *view, struct site_page *page,
  * an object: "run_s", "cpu_s" in seconds, "mem_kib" and its like in KiB, others counts.
  */
 
-/* Of a job: app, limits that count for it; of one that was asked for its commands. */
+/* Of a job: its application profile and limits; its commands too if it is asked for. */
 void rules_view_add_job(struct arena *arena, struct value *row,
                         const struct site_config *config, const struct job *job,
                         bool is_asked);
-/* Of a queue: what it says itself. */
+/* The same of a queue, as configured. */
 void rules_view_add_queue(struct arena *arena, struct value *row,
                           const struct queue_rules *rules);
 
-/* How many slots its jobs may have, as bqueues: of all (max), of a user (jl_u), for a
- * processor (jl_p), on a host (jl_h); of one job (PROCLIMIT); who may use it. */
+/* The job slot limits of a queue as in bqueues: of the queue (max), per user (jl_u),
+ * per processor (jl_p), per host (jl_h), per job (PROCLIMIT); and its users. */
 void rules_view_add_queue_limits(struct arena *arena, struct value *row,
                                  const struct site_config *config,
                                  const struct queue_config *queue);
-/* Of a host: slots of a user (JL/U). */
+/* The slots per user of a host (JL/U). */
 void rules_view_add_host_limit(struct arena *arena, struct value *row,
                                const struct site_config *config, const char *host);
 

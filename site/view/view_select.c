@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view_select_hosts.c: which hosts a listing shows, and in which order; part of
- * site_view.h. */
+/* view_select.c: which hosts a listing shows, and in which order. */
 #include <stdlib.h>
 
 #include "site/reserves.h"
@@ -8,7 +7,7 @@
 #include "site/view/view_rows.h"
 
 struct item {
-    int rank; /* in the order that was asked for */
+    int rank; /* in the order of the requirement string */
     int place;
 };
 
@@ -21,7 +20,7 @@ static int compare_items(const void *left, const void *right)
     return a->place < b->place ? -1 : 1;
 }
 
-/* NULL: all hosts. */
+/* `filter` NULL: all hosts. */
 static void list_places(struct arena *arena, const struct place_filter *filter,
                         int n_hosts, int **places, int *n_places)
 {
