@@ -6,26 +6,27 @@
 #include <string.h>
 
 #include "model/exported_resources.h"
-#include "site/parts.h"
 
 /* ---------------------------------------------------------------- as a provider */
 
-void grants_tell(struct site *site, int host)
+void grants_tell(struct grants *grants, int host)
 {
     int64_t mib[SPACES];
     for (int kind = 0; kind < SPACES; kind++) {
-        mib[kind] = facts_space(site->facts, host, (enum space_kind)kind);
+        mib[kind] = facts_space(grants->parts.facts, host, (enum space_kind)kind);
     }
-    provider_set_spaces(site->provider, site->config->hosts[host].name, mib);
+    provider_set_spaces(grants->parts.provider, grants->parts.config->hosts[host].name,
+                        mib);
 }
 
-static void lower_spaces(struct site *site)
+static void lower_spaces(struct grants *grants)
 {
-    for (int i = 0; i < site->config->n_hosts; i++) {
+    for (int i = 0; i < grants->parts.config->n_hosts; i++) {
         for (int kind = 0; kind < SPACES; kind++) {
-            int64_t mib = provider_space(site->provider, site->config->hosts[i].name,
+            int64_t mib = provider_space(grants->parts.provider,
+                                         grants->parts.config->hosts[i].name,
                                          (enum space_kind)kind);
-            facts_set_exported(site->facts, i, (enum space_kind)kind, mib);
+            facts_set_exported(grants->parts.facts, i, (enum space_kind)kind, mib);
         }
     }
 }
@@ -59,16 +60,17 @@ static int64_t sum_pool(const struct provider_pool *pools, int n_pools,
 }
 
 /* Places of a resource stand together, and are its pools from 1 on. */
-static void lower_pools(struct site *site, struct arena *arena)
+static void lower_pools(struct grants *grants, struct arena *arena)
 {
-    const struct facts_config *facts = &site->config->facts;
+    const struct facts_config *facts = &grants->parts.config->facts;
     struct provider_pool *pools;
-    int n_pools = provider_list_pools(site->provider, arena, &pools), number = 0;
+    int n_pools = provider_list_pools(grants->parts.provider, arena, &pools),
+        number = 0;
     for (int i = 0; i < facts->n_places; i++) {
         const char *resource = facts->places[i].name;
         bool is_next = i > 0 && strcmp(facts->places[i - 1].name, resource) == 0;
         number = is_next ? number + 1 : 1;
-        facts_set_pool_exported(site->facts, i,
+        facts_set_pool_exported(grants->parts.facts, i,
                                 sum_pool(pools, n_pools, resource, number));
     }
 }
@@ -165,7 +167,7 @@ static void add_resources(struct giving *giving)
     }
 }
 
-static void grant_host(struct site *site, struct arena *arena,
+static void grant_host(struct grants *grants, struct arena *arena,
                        const struct consumer_host *leases, int n_leases)
 {
     size_t n_max = (size_t)2 * SPACES;
@@ -173,23 +175,23 @@ static void grant_host(struct site *site, struct arena *arena,
         n_max += (size_t)leases[i].n_resources;
     }
     struct giving giving = {
-        .resources = facts_resources(site->facts),
+        .resources = facts_resources(grants->parts.facts),
         .leases = leases,
         .n_leases = n_leases,
         .grants = arena_alloc(arena, n_max, sizeof(*giving.grants)),
     };
     add_spaces(&giving);
     add_resources(&giving);
-    facts_borrowed_grant(facts_borrowed(site->facts), leases[0].name, giving.grants,
-                         giving.n_grants);
+    facts_borrowed_grant(facts_borrowed(grants->parts.facts), leases[0].name,
+                         giving.grants, giving.n_grants);
 }
 
-static void grant_borrowed(struct site *site, struct arena *arena)
+static void grant_borrowed(struct grants *grants, struct arena *arena)
 {
-    int n_hosts = consumer_count_hosts(site->consumer);
+    int n_hosts = consumer_count_hosts(grants->parts.consumer);
     struct consumer_host *hosts = arena_alloc(arena, (size_t)n_hosts, sizeof(*hosts));
     for (int i = 0; i < n_hosts; i++) {
-        consumer_host_at(site->consumer, i, &hosts[i]);
+        consumer_host_at(grants->parts.consumer, i, &hosts[i]);
     }
     if (n_hosts > 0) {
         qsort(hosts, (size_t)n_hosts, sizeof(*hosts), compare_names);
@@ -198,22 +200,22 @@ static void grant_borrowed(struct site *site, struct arena *arena)
         for (n = 1; i + n < n_hosts && strcmp(hosts[i].name, hosts[i + n].name) == 0;
              n++) {
         }
-        grant_host(site, arena, &hosts[i], n);
+        grant_host(grants, arena, &hosts[i], n);
     }
 }
 
 /* Both sites must define a resource alike. */
-static void judge_resources(const struct site *site, struct effects *effects)
+static void judge_resources(const struct grants *grants, struct effects *effects)
 {
     struct msg_contract contract;
-    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
-        if (!consumer_contract_at(site->consumer, i, &contract)) {
+    for (int i = 0; i < consumer_count_contracts(grants->parts.consumer); i++) {
+        if (!consumer_contract_at(grants->parts.consumer, i, &contract)) {
             continue;
         }
         for (int k = 0; k < contract.n_resources; k++) {
             const struct lease_resource *resource = &contract.resources[k];
-            int id = find_resource(facts_resources(site->facts), resource);
-            if (!is_alike(facts_resources(site->facts), id, resource)) {
+            int id = find_resource(facts_resources(grants->parts.facts), resource);
+            if (!is_alike(facts_resources(grants->parts.facts), id, resource)) {
                 effects_log(
                     effects, LOG_LEVEL_WARNING,
                     "lease %s exports resource \"%s\", which is defined differently "
@@ -231,29 +233,33 @@ static void judge_resources(const struct site *site, struct effects *effects)
 
 /* ---------------------------------------------------------------- when */
 
-void grants_refresh(struct site *site, struct effects *effects)
+void grants_refresh(struct grants *grants, struct effects *effects)
 {
-    struct grants *grants = &site->grants;
-    uint64_t n_provider = provider_changes(site->provider);
-    uint64_t n_consumer = consumer_changes(site->consumer);
+    uint64_t n_provider = provider_changes(grants->parts.provider);
+    uint64_t n_consumer = consumer_changes(grants->parts.consumer);
     bool is_other = false;
     if (!grants->is_fresh || grants->n_provider != n_provider) {
-        lower_spaces(site);
-        lower_pools(site, &effects->arena);
+        lower_spaces(grants);
+        lower_pools(grants, &effects->arena);
         is_other = true;
     }
     if (!grants->is_fresh || grants->n_consumer != n_consumer) {
-        grant_borrowed(site, &effects->arena);
-        judge_resources(site, effects);
+        grant_borrowed(grants, &effects->arena);
+        judge_resources(grants, effects);
         is_other = true;
     }
-    *grants = (struct grants){true, n_provider, n_consumer};
+    grants->is_fresh = true;
+    grants->n_provider = n_provider;
+    grants->n_consumer = n_consumer;
     if (is_other) {
-        pass_request_set(&site->pass_request);
+        pass_request_set(grants->parts.pass_request);
     }
 }
 
-void grants_forget(struct site *site)
+void grants_reload(struct grants *grants, const struct site_config *config,
+                   struct facts *facts)
 {
-    site->grants.is_fresh = false;
+    grants->parts.config = config;
+    grants->parts.facts = facts;
+    grants->is_fresh = false;
 }

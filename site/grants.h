@@ -19,19 +19,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct effects;
-struct site;
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "site/facts.h"
+#include "site/pass_request.h"
+
+struct grants_parts {
+    const struct site_config *config;
+    struct facts *facts;
+    struct provider *provider;
+    const struct consumer *consumer;
+    struct pass_request *pass_request;
+};
 
 struct grants {
+    struct grants_parts parts;
     bool is_fresh; /* what follows was looked at */
     uint64_t n_provider, n_consumer;
 };
 
 /* Before the scheduler looks at hosts: does what has to be done since the last time. */
-void grants_refresh(struct site *site, struct effects *effects);
+void grants_refresh(struct grants *grants, struct effects *effects);
 /* Everything anew: there is another configuration. */
-void grants_forget(struct site *site);
+void grants_reload(struct grants *grants, const struct site_config *config,
+                   struct facts *facts);
 /* An own host has told of itself: what it has, its leases share. */
-void grants_tell(struct site *site, int host);
+void grants_tell(struct grants *grants, int host);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "site/parts.h"
-
 enum {
     LEASES_PER_TICK = 64,    /* told of, or asked about */
     ANSWERS_PER_SECOND = 64, /* whoever is not answered asks again */
@@ -14,6 +12,19 @@ enum {
     MESSAGE_BYTES = 150000, /* of names and values: in all, below a frame */
     VALUE_BYTES = 12,       /* of a value, besides its texts */
 };
+
+void lease_load_init(struct lease_load *lease_load,
+                     const struct lease_load_parts *parts)
+{
+    *lease_load = (struct lease_load){.parts = *parts, .ask_ms = INT64_MAX};
+}
+
+void lease_load_reload(struct lease_load *lease_load, const struct site_config *config,
+                       struct facts *facts)
+{
+    lease_load->parts.config = config;
+    lease_load->parts.facts = facts;
+}
 
 /* ---------------------------------------------------------------- telling */
 
@@ -42,11 +53,11 @@ static const char *text_of(struct arena *arena, const struct resource_table *tab
 }
 
 /* All that is known of an own host; returns how many bytes it takes. */
-static size_t list_values(const struct site *site, struct arena *arena, int row,
-                          struct lease_load_host *host)
+static size_t list_values(const struct lease_load *lease_load, struct arena *arena,
+                          int row, struct lease_load_host *host)
 {
-    const struct resource_table *table = facts_table(site->facts);
-    const struct resources *resources = facts_resources(site->facts);
+    const struct resource_table *table = facts_table(lease_load->parts.facts);
+    const struct resources *resources = facts_resources(lease_load->parts.facts);
     struct load_value *values = arena_alloc(arena, LOAD_VALUES_MAX, sizeof(*values));
     size_t n_bytes = strlen(host->host) + VALUE_BYTES;
     host->values = values;
@@ -70,10 +81,11 @@ static size_t list_values(const struct site *site, struct arena *arena, int row,
 }
 
 /* Its own thresholds; returns how many bytes they take. */
-static size_t list_thresholds(const struct site *site, struct arena *arena, int row,
-                              struct lease_load_host *host)
+static size_t list_thresholds(const struct lease_load *lease_load, struct arena *arena,
+                              int row, struct lease_load_host *host)
 {
-    const struct load_thresholds *thresholds = &site->config->hosts[row].thresholds;
+    const struct load_thresholds *thresholds =
+        &lease_load->parts.config->hosts[row].thresholds;
     struct load_value *texts =
         arena_alloc(arena, (size_t)thresholds->n_items + 1, sizeof(*texts));
     size_t n_bytes = 0;
@@ -82,7 +94,8 @@ static size_t list_thresholds(const struct site *site, struct arena *arena, int 
         const struct load_threshold *threshold = &thresholds->items[i];
         struct load_value *text = &texts[host->n_thresholds];
         text->name = arena_str(
-            arena, resources_at(facts_resources(site->facts), threshold->id)->name);
+            arena, resources_at(facts_resources(lease_load->parts.facts), threshold->id)
+                       ->name);
         text->value = load_threshold_format(arena, threshold);
         if (is_plain(text->value)) {
             host->n_thresholds++;
@@ -94,31 +107,33 @@ static size_t list_thresholds(const struct site *site, struct arena *arena, int 
 
 /* The site whose lease it is; NULL: nobody's but ours (a pool's idle slots, and its
  * leaf that is this site). */
-static const char *consumer_of(const struct site *site, const char *lease,
+static const char *consumer_of(const struct lease_load *lease_load, const char *lease,
                                struct arena *arena)
 {
     size_t length;
     const char *consumer = msg_lease_consumer(lease, &length);
     const char *name = arena_strn(arena, consumer, length);
-    return strchr(name, ':') != NULL || strcmp(name, site->config->name) == 0 ? NULL
-                                                                              : name;
+    return strchr(name, ':') != NULL ||
+                   strcmp(name, lease_load->parts.config->name) == 0
+               ? NULL
+               : name;
 }
 
-static void send_hosts(const struct site *site, const char *lease,
+static void send_hosts(const struct lease_load *lease_load, const char *lease,
                        const struct lease_load_host *hosts, int n_hosts,
                        struct effects *effects)
 {
     struct msg msg = {.kind = MSG_LEASE_LOAD,
-                      .site = consumer_of(site, lease, &effects->arena)};
+                      .site = consumer_of(lease_load, lease, &effects->arena)};
     msg.lease_load =
         (struct msg_lease_load){.lease = lease, .hosts = hosts, .n_hosts = n_hosts};
     if (n_hosts > 0 && msg.site != NULL) {
-        site_uplink_send(site->uplink, &msg, effects);
+        site_uplink_send(lease_load->parts.uplink, &msg, effects);
     }
 }
 
-static void tell_lease(const struct site *site, const struct msg_state *book,
-                       struct effects *effects)
+static void tell_lease(const struct lease_load *lease_load,
+                       const struct msg_state *book, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const char *lease = arena_str(arena, book->lease);
@@ -127,70 +142,71 @@ static void tell_lease(const struct site *site, const struct msg_state *book,
     size_t n_bytes = 0;
     int first = 0, count = 0;
     for (int i = 0; i < book->n_hosts; i++) {
-        int row = host_table_find(site->hosts, book->hosts[i].host);
+        int row = host_table_find(lease_load->parts.hosts, book->hosts[i].host);
         struct lease_load_host *host = &hosts[count];
         if (row < 0) {
             continue;
         }
         host->host = arena_str(arena, book->hosts[i].host);
-        size_t more = list_values(site, arena, row, host) +
-                      list_thresholds(site, arena, row, host);
+        size_t more = list_values(lease_load, arena, row, host) +
+                      list_thresholds(lease_load, arena, row, host);
         if (n_bytes + more > MESSAGE_BYTES || count - first == LEASE_LOAD_HOSTS_MAX) {
-            send_hosts(site, lease, &hosts[first], count - first, effects);
+            send_hosts(lease_load, lease, &hosts[first], count - first, effects);
             first = count;
             n_bytes = 0;
         }
         n_bytes += more;
         count++;
     }
-    send_hosts(site, lease, &hosts[first], count - first, effects);
+    send_hosts(lease_load, lease, &hosts[first], count - first, effects);
 }
 
-static void tell_some(struct site *site, int64_t now_ms, struct effects *effects)
+static void tell_some(struct lease_load *lease_load, int64_t now_ms,
+                      struct effects *effects)
 {
-    struct lease_load *state = &site->lease_load;
     for (int i = 0; i < LEASES_PER_TICK; i++) {
         struct msg_state book;
-        if (state->next >= provider_count_books(site->provider)) {
-            state->next = 0;
-            state->told_ms = now_ms;
-            state->tell_ms = state->is_news ? now_ms + SOON_MS : INT64_MAX;
-            state->is_news = false;
+        if (lease_load->next >= provider_count_books(lease_load->parts.provider)) {
+            lease_load->next = 0;
+            lease_load->told_ms = now_ms;
+            lease_load->tell_ms = lease_load->is_news ? now_ms + SOON_MS : INT64_MAX;
+            lease_load->is_news = false;
             return;
         }
-        const char *id = provider_book_id(site->provider, state->next++);
-        if (provider_find_book(site->provider, id, &book) && !book.is_ended) {
-            tell_lease(site, &book, effects);
+        const char *id =
+            provider_book_id(lease_load->parts.provider, lease_load->next++);
+        if (provider_find_book(lease_load->parts.provider, id, &book) &&
+            !book.is_ended) {
+            tell_lease(lease_load, &book, effects);
         }
     }
 }
 
-void lease_load_mark(struct site *site, bool is_soon, int64_t now_ms)
+void lease_load_mark(struct lease_load *lease_load, bool is_soon, int64_t now_ms)
 {
-    struct lease_load *state = &site->lease_load;
-    int64_t tell_ms = is_soon ? now_ms + SOON_MS : state->told_ms + LEASE_LOAD_TELL_MS;
-    if (state->next > 0) {
-        state->is_news = state->is_news || is_soon; /* after this round */
-    } else if (tell_ms < state->tell_ms) {
-        state->tell_ms = tell_ms;
+    int64_t tell_ms =
+        is_soon ? now_ms + SOON_MS : lease_load->told_ms + LEASE_LOAD_TELL_MS;
+    if (lease_load->next > 0) {
+        lease_load->is_news = lease_load->is_news || is_soon; /* after this round */
+    } else if (tell_ms < lease_load->tell_ms) {
+        lease_load->tell_ms = tell_ms;
     }
 }
 
-void lease_load_answer(struct site *site, const struct msg *msg, int64_t now_ms,
-                       struct effects *effects)
+void lease_load_answer(struct lease_load *lease_load, const struct msg *msg,
+                       int64_t now_ms, struct effects *effects)
 {
-    struct lease_load *state = &site->lease_load;
     const char *lease = msg->lease_load_ask.lease;
     struct msg_state book;
-    if (now_ms - state->answers_ms >= 1000) {
-        state->answers_ms = now_ms;
-        state->n_answers = 0;
+    if (now_ms - lease_load->answers_ms >= 1000) {
+        lease_load->answers_ms = now_ms;
+        lease_load->n_answers = 0;
     }
-    const char *consumer = consumer_of(site, lease, &effects->arena);
+    const char *consumer = consumer_of(lease_load, lease, &effects->arena);
     if (consumer != NULL && strcmp(consumer, msg->site) == 0 &&
-        state->n_answers++ < ANSWERS_PER_SECOND &&
-        provider_find_book(site->provider, lease, &book)) {
-        tell_lease(site, &book, effects);
+        lease_load->n_answers++ < ANSWERS_PER_SECOND &&
+        provider_find_book(lease_load->parts.provider, lease, &book)) {
+        tell_lease(lease_load, &book, effects);
     }
 }
 
@@ -207,21 +223,21 @@ static bool has_host(const struct msg_contract *contract, const char *host)
 }
 
 /* The contract of that lease with that very provider. */
-static bool find_contract(const struct site *site, const char *lease,
+static bool find_contract(const struct lease_load *lease_load, const char *lease,
                           const char *provider, struct msg_contract *contract)
 {
     size_t length = strlen(provider);
     return strncmp(lease, provider, length) == 0 && lease[length] == '/' &&
-           consumer_find_contract(site->consumer, lease, contract);
+           consumer_find_contract(lease_load->parts.consumer, lease, contract);
 }
 
-bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
-                     struct effects *effects)
+bool lease_load_take(struct lease_load *lease_load, const struct msg *msg,
+                     bool *is_first, struct effects *effects)
 {
     const struct msg_lease_load *load = &msg->lease_load;
     struct msg_contract contract;
     bool is_taken = false;
-    if (!find_contract(site, load->lease, msg->site, &contract)) {
+    if (!find_contract(lease_load, load->lease, msg->site, &contract)) {
         return false;
     }
     for (int i = 0; i < load->n_hosts; i++) {
@@ -229,25 +245,25 @@ bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
         if (has_host(&contract, host->host)) {
             const char *name =
                 arena_printf(&effects->arena, "%s@%s", host->host, msg->site);
-            *is_first =
-                *is_first || !facts_borrowed_is_told(facts_borrowed(site->facts), name);
-            facts_borrowed_take(facts_borrowed(site->facts), name, host->values,
-                                host->n_values);
-            facts_borrowed_bound(facts_borrowed(site->facts), name, host->thresholds,
-                                 host->n_thresholds);
+            *is_first = *is_first || !facts_borrowed_is_told(
+                                         facts_borrowed(lease_load->parts.facts), name);
+            facts_borrowed_take(facts_borrowed(lease_load->parts.facts), name,
+                                host->values, host->n_values);
+            facts_borrowed_bound(facts_borrowed(lease_load->parts.facts), name,
+                                 host->thresholds, host->n_thresholds);
             is_taken = true;
         }
     }
     return is_taken;
 }
 
-static void ask(const struct site *site, const struct consumer_host *host,
+static void ask(const struct lease_load *lease_load, const struct consumer_host *host,
                 struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct msg msg = {.kind = MSG_LEASE_LOAD_ASK, .site = arena_str(arena, host->site)};
     msg.lease_load_ask.lease = arena_str(arena, host->lease);
-    site_uplink_send(site->uplink, &msg, effects);
+    site_uplink_send(lease_load->parts.uplink, &msg, effects);
 }
 
 struct kept {
@@ -264,17 +280,18 @@ static bool is_kept(void *arg, const char *name)
 /* Asks about leases of which a host is unknown that is open, or has jobs, which may
  * stand still until something is known; and forgets hosts that no
  * contract has. True where it asked. */
-static bool look_around(struct site *site, struct effects *effects)
+static bool look_around(struct lease_load *lease_load, struct effects *effects)
 {
-    int n_rows = resource_table_rows(facts_table(site->facts));
+    int n_rows = resource_table_rows(facts_table(lease_load->parts.facts));
     bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
     const char *asked = "";
     int n_asked = 0;
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_hosts(lease_load->parts.consumer); i++) {
         struct consumer_host host;
-        consumer_host_at(site->consumer, i, &host);
-        int row = facts_row(site->facts, host.name);
-        bool is_told = facts_borrowed_is_told(facts_borrowed(site->facts), host.name);
+        consumer_host_at(lease_load->parts.consumer, i, &host);
+        int row = facts_row(lease_load->parts.facts, host.name);
+        bool is_told =
+            facts_borrowed_is_told(facts_borrowed(lease_load->parts.facts), host.name);
         if (row >= 0) {
             rows[row] = true;
         }
@@ -283,49 +300,50 @@ static bool look_around(struct site *site, struct effects *effects)
             strcmp(asked, host.lease) != 0) {
             asked = host.lease;
             n_asked++;
-            ask(site, &host, effects);
+            ask(lease_load, &host, effects);
         }
     }
-    facts_borrowed_prune(facts_borrowed(site->facts), is_kept,
-                         &(struct kept){.facts = site->facts, .rows = rows});
+    facts_borrowed_prune(
+        facts_borrowed(lease_load->parts.facts), is_kept,
+        &(struct kept){.facts = lease_load->parts.facts, .rows = rows});
     return n_asked > 0;
 }
 
-void lease_load_look(struct site *site, int64_t now_ms)
+void lease_load_look(struct lease_load *lease_load, int64_t now_ms)
 {
-    if (site->lease_load.ask_ms > now_ms + LOOK_MS) {
-        site->lease_load.ask_ms = now_ms + LOOK_MS;
+    if (lease_load->ask_ms > now_ms + LOOK_MS) {
+        lease_load->ask_ms = now_ms + LOOK_MS;
     }
 }
 
 /* ---------------------------------------------------------------- time */
 
-static bool has_leases(const struct site *site)
+static bool has_leases(const struct lease_load *lease_load)
 {
-    return provider_count_books(site->provider) > 0;
+    return provider_count_books(lease_load->parts.provider) > 0;
 }
 
-void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects)
+void lease_load_tick(struct lease_load *lease_load, int64_t now_ms,
+                     struct effects *effects)
 {
-    struct lease_load *state = &site->lease_load;
-    if (!site_uplink_is_up(site->uplink)) {
+    if (!site_uplink_is_up(lease_load->parts.uplink)) {
         return;
     }
-    if (has_leases(site) && now_ms >= state->tell_ms) {
-        tell_some(site, now_ms, effects);
+    if (has_leases(lease_load) && now_ms >= lease_load->tell_ms) {
+        tell_some(lease_load, now_ms, effects);
     }
-    if (now_ms >= state->ask_ms) {
-        state->ask_ms =
-            look_around(site, effects) ? now_ms + LEASE_LOAD_ASK_MS : INT64_MAX;
+    if (now_ms >= lease_load->ask_ms) {
+        lease_load->ask_ms =
+            look_around(lease_load, effects) ? now_ms + LEASE_LOAD_ASK_MS : INT64_MAX;
     }
 }
 
-int64_t lease_load_wake_ms(const struct site *site)
+int64_t lease_load_wake_ms(const struct lease_load *lease_load)
 {
-    const struct lease_load *state = &site->lease_load;
-    if (!site_uplink_is_up(site->uplink)) {
+    if (!site_uplink_is_up(lease_load->parts.uplink)) {
         return INT64_MAX;
     }
-    return has_leases(site) && state->tell_ms < state->ask_ms ? state->tell_ms
-                                                              : state->ask_ms;
+    return has_leases(lease_load) && lease_load->tell_ms < lease_load->ask_ms
+               ? lease_load->tell_ms
+               : lease_load->ask_ms;
 }

@@ -18,16 +18,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct effects;
-struct msg;
-struct site;
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "site/exchange/site_uplink.h"
+#include "site/facts.h"
+#include "site/run/host_table.h"
 
 enum {
     LEASE_LOAD_TELL_MS = 60000, /* load of a borrowed host is this old at most */
     LEASE_LOAD_ASK_MS = 5000,
 };
 
+struct lease_load_parts {
+    const struct site_config *config;
+    struct facts *facts;
+    const struct host_table *hosts;
+    const struct provider *provider;
+    const struct consumer *consumer;
+    struct site_uplink *uplink;
+};
+
 struct lease_load {
+    struct lease_load_parts parts;
     int64_t tell_ms; /* when the next leases are told of; INT64_MAX: nothing is new */
     int64_t told_ms; /* when the last round ended */
     int next;        /* of these leases */
@@ -37,19 +49,24 @@ struct lease_load {
     int n_answers; /* in the second that began then */
 };
 
-void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects);
-int64_t lease_load_wake_ms(const struct site *site);
+void lease_load_init(struct lease_load *lease_load,
+                     const struct lease_load_parts *parts);
+void lease_load_reload(struct lease_load *lease_load, const struct site_config *config,
+                       struct facts *facts);
+void lease_load_tick(struct lease_load *lease_load, int64_t now_ms,
+                     struct effects *effects);
+int64_t lease_load_wake_ms(const struct lease_load *lease_load);
 
 /* Provider: a host told its load; where `is_soon`, what was not known before, or what
  * decides whether jobs start or stand still there. */
-void lease_load_mark(struct site *site, bool is_soon, int64_t now_ms);
+void lease_load_mark(struct lease_load *lease_load, bool is_soon, int64_t now_ms);
 /* Consumer: there is another contract. */
-void lease_load_look(struct site *site, int64_t now_ms);
+void lease_load_look(struct lease_load *lease_load, int64_t now_ms);
 /* Provider: a consumer's question about its lease. */
-void lease_load_answer(struct site *site, const struct msg *msg, int64_t now_ms,
-                       struct effects *effects);
+void lease_load_answer(struct lease_load *lease_load, const struct msg *msg,
+                       int64_t now_ms, struct effects *effects);
 /* Consumer: true where anything was taken; `*is_first`: of a host that was unknown. */
-bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
-                     struct effects *effects);
+bool lease_load_take(struct lease_load *lease_load, const struct msg *msg,
+                     bool *is_first, struct effects *effects);
 
 #endif

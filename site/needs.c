@@ -15,7 +15,7 @@
 #include <uthash.h>
 
 #include "sched/resreq/resreq.h"
-#include "site/parts.h"
+#include "site/facts.h"
 #include "site/resreq_config.h"
 #include "site/shapes.h"
 
@@ -36,15 +36,16 @@ struct need {
 
 struct needs {
     const struct site_config *config;
-    const struct resources *resources;
-    struct arena arena; /* of the needs */
-    uint64_t age;       /* how often they were forgotten */
+    struct facts *facts;
+    const struct resources *resources; /* of the facts */
+    struct arena arena;                /* of the needs */
+    uint64_t age;                      /* how often they were forgotten */
     struct need *by_key;
     struct resource_table *strange; /* hosts that the facts know nothing of */
     /* The pass: */
     uint64_t pass;
     struct arena *scratch;
-    const struct site *site;
+    struct reserves_pass *reserves; /* what is left of resources */
     const struct place_host *hosts;
     int n_hosts;
     int *rows;        /* by host: of the facts, or -1 - the strange one's */
@@ -57,13 +58,13 @@ struct needs {
     int n_lefts, lefts_capacity;
 };
 
-struct needs *needs_new(const struct site_config *config,
-                        const struct resources *resources)
+struct needs *needs_new(const struct site_config *config, struct facts *facts)
 {
     struct needs *needs = mem_alloc(1, sizeof(*needs));
     needs->config = config;
-    needs->resources = resources;
-    needs->strange = resource_table_new(resources);
+    needs->facts = facts;
+    needs->resources = facts_resources(facts);
+    needs->strange = resource_table_new(needs->resources);
     arena_init(&needs->arena);
     return needs;
 }
@@ -198,14 +199,14 @@ struct need *needs_find(struct needs *needs, int queue, const struct job_spec *s
 
 /* ---------------------------------------------------------------- the pass */
 
-static int row_of(const struct site *site, int host, const struct place_host *place)
+static int row_of(const struct facts *facts, int host, const struct place_host *place)
 {
-    return place->site[0] == '\0' ? host : facts_row(site->facts, place->name);
+    return place->site[0] == '\0' ? host : facts_row(facts, place->name);
 }
 
 static struct resreq_local local_host(const struct needs *needs)
 {
-    struct resource_table *table = facts_table(needs->site->facts);
+    struct resource_table *table = facts_table(needs->facts);
     int host = 0;
     while (host < needs->config->n_hosts && !needs->config->hosts[host].is_here) {
         host++;
@@ -221,8 +222,9 @@ static struct resreq_local local_host(const struct needs *needs)
     };
 }
 
-void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
-                 const struct place_host *hosts, int n_hosts)
+void needs_begin(struct needs *needs, struct arena *arena,
+                 const struct place_host *hosts, int n_hosts,
+                 struct reserves_pass *reserves)
 {
     int n_strange = 0;
     if (HASH_COUNT(needs->by_key) > NEEDS_MAX) {
@@ -233,7 +235,7 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
     }
     needs->pass++;
     needs->scratch = arena;
-    needs->site = site;
+    needs->reserves = reserves;
     needs->hosts = hosts;
     needs->n_hosts = n_hosts;
     needs->is_straight = true;
@@ -242,7 +244,7 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
     needs->n_lefts = needs->lefts_capacity = 0;
     needs->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*needs->rows));
     for (int i = 0; i < n_hosts; i++) {
-        needs->rows[i] = row_of(site, i, &hosts[i]);
+        needs->rows[i] = row_of(needs->facts, i, &hosts[i]);
         if (needs->rows[i] < 0) {
             resource_table_resize(needs->strange, n_strange + 1);
             resource_table_set_text(needs->strange, n_strange, RESOURCE_HNAME,
@@ -285,7 +287,7 @@ static bool reads_state(const struct resreq *resreq)
 
 static void set_states(struct needs *needs)
 {
-    struct resource_table *known = facts_table(needs->site->facts);
+    struct resource_table *known = facts_table(needs->facts);
     if (needs->has_state) {
         return;
     }
@@ -318,7 +320,7 @@ static const double *left_of(struct needs *needs, int id)
         needs->lefts_capacity = capacity;
     }
     struct resource_override *left = &needs->lefts[needs->n_lefts++];
-    *left = (struct resource_override){id, reserves_left(needs->site, id)};
+    *left = (struct resource_override){id, reserves_left(needs->reserves, id)};
     return left->numbers;
 }
 
@@ -362,7 +364,7 @@ static void tell_spent(const struct needs *needs,
                        const struct resource_overrides *lefts, int row,
                        struct place_reserved *spent)
 {
-    const struct resource_table *table = facts_table(needs->site->facts);
+    const struct resource_table *table = facts_table(needs->facts);
     for (int i = 0; i < lefts->n_items && spent->resource == NULL; i++) {
         int id = lefts->items[i].id;
         double total = resource_table_number(table, row, id);
@@ -402,7 +404,7 @@ static const struct place_reserved *find_spent(const struct needs *needs,
 static int *order_rows(struct needs *needs, const struct resreq *resreq,
                        const struct resource_overrides *lefts, const uint8_t *matches)
 {
-    const struct resource_table *table = facts_table(needs->site->facts);
+    const struct resource_table *table = facts_table(needs->facts);
     int n_rows = resource_table_rows(table), n_sorted = 0;
     int *rows = arena_alloc(needs->scratch, (size_t)n_rows, sizeof(*rows));
     int *places = arena_alloc(needs->scratch, (size_t)n_rows, sizeof(*places));
@@ -462,7 +464,7 @@ static const struct place_span *find_shape(const struct needs *needs,
 {
     struct shapes_hosts hosts = {.hosts = needs->hosts,
                                  .n_hosts = needs->n_hosts,
-                                 .table = facts_table(needs->site->facts),
+                                 .table = facts_table(needs->facts),
                                  .rows = needs->rows,
                                  .matches = matches};
     return shapes_show(needs->scratch, &resreq->span, &hosts);
@@ -477,7 +479,7 @@ static const struct place_filter *judge(struct needs *needs,
     if (reads_state(resreq)) {
         set_states(needs);
     }
-    const struct resource_table *table = facts_table(needs->site->facts);
+    const struct resource_table *table = facts_table(needs->facts);
     const uint8_t *known = run(needs, resreq, table, lefts);
     struct place_filter *filter = arena_alloc(needs->scratch, 1, sizeof(*filter));
     filter->matches = matches_by_host(needs, resreq, known);
@@ -543,10 +545,8 @@ static int count_usages(const struct resreq *resreq)
 }
 
 /* Of each alternative those of its rusage, or one that reserves nothing. */
-static const struct rusage_request *list_alternatives(struct needs *needs,
-                                                      const struct site *site,
-                                                      const struct resreq *resreq,
-                                                      int *n_asks)
+static const struct rusage_request *
+list_alternatives(struct needs *needs, const struct resreq *resreq, int *n_asks)
 {
     *n_asks = 0;
     for (const struct resreq *at = resreq; at != NULL; at = at->next) {
@@ -555,7 +555,8 @@ static const struct rusage_request *list_alternatives(struct needs *needs,
     struct rusage_request *asks =
         arena_alloc(needs->scratch, (size_t)*n_asks, sizeof(*asks));
     for (int i = 0; resreq != NULL; resreq = resreq->next) {
-        const struct rusage_request *own = reserves_asks(site, &resreq->rusages);
+        const struct rusage_request *own =
+            reserves_asks(needs->reserves, &resreq->rusages);
         const struct place_filter *filter = own_filter(needs, resreq);
         for (int k = 0; k < count_usages(resreq); k++, i++) {
             if (own != NULL) {
@@ -567,16 +568,17 @@ static const struct rusage_request *list_alternatives(struct needs *needs,
     return asks;
 }
 
-const struct rusage_request *needs_asks(struct needs *needs, const struct site *site,
-                                        struct need *need, int *n_asks)
+const struct rusage_request *needs_asks(struct needs *needs, struct need *need,
+                                        int *n_asks)
 {
     if (need->asks_pass != needs->pass) {
         need->asks_pass = needs->pass;
         need->n_asks = need->is_bad ? 0 : need->resreq.rusages.n_alternatives;
-        need->asks =
-            need->n_asks == 0 ? NULL : reserves_asks(site, &need->resreq.rusages);
+        need->asks = need->n_asks == 0
+                         ? NULL
+                         : reserves_asks(needs->reserves, &need->resreq.rusages);
         if (!need->is_bad && need->resreq.next != NULL) {
-            need->asks = list_alternatives(needs, site, &need->resreq, &need->n_asks);
+            need->asks = list_alternatives(needs, &need->resreq, &need->n_asks);
         }
     }
     *n_asks = need->n_asks;

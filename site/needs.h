@@ -17,12 +17,13 @@
 
 #include "sched/place/place.h"
 #include "sched/resreq/resreq.h"
+#include "site/facts.h"
+#include "site/reserves.h"
 #include "site/site.h"
 
 struct needs;
 
-struct needs *needs_new(const struct site_config *config,
-                        const struct resources *resources);
+struct needs *needs_new(const struct site_config *config, struct facts *facts);
 void needs_free(struct needs *needs);
 
 /* Judges strings before a job with them is taken, also by its queue's RESRSV_LIMIT,
@@ -37,8 +38,9 @@ bool needs_has_alternatives(struct needs *needs, struct arena *arena, int queue,
 
 /* A pass over these hosts begins: own ones as configured, then borrowed ones; that over
  * what jobs reserve has (reserves_begin). */
-void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
-                 const struct place_host *hosts, int n_hosts);
+void needs_begin(struct needs *needs, struct arena *arena,
+                 const struct place_host *hosts, int n_hosts,
+                 struct reserves_pass *reserves);
 /* What jobs of that queue with such strings need. Whoever keeps it asks for it again
  * when needs_age is another than it was. */
 struct need;
@@ -48,8 +50,8 @@ uint64_t needs_age(const struct needs *needs);
 const struct place_filter *needs_filter(struct needs *needs, struct need *need);
 /* What it reserves, as alternatives; NULL: nothing. Where requirements have
  * alternatives each has hosts of its own. */
-const struct rusage_request *needs_asks(struct needs *needs, const struct site *site,
-                                        struct need *need, int *n_asks);
+const struct rusage_request *needs_asks(struct needs *needs, struct need *need,
+                                        int *n_asks);
 
 /* How a string of a listing is read. Sections that neither select nor order are only
  * looked at: what is good for `sub` is good here. */

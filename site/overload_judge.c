@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/parts.h"
 #include "site/resreq_config.h"
 #include "site/threshold_config.h"
 
@@ -20,14 +19,16 @@ struct condition {
 enum { STOP, RESUME, CONDITIONS };
 
 struct overload_judge {
+    struct overload_judge_parts parts;
     struct arena arena, scratch; /* of the conditions; of what they have matched */
     struct condition (*conditions)[CONDITIONS]; /* by queue */
 };
 
-struct overload_judge *overload_judge_new(const struct site_config *config,
-                                          const struct resources *resources)
+struct overload_judge *overload_judge_new(const struct overload_judge_parts *parts)
 {
+    const struct site_config *config = parts->config;
     struct overload_judge *judge = mem_alloc(1, sizeof(*judge));
+    judge->parts = *parts;
     arena_init(&judge->arena);
     arena_init(&judge->scratch);
     judge->conditions = arena_alloc(&judge->arena, (size_t)config->n_queues + 1,
@@ -40,7 +41,8 @@ struct overload_judge *overload_judge_new(const struct site_config *config,
             condition->is_set = texts[k] != NULL;
             condition->n_rows = -1;
             if (condition->is_set) {
-                threshold_config_compile(&judge->arena, config, resources, texts[k],
+                threshold_config_compile(&judge->arena, config,
+                                         facts_resources(parts->facts), texts[k],
                                          &condition->resreq);
             }
         }
@@ -67,10 +69,10 @@ void overload_judge_forget(struct overload_judge *judge, int n_queues)
 }
 
 /* Any load index: a provider tells of a host also before that has told anything. */
-static bool has_load(const struct site *site, int row)
+static bool has_load(const struct overload_judge *judge, int row)
 {
-    const struct resource_table *table = facts_table(site->facts);
-    const struct resources *resources = facts_resources(site->facts);
+    const struct resource_table *table = facts_table(judge->parts.facts);
+    const struct resources *resources = facts_resources(judge->parts.facts);
     for (int id = RESOURCE_R15S; id < resources_count(resources); id++) {
         if (load_threshold_is_index(resources_at(resources, id), id) &&
             resource_table_has(table, row, id)) {
@@ -80,47 +82,50 @@ static bool has_load(const struct site *site, int row)
     return false;
 }
 
-void overload_judge_find(const struct site *site, const char *host, bool is_own,
-                         struct overload_spot *spot)
+void overload_judge_find(const struct overload_judge *judge, const char *host,
+                         bool is_own, struct overload_spot *spot)
 {
     *spot = (struct overload_spot){.host = host, .row = -1};
     if (!is_own) {
-        spot->row = facts_row(site->facts, host);
-        spot->is_new = !facts_borrowed_is_told(facts_borrowed(site->facts), host);
-        spot->is_told = !spot->is_new && has_load(site, spot->row);
-        spot->thresholds = facts_borrowed_thresholds(facts_borrowed(site->facts), host);
-        spot->told =
-            facts_borrowed_told(facts_borrowed(site->facts), host, &spot->told_row);
+        spot->row = facts_row(judge->parts.facts, host);
+        spot->is_new =
+            !facts_borrowed_is_told(facts_borrowed(judge->parts.facts), host);
+        spot->is_told = !spot->is_new && has_load(judge, spot->row);
+        spot->thresholds =
+            facts_borrowed_thresholds(facts_borrowed(judge->parts.facts), host);
+        spot->told = facts_borrowed_told(facts_borrowed(judge->parts.facts), host,
+                                         &spot->told_row);
         return;
     }
-    spot->row = host_table_find(site->hosts, host);
+    spot->row = host_table_find(judge->parts.hosts, host);
     if (spot->row >= 0) {
         spot->is_told =
-            facts_is_told(site->facts, spot->row) && has_load(site, spot->row);
-        spot->thresholds = site->config->hosts[spot->row].thresholds;
-        spot->told = facts_table(site->facts);
+            facts_is_told(judge->parts.facts, spot->row) && has_load(judge, spot->row);
+        spot->thresholds = judge->parts.config->hosts[spot->row].thresholds;
+        spot->told = facts_table(judge->parts.facts);
         spot->told_row = spot->row;
     }
 }
 
 /* ---------------------------------------------------------------- thresholds */
 
-static bool is_beyond(const struct site *site, int queue,
+static bool is_beyond(const struct overload_judge *judge, int queue,
                       const struct overload_spot *spot, enum load_threshold_kind side,
                       struct load_excess *excess)
 {
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_table(judge->parts.facts);
     return spot->is_told && spot->row >= 0 &&
            (load_thresholds_find(&spot->thresholds, spot->told, spot->told_row, side,
                                  excess) ||
-            (queue >= 0 && load_thresholds_find(&site->config->queues[queue].thresholds,
-                                                table, spot->row, side, excess)));
+            (queue >= 0 &&
+             load_thresholds_find(&judge->parts.config->queues[queue].thresholds, table,
+                                  spot->row, side, excess)));
 }
 
-bool overload_judge_bars(const struct site *site, int queue,
+bool overload_judge_bars(const struct overload_judge *judge, int queue,
                          const struct overload_spot *spot, struct load_excess *excess)
 {
-    return is_beyond(site, queue, spot, LOAD_SCHED, excess);
+    return is_beyond(judge, queue, spot, LOAD_SCHED, excess);
 }
 
 static const char *excess_text(struct arena *arena, const struct load_excess *excess,
@@ -132,14 +137,14 @@ static const char *excess_text(struct arena *arena, const struct load_excess *ex
 
 /* ---------------------------------------------------------------- conditions */
 
-static bool knows_all(const struct site *site, const struct resreq_program *program,
-                      int row)
+static bool knows_all(const struct overload_judge *judge,
+                      const struct resreq_program *program, int row)
 {
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_table(judge->parts.facts);
     for (int i = 0; i < program->n_named; i++) {
         int id = program->named[i];
         const struct resource *resource =
-            resources_at(facts_resources(site->facts), id);
+            resources_at(facts_resources(judge->parts.facts), id);
         if (load_threshold_is_index(resource, id) &&
             !resource_table_has(table, row, id)) {
             return false;
@@ -148,12 +153,11 @@ static bool knows_all(const struct site *site, const struct resreq_program *prog
     return true;
 }
 
-static bool is_met(struct overload_judge *judge, const struct site *site, int queue,
-                   int which, int row)
+static bool is_met(struct overload_judge *judge, int queue, int which, int row)
 {
     struct condition *condition = &judge->conditions[queue][which];
     const struct resreq_program *program = &condition->resreq.program;
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_table(judge->parts.facts);
     if (condition->n_rows != resource_table_rows(table)) {
         condition->n_rows = resource_table_rows(table);
         condition->matches =
@@ -161,57 +165,55 @@ static bool is_met(struct overload_judge *judge, const struct site *site, int qu
         resreq_program_run(program, table, NULL, &resreq_config_nowhere,
                            condition->matches);
     }
-    return condition->matches[row] != 0 && knows_all(site, program, row);
+    return condition->matches[row] != 0 && knows_all(judge, program, row);
 }
 
-const char *overload_judge_stop(struct overload_judge *judge, const struct site *site,
-                                struct arena *arena, int queue,
-                                const struct overload_spot *spot)
+const char *overload_judge_stop(struct overload_judge *judge, struct arena *arena,
+                                int queue, const struct overload_spot *spot)
 {
     struct load_excess excess;
-    if (is_beyond(site, queue, spot, LOAD_STOP, &excess)) {
+    if (is_beyond(judge, queue, spot, LOAD_STOP, &excess)) {
         return excess_text(arena, &excess, spot);
     }
     return queue >= 0 && spot->is_told && spot->row >= 0 &&
                    judge->conditions[queue][STOP].is_set &&
-                   is_met(judge, site, queue, STOP, spot->row)
+                   is_met(judge, queue, STOP, spot->row)
                ? arena_printf(arena, "STOP_COND of queue %s is met on %s",
-                              site->config->queues[queue].name, spot->host)
+                              judge->parts.config->queues[queue].name, spot->host)
                : NULL;
 }
 
 /* There is anything that a job there has to wait for. */
-static bool has_rules(const struct overload_judge *judge, const struct site *site,
-                      int queue, const struct overload_spot *spot)
+static bool has_rules(const struct overload_judge *judge, int queue,
+                      const struct overload_spot *spot)
 {
     return spot->thresholds.n_items > 0 ||
-           (queue >= 0 && (site->config->queues[queue].thresholds.n_items > 0 ||
+           (queue >= 0 && (judge->parts.config->queues[queue].thresholds.n_items > 0 ||
                            judge->conditions[queue][STOP].is_set ||
                            judge->conditions[queue][RESUME].is_set));
 }
 
-const char *overload_judge_hold(struct overload_judge *judge, const struct site *site,
-                                struct arena *arena, int queue,
-                                const struct overload_spot *spot)
+const char *overload_judge_hold(struct overload_judge *judge, struct arena *arena,
+                                int queue, const struct overload_spot *spot)
 {
     struct load_excess excess;
-    if (!spot->is_new && !has_rules(judge, site, queue, spot)) {
+    if (!spot->is_new && !has_rules(judge, queue, spot)) {
         return NULL;
     }
     if (!spot->is_told || spot->row < 0) {
         return arena_printf(arena, "%s does not report its load", spot->host);
     }
-    const char *stop = overload_judge_stop(judge, site, arena, queue, spot);
+    const char *stop = overload_judge_stop(judge, arena, queue, spot);
     if (stop != NULL) {
         return stop;
     }
     if (queue >= 0 && judge->conditions[queue][RESUME].is_set) {
-        return is_met(judge, site, queue, RESUME, spot->row)
+        return is_met(judge, queue, RESUME, spot->row)
                    ? NULL
                    : arena_printf(arena, "RESUME_COND of queue %s is not met on %s",
-                                  site->config->queues[queue].name, spot->host);
+                                  judge->parts.config->queues[queue].name, spot->host);
     }
-    return is_beyond(site, queue, spot, LOAD_SCHED, &excess)
+    return is_beyond(judge, queue, spot, LOAD_SCHED, &excess)
                ? excess_text(arena, &excess, spot)
                : NULL;
 }

@@ -17,9 +17,9 @@
 #include "site/job/suspend.h"
 #include "site/overload_judge.h"
 #include "site/overload_turns.h"
-#include "site/parts.h"
 
 struct overloads {
+    struct overloads_parts parts;
     struct overload_judge *judge;
     struct overload_turns *turns;
     bool is_used; /* there are thresholds, or somebody still waits for load */
@@ -30,11 +30,17 @@ struct overloads {
     uint64_t n_halted;
 };
 
-struct overloads *overloads_new(const struct site_config *config,
-                                const struct resources *resources)
+static struct overload_judge *new_judge(const struct overloads_parts *parts)
+{
+    return overload_judge_new(&(struct overload_judge_parts){
+        .config = parts->config, .facts = parts->facts, .hosts = parts->hosts});
+}
+
+struct overloads *overloads_new(const struct overloads_parts *parts)
 {
     struct overloads *overloads = mem_alloc(1, sizeof(*overloads));
-    overloads->judge = overload_judge_new(config, resources);
+    overloads->parts = *parts;
+    overloads->judge = new_judge(parts);
     overloads->turns = overload_turns_new();
     overloads->is_used = overloads->is_marked = overloads->is_told = true;
     overloads->again_ms = INT64_MAX;
@@ -51,11 +57,13 @@ void overloads_free(struct overloads *overloads)
     free(overloads);
 }
 
-void overloads_change(struct overloads *overloads, const struct site_config *config,
-                      const struct resources *resources)
+void overloads_reload(struct overloads *overloads, const struct site_config *config,
+                      struct facts *facts)
 {
+    overloads->parts.config = config;
+    overloads->parts.facts = facts;
     overload_judge_free(overloads->judge);
-    overloads->judge = overload_judge_new(config, resources);
+    overloads->judge = new_judge(&overloads->parts);
     overloads->is_used = overloads->is_marked = overloads->is_told = true;
     overloads->has_looked = false;
 }
@@ -79,14 +87,13 @@ uint64_t overloads_count(const struct overloads *overloads)
 /* ---------------------------------------------------------------- turns of hosts */
 
 /* True where the host has had its turn; who waits for the next is looked at then. */
-static bool must_wait(const struct site *site, const char *host, bool is_stop)
+static bool must_wait(struct overloads *overloads, const char *host, bool is_stop)
 {
-    struct overloads *overloads = site->overloads;
     int64_t taken_ms = overload_turns_find(overloads->turns, host, is_stop);
     if (taken_ms < 0) {
         return false;
     }
-    int64_t next_ms = taken_ms + site->config->load_interval_ms;
+    int64_t next_ms = taken_ms + overloads->parts.config->load_interval_ms;
     overloads->again_ms = next_ms < overloads->again_ms ? next_ms : overloads->again_ms;
     return true;
 }
@@ -115,10 +122,10 @@ static bool runs(const struct job *job)
 }
 
 /* Slots in which something moves, by own host: of whomever. */
-static int *count_moving(const struct site *site, struct arena *arena)
+static int *count_moving(const struct overloads *overloads, struct arena *arena)
 {
-    const struct run_table *table = runs_table(site->runs);
-    int n_hosts = host_table_count(site->hosts);
+    const struct run_table *table = runs_table(overloads->parts.runs);
+    int n_hosts = host_table_count(overloads->parts.hosts);
     int *slots = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*slots));
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
@@ -127,7 +134,7 @@ static int *count_moving(const struct site *site, struct arena *arena)
             continue;
         }
         for (int k = 0; k < run->n_hosts; k++) {
-            int host = host_table_find(site->hosts, run->hosts[k].host);
+            int host = host_table_find(overloads->parts.hosts, run->hosts[k].host);
             slots[host >= 0 ? host : n_hosts] += run->hosts[k].n_slots;
         }
     }
@@ -135,15 +142,16 @@ static int *count_moving(const struct site *site, struct arena *arena)
 }
 
 /* Other jobs run there; of a borrowed host own ones are known. */
-static bool has_others(const struct site *site, const struct job *job, int piece,
-                       const int *moving)
+static bool has_others(const struct overloads *overloads, const struct job *job,
+                       int piece, const int *moving)
 {
     const char *host = job->hosts[piece].host;
     if (is_own(job)) {
-        return moving[host_table_find(site->hosts, host)] > job->hosts[piece].n_slots;
+        return moving[host_table_find(overloads->parts.hosts, host)] >
+               job->hosts[piece].n_slots;
     }
-    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
-        const struct job *other = job_table_open_at(site->jobs, i);
+    for (int i = 0; i < job_table_count_open(overloads->parts.jobs); i++) {
+        const struct job *other = job_table_open_at(overloads->parts.jobs, i);
         for (int k = 0; other != job && other->state == JOB_RUN && k < other->n_hosts;
              k++) {
             if (strcmp(other->hosts[k].host, host) == 0) {
@@ -155,41 +163,42 @@ static bool has_others(const struct site *site, const struct job *job, int piece
 }
 
 /* Nobody is at the host, so that its only job is in nobody's way. */
-static bool is_left_alone(const struct site *site, const struct job *job, int piece,
-                          const struct overload_spot *spot, const int *moving)
+static bool is_left_alone(const struct overloads *overloads, const struct job *job,
+                          int piece, const struct overload_spot *spot,
+                          const int *moving)
 {
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_table(overloads->parts.facts);
     bool is_used = resource_table_has(table, spot->row, RESOURCE_IT) &&
                    resource_table_number(table, spot->row, RESOURCE_IT) <= 0;
-    return !is_used && !has_others(site, job, piece, moving);
+    return !is_used && !has_others(overloads, job, piece, moving);
 }
 
 /* Why it is to stand still, of the first of its hosts that may act on it; NULL: it is
  * not, or not yet. */
-static const char *stop_text(const struct site *site, struct arena *arena,
+static const char *stop_text(struct overloads *overloads, struct arena *arena,
                              const struct job *job, const int *moving)
 {
     for (int i = 0; i < job->n_hosts; i++) {
         struct overload_spot spot;
-        overload_judge_find(site, job->hosts[i].host, is_own(job), &spot);
+        overload_judge_find(overloads->judge, job->hosts[i].host, is_own(job), &spot);
         const char *why =
-            overload_judge_stop(site->overloads->judge, site, arena, job->queue, &spot);
-        if (why != NULL && !is_left_alone(site, job, i, &spot, moving) &&
-            !must_wait(site, spot.host, true)) {
+            overload_judge_stop(overloads->judge, arena, job->queue, &spot);
+        if (why != NULL && !is_left_alone(overloads, job, i, &spot, moving) &&
+            !must_wait(overloads, spot.host, true)) {
             return why;
         }
     }
     return NULL;
 }
 
-const char *overloads_hold(const struct site *site, struct arena *arena,
+const char *overloads_hold(struct overloads *overloads, struct arena *arena,
                            const struct job *job)
 {
     for (int i = 0; i < job->n_hosts; i++) {
         struct overload_spot spot;
-        overload_judge_find(site, job->hosts[i].host, is_own(job), &spot);
+        overload_judge_find(overloads->judge, job->hosts[i].host, is_own(job), &spot);
         const char *why =
-            overload_judge_hold(site->overloads->judge, site, arena, job->queue, &spot);
+            overload_judge_hold(overloads->judge, arena, job->queue, &spot);
         if (why != NULL) {
             return why;
         }
@@ -205,9 +214,9 @@ struct turn {
     int64_t at_ms; /* it started; it stands still since */
 };
 
-static int priority_of(const struct site *site, const struct job *job)
+static int priority_of(const struct overloads *overloads, const struct job *job)
 {
-    return job->queue < 0 ? 0 : site->config->queues[job->queue].priority;
+    return job->queue < 0 ? 0 : overloads->parts.config->queues[job->queue].priority;
 }
 
 /* Who is least important, then who began last. */
@@ -232,66 +241,65 @@ static int compare_still(const void *left, const void *right)
 
 /* ---------------------------------------------------------------- acting */
 
-static void suspend(struct site *site, struct job *job, const char *why, int64_t now_ms,
-                    struct effects *effects)
+static void suspend(struct overloads *overloads, struct job *job, const char *why,
+                    int64_t now_ms, struct effects *effects)
 {
-    struct overloads *overloads = site->overloads;
     job_set_overload(job, why);
     overloads->n_halted++;
     overload_turns_take(overloads->turns, job, false, now_ms);
-    suspend_or_terminate(site->life, job, HALT_LOAD, 0, now_ms, effects);
+    suspend_or_terminate(overloads->parts.life, job, HALT_LOAD, 0, now_ms, effects);
 }
 
-static void suspend_some(struct site *site, struct arena *arena, int64_t now_ms,
-                         struct effects *effects)
+static void suspend_some(struct overloads *overloads, struct arena *arena,
+                         int64_t now_ms, struct effects *effects)
 {
-    int n_open = job_table_count_open(site->jobs), n_turns = 0;
+    int n_open = job_table_count_open(overloads->parts.jobs), n_turns = 0;
     struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
     for (int i = 0; i < n_open; i++) {
-        struct job *job = job_table_open_at(site->jobs, i);
+        struct job *job = job_table_open_at(overloads->parts.jobs, i);
         if (runs(job)) {
             turns[n_turns++] =
-                (struct turn){job, priority_of(site, job), job->start_ms};
+                (struct turn){job, priority_of(overloads, job), job->start_ms};
         }
     }
     qsort(turns, (size_t)n_turns, sizeof(*turns), compare_running);
-    const int *moving = count_moving(site, arena);
+    const int *moving = count_moving(overloads, arena);
     for (int i = 0; i < n_turns; i++) {
-        const char *why = stop_text(site, arena, turns[i].job, moving);
+        const char *why = stop_text(overloads, arena, turns[i].job, moving);
         if (why != NULL) {
-            suspend(site, turns[i].job, why, now_ms, effects);
+            suspend(overloads, turns[i].job, why, now_ms, effects);
         }
     }
 }
 
 /* What stands still for another cause goes on by the same rule as who was suspended for
  * load. */
-static void join(struct site *site, struct arena *arena, struct job *job,
+static void join(struct overloads *overloads, struct arena *arena, struct job *job,
                  int64_t now_ms, struct effects *effects)
 {
     const char *why = NULL;
     for (int i = 0; i < job->n_hosts && why == NULL; i++) {
         struct overload_spot spot;
-        overload_judge_find(site, job->hosts[i].host, is_own(job), &spot);
-        why = spot.is_told ? overload_judge_hold(site->overloads->judge, site, arena,
-                                                 job->queue, &spot)
-                           : NULL;
+        overload_judge_find(overloads->judge, job->hosts[i].host, is_own(job), &spot);
+        why = spot.is_told
+                  ? overload_judge_hold(overloads->judge, arena, job->queue, &spot)
+                  : NULL;
     }
     if (why != NULL) {
         job_set_overload(job, why);
-        suspend_add_cause(site->life, job, HALT_LOAD, 0, now_ms, effects);
+        suspend_add_cause(overloads->parts.life, job, HALT_LOAD, 0, now_ms, effects);
     }
 }
 
-static void lift(struct site *site, struct arena *arena, struct job *job,
+static void lift(struct overloads *overloads, struct arena *arena, struct job *job,
                  int64_t now_ms, struct effects *effects)
 {
     bool is_free = true;
-    if (overloads_hold(site, arena, job) != NULL) {
+    if (overloads_hold(overloads, arena, job) != NULL) {
         return;
     }
     for (int i = 0; i < job->n_hosts; i++) {
-        is_free = !must_wait(site, job->hosts[i].host, false) && is_free;
+        is_free = !must_wait(overloads, job->hosts[i].host, false) && is_free;
     }
     bool goes_on = (job->halt.causes & ~HALT_LOAD) == 0;
     if (!is_free && goes_on) {
@@ -300,49 +308,50 @@ static void lift(struct site *site, struct arena *arena, struct job *job,
     job_set_overload(
         job, arena_printf(arena, "load is within its thresholds again, after %s",
                           job->overload != NULL ? job->overload : "too much of it"));
-    suspend_clear_cause(site->life, job, HALT_LOAD, now_ms, effects);
+    suspend_clear_cause(overloads->parts.life, job, HALT_LOAD, now_ms, effects);
     if (goes_on) {
-        overload_turns_take(site->overloads->turns, job, job->halt.causes != 0, now_ms);
+        overload_turns_take(overloads->turns, job, job->halt.causes != 0, now_ms);
     }
 }
 
-static void lift_some(struct site *site, struct arena *arena, int64_t now_ms,
+static void lift_some(struct overloads *overloads, struct arena *arena, int64_t now_ms,
                       struct effects *effects)
 {
-    int n_open = job_table_count_open(site->jobs), n_turns = 0;
+    int n_open = job_table_count_open(overloads->parts.jobs), n_turns = 0;
     struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
     for (int i = 0; i < n_open; i++) {
-        struct job *job = job_table_open_at(site->jobs, i);
+        struct job *job = job_table_open_at(overloads->parts.jobs, i);
         bool is_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
         if (is_open(job) && (job->halt.causes & HALT_LOAD) != 0) {
             turns[n_turns++] =
-                (struct turn){job, priority_of(site, job), job->halt.since_ms};
+                (struct turn){job, priority_of(overloads, job), job->halt.since_ms};
         } else if (is_open(job) && is_still && job->halt.causes != 0) {
-            join(site, arena, job, now_ms, effects);
+            join(overloads, arena, job, now_ms, effects);
         }
     }
     qsort(turns, (size_t)n_turns, sizeof(*turns), compare_still);
     for (int i = 0; i < n_turns; i++) {
-        lift(site, arena, turns[i].job, now_ms, effects);
+        lift(overloads, arena, turns[i].job, now_ms, effects);
     }
 }
 
 /* ---------------------------------------------------------------- time */
 
-static bool has_thresholds(const struct site *site)
+static bool has_thresholds(const struct overloads *overloads)
 {
-    return site->config->has_thresholds ||
-           facts_borrowed_has_thresholds(facts_borrowed(site->facts));
+    return overloads->parts.config->has_thresholds ||
+           facts_borrowed_has_thresholds(facts_borrowed(overloads->parts.facts));
 }
 
 /* Load says nothing here, and never did to anybody who still waits. */
-static bool is_idle(const struct site *site)
+static bool is_idle(const struct overloads *overloads)
 {
-    if (has_thresholds(site)) {
+    if (has_thresholds(overloads)) {
         return false;
     }
-    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
-        if ((job_table_open_at(site->jobs, i)->halt.causes & HALT_LOAD) != 0) {
+    for (int i = 0; i < job_table_count_open(overloads->parts.jobs); i++) {
+        if ((job_table_open_at(overloads->parts.jobs, i)->halt.causes & HALT_LOAD) !=
+            0) {
             return false;
         }
     }
@@ -357,15 +366,15 @@ static int64_t next_ms(const struct overloads *overloads)
                                                                  : overloads->again_ms;
 }
 
-int64_t overloads_wake_ms(const struct site *site, int64_t now_ms)
+int64_t overloads_wake_ms(const struct overloads *overloads, int64_t now_ms)
 {
-    int64_t wake_ms = next_ms(site->overloads);
+    int64_t wake_ms = next_ms(overloads);
     return wake_ms < now_ms ? now_ms : wake_ms;
 }
 
-void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
+void overloads_tick(struct overloads *overloads, int64_t now_ms,
+                    struct effects *effects)
 {
-    struct overloads *overloads = site->overloads;
     struct arena arena;
     if (now_ms < next_ms(overloads)) {
         return;
@@ -375,39 +384,41 @@ void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
     overloads->has_looked = true;
     overloads->looked_ms = now_ms;
     overloads->again_ms = INT64_MAX;
-    overloads->is_used = !is_idle(site);
+    overloads->is_used = !is_idle(overloads);
     if (!overloads->is_used) {
         return;
     }
     arena_init(&arena);
-    overload_judge_forget(overloads->judge, site->config->n_queues);
-    overload_turns_forget(overloads->turns, now_ms - site->config->load_interval_ms);
-    suspend_some(site, &arena, now_ms, effects);
-    lift_some(site, &arena, now_ms, effects);
+    overload_judge_forget(overloads->judge, overloads->parts.config->n_queues);
+    overload_turns_forget(overloads->turns,
+                          now_ms - overloads->parts.config->load_interval_ms);
+    suspend_some(overloads, &arena, now_ms, effects);
+    lift_some(overloads, &arena, now_ms, effects);
     arena_release(&arena);
     if (is_told) {
-        pass_request_set(&site->pass_request);
+        pass_request_set(overloads->parts.pass_request);
     }
 }
 
 /* ---------------------------------------------------------------- starts */
 
-bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
+bool overloads_is_busy(const struct overloads *overloads, const char *host, bool is_own,
                        struct load_excess *excess)
 {
     struct overload_spot spot;
-    overload_judge_find(site, host, is_own, &spot);
-    return overload_judge_bars(site, -1, &spot, excess);
+    overload_judge_find(overloads->judge, host, is_own, &spot);
+    return overload_judge_bars(overloads->judge, -1, &spot, excess);
 }
 
-unsigned overloads_sides(const struct site *site, int host)
+unsigned overloads_sides(const struct overloads *overloads, int host)
 {
-    const struct load_thresholds *thresholds = &site->config->hosts[host].thresholds;
+    const struct load_thresholds *thresholds =
+        &overloads->parts.config->hosts[host].thresholds;
     struct load_excess excess;
     unsigned sides = 0;
     for (int i = 0; i < LOAD_THRESHOLD_KINDS && thresholds->n_items > 0; i++) {
         bool is_beyond =
-            load_thresholds_find(thresholds, facts_table(site->facts), host,
+            load_thresholds_find(thresholds, facts_table(overloads->parts.facts), host,
                                  (enum load_threshold_kind)i, &excess);
         sides |= is_beyond ? 1U << i : 0;
     }
@@ -415,7 +426,7 @@ unsigned overloads_sides(const struct site *site, int host)
 }
 
 /* By host, of a queue's jobs; NULL: none is beyond. */
-static const struct load_excess *show_queue(const struct site *site,
+static const struct load_excess *show_queue(const struct overloads *overloads,
                                             struct arena *arena, int queue,
                                             const struct overload_spot *spots,
                                             int n_hosts)
@@ -423,18 +434,19 @@ static const struct load_excess *show_queue(const struct site *site,
     struct load_excess *found = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*found));
     bool has_any = false;
     for (int i = 0; i < n_hosts; i++) {
-        has_any = overload_judge_bars(site, queue, &spots[i], &found[i]) || has_any;
+        has_any = overload_judge_bars(overloads->judge, queue, &spots[i], &found[i]) ||
+                  has_any;
     }
     return has_any ? found : NULL;
 }
 
-const struct load_excess *const *overloads_show(const struct site *site,
+const struct load_excess *const *overloads_show(const struct overloads *overloads,
                                                 struct arena *arena,
                                                 const struct place_host *hosts,
                                                 int n_hosts)
 {
-    const struct site_config *config = site->config;
-    if (!has_thresholds(site)) {
+    const struct site_config *config = overloads->parts.config;
+    if (!has_thresholds(overloads)) {
         return NULL;
     }
     const struct load_excess **by_queue =
@@ -442,12 +454,14 @@ const struct load_excess *const *overloads_show(const struct site *site,
     struct overload_spot *spots =
         arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*spots));
     for (int i = 0; i < n_hosts; i++) {
-        overload_judge_find(site, hosts[i].name, hosts[i].lease[0] == '\0', &spots[i]);
+        overload_judge_find(overloads->judge, hosts[i].name, hosts[i].lease[0] == '\0',
+                            &spots[i]);
     }
-    const struct load_excess *of_hosts = show_queue(site, arena, -1, spots, n_hosts);
+    const struct load_excess *of_hosts =
+        show_queue(overloads, arena, -1, spots, n_hosts);
     for (int i = 0; i < config->n_queues; i++) {
         by_queue[i] = config->queues[i].thresholds.n_items > 0
-                          ? show_queue(site, arena, i, spots, n_hosts)
+                          ? show_queue(overloads, arena, i, spots, n_hosts)
                           : of_hosts;
     }
     return by_queue;

@@ -22,7 +22,7 @@
  * still is its own site's word, which is told the host's thresholds along with its
  * load. Of jobs on a borrowed host only own ones are known.
  *
- * Units: milliseconds. Ownership: config, resources are borrowed. What was done last to
+ * Units: milliseconds. Ownership: the parts are borrowed. What was done last to
  * a host is in memory only. Source: LSF's load thresholds; ADR 0030, 0039.
  * Layer: site. */
 #ifndef SUBLET_SITE_OVERLOADS_H
@@ -30,7 +30,12 @@
 
 #include "model/effect.h"
 #include "sched/place/place.h"
+#include "site/facts.h"
 #include "site/job/job.h"
+#include "site/job/lifecycle.h"
+#include "site/pass_request.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 #include "site/site.h"
 
 enum {
@@ -38,20 +43,30 @@ enum {
 }; /* looks are this far apart: hosts tell at any time */
 
 struct overloads;
-struct overloads *overloads_new(const struct site_config *config,
-                                const struct resources *resources);
+struct overloads_parts {
+    const struct site_config *config;
+    struct facts *facts;
+    const struct host_table *hosts;
+    const struct job_table *jobs;
+    const struct runs *runs;
+    struct lifecycle *life;
+    struct pass_request *pass_request;
+};
+
+struct overloads *overloads_new(const struct overloads_parts *parts);
 void overloads_free(struct overloads *overloads);
 /* Another configuration, another catalogue. */
-void overloads_change(struct overloads *overloads, const struct site_config *config,
-                      const struct resources *resources);
+void overloads_reload(struct overloads *overloads, const struct site_config *config,
+                      struct facts *facts);
 
 /* Load, or who runs where, is another: it is looked at again. `is_told`: a host has
  * told its load, so that jobs that wait for it are looked at too. */
 void overloads_mark(struct overloads *overloads, bool is_told);
 /* A borrowed host has thresholds: load counts here, whatever is configured. */
 void overloads_use(struct overloads *overloads);
-void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects);
-int64_t overloads_wake_ms(const struct site *site, int64_t now_ms);
+void overloads_tick(struct overloads *overloads, int64_t now_ms,
+                    struct effects *effects);
+int64_t overloads_wake_ms(const struct overloads *overloads, int64_t now_ms);
 /* The job has found slots, and goes on. */
 void overloads_begin(struct overloads *overloads, const struct job *job,
                      int64_t now_ms);
@@ -59,18 +74,18 @@ void overloads_begin(struct overloads *overloads, const struct job *job,
 uint64_t overloads_count(const struct overloads *overloads);
 
 /* What a job that stands still waits for of its hosts' load, or NULL. */
-const char *overloads_hold(const struct site *site, struct arena *arena,
+const char *overloads_hold(struct overloads *overloads, struct arena *arena,
                            const struct job *job);
 
 /* Of a pass: by queue and host what stands against a start there. NULL: nothing. */
-const struct load_excess *const *overloads_show(const struct site *site,
+const struct load_excess *const *overloads_show(const struct overloads *overloads,
                                                 struct arena *arena,
                                                 const struct place_host *hosts,
                                                 int n_hosts);
 /* The host, own or borrowed, is beyond loadSched of its own. */
-bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
+bool overloads_is_busy(const struct overloads *overloads, const char *host, bool is_own,
                        struct load_excess *excess);
 /* Of an own host: which sides of its thresholds it is beyond, as bits. */
-unsigned overloads_sides(const struct site *site, int host);
+unsigned overloads_sides(const struct overloads *overloads, int host);
 
 #endif

@@ -44,6 +44,7 @@ struct site {
     struct limits *limits;
     struct shares *shares;
     struct reserves *reserves; /* of its open jobs */
+    struct reserves_sources reserves_sources;
     struct job_table *jobs;
     struct queue_table *queues;
     struct host_table *hosts;
@@ -82,5 +83,9 @@ struct site {
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
     struct msg_pass_times pass_times;
 };
+
+/* The scheduler gets the parts as they are now: at the start, and after another
+ * configuration. */
+void site_connect_scheduler(struct site *site);
 
 #endif

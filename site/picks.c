@@ -7,7 +7,6 @@
 
 #include "model/dup.h"
 #include "provider/export/export_shared.h"
-#include "site/parts.h"
 #include "site/resreq_config.h"
 
 /* What is on record. */
@@ -16,6 +15,7 @@ struct pick {
 };
 
 struct picks {
+    struct picks_parts parts;
     struct pick *items;
     int count, capacity;
     struct arena arena; /* of the plan */
@@ -25,12 +25,20 @@ struct picks {
     bool has_news;   /* a host has told since it was last looked at */
 };
 
-struct picks *picks_new(void)
+struct picks *picks_new(const struct picks_parts *parts)
 {
     struct picks *picks = mem_alloc(1, sizeof(*picks));
+    picks->parts = *parts;
     arena_init(&picks->arena);
     picks->wait_ms = INT64_MAX;
     return picks;
+}
+
+void picks_reload(struct picks *picks, const struct site_config *config,
+                  struct facts *facts)
+{
+    picks->parts.config = config;
+    picks->parts.facts = facts;
 }
 
 static void release_pick(struct pick *pick)
@@ -122,17 +130,18 @@ static void drop_old(struct picks *picks, const struct export_plan *plan,
 /* ---------------------------------------------------------------- the plan */
 
 /* By host: what this policy could have: slots, and nobody else exports it. */
-static uint8_t *list_free(const struct site *site, struct arena *arena)
+static uint8_t *list_free(const struct picks *picks, struct arena *arena)
 {
-    const struct export_plan *plan = &site->picks->plan;
-    int n_hosts = site->config->n_hosts;
+    const struct export_plan *plan = &picks->plan;
+    int n_hosts = picks->parts.config->n_hosts;
     uint8_t *are_free = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*are_free));
     for (int i = 0; i < n_hosts; i++) {
-        are_free[i] = site->config->hosts[i].max > 0;
+        are_free[i] = picks->parts.config->hosts[i].max > 0;
     }
     for (int i = 0; i < plan->n_leases; i++) {
         for (int k = 0; k < plan->leases[i].n_hosts; k++) {
-            int host = host_table_find(site->hosts, plan->leases[i].hosts[k].host);
+            int host =
+                host_table_find(picks->parts.hosts, plan->leases[i].hosts[k].host);
             if (host >= 0) {
                 are_free[host] = 0;
             }
@@ -142,20 +151,19 @@ static uint8_t *list_free(const struct site *site, struct arena *arena)
 }
 
 /* The policy gets the hosts that are on record for it, in file order. */
-static void give(const struct site *site, const struct export_late *late,
+static void give(struct picks *picks, const struct export_late *late,
                  const struct pick *pick)
 {
-    struct picks *picks = site->picks;
     struct arena *arena = &picks->arena;
-    const struct site_config *config = site->config;
+    const struct site_config *config = picks->parts.config;
     size_t n_max = (size_t)config->n_hosts + 1;
     struct conf_words words = conf_words(arena, pick->hosts);
-    const uint8_t *are_free = list_free(site, arena);
+    const uint8_t *are_free = list_free(picks, arena);
     uint8_t *are_picked = arena_alloc(arena, n_max, sizeof(*are_picked));
     struct export_host *hosts = arena_alloc(arena, n_max, sizeof(*hosts));
     int n_hosts = 0;
     for (int i = 0; i < words.count; i++) {
-        int host = host_table_find(site->hosts, words.words[i]);
+        int host = host_table_find(picks->parts.hosts, words.words[i]);
         if (host >= 0) {
             are_picked[host] = are_free[host];
         }
@@ -170,10 +178,9 @@ static void give(const struct site *site, const struct export_late *late,
 }
 
 /* The configuration's plan with what is on record. True where a policy is open. */
-static bool make_plan(struct site *site)
+static bool make_plan(struct picks *picks)
 {
-    struct picks *picks = site->picks;
-    const struct export_plan *from = &site->config->exports;
+    const struct export_plan *from = &picks->parts.config->exports;
     size_t size = (size_t)from->n_leases * sizeof(*from->leases);
     bool is_open = false;
     picks->plan = *from;
@@ -182,7 +189,7 @@ static bool make_plan(struct site *site)
     for (int i = 0; i < from->n_late; i++) {
         const struct pick *pick = find_pick(picks, &from->late[i]);
         if (pick != NULL) {
-            give(site, &from->late[i], pick);
+            give(picks, &from->late[i], pick);
         }
         is_open = is_open || pick == NULL;
     }
@@ -192,22 +199,20 @@ static bool make_plan(struct site *site)
 }
 
 /* The provider's plan is another one from here on. True where a policy is open. */
-static bool export_all(struct site *site, int64_t now_ms, struct effects *effects)
+static bool export_all(struct picks *picks, int64_t now_ms, struct effects *effects)
 {
-    struct picks *picks = site->picks;
     struct arena before = picks->arena;
     arena_init(&picks->arena);
-    bool is_open = make_plan(site);
-    provider_export(site->provider, &picks->plan, now_ms, effects);
+    bool is_open = make_plan(picks);
+    provider_export(picks->parts.provider, &picks->plan, now_ms, effects);
     arena_release(&before);
     return is_open;
 }
 
-void picks_begin(struct site *site, int64_t now_ms, struct effects *effects)
+void picks_begin(struct picks *picks, int64_t now_ms, struct effects *effects)
 {
-    struct picks *picks = site->picks;
-    drop_old(picks, &site->config->exports, effects);
-    picks->is_open = export_all(site, now_ms, effects);
+    drop_old(picks, &picks->parts.config->exports, effects);
+    picks->is_open = export_all(picks, now_ms, effects);
     picks->wait_ms = picks->is_open ? now_ms + PICKS_WAIT_MS : INT64_MAX;
     picks->has_news = false;
     if (picks->is_open) {
@@ -220,12 +225,12 @@ void picks_begin(struct site *site, int64_t now_ms, struct effects *effects)
 /* ---------------------------------------------------------------- picking */
 
 /* The host has told all of the loads that the selection names. */
-static bool has_told(const struct site *site, int host,
+static bool has_told(const struct picks *picks, int host,
                      const struct resreq_program *program)
 {
-    const struct resource_table *table = facts_table(site->facts);
-    const struct resources *resources = facts_resources(site->facts);
-    bool is_told = facts_is_told(site->facts, host);
+    const struct resource_table *table = facts_table(picks->parts.facts);
+    const struct resources *resources = facts_resources(picks->parts.facts);
+    bool is_told = facts_is_told(picks->parts.facts, host);
     for (int i = 0; i < program->n_named && is_told; i++) {
         int id = program->named[i];
         is_told = resources_at(resources, id)->interval_ms == 0 ||
@@ -235,59 +240,62 @@ static bool has_told(const struct site *site, int host,
 }
 
 /* What only the site knows of its hosts. */
-static void set_state(const struct site *site, int host)
+static void set_state(struct picks *picks, int host)
 {
-    struct resource_table *table = facts_table(site->facts);
-    int own, consumers, max = host_table_max(site->hosts, host);
-    run_table_used_slots(runs_table(site->runs), host, &own, &consumers);
+    struct resource_table *table = facts_table(picks->parts.facts);
+    int own, consumers, max = host_table_max(picks->parts.hosts, host);
+    run_table_used_slots(runs_table(picks->parts.runs), host, &own, &consumers);
     int n_free = max > own + consumers ? max - own - consumers : 0;
     resource_table_set_number(table, host, RESOURCE_SLOTS, n_free);
     resource_table_set_number(table, host, RESOURCE_MAXSLOTS, max);
     resource_table_set_text(table, host, RESOURCE_STATUS,
-                            host_table_is_ready(site->hosts, host) ? "ok" : "unavail");
+                            host_table_is_ready(picks->parts.hosts, host) ? "ok"
+                                                                          : "unavail");
 }
 
 /* What the selection means, by host; false: some of those that could be picked have to
  * tell first. */
-static bool match(const struct site *site, const struct export_late *late,
+static bool match(struct picks *picks, const struct export_late *late,
                   struct arena *arena, bool is_late, uint8_t *matches)
 {
-    struct resreq_rules rules =
-        resreq_config_select_rules(site->config, facts_resources(site->facts));
+    struct resreq_rules rules = resreq_config_select_rules(
+        picks->parts.config, facts_resources(picks->parts.facts));
     struct resreq_strings from = {.queue = late->select};
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
     struct resreq resreq;
-    const uint8_t *are_free = list_free(site, arena);
+    const uint8_t *are_free = list_free(picks, arena);
     if (resreq_compile(arena, &rules, &from, &resreq, &notes, &fault) != 0) {
         return false; /* the configuration has been judged by the same rules */
     }
-    for (int i = 0; i < site->config->n_hosts; i++) {
-        set_state(site, i);
-        if (!is_late && are_free[i] && !has_told(site, i, &resreq.program)) {
+    for (int i = 0; i < picks->parts.config->n_hosts; i++) {
+        set_state(picks, i);
+        if (!is_late && are_free[i] && !has_told(picks, i, &resreq.program)) {
             return false;
         }
     }
-    resreq_program_run(&resreq.program, facts_table(site->facts), NULL,
+    resreq_program_run(&resreq.program, facts_table(picks->parts.facts), NULL,
                        &resreq_config_nowhere, matches);
-    for (int i = 0; i < site->config->n_hosts; i++) {
+    for (int i = 0; i < picks->parts.config->n_hosts; i++) {
         const char *type =
-            resource_table_text(facts_table(site->facts), i, RESOURCE_TYPE);
-        matches[i] = matches[i] && are_free[i] && facts_is_told(site->facts, i) &&
+            resource_table_text(facts_table(picks->parts.facts), i, RESOURCE_TYPE);
+        matches[i] = matches[i] && are_free[i] &&
+                     facts_is_told(picks->parts.facts, i) &&
                      !export_lacks_swap(late->spaces, type);
     }
     return true;
 }
 
 /* The first NHOSTS that match, as they go on record. */
-static const char *first_of(const struct site *site, const struct export_late *late,
+static const char *first_of(const struct picks *picks, const struct export_late *late,
                             struct arena *arena, const uint8_t *matches)
 {
     size_t size = 1;
     int last = -1, n_hosts = 0;
-    for (int i = 0; i < site->config->n_hosts && n_hosts < late->n_hosts_max; i++) {
+    for (int i = 0; i < picks->parts.config->n_hosts && n_hosts < late->n_hosts_max;
+         i++) {
         if (matches[i]) {
-            size += strlen(site->config->hosts[i].name) + 1;
+            size += strlen(picks->parts.config->hosts[i].name) + 1;
             last = i;
             n_hosts++;
         }
@@ -295,7 +303,7 @@ static const char *first_of(const struct site *site, const struct export_late *l
     char *text = arena_alloc(arena, size, 1), *at = text;
     for (int i = 0; i <= last; i++) {
         if (matches[i]) {
-            const char *name = site->config->hosts[i].name;
+            const char *name = picks->parts.config->hosts[i].name;
             size_t length = strlen(name);
             memcpy(at, name, length);
             at[length] = ' ';
@@ -309,17 +317,16 @@ static const char *first_of(const struct site *site, const struct export_late *l
 }
 
 /* True where hosts were found. */
-static bool pick(struct site *site, const struct export_late *late, bool is_late,
+static bool pick(struct picks *picks, const struct export_late *late, bool is_late,
                  struct effects *effects)
 {
-    struct picks *picks = site->picks;
     struct arena *arena = &effects->arena;
-    size_t n_rows = (size_t)resource_table_rows(facts_table(site->facts));
+    size_t n_rows = (size_t)resource_table_rows(facts_table(picks->parts.facts));
     uint8_t *matches = arena_alloc(arena, n_rows + 1, sizeof(*matches));
-    if (!match(site, late, arena, is_late, matches)) {
+    if (!match(picks, late, arena, is_late, matches)) {
         return false;
     }
-    const char *hosts = first_of(site, late, arena, matches);
+    const char *hosts = first_of(picks, late, arena, matches);
     if (hosts[0] == '\0') {
         return false;
     }
@@ -347,10 +354,9 @@ void picks_mark(struct picks *picks)
     picks->has_news = picks->is_open;
 }
 
-void picks_tick(struct site *site, int64_t now_ms, struct effects *effects)
+void picks_tick(struct picks *picks, int64_t now_ms, struct effects *effects)
 {
-    struct picks *picks = site->picks;
-    const struct export_plan *from = &site->config->exports;
+    const struct export_plan *from = &picks->parts.config->exports;
     bool is_due = picks->wait_ms <= now_ms;
     if (!picks->is_open || (!picks->has_news && !is_due)) {
         return;
@@ -359,9 +365,9 @@ void picks_tick(struct site *site, int64_t now_ms, struct effects *effects)
     picks->has_news = false;
     for (int i = 0; i < from->n_late; i++) {
         if (find_pick(picks, &from->late[i]) == NULL &&
-            pick(site, &from->late[i], is_late, effects)) {
-            picks->is_open = export_all(site, now_ms, effects);
-            pass_request_set(&site->pass_request);
+            pick(picks, &from->late[i], is_late, effects)) {
+            picks->is_open = export_all(picks, now_ms, effects);
+            pass_request_set(picks->parts.pass_request);
         }
     }
     if (is_late || !picks->is_open) {

@@ -22,23 +22,37 @@
 #include "model/effect.h"
 #include "model/row.h"
 #include "provider/export/export.h"
-
-struct site;
+#include "provider/provider.h"
+#include "site/facts.h"
+#include "site/pass_request.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 
 enum { PICKS_WAIT_MS = 60000 }; /* a sublet-host tells each 15 s; an elim may be slow */
 
 struct picks;
-struct picks *picks_new(void);
+struct picks_parts {
+    const struct site_config *config;
+    struct facts *facts;
+    const struct host_table *hosts;
+    const struct runs *runs;
+    struct provider *provider;
+    struct pass_request *pass_request;
+};
+struct picks *picks_new(const struct picks_parts *parts);
 void picks_free(struct picks *picks);
 void picks_load(struct picks *picks, const struct row_pick *row);
 
+/* Another configuration; picks_begin follows. */
+void picks_reload(struct picks *picks, const struct site_config *config,
+                  struct facts *facts);
 /* The configuration is another one, or the site starts: the provider gets the plan. */
-void picks_begin(struct site *site, int64_t now_ms, struct effects *effects);
+void picks_begin(struct picks *picks, int64_t now_ms, struct effects *effects);
 /* The leases of policies that wait, one for each consumer; NULL behind the last. */
 const struct export_lease *picks_open(const struct picks *picks, int index);
 /* A host has told of itself. */
 void picks_mark(struct picks *picks);
-void picks_tick(struct site *site, int64_t now_ms, struct effects *effects);
+void picks_tick(struct picks *picks, int64_t now_ms, struct effects *effects);
 int64_t picks_wake_ms(const struct picks *picks);
 
 #endif

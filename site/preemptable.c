@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/capacity.h"
 #include "site/job/run_limit.h"
-#include "site/parts.h"
-#include "site/slot_reserves.h"
+#include "site/preempts.h"
 
 /* Where the first host of a running job stood in the last list: looked at first there
  * in the next, as thousands run on where they did. */
@@ -50,25 +50,24 @@ bool preemptable_is(const struct job *job)
            job->is_decided;
 }
 
-static bool is_at(const struct site *site, const struct job *job, int place)
+static bool is_at(const struct host_table *own, const struct job *job, int place)
 {
-    return job->lease[0] == '\0' && place >= 0 &&
-           place < host_table_count(site->hosts) &&
-           strcmp(host_table_name(site->hosts, place), job->hosts[0].host) == 0;
+    return job->lease[0] == '\0' && place >= 0 && place < host_table_count(own) &&
+           strcmp(host_table_name(own, place), job->hosts[0].host) == 0;
 }
 
 /* Host by host; `hint`: where the first may stand, if it is one of the site's own; -1
  * unknown. True where all are in the snapshot. */
-static bool show_pieces(const struct site *site, const struct place_snapshot *snapshot,
-                        const struct job *job, int hint, struct preempt_piece *pieces)
+static bool show_pieces(const struct host_table *own,
+                        const struct place_snapshot *snapshot, const struct job *job,
+                        int hint, struct preempt_piece *pieces)
 {
     bool has_all = true;
     for (int i = 0; i < job->n_hosts; i++) {
-        int place =
-            i == 0 && is_at(site, job, hint)
-                ? hint
-                : capacity_find_host(site->hosts, snapshot->hosts, snapshot->n_hosts,
-                                     job->lease, job->hosts[i].host);
+        int place = i == 0 && is_at(own, job, hint)
+                        ? hint
+                        : capacity_find_host(own, snapshot->hosts, snapshot->n_hosts,
+                                             job->lease, job->hosts[i].host);
         pieces[i] = (struct preempt_piece){place, job->hosts[i].n_slots};
         has_all = has_all && place >= 0;
     }
@@ -76,7 +75,8 @@ static bool show_pieces(const struct site *site, const struct place_snapshot *sn
 }
 
 /* `first`: room for its pieces, if it has one. */
-static struct preempt_job show_job(struct site *site, struct arena *arena,
+static struct preempt_job show_job(const struct preempts_parts *from,
+                                   struct reserves_pass *reserves, struct arena *arena,
                                    const struct place_snapshot *snapshot,
                                    const struct job *job, int hint,
                                    struct preempt_piece *first, int64_t now_ms)
@@ -84,9 +84,9 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
     struct preempt_piece *pieces =
         job->n_hosts <= 1 ? first
                           : arena_alloc(arena, (size_t)job->n_hosts, sizeof(*pieces));
-    bool has_all = show_pieces(site, snapshot, job, hint, pieces);
+    bool has_all = show_pieces(from->hosts, snapshot, job, hint, pieces);
     const struct rusage_amount *parts = NULL;
-    int n_parts = job->ledger != NULL ? reserves_to_give(site, job, &parts) : 0;
+    int n_parts = job->ledger != NULL ? reserves_to_give(reserves, job, &parts) : 0;
     return (struct preempt_job){
         .releases = parts,
         .n_releases = n_parts,
@@ -103,10 +103,10 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
             job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
         .ran_ms = job_ran_ms(job, now_ms),
         .suspended_ms = job->halt.total_ms,
-        .run_limit_ms = run_limit_ms(job, site->now_ms),
+        .run_limit_ms = run_limit_ms(job, now_ms),
         .n_preempted = job->halt.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
-        .protection = preempt_policy_protection(&site->config->preempt, arena,
+        .protection = preempt_policy_protection(&from->config->preempt, arena,
                                                 job->queue, job->spec->app),
     };
 }
@@ -145,19 +145,19 @@ static void keep_seats(struct preemptable *preemptable, int n_seats)
 }
 
 /* Open jobs stand by attempt, as the seats do. */
-const struct preempt_job *preemptable_show(struct preemptable *preemptable,
-                                           struct site *site, struct arena *arena,
-                                           const struct place_snapshot *snapshot,
-                                           int64_t now_ms, int *n_jobs)
+const struct preempt_job *
+preemptable_show(struct preemptable *preemptable, const struct preempts_parts *parts,
+                 struct reserves_pass *reserves, struct arena *arena,
+                 const struct place_snapshot *snapshot, int64_t now_ms, int *n_jobs)
 {
-    int n_open = job_table_count_open(site->jobs), next = 0, n = 0;
+    int n_open = job_table_count_open(parts->jobs), next = 0, n = 0;
     make_room(preemptable, n_open + 1);
     struct preempt_job *jobs = preemptable->jobs;
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = job_table_open_at(site->jobs, i);
+        const struct job *job = job_table_open_at(parts->jobs, i);
         if (preemptable_is(job)) {
             int hint = last_place(preemptable, job->attempt, &next);
-            jobs[n] = show_job(site, arena, snapshot, job, hint,
+            jobs[n] = show_job(parts, reserves, arena, snapshot, job, hint,
                                &preemptable->firsts[n], now_ms);
             int place = job->n_hosts > 0 ? jobs[n].pieces[0].host : -1;
             preemptable->next[n++] = (struct seat){job->attempt, place};

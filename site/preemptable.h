@@ -13,7 +13,8 @@
 #include "sched/preempt/preempt.h"
 #include "site/job/job.h"
 
-struct site;
+struct preempts_parts;
+struct reserves_pass;
 struct preemptable;
 struct preemptable *preemptable_new(void);
 void preemptable_free(struct preemptable *preemptable); /* NULL is fine */
@@ -21,9 +22,9 @@ void preemptable_free(struct preemptable *preemptable); /* NULL is fine */
 /* It runs, and nothing about the job itself keeps it from being suspended. */
 bool preemptable_is(const struct job *job);
 /* All of those. One that has a host which is gone from the snapshot has no pieces. */
-const struct preempt_job *preemptable_show(struct preemptable *preemptable,
-                                           struct site *site, struct arena *arena,
-                                           const struct place_snapshot *snapshot,
-                                           int64_t now_ms, int *n_jobs);
+const struct preempt_job *
+preemptable_show(struct preemptable *preemptable, const struct preempts_parts *parts,
+                 struct reserves_pass *reserves, struct arena *arena,
+                 const struct place_snapshot *snapshot, int64_t now_ms, int *n_jobs);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "model/dup.h"
 #include "model/job_id.h"
+#include "site/capacity.h"
 #include "site/job/attempt.h"
 #include "site/job/job_dispatch.h"
 #include "site/job/suspend.h"
-#include "site/parts.h"
 #include "site/preemptable.h"
 
 /* Jobs that begin to preempt in one tick: a site must answer its hosts in between, and
@@ -29,6 +29,7 @@ struct claim {
 };
 
 struct preempts {
+    struct preempts_parts parts;
     struct claim *claims; /* in the order in which they were made */
     int n_claims, capacity;
     struct preemptable *preemptable;
@@ -37,12 +38,20 @@ struct preempts {
     uint64_t n_preempted;
 };
 
-struct preempts *preempts_new(void)
+struct preempts *preempts_new(const struct preempts_parts *parts)
 {
     struct preempts *preempts = mem_alloc(1, sizeof(*preempts));
+    preempts->parts = *parts;
     preempts->preemptable = preemptable_new();
     preempts->guard_ms = preempts->give_up_ms = INT64_MAX;
     return preempts;
+}
+
+void preempts_reload(struct preempts *preempts, const struct site_config *config,
+                     struct limits *limits)
+{
+    preempts->parts.config = config;
+    preempts->parts.limits = limits;
 }
 
 static void claim_release(struct claim *claim)
@@ -89,21 +98,21 @@ static int left_on(const struct place_host *host, bool is_exclusive)
 }
 
 /* It waits in line, and nothing but slots stands against it. */
-static struct job *claimant(const struct site *site, const struct claim *claim,
-                            int64_t now_ms)
+static struct job *claimant(const struct preempts *preempts, const struct claim *claim,
+                            int64_t now_ms, int64_t local_ms)
 {
-    struct job *job = job_table_find(site->jobs, claim->job);
+    struct job *job = job_table_find(preempts->parts.jobs, claim->job);
     bool is_waiting = job != NULL && job->line != NULL && job->queue >= 0;
-    bool is_late = now_ms - claim->since_ms >= site->config->preempt.wait_ms;
+    bool is_late = now_ms - claim->since_ms >= preempts->parts.config->preempt.wait_ms;
     return is_waiting && !is_late && job_array_room(job) > 0 &&
-                   queue_table_veto(site->queues, job->queue,
-                                    now_ms + site->utc_offset_ms) == REASON_NEW
+                   queue_table_veto(preempts->parts.queues, job->queue, local_ms) ==
+                       REASON_NEW
                ? job
                : NULL;
 }
 
 /* Most are where they were in the last pass. */
-static void find_places(const struct site *site, const struct claim *claim,
+static void find_places(const struct preempts *preempts, const struct claim *claim,
                         const struct place_host *hosts, int n_hosts)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
@@ -111,7 +120,7 @@ static void find_places(const struct site *site, const struct claim *claim,
         if (place < 0 || place >= n_hosts ||
             strcmp(hosts[place].name, claim->hosts[i].host) != 0 ||
             strcmp(hosts[place].lease, claim->lease) != 0) {
-            claim->places[i] = capacity_find_host(site->hosts, hosts, n_hosts,
+            claim->places[i] = capacity_find_host(preempts->parts.hosts, hosts, n_hosts,
                                                   claim->lease, claim->hosts[i].host);
         }
     }
@@ -130,10 +139,10 @@ static bool is_free(const struct claim *claim, const struct place_host *hosts,
 }
 
 /* Limits may have filled up meanwhile. */
-static bool is_allowed(const struct site *site, const struct job *job,
+static bool is_allowed(const struct preempts *preempts, const struct job *job,
                        const struct claim *claim, const struct place_host *hosts)
 {
-    struct limits_tentative *draft = limits_tentative_new(site->limits);
+    struct limits_tentative *draft = limits_tentative_new(preempts->parts.limits);
     const struct limit *limit;
     bool may = limits_slots_left(draft, job->class, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
@@ -165,7 +174,7 @@ static void use_slots(const struct claim *claim, struct place_host *hosts,
     }
 }
 
-static void start(struct site *site, struct job *job, const struct claim *claim,
+static void start(struct preempts *preempts, struct job *job, const struct claim *claim,
                   int64_t now_ms, struct effects *effects)
 {
     struct place_start start = {
@@ -179,56 +188,60 @@ static void start(struct site *site, struct job *job, const struct claim *claim,
         start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
         start.hosts[i].n_slots = claim->hosts[i].n_slots;
     }
-    job_dispatch_start(site->life, job, &start, claim->reserved, now_ms, effects);
+    job_dispatch_start(preempts->parts.life, job, &start, claim->reserved, now_ms,
+                       effects);
 }
 
 /* True where the claim stays. */
-static bool settle(struct site *site, const struct claim *claim,
-                   struct place_host *hosts, int n_hosts, int64_t now_ms,
+static bool settle(struct preempts *preempts, const struct claim *claim,
+                   struct place_host *hosts, int n_hosts,
+                   struct reserves_pass *reserves, int64_t now_ms, int64_t local_ms,
                    struct effects *effects)
 {
-    struct job *job = claimant(site, claim, now_ms);
+    struct job *job = claimant(preempts, claim, now_ms, local_ms);
     if (job == NULL) {
         return false;
     }
     bool is_exclusive = job->spec->is_exclusive;
-    find_places(site, claim, hosts, n_hosts);
-    bool has_all =
-        is_free(claim, hosts, is_exclusive) &&
-        reserves_has(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
-    if (has_all && !is_allowed(site, job, claim, hosts)) {
+    find_places(preempts, claim, hosts, n_hosts);
+    bool has_all = is_free(claim, hosts, is_exclusive) &&
+                   reserves_has(reserves, claim->reserved, claim->lease, claim->hosts,
+                                claim->n_hosts);
+    if (has_all && !is_allowed(preempts, job, claim, hosts)) {
         return false;
     }
     use_slots(claim, hosts, is_exclusive);
-    reserves_keep(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
+    reserves_keep(reserves, claim->reserved, claim->lease, claim->hosts,
+                  claim->n_hosts);
     if (has_all) {
-        start(site, job, claim, now_ms, effects);
+        start(preempts, job, claim, now_ms, effects);
     }
     return !has_all;
 }
 
-static void set_claim(const struct site *site, uint64_t key, bool has_claim)
+static void set_claim(const struct preempts *preempts, uint64_t key, bool has_claim)
 {
-    struct job *job = job_table_find(site->jobs, key);
+    struct job *job = job_table_find(preempts->parts.jobs, key);
     if (job != NULL) {
         job->has_claim = has_claim;
     }
 }
 
-void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
-                    int64_t now_ms, struct effects *effects)
+void preempts_begin(struct preempts *preempts, struct place_host *hosts, int n_hosts,
+                    struct reserves_pass *reserves, int64_t now_ms, int64_t local_ms,
+                    struct effects *effects)
 {
-    struct preempts *preempts = site->preempts;
     int n_kept = 0;
     preempts->give_up_ms = INT64_MAX;
     for (int i = 0; i < preempts->n_claims; i++) {
         struct claim claim = preempts->claims[i];
-        if (!settle(site, &claim, hosts, n_hosts, now_ms, effects)) {
-            set_claim(site, claim.job, false);
+        if (!settle(preempts, &claim, hosts, n_hosts, reserves, now_ms, local_ms,
+                    effects)) {
+            set_claim(preempts, claim.job, false);
             claim_release(&claim);
             continue;
         }
-        int64_t until_ms = claim.since_ms + site->config->preempt.wait_ms;
+        int64_t until_ms = claim.since_ms + preempts->parts.config->preempt.wait_ms;
         preempts->give_up_ms =
             until_ms < preempts->give_up_ms ? until_ms : preempts->give_up_ms;
         preempts->claims[n_kept++] = claim;
@@ -277,28 +290,31 @@ static int compare_ready(const void *left, const void *right)
     return a_key < b_key ? -1 : a_key > b_key;
 }
 
-static int *places_of(const struct site *site, struct arena *arena,
+static int *places_of(const struct preempts *preempts, struct arena *arena,
                       const struct place_snapshot *snapshot, const struct job *job)
 {
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
-        places[i] = capacity_find_host(site->hosts, snapshot->hosts, snapshot->n_hosts,
-                                       job->lease, job->hosts[i].host);
+        places[i] =
+            capacity_find_host(preempts->parts.hosts, snapshot->hosts,
+                               snapshot->n_hosts, job->lease, job->hosts[i].host);
     }
     return places;
 }
 
-void preempts_show_returns(struct site *site, struct arena *arena,
-                           struct place_snapshot *snapshot)
+void preempts_show_returns(struct preempts *preempts, struct reserves_pass *reserves,
+                           struct arena *arena, struct place_snapshot *snapshot)
 {
-    int n_most = job_table_count_state(site->jobs, JOB_SSUSP), n_ready = 0;
+    int n_most = job_table_count_state(preempts->parts.jobs, JOB_SSUSP), n_ready = 0;
     struct ready *ready = arena_alloc(arena, (size_t)n_most + 1, sizeof(*ready));
-    for (int i = 0; n_most > 0 && i < job_table_count_open(site->jobs); i++) {
-        const struct job *job = job_table_open_at(site->jobs, i);
+    for (int i = 0; n_most > 0 && i < job_table_count_open(preempts->parts.jobs); i++) {
+        const struct job *job = job_table_open_at(preempts->parts.jobs, i);
         /* A queue that is gone: behind all others. */
-        if (attempt_is_resumable(site->life, job)) {
+        if (attempt_is_resumable(preempts->parts.life, job)) {
             ready[n_ready++] = (struct ready){
-                job, job->queue < 0 ? 0 : site->config->queues[job->queue].priority};
+                job, job->queue < 0
+                         ? 0
+                         : preempts->parts.config->queues[job->queue].priority};
         }
     }
     qsort(ready, (size_t)n_ready, sizeof(*ready), compare_ready);
@@ -310,12 +326,12 @@ void preempts_show_returns(struct site *site, struct arena *arena,
             .job = job_key(job),
             .queue = job->queue,
             .hosts = job->hosts,
-            .indexes = places_of(site, arena, snapshot, job),
+            .indexes = places_of(preempts, arena, snapshot, job),
             .n_hosts = job->n_hosts,
             .limit_class = job->class,
             .is_exclusive = job->spec->is_exclusive,
         };
-        returns[i].n_released = reserves_given(site, job, &returns[i].released);
+        returns[i].n_released = reserves_given(reserves, job, &returns[i].released);
     }
     snapshot->resumes = returns;
     snapshot->n_resumes = n_ready;
@@ -324,12 +340,12 @@ void preempts_show_returns(struct site *site, struct arena *arena,
 /* ---------------------------------------------------------------- planning */
 
 /* Least loaded first by r15s, then pg; nothing is measured in a simulated world. */
-static const int *loads_of(const struct site *site)
+static const int *loads_of(const struct preempts *preempts, struct needs *needs)
 {
     const struct place_filter *filter = NULL;
     struct err err;
-    if (site->config->patience > 1 ||
-        needs_select(site->needs, NEEDS_HOSTS, "order[r15s:pg]", &filter, &err) != 0) {
+    if (preempts->parts.config->patience > 1 ||
+        needs_select(needs, NEEDS_HOSTS, "order[r15s:pg]", &filter, &err) != 0) {
         return NULL;
     }
     return filter != NULL ? filter->ranks : NULL;
@@ -344,11 +360,12 @@ static const uint64_t *list_claims(const struct preempts *preempts, struct arena
     return claims;
 }
 
-const struct preempt_snapshot *preempts_show(struct site *site, struct arena *arena,
+const struct preempt_snapshot *preempts_show(struct preempts *preempts,
+                                             const struct pass_terms *terms,
+                                             struct arena *arena,
                                              const struct place_snapshot *place)
 {
-    struct preempts *preempts = site->preempts;
-    const struct preempt_policy *policy = &site->config->preempt;
+    const struct preempt_policy *policy = &preempts->parts.config->preempt;
     if (!policy->is_enabled) {
         return NULL;
     }
@@ -358,30 +375,31 @@ const struct preempt_snapshot *preempts_show(struct site *site, struct arena *ar
                                           .n_claims = preempts->n_claims,
                                           .max_jobs = PREEMPTS_MAX};
     if (preempt_needs_jobs(place, policy)) {
-        snapshot->loads = loads_of(site);
-        snapshot->jobs = preemptable_show(preempts->preemptable, site, arena, place,
-                                          place->now_ms, &snapshot->n_jobs);
+        snapshot->loads = loads_of(preempts, terms->needs);
+        snapshot->jobs =
+            preemptable_show(preempts->preemptable, &preempts->parts, terms->reserves,
+                             arena, place, place->now_ms, &snapshot->n_jobs);
     }
     return snapshot;
 }
 
 /* ---------------------------------------------------------------- ordering */
 
-static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now_ms,
-                    struct effects *effects)
+static void preempt(struct preempts *preempts, struct job *job, uint64_t by,
+                    int64_t now_ms, struct effects *effects)
 {
-    site->preempts->n_preempted++;
-    suspend_or_terminate(site->life, job, HALT_PREEMPT, by, now_ms, effects);
+    preempts->n_preempted++;
+    suspend_or_terminate(preempts->parts.life, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
-void preempts_mark_victims(struct site *site, const struct preempt_plan *plan,
+void preempts_mark_victims(struct preempts *preempts, const struct preempt_plan *plan,
                            bool is_victim)
 {
     for (int i = 0; plan != NULL && i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job =
-                job_table_find(site->jobs, plan->jobs[claim->victims[k]].key);
+                job_table_find(preempts->parts.jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL) {
                 job->is_victim = is_victim;
             }
@@ -389,28 +407,28 @@ void preempts_mark_victims(struct site *site, const struct preempt_plan *plan,
     }
 }
 
-bool preempts_order(struct site *site, const struct preempt_plan *plan, int64_t now_ms,
+bool preempts_order(struct preempts *preempts, const struct preempt_plan *plan,
+                    struct reserves_pass *reserves, int64_t now_ms,
                     struct effects *effects)
 {
-    struct preempts *preempts = site->preempts;
     preempts->guard_ms = INT64_MAX;
     if (plan == NULL) {
         return false;
     }
     for (int i = 0; i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
-        add_claim(preempts, claim, reserves_text(site, &effects->arena, claim->rusage),
-                  now_ms);
-        set_claim(site, claim->job, true);
+        add_claim(preempts, claim,
+                  reserves_text(reserves, &effects->arena, claim->rusage), now_ms);
+        set_claim(preempts, claim->job, true);
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job =
-                job_table_find(site->jobs, plan->jobs[claim->victims[k]].key);
+                job_table_find(preempts->parts.jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL && preemptable_is(job)) {
-                preempt(site, job, claim->job, now_ms, effects);
+                preempt(preempts, job, claim->job, now_ms, effects);
             }
         }
     }
-    int64_t until_ms = now_ms + site->config->preempt.wait_ms;
+    int64_t until_ms = now_ms + preempts->parts.config->preempt.wait_ms;
     if (plan->n_claims > 0 && until_ms < preempts->give_up_ms) {
         preempts->give_up_ms = until_ms;
     }

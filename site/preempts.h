@@ -16,29 +16,46 @@
 #include "model/effect.h"
 #include "sched/preempt/preempt.h"
 #include "site/job/job.h"
+#include "site/job/lifecycle.h"
+#include "site/pass_terms.h"
+#include "site/run/host_table.h"
 
-struct site;
+struct preempts_parts {
+    const struct site_config *config;
+    const struct job_table *jobs;
+    const struct queue_table *queues;
+    struct limits *limits;
+    const struct host_table *hosts;
+    struct lifecycle *life;
+};
+
 struct preempts;
-struct preempts *preempts_new(void);
+struct preempts *preempts_new(const struct preempts_parts *parts);
+void preempts_reload(struct preempts *preempts, const struct site_config *config,
+                     struct limits *limits);
 void preempts_free(struct preempts *preempts);
 
 /* Before a pass: claimed jobs whose slots are free start; what is free of the others'
  * slots counts as used in `hosts`. */
-void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
-                    int64_t now_ms, struct effects *effects);
+void preempts_begin(struct preempts *preempts, struct place_host *hosts, int n_hosts,
+                    struct reserves_pass *reserves, int64_t now_ms, int64_t local_ms,
+                    struct effects *effects);
 /* Jobs that stand still and wait for their slots, in order; in the arena. */
-void preempts_show_returns(struct site *site, struct arena *arena,
-                           struct place_snapshot *snapshot);
+void preempts_show_returns(struct preempts *preempts, struct reserves_pass *reserves,
+                           struct arena *arena, struct place_snapshot *snapshot);
 /* What the pass needs to preempt, once all else of `place` is there; in the arena.
  * NULL: the site has no preemption. */
-const struct preempt_snapshot *preempts_show(struct site *site, struct arena *arena,
+const struct preempt_snapshot *preempts_show(struct preempts *preempts,
+                                             const struct pass_terms *terms,
+                                             struct arena *arena,
                                              const struct place_snapshot *place);
 /* Those whom the plan preempts know it while the pass is carried out. NULL: nobody. */
-void preempts_mark_victims(struct site *site, const struct preempt_plan *plan,
+void preempts_mark_victims(struct preempts *preempts, const struct preempt_plan *plan,
                            bool is_victim);
 /* After the pass has been carried out: victims are suspended. True where there may be
  * more. `plan` NULL: nothing. */
-bool preempts_order(struct site *site, const struct preempt_plan *plan, int64_t now_ms,
+bool preempts_order(struct preempts *preempts, const struct preempt_plan *plan,
+                    struct reserves_pass *reserves, int64_t now_ms,
                     struct effects *effects);
 
 /* When a claim is given up, or a time that protects a job is over. */

@@ -18,10 +18,10 @@ struct reserves_reading {
     char text[];
 };
 
-struct reserves *reserves_new(void)
+struct reserves *reserves_new(const struct resources *resources)
 {
     struct reserves *reserves = mem_alloc(1, sizeof(*reserves));
-    reserves->wake_ms = INT64_MAX;
+    reserves->resources = resources;
     return reserves;
 }
 
@@ -83,8 +83,9 @@ void reserves_leave(struct reserves *reserves, struct job *job)
     job->ledger = NULL;
 }
 
-void reserves_forget(struct reserves *reserves)
+void reserves_reload(struct reserves *reserves, const struct resources *resources)
 {
+    reserves->resources = resources;
     struct reserves_reading *reading, *next;
     HASH_ITER (hh, reserves->readings, reading, next) {
         arena_clear(&reading->arena);
@@ -104,28 +105,28 @@ void reserves_free(struct reserves *reserves)
     free(reserves);
 }
 
-static const struct resreq_rusage *read_once(const struct site *site,
+static const struct resreq_rusage *read_once(const struct reserves *reserves,
                                              struct reserves_reading *reading)
 {
     if (!reading->is_read) {
         reading->is_read = true;
-        resreq_rusage_read(&reading->arena, facts_resources(site->facts), reading->text,
+        resreq_rusage_read(&reading->arena, reserves->resources, reading->text,
                            &reading->usage);
     }
     return &reading->usage;
 }
 
-const struct resreq_rusage *reserves_usage_of(const struct site *site,
+const struct resreq_rusage *reserves_usage_of(const struct reserves *reserves,
                                               const struct reserves_entry *hold)
 {
-    return read_once(site, hold->reading);
+    return read_once(reserves, hold->reading);
 }
 
-bool reserves_has_of(const struct site *site, int id)
+bool reserves_has_of(const struct reserves *reserves, int id)
 {
     struct reserves_reading *reading, *next;
-    HASH_ITER (hh, site->reserves->readings, reading, next) {
-        const struct resreq_rusage *usage = read_once(site, reading);
+    HASH_ITER (hh, reserves->readings, reading, next) {
+        const struct resreq_rusage *usage = read_once(reserves, reading);
         for (int i = 0; i < usage->n_items; i++) {
             if (usage->items[i].id == id) {
                 return true;
@@ -137,13 +138,59 @@ bool reserves_has_of(const struct site *site, int id)
 
 /* ---------------------------------------------------------------- to be listed */
 
-bool reserves_is_released(const struct site *site, int id)
+bool reserves_is_released(const struct reserves *reserves, int id)
 {
     return id >= RESOURCE_BUILTINS &&
-           resources_at(facts_resources(site->facts), id)->is_released;
+           resources_at(reserves->resources, id)->is_released;
 }
 
-bool reserves_has_any(const struct site *site)
+bool reserves_has_any(const struct reserves *reserves)
 {
-    return site->reserves->count > 0;
+    return reserves->count > 0;
+}
+
+/* It stood still when its host last spoke of it. While a host has to say it anew what
+ * it gave back may be another's already: a pass takes care, and who looks is told the
+ * truth. */
+static bool was_still(const struct job *job)
+{
+    return job->halt.causes != 0 && job->halt.yields &&
+           (job->state == JOB_SSUSP || job->state == JOB_USUSP ||
+            job->state == JOB_UNKWN);
+}
+
+/* What the job reserves now on each host of an item that it has not given back. */
+static void list_job(const struct reserves *reserves, const struct job *job,
+                     int64_t now_ms, reserves_held_fn fn, void *arg)
+{
+    const struct resreq_rusage *usage = reserves_usage_of(reserves, job->ledger);
+    for (int i = 0; i < usage->n_items; i++) {
+        const struct resreq_rusage_item *item = &usage->items[i];
+        if (reserves_is_released(reserves, item->id) && was_still(job)) {
+            continue;
+        }
+        int64_t ms = job->start_ms != 0 ? now_ms - job->start_ms : 0;
+        for (int k = 0; k < job->n_hosts; k++) {
+            int64_t n_times =
+                rusage_supply_times(item->scope, job->hosts[k].n_slots, k == 0);
+            const struct reserves_held held = {
+                .resource = resources_at(reserves->resources, item->id)->name,
+                .host = job->hosts[k].host,
+                .lease = job->lease,
+                .epoch = job->epoch,
+                .milli = n_times * resreq_rusage_milli(item, ms),
+            };
+            if (held.milli > 0) {
+                fn(arg, &held);
+            }
+        }
+    }
+}
+
+void reserves_list(const struct reserves *reserves, int64_t now_ms, reserves_held_fn fn,
+                   void *arg)
+{
+    for (int i = 0; i < reserves->count; i++) {
+        list_job(reserves, reserves->items[i]->job, now_ms, fn, arg);
+    }
 }

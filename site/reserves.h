@@ -22,8 +22,12 @@
 #include "sched/place/place.h"
 #include "sched/resreq/resreq.h"
 
+struct consumer;
+struct facts;
 struct job;
-struct site;
+struct lifecycle;
+struct site_config;
+struct host_table;
 
 enum {
     RESERVES_STEP_MS = 15000
@@ -31,63 +35,75 @@ enum {
       hosts tell their load */
 
 struct reserves;
-struct reserves *reserves_new(void);
+/* The catalogue is borrowed. */
+struct reserves *reserves_new(const struct resources *resources);
 void reserves_free(struct reserves *reserves);
 
 /* The job's attempt is open, and it reserves something (job->reserved). */
 void reserves_enter(struct reserves *reserves, struct job *job);
 void reserves_leave(struct reserves *reserves, struct job *job);
 /* Another catalogue, or other hosts. */
-void reserves_forget(struct reserves *reserves);
+void reserves_reload(struct reserves *reserves, const struct resources *resources);
 
-/* A pass over these hosts begins; or, outside of one, somebody looks at them, which has
- * no say in reserves_wake_ms. */
-void reserves_begin(const struct site *site, struct arena *arena,
-                    const struct place_host *hosts, int n_hosts, int64_t now_ms);
-void reserves_begin_look(const struct site *site, struct arena *arena,
-                         const struct place_host *hosts, int n_hosts);
+/* What a pass needs to find what is left. */
+struct reserves_sources {
+    const struct site_config *config;
+    const struct reserves *ledger;
+    struct facts *facts;
+    const struct host_table *hosts;
+    const struct consumer *consumer;
+    const struct lifecycle *life;
+};
+
+/* What is left of each resource at one moment, in a pass or for a listing: found as
+ * the resource is first asked about. In the arena; the hosts are borrowed. */
+struct reserves_pass;
+struct reserves_pass *reserves_pass_new(const struct reserves_sources *from,
+                                        struct arena *arena,
+                                        const struct place_host *hosts, int n_hosts,
+                                        int64_t now_ms);
 /* By row of the facts, in whole blocks of RESOURCE_BLOCK: what is left of the resource;
  * NULL: nobody reserves any. In the arena. */
-const double *reserves_left(const struct site *site, int id);
+const double *reserves_left(struct reserves_pass *pass, int id);
 /* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
-const struct rusage_request *reserves_asks(const struct site *site,
+const struct rusage_request *reserves_asks(struct reserves_pass *pass,
                                            const struct resreq_rusages *usages);
 /* What more slots of a running job would reserve, by what it reserves now: for each
  * slot again, for each host where it is not on one of `places` (indexes of hosts; -1:
  * gone), for the job not. NULL: nothing. */
-const struct rusage_request *reserves_more(const struct site *site,
+const struct rusage_request *reserves_more(struct reserves_pass *pass,
                                            const struct job *job, const int *places);
 /* What a job that stands still gave back, and takes when it goes on. */
-int reserves_given(const struct site *site, const struct job *job,
+int reserves_given(struct reserves_pass *pass, const struct job *job,
                    const struct rusage_amount **parts);
 /* Of what a job that stands still gave back, the resources of which too little is left
  * for it: "lic scratch"; "": none. Not while a pass is under way. */
-const char *reserves_lacks(const struct site *site, struct arena *arena,
+const char *reserves_lacks(struct reserves_pass *pass, struct arena *arena,
                            const struct job *job);
 /* What a running job would give of PREEMPTABLE_RESOURCES that the pass looks at: what a
  * suspension releases, or, where its queue ends jobs instead, all of it. */
-int reserves_to_give(const struct site *site, const struct job *job,
+int reserves_to_give(struct reserves_pass *pass, const struct job *job,
                      const struct rusage_amount **parts);
 /* What an open job has reserved now of resources that the pass looks at. */
-int reserves_holds(const struct site *site, const struct job *job,
+int reserves_holds(struct reserves_pass *pass, const struct job *job,
                    const struct rusage_amount **parts);
 /* By pool of the pass: how much less a host tells of its memory, swap space or /tmp
  * than it has; 0 of others. In the arena. */
-int64_t *reserves_in_use(const struct site *site, struct arena *arena);
+int64_t *reserves_in_use(struct reserves_pass *pass, struct arena *arena);
 /* A job that does not run yet, with that record, on those hosts: all of it is there. */
-bool reserves_has(const struct site *site, const char *reserved, const char *lease,
+bool reserves_has(struct reserves_pass *pass, const char *reserved, const char *lease,
                   const struct host_slots *hosts, int n_hosts);
 /* What of that is there is kept for it in this pass. */
-void reserves_keep(const struct site *site, const char *reserved, const char *lease,
+void reserves_keep(struct reserves_pass *pass, const char *reserved, const char *lease,
                    const struct host_slots *hosts, int n_hosts);
 /* What is left, for the pass's snapshot; NULL: nobody asks for anything. */
-const struct rusage_supply *reserves_show(const struct site *site);
+const struct rusage_supply *reserves_show(struct reserves_pass *pass);
 /* As it stands on record with a job; "": nothing. */
-const char *reserves_text(const struct site *site, struct arena *arena,
+const char *reserves_text(struct reserves_pass *pass, struct arena *arena,
                           const struct rusage_request *asks);
 
 /* When a reservation that a line of the last pass could wait for becomes less. */
-int64_t reserves_wake_ms(const struct reserves *reserves);
+int64_t reserves_wake_ms(const struct reserves_pass *pass);
 
 /* What an open job reserves now on one of its hosts, given back by who stands still not
  * counted: for invariants and views. */
@@ -97,8 +113,9 @@ struct reserves_held {
     int64_t milli;
 };
 typedef void (*reserves_held_fn)(void *arg, const struct reserves_held *held);
-bool reserves_has_any(const struct site *site);
-void reserves_list(const struct site *site, reserves_held_fn fn, void *arg);
+bool reserves_has_any(const struct reserves *reserves);
+void reserves_list(const struct reserves *reserves, int64_t now_ms, reserves_held_fn fn,
+                   void *arg);
 
 /* What there is and what is left of it, for views; all in the arena. */
 struct reserves_seen_kind {
@@ -115,7 +132,7 @@ struct reserves_seen {
 };
 /* What jobs reserve now; `is_shared`: shared resources (ResourceMap), reserved or
  * not. Not while a pass is under way. */
-void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
+void reserves_see(struct reserves_pass *pass, bool is_shared,
                   struct reserves_seen *seen);
 
 #endif

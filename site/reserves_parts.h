@@ -9,7 +9,12 @@
 #ifndef SUBLET_SITE_RESERVES_PARTS_H
 #define SUBLET_SITE_RESERVES_PARTS_H
 
-#include "site/parts.h"
+#include "consumer/consumer.h"
+#include "site/facts.h"
+#include "site/job/job.h"
+#include "site/reserves.h"
+#include "site/run/host_table.h"
+#include "site/site.h"
 
 /* What some jobs reserve alike: they share one reading of it. */
 struct reserves_reading;
@@ -32,14 +37,16 @@ struct reserves {
     struct reserves_entry **items;
     int count, capacity;
     struct reserves_reading *readings;
-    int64_t wake_ms;
-    /* The pass: */
-    bool is_look; /* none */
+    const struct resources *resources; /* texts are read by it */
+};
+
+struct reserves_pass {
+    struct reserves_sources from;
     struct arena *arena;
     const struct place_host *hosts;
     int n_hosts, n_rows;
-    int *rows; /* by host: of the facts, or -1 */
-    int64_t now_ms;
+    int *rows; /* by host: of the facts, or -1; NULL: not looked up yet */
+    int64_t now_ms, wake_ms;
     struct reserves_kind *kinds;
     struct rusage_resource *shown;
     int n_kinds, kinds_capacity;
@@ -49,13 +56,13 @@ struct reserves {
 };
 
 /* What the job reserves, read by the site's catalogue. */
-const struct resreq_rusage *reserves_usage_of(const struct site *site,
+const struct resreq_rusage *reserves_usage_of(const struct reserves *reserves,
                                               const struct reserves_entry *hold);
 /* An open job reserves some of it. */
-bool reserves_has_of(const struct site *site, int id);
+bool reserves_has_of(const struct reserves *reserves, int id);
 /* Who stands still gives it back. */
-bool reserves_is_released(const struct site *site, int id);
+bool reserves_is_released(const struct reserves *reserves, int id);
 /* The pools of a resource, and what each has, as if nobody reserved anything. */
-void reserves_find_pools(const struct site *site, struct reserves_kind *kind);
+void reserves_find_pools(struct reserves_pass *pass, struct reserves_kind *kind);
 
 #endif

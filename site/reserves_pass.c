@@ -13,10 +13,10 @@
 /* ---------------------------------------------------------------- what is taken */
 
 /* It has given its slots away, and what is released with them. */
-static bool is_still(const struct site *site, const struct job *job)
+static bool is_still(struct reserves_pass *pass, const struct job *job)
 {
     return job->halt.causes != 0 && job->halt.yields &&
-           attempt_is_suspended(site->life, job);
+           attempt_is_suspended(pass->from.life, job);
 }
 
 /* The hosts that something is reserved on. */
@@ -31,24 +31,23 @@ static struct spread spread_of(const struct job *job)
     return (struct spread){job->lease, job->hosts, job->n_hosts};
 }
 
-static int row_of(const struct site *site, const struct spread *spread, int index)
+static int row_of(struct reserves_pass *pass, const struct spread *spread, int index)
 {
     const char *name = spread->hosts[index].host;
-    return spread->lease[0] == '\0' ? host_table_find(site->hosts, name)
-                                    : facts_row(site->facts, name);
+    return spread->lease[0] == '\0' ? host_table_find(pass->from.hosts, name)
+                                    : facts_row(pass->from.facts, name);
 }
 
 /* What an item takes on those hosts. */
-static int add_parts(const struct site *site, const struct spread *spread,
+static int add_parts(struct reserves_pass *pass, const struct spread *spread,
                      const struct reserves_kind *kind,
                      const struct resreq_rusage_item *item, int64_t milli,
                      struct rusage_amount *parts)
 {
     int n_parts = 0;
     for (int i = 0; i < spread->n_hosts; i++) {
-        int row = row_of(site, spread, i);
-        int pool =
-            row >= 0 && row < site->reserves->n_rows ? kind->pool_of_row[row] : -1;
+        int row = row_of(pass, spread, i);
+        int pool = row >= 0 && row < pass->n_rows ? kind->pool_of_row[row] : -1;
         int64_t n_times =
             rusage_supply_times(item->scope, spread->hosts[i].n_slots, i == 0);
         if (pool >= 0 && n_times > 0) {
@@ -58,182 +57,167 @@ static int add_parts(const struct site *site, const struct spread *spread,
     return n_parts;
 }
 
-static int64_t elapsed_ms(const struct reserves *reserves, const struct job *job)
+static int64_t elapsed_ms(struct reserves_pass *pass, const struct job *job)
 {
-    return job->start_ms != 0 ? reserves->now_ms - job->start_ms : 0;
+    return job->start_ms != 0 ? pass->now_ms - job->start_ms : 0;
 }
 
-static void note_wake(struct reserves *reserves, const struct job *job,
+static void note_wake(struct reserves_pass *pass, const struct job *job,
                       const struct resreq_rusage_item *item)
 {
     int64_t next_ms =
-        resreq_rusage_next_ms(item, elapsed_ms(reserves, job), RESERVES_STEP_MS);
-    if (!reserves->is_look && job->start_ms != 0 && next_ms != INT64_MAX &&
-        job->start_ms + next_ms < reserves->wake_ms) {
-        reserves->wake_ms = job->start_ms + next_ms;
+        resreq_rusage_next_ms(item, elapsed_ms(pass, job), RESERVES_STEP_MS);
+    if (job->start_ms != 0 && next_ms != INT64_MAX &&
+        job->start_ms + next_ms < pass->wake_ms) {
+        pass->wake_ms = job->start_ms + next_ms;
     }
 }
 
-static void take_off(const struct site *site, const struct reserves_kind *kind,
+static void take_off(struct reserves_pass *pass, const struct reserves_kind *kind,
                      const struct reserves_entry *hold)
 {
-    struct reserves *reserves = site->reserves;
-    const struct resreq_rusage *usage = reserves_usage_of(site, hold);
+    const struct resreq_rusage *usage = reserves_usage_of(pass->from.ledger, hold);
     const struct job *job = hold->job;
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
         if (item->id != kind->shown.id ||
-            (reserves_is_released(site, item->id) && is_still(site, job))) {
+            (reserves_is_released(pass->from.ledger, item->id) &&
+             is_still(pass, job))) {
             continue;
         }
-        int64_t milli = resreq_rusage_milli(item, elapsed_ms(reserves, job));
+        int64_t milli = resreq_rusage_milli(item, elapsed_ms(pass, job));
         struct rusage_amount *parts =
-            arena_alloc(reserves->arena, (size_t)job->n_hosts, sizeof(*parts));
+            arena_alloc(pass->arena, (size_t)job->n_hosts, sizeof(*parts));
         struct spread spread = spread_of(job);
-        int n_parts = add_parts(site, &spread, kind, item, milli, parts);
-        rusage_supply_take(reserves->left, parts, n_parts, 1);
-        note_wake(reserves, job, item);
+        int n_parts = add_parts(pass, &spread, kind, item, milli, parts);
+        rusage_supply_take(pass->left, parts, n_parts, 1);
+        note_wake(pass, job, item);
     }
 }
 
 /* ---------------------------------------------------------------- a pass */
 
-static void begin(const struct site *site, struct arena *arena,
-                  const struct place_host *hosts, int n_hosts, int64_t now_ms)
+struct reserves_pass *reserves_pass_new(const struct reserves_sources *from,
+                                        struct arena *arena,
+                                        const struct place_host *hosts, int n_hosts,
+                                        int64_t now_ms)
 {
-    struct reserves *reserves = site->reserves;
-    reserves->arena = arena;
-    reserves->hosts = hosts;
-    reserves->n_hosts = n_hosts;
-    reserves->n_rows = resource_table_rows(facts_table(site->facts));
-    reserves->rows = NULL; /* most passes need none of it */
-    reserves->now_ms = now_ms;
-    reserves->n_kinds = reserves->kinds_capacity = 0;
-    reserves->n_pools = reserves->pools_capacity = 0;
+    struct reserves_pass *pass = arena_alloc(arena, 1, sizeof(*pass));
+    pass->from = *from;
+    pass->arena = arena;
+    pass->hosts = hosts;
+    pass->n_hosts = n_hosts;
+    pass->n_rows = resource_table_rows(facts_table(from->facts));
+    pass->now_ms = now_ms;
+    pass->wake_ms = INT64_MAX;
+    return pass;
 }
 
-void reserves_begin(const struct site *site, struct arena *arena,
-                    const struct place_host *hosts, int n_hosts, int64_t now_ms)
+/* When first needed: most passes need none of it. */
+static void list_rows(struct reserves_pass *pass)
 {
-    begin(site, arena, hosts, n_hosts, now_ms);
-    site->reserves->is_look = false;
-    site->reserves->wake_ms = INT64_MAX;
-}
-
-void reserves_begin_look(const struct site *site, struct arena *arena,
-                         const struct place_host *hosts, int n_hosts)
-{
-    begin(site, arena, hosts, n_hosts, site->now_ms);
-    site->reserves->is_look = true;
-}
-
-static void list_rows(const struct site *site)
-{
-    struct reserves *reserves = site->reserves;
-    reserves->rows =
-        arena_alloc(reserves->arena, (size_t)reserves->n_hosts, sizeof(int));
-    for (int i = 0; i < reserves->n_hosts; i++) {
-        const struct place_host *host = &reserves->hosts[i];
-        reserves->rows[i] =
-            host->site[0] == '\0' ? i : facts_row(site->facts, host->name);
+    pass->rows = arena_alloc(pass->arena, (size_t)pass->n_hosts, sizeof(int));
+    for (int i = 0; i < pass->n_hosts; i++) {
+        const struct place_host *host = &pass->hosts[i];
+        pass->rows[i] =
+            host->site[0] == '\0' ? i : facts_row(pass->from.facts, host->name);
     }
 }
 
-static void grow_kinds(struct reserves *reserves)
+static void grow_kinds(struct reserves_pass *pass)
 {
-    int capacity = reserves->kinds_capacity * 2 + 4;
+    int capacity = pass->kinds_capacity * 2 + 4;
     struct reserves_kind *kinds =
-        arena_alloc(reserves->arena, (size_t)capacity, sizeof(*kinds));
-    if (reserves->n_kinds > 0) {
-        memcpy(kinds, reserves->kinds, (size_t)reserves->n_kinds * sizeof(*kinds));
+        arena_alloc(pass->arena, (size_t)capacity, sizeof(*kinds));
+    if (pass->n_kinds > 0) {
+        memcpy(kinds, pass->kinds, (size_t)pass->n_kinds * sizeof(*kinds));
     }
-    reserves->kinds = kinds;
-    reserves->kinds_capacity = capacity;
+    pass->kinds = kinds;
+    pass->kinds_capacity = capacity;
 }
 
 /* The resource as the pass has it; what running jobs reserve is taken off. */
-static int kind_of(const struct site *site, int id)
+static int kind_of(struct reserves_pass *pass, int id)
 {
-    struct reserves *reserves = site->reserves;
-    for (int i = 0; i < reserves->n_kinds; i++) {
-        if (reserves->kinds[i].shown.id == id) {
+    for (int i = 0; i < pass->n_kinds; i++) {
+        if (pass->kinds[i].shown.id == id) {
             return i;
         }
     }
-    if (reserves->rows == NULL) {
-        list_rows(site);
+    if (pass->rows == NULL) {
+        list_rows(pass);
     }
-    if (reserves->n_kinds == reserves->kinds_capacity) {
-        grow_kinds(reserves);
+    if (pass->n_kinds == pass->kinds_capacity) {
+        grow_kinds(pass);
     }
-    struct reserves_kind *kind = &reserves->kinds[reserves->n_kinds];
+    struct reserves_kind *kind = &pass->kinds[pass->n_kinds];
     *kind = (struct reserves_kind){
-        .shown = {.name = resources_at(facts_resources(site->facts), id)->name,
+        .shown = {.name = resources_at(facts_resources(pass->from.facts), id)->name,
                   .id = id}};
     kind->shown.is_preemptable =
-        reserve_config_is_preemptable(site->config, kind->shown.name);
-    reserves_find_pools(site, kind);
-    for (int i = 0; i < reserves->count; i++) {
-        take_off(site, kind, reserves->items[i]);
+        reserve_config_is_preemptable(pass->from.config, kind->shown.name);
+    reserves_find_pools(pass, kind);
+    for (int i = 0; i < pass->from.ledger->count; i++) {
+        take_off(pass, kind, pass->from.ledger->items[i]);
     }
-    return reserves->n_kinds++;
+    return pass->n_kinds++;
 }
 
 /* Reserving load, or what a lenient site takes for a resource, is never refused. */
-static bool is_limited(const struct site *site, int id)
+static bool is_limited(struct reserves_pass *pass, int id)
 {
-    const struct resource *resource = resources_at(facts_resources(site->facts), id);
+    const struct resource *resource =
+        resources_at(facts_resources(pass->from.facts), id);
     return resource->type == RESOURCE_NUMERIC && !resource->is_increasing;
 }
 
-const double *reserves_left(const struct site *site, int id)
+const double *reserves_left(struct reserves_pass *pass, int id)
 {
-    struct reserves *reserves = site->reserves;
-    if (!is_limited(site, id) || !reserves_has_of(site, id)) {
+    if (!is_limited(pass, id) || !reserves_has_of(pass->from.ledger, id)) {
         return NULL;
     }
-    int index = kind_of(site, id); /* which may move them */
-    const struct reserves_kind *kind = &reserves->kinds[index];
-    size_t n_blocks = (size_t)reserves->n_rows / RESOURCE_BLOCK + 1;
-    double *left =
-        arena_alloc(reserves->arena, n_blocks * RESOURCE_BLOCK, sizeof(*left));
-    for (int row = 0; row < reserves->n_rows; row++) {
+    int index = kind_of(pass, id); /* which may move them */
+    const struct reserves_kind *kind = &pass->kinds[index];
+    size_t n_blocks = (size_t)pass->n_rows / RESOURCE_BLOCK + 1;
+    double *left = arena_alloc(pass->arena, n_blocks * RESOURCE_BLOCK, sizeof(*left));
+    for (int row = 0; row < pass->n_rows; row++) {
         int pool = kind->pool_of_row[row];
         left[row] = pool >= 0
-                        ? (double)reserves->left[pool] / 1000
-                        : resource_table_number(facts_table(site->facts), row, id);
+                        ? (double)pass->left[pool] / 1000
+                        : resource_table_number(facts_table(pass->from.facts), row, id);
     }
     return left;
 }
 
-static enum resreq_scope scope_of(const struct site *site,
+static enum resreq_scope scope_of(struct reserves_pass *pass,
                                   const struct resreq_rusage_item *item,
                                   const struct reserves_kind *kind)
 {
     if (item->scope != RESREQ_SCOPE_DEFAULT) {
         return item->scope;
     }
-    enum resreq_scope scope = reserve_config_scope(site->config, kind->shown.name);
+    enum resreq_scope scope = reserve_config_scope(pass->from.config, kind->shown.name);
     return scope != RESREQ_SCOPE_DEFAULT ? scope
            : kind->is_shared             ? RESREQ_SCOPE_JOB
                                          : RESREQ_SCOPE_HOST;
 }
 
-static void show_alternative(const struct site *site, const struct resreq_rusage *usage,
+static void show_alternative(struct reserves_pass *pass,
+                             const struct resreq_rusage *usage,
                              struct rusage_request *asks)
 {
-    struct arena *arena = site->reserves->arena;
+    struct arena *arena = pass->arena;
     size_t n_most = (size_t)usage->n_items;
     struct rusage_item *list = arena_alloc(arena, n_most, sizeof(*list));
     struct resreq_rusage_item *items = arena_alloc(arena, n_most, sizeof(*items));
     struct resreq_rusage *shown = arena_alloc(arena, 1, sizeof(*shown));
     for (int i = 0; i < usage->n_items; i++) {
         items[i] = usage->items[i];
-        if (!is_limited(site, items[i].id)) {
+        if (!is_limited(pass, items[i].id)) {
             continue;
         }
-        int index = kind_of(site, items[i].id);
-        items[i].scope = scope_of(site, &items[i], &site->reserves->kinds[index]);
+        int index = kind_of(pass, items[i].id);
+        items[i].scope = scope_of(pass, &items[i], &pass->kinds[index]);
         list[asks->n_items++] = (struct rusage_item){index, items[i].scope,
                                                      resreq_rusage_milli(&items[i], 0)};
     }
@@ -242,37 +226,37 @@ static void show_alternative(const struct site *site, const struct resreq_rusage
     asks->rusage = shown;
 }
 
-const struct rusage_request *reserves_asks(const struct site *site,
+const struct rusage_request *reserves_asks(struct reserves_pass *pass,
                                            const struct resreq_rusages *usages)
 {
-    struct rusage_request *asks = arena_alloc(
-        site->reserves->arena, (size_t)usages->n_alternatives, sizeof(*asks));
+    struct rusage_request *asks =
+        arena_alloc(pass->arena, (size_t)usages->n_alternatives, sizeof(*asks));
     for (int i = 0; i < usages->n_alternatives; i++) {
-        show_alternative(site, &usages->alternatives[i], &asks[i]);
+        show_alternative(pass, &usages->alternatives[i], &asks[i]);
     }
     return usages->n_alternatives > 0 ? asks : NULL;
 }
 
 /* A pool of the job's own host may be another's now, as when its place in ResourceMap
  * was taken away: then there is none, and no more of it. */
-const struct rusage_request *reserves_more(const struct site *site,
+const struct rusage_request *reserves_more(struct reserves_pass *pass,
                                            const struct job *job, const int *places)
 {
-    struct reserves *reserves = site->reserves;
     if (job->ledger == NULL) {
         return NULL;
     }
-    const struct resreq_rusage *usage = reserves_usage_of(site, job->ledger);
-    struct rusage_request *asks = arena_alloc(reserves->arena, 1, sizeof(*asks));
+    const struct resreq_rusage *usage =
+        reserves_usage_of(pass->from.ledger, job->ledger);
+    struct rusage_request *asks = arena_alloc(pass->arena, 1, sizeof(*asks));
     struct rusage_item *list =
-        arena_alloc(reserves->arena, (size_t)usage->n_items + 1, sizeof(*list));
-    uint8_t *has = arena_alloc(reserves->arena, (size_t)reserves->n_hosts + 1, 1);
+        arena_alloc(pass->arena, (size_t)usage->n_items + 1, sizeof(*list));
+    uint8_t *has = arena_alloc(pass->arena, (size_t)pass->n_hosts + 1, 1);
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
-        if (item->scope != RESREQ_SCOPE_JOB && is_limited(site, item->id)) {
-            list[asks->n_items++] = (struct rusage_item){
-                kind_of(site, item->id), item->scope,
-                resreq_rusage_milli(item, elapsed_ms(reserves, job))};
+        if (item->scope != RESREQ_SCOPE_JOB && is_limited(pass, item->id)) {
+            list[asks->n_items++] =
+                (struct rusage_item){kind_of(pass, item->id), item->scope,
+                                     resreq_rusage_milli(item, elapsed_ms(pass, job))};
         }
     }
     for (int i = 0; i < job->n_hosts; i++) {
@@ -287,22 +271,21 @@ const struct rusage_request *reserves_more(const struct site *site,
 }
 
 /* What of a usage `takes` wants, so long after the job began, as parts. */
-typedef bool (*takes_fn)(const struct site *site, const struct job *job, int id);
+typedef bool (*takes_fn)(struct reserves_pass *pass, const struct job *job, int id);
 
-static int list_parts(const struct site *site, const struct resreq_rusage *usage,
+static int list_parts(struct reserves_pass *pass, const struct resreq_rusage *usage,
                       const struct job *job, const struct spread *spread,
                       takes_fn takes, const struct rusage_amount **parts)
 {
-    struct reserves *reserves = site->reserves;
     size_t n_most = (size_t)usage->n_items * (size_t)spread->n_hosts;
-    struct rusage_amount *list = arena_alloc(reserves->arena, n_most, sizeof(*list));
-    int64_t ms = job != NULL ? elapsed_ms(reserves, job) : 0;
+    struct rusage_amount *list = arena_alloc(pass->arena, n_most, sizeof(*list));
+    int64_t ms = job != NULL ? elapsed_ms(pass, job) : 0;
     int n_parts = 0;
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
-        if (is_limited(site, item->id) && takes(site, job, item->id)) {
-            int kind = kind_of(site, item->id);
-            n_parts += add_parts(site, spread, &reserves->kinds[kind], item,
+        if (is_limited(pass, item->id) && takes(pass, job, item->id)) {
+            int kind = kind_of(pass, item->id);
+            n_parts += add_parts(pass, spread, &pass->kinds[kind], item,
                                  resreq_rusage_milli(item, ms), &list[n_parts]);
         }
     }
@@ -310,43 +293,41 @@ static int list_parts(const struct site *site, const struct resreq_rusage *usage
     return n_parts;
 }
 
-static bool gives_back(const struct site *site, const struct job *job, int id)
+static bool gives_back(struct reserves_pass *pass, const struct job *job, int id)
 {
     (void)job;
-    return reserves_is_released(site, id);
+    return reserves_is_released(pass->from.ledger, id);
 }
 
-int reserves_given(const struct site *site, const struct job *job,
+int reserves_given(struct reserves_pass *pass, const struct job *job,
                    const struct rusage_amount **parts)
 {
     struct spread spread = spread_of(job);
-    return job->ledger == NULL ? 0
-                               : list_parts(site, reserves_usage_of(site, job->ledger),
-                                            job, &spread, gives_back, parts);
+    return job->ledger == NULL
+               ? 0
+               : list_parts(pass, reserves_usage_of(pass->from.ledger, job->ledger),
+                            job, &spread, gives_back, parts);
 }
 
-const char *reserves_lacks(const struct site *site, struct arena *arena,
+const char *reserves_lacks(struct reserves_pass *pass, struct arena *arena,
                            const struct job *job)
 {
     const char *text = "";
-    if (job->ledger == NULL || !is_still(site, job)) {
+    if (job->ledger == NULL || !is_still(pass, job)) {
         return text;
     }
-    int n_hosts;
-    const struct place_host *hosts = capacity_hosts(
-        site->capacity, arena, site->now_ms + site->utc_offset_ms, &n_hosts);
-    reserves_begin_look(site, arena, hosts, n_hosts);
-    const struct reserves *reserves = site->reserves;
-    const struct resreq_rusage *usage = reserves_usage_of(site, job->ledger);
+    const struct resreq_rusage *usage =
+        reserves_usage_of(pass->from.ledger, job->ledger);
     struct spread spread = spread_of(job);
     for (int i = 0; i < usage->n_items; i++) {
         struct resreq_rusage one = {.items = &usage->items[i], .n_items = 1};
         const struct rusage_amount *parts;
-        int n_parts = list_parts(site, &one, job, &spread, gives_back, &parts);
-        if (!rusage_supply_has(reserves->left, parts, n_parts)) {
+        int n_parts = list_parts(pass, &one, job, &spread, gives_back, &parts);
+        if (!rusage_supply_has(pass->left, parts, n_parts)) {
             int id = usage->items[i].id;
-            text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
-                                resources_at(facts_resources(site->facts), id)->name);
+            text =
+                arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
+                             resources_at(facts_resources(pass->from.facts), id)->name);
         }
     }
     return text;
@@ -354,56 +335,57 @@ const char *reserves_lacks(const struct site *site, struct arena *arena,
 
 /* Kinds that no line of the pass asks for are not looked at: nothing would come of it,
  * and the pass has begun. */
-static bool would_give(const struct site *site, const struct job *job, int id)
+static bool would_give(struct reserves_pass *pass, const struct job *job, int id)
 {
-    const struct reserves *reserves = site->reserves;
-    for (int i = 0; i < reserves->n_kinds; i++) {
-        const struct reserves_kind *kind = &reserves->kinds[i];
+    for (int i = 0; i < pass->n_kinds; i++) {
+        const struct reserves_kind *kind = &pass->kinds[i];
         if (kind->shown.id == id) {
             return kind->shown.is_preemptable &&
-                   (reserves_is_released(site, id) ||
-                    (site->config->preempt.queues[job->queue].terminate_when &
+                   (reserves_is_released(pass->from.ledger, id) ||
+                    (pass->from.config->preempt.queues[job->queue].terminate_when &
                      HALT_PREEMPT) != 0);
         }
     }
     return false;
 }
 
-int reserves_to_give(const struct site *site, const struct job *job,
+int reserves_to_give(struct reserves_pass *pass, const struct job *job,
                      const struct rusage_amount **parts)
 {
     struct spread spread = spread_of(job);
-    return job->ledger == NULL ? 0
-                               : list_parts(site, reserves_usage_of(site, job->ledger),
-                                            job, &spread, would_give, parts);
+    return job->ledger == NULL
+               ? 0
+               : list_parts(pass, reserves_usage_of(pass->from.ledger, job->ledger),
+                            job, &spread, would_give, parts);
 }
 
-static bool has_still(const struct site *site, const struct job *job, int id)
+static bool has_still(struct reserves_pass *pass, const struct job *job, int id)
 {
-    const struct reserves *reserves = site->reserves;
     bool is_known = false;
-    for (int i = 0; i < reserves->n_kinds && !is_known; i++) {
-        is_known = reserves->kinds[i].shown.id == id;
+    for (int i = 0; i < pass->n_kinds && !is_known; i++) {
+        is_known = pass->kinds[i].shown.id == id;
     }
-    return is_known && !(reserves_is_released(site, id) && is_still(site, job));
+    return is_known &&
+           !(reserves_is_released(pass->from.ledger, id) && is_still(pass, job));
 }
 
-int reserves_holds(const struct site *site, const struct job *job,
+int reserves_holds(struct reserves_pass *pass, const struct job *job,
                    const struct rusage_amount **parts)
 {
     struct spread spread = spread_of(job);
-    return job->ledger == NULL ? 0
-                               : list_parts(site, reserves_usage_of(site, job->ledger),
-                                            job, &spread, has_still, parts);
+    return job->ledger == NULL
+               ? 0
+               : list_parts(pass, reserves_usage_of(pass->from.ledger, job->ledger),
+                            job, &spread, has_still, parts);
 }
 
-static bool takes_all(const struct site *site, const struct job *job, int id)
+static bool takes_all(struct reserves_pass *pass, const struct job *job, int id)
 {
-    (void)site, (void)job, (void)id;
+    (void)pass, (void)job, (void)id;
     return true;
 }
 
-static int parts_of_record(const struct site *site, const char *reserved,
+static int parts_of_record(struct reserves_pass *pass, const char *reserved,
                            const struct spread *spread,
                            const struct rusage_amount **parts)
 {
@@ -411,108 +393,102 @@ static int parts_of_record(const struct site *site, const char *reserved,
     if (reserved[0] == '\0') {
         return 0;
     }
-    resreq_rusage_read(site->reserves->arena, facts_resources(site->facts), reserved,
+    resreq_rusage_read(pass->arena, facts_resources(pass->from.facts), reserved,
                        &usage);
-    return list_parts(site, &usage, NULL, spread, takes_all, parts);
+    return list_parts(pass, &usage, NULL, spread, takes_all, parts);
 }
 
-bool reserves_has(const struct site *site, const char *reserved, const char *lease,
+bool reserves_has(struct reserves_pass *pass, const char *reserved, const char *lease,
                   const struct host_slots *hosts, int n_hosts)
 {
     const struct spread spread = {lease, hosts, n_hosts};
     const struct rusage_amount *parts;
-    int n_parts = parts_of_record(site, reserved, &spread, &parts);
-    return rusage_supply_has(site->reserves->left, parts, n_parts);
+    int n_parts = parts_of_record(pass, reserved, &spread, &parts);
+    return rusage_supply_has(pass->left, parts, n_parts);
 }
 
-void reserves_keep(const struct site *site, const char *reserved, const char *lease,
+void reserves_keep(struct reserves_pass *pass, const char *reserved, const char *lease,
                    const struct host_slots *hosts, int n_hosts)
 {
     const struct spread spread = {lease, hosts, n_hosts};
     const struct rusage_amount *parts;
-    int n_parts = parts_of_record(site, reserved, &spread, &parts);
+    int n_parts = parts_of_record(pass, reserved, &spread, &parts);
     for (int i = 0; i < n_parts; i++) {
-        int64_t *left = &site->reserves->left[parts[i].supply];
+        int64_t *left = &pass->left[parts[i].supply];
         *left -= parts[i].milli < *left ? parts[i].milli : *left > 0 ? *left : 0;
     }
 }
 
-const struct rusage_supply *reserves_show(const struct site *site)
+const struct rusage_supply *reserves_show(struct reserves_pass *pass)
 {
-    struct reserves *reserves = site->reserves;
-    if (reserves->n_kinds == 0) {
+    if (pass->n_kinds == 0) {
         return NULL;
     }
-    reserves->shown = arena_alloc(reserves->arena, (size_t)reserves->n_kinds,
-                                  sizeof(*reserves->shown));
-    for (int i = 0; i < reserves->n_kinds; i++) {
-        reserves->shown[i] = reserves->kinds[i].shown;
+    pass->shown = arena_alloc(pass->arena, (size_t)pass->n_kinds, sizeof(*pass->shown));
+    for (int i = 0; i < pass->n_kinds; i++) {
+        pass->shown[i] = pass->kinds[i].shown;
     }
-    reserves->reserve = (struct rusage_supply){.resources = reserves->shown,
-                                               .n_resources = reserves->n_kinds,
-                                               .left = reserves->left,
-                                               .n_supplies = reserves->n_pools};
-    return &reserves->reserve;
+    pass->reserve = (struct rusage_supply){.resources = pass->shown,
+                                           .n_resources = pass->n_kinds,
+                                           .left = pass->left,
+                                           .n_supplies = pass->n_pools};
+    return &pass->reserve;
 }
 
-const char *reserves_text(const struct site *site, struct arena *arena,
+const char *reserves_text(struct reserves_pass *pass, struct arena *arena,
                           const struct rusage_request *asks)
 {
     return asks == NULL || asks->rusage == NULL
                ? ""
-               : resreq_rusage_text(arena, facts_resources(site->facts), asks->rusage);
+               : resreq_rusage_text(arena, facts_resources(pass->from.facts),
+                                    asks->rusage);
 }
 
-int64_t reserves_wake_ms(const struct reserves *reserves)
+int64_t reserves_wake_ms(const struct reserves_pass *pass)
 {
-    return reserves->wake_ms;
+    return pass->wake_ms;
 }
 
 /* ---------------------------------------------------------------- to be seen */
 
 /* All that jobs reserve; or, where `is_shared`, all that there is to be reserved and
  * that is shared (ResourceMap). */
-static void see_kinds(const struct site *site, bool is_shared)
+static void see_kinds(struct reserves_pass *pass, bool is_shared)
 {
-    const struct reserves *reserves = site->reserves;
-    const struct resources *resources = facts_resources(site->facts);
+    const struct resources *resources = facts_resources(pass->from.facts);
     for (int id = RESOURCE_BUILTINS; is_shared && id < resources_count(resources);
          id++) {
-        if (resources_at(resources, id)->is_consumable && is_limited(site, id)) {
-            kind_of(site, id);
+        if (resources_at(resources, id)->is_consumable && is_limited(pass, id)) {
+            kind_of(pass, id);
         }
     }
-    for (int i = 0; !is_shared && i < reserves->count; i++) {
-        const struct resreq_rusage *usage = reserves_usage_of(site, reserves->items[i]);
+    for (int i = 0; !is_shared && i < pass->from.ledger->count; i++) {
+        const struct resreq_rusage *usage =
+            reserves_usage_of(pass->from.ledger, pass->from.ledger->items[i]);
         for (int k = 0; k < usage->n_items; k++) {
-            if (is_limited(site, usage->items[k].id)) {
-                kind_of(site, usage->items[k].id);
+            if (is_limited(pass, usage->items[k].id)) {
+                kind_of(pass, usage->items[k].id);
             }
         }
     }
 }
 
-void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
+void reserves_see(struct reserves_pass *pass, bool is_shared,
                   struct reserves_seen *seen)
 {
-    struct reserves *reserves = site->reserves;
-    int n_hosts;
-    const struct place_host *hosts = capacity_hosts(
-        site->capacity, arena, site->now_ms + site->utc_offset_ms, &n_hosts);
-    reserves_begin_look(site, arena, hosts, n_hosts);
-    see_kinds(site, is_shared);
+    see_kinds(pass, is_shared);
     struct reserves_seen_kind *kinds =
-        arena_alloc(arena, (size_t)reserves->n_kinds, sizeof(*kinds));
+        arena_alloc(pass->arena, (size_t)pass->n_kinds, sizeof(*kinds));
     *seen = (struct reserves_seen){.kinds = kinds,
-                                   .total = reserves->total,
-                                   .left = reserves->left,
-                                   .n_pools = reserves->n_pools,
-                                   .hosts = hosts,
-                                   .n_hosts = n_hosts};
-    for (int i = 0; i < reserves->n_kinds; i++) {
-        if (!is_shared || reserves->kinds[i].is_shared) {
+                                   .total = pass->total,
+                                   .left = pass->left,
+                                   .n_pools = pass->n_pools,
+                                   .hosts = pass->hosts,
+                                   .n_hosts = pass->n_hosts};
+    for (int i = 0; i < pass->n_kinds; i++) {
+        if (!is_shared || pass->kinds[i].is_shared) {
             kinds[seen->n_kinds++] = (struct reserves_seen_kind){
-                reserves->kinds[i].shown.name, reserves->kinds[i].shown.supply_of};
+                pass->kinds[i].shown.name, pass->kinds[i].shown.supply_of};
         }
     }
 }

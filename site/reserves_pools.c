@@ -13,25 +13,25 @@ struct borrowed_pool {
     int number, pool;
 };
 
-static int64_t *grow(const struct reserves *reserves, const int64_t *old, int capacity)
+static int64_t *grow(struct reserves_pass *pass, const int64_t *old, int capacity)
 {
-    int64_t *grown = arena_alloc(reserves->arena, (size_t)capacity, sizeof(*grown));
-    if (reserves->n_pools > 0) {
-        memcpy(grown, old, (size_t)reserves->n_pools * sizeof(*grown));
+    int64_t *grown = arena_alloc(pass->arena, (size_t)capacity, sizeof(*grown));
+    if (pass->n_pools > 0) {
+        memcpy(grown, old, (size_t)pass->n_pools * sizeof(*grown));
     }
     return grown;
 }
 
-static int add_pool(struct reserves *reserves, int64_t milli)
+static int add_pool(struct reserves_pass *pass, int64_t milli)
 {
-    if (reserves->n_pools == reserves->pools_capacity) {
-        int capacity = reserves->pools_capacity * 2 + 64;
-        reserves->left = grow(reserves, reserves->left, capacity);
-        reserves->total = grow(reserves, reserves->total, capacity);
-        reserves->pools_capacity = capacity;
+    if (pass->n_pools == pass->pools_capacity) {
+        int capacity = pass->pools_capacity * 2 + 64;
+        pass->left = grow(pass, pass->left, capacity);
+        pass->total = grow(pass, pass->total, capacity);
+        pass->pools_capacity = capacity;
     }
-    reserves->left[reserves->n_pools] = reserves->total[reserves->n_pools] = milli;
-    return reserves->n_pools++;
+    pass->left[pass->n_pools] = pass->total[pass->n_pools] = milli;
+    return pass->n_pools++;
 }
 
 static int64_t to_milli(double number)
@@ -42,10 +42,10 @@ static int64_t to_milli(double number)
 }
 
 /* The number of the pool that the host's contracts give of the resource; 0: none. */
-static int exported_pool(const struct site *site, int index, const char *resource)
+static int exported_pool(struct reserves_pass *pass, int index, const char *resource)
 {
     struct consumer_host host;
-    consumer_host_at(site->consumer, index, &host);
+    consumer_host_at(pass->from.consumer, index, &host);
     for (int i = 0; i < host.n_resources; i++) {
         if (strcmp(host.resources[i].name, resource) == 0 &&
             exported_resources_is_seen_from(&host.resources[i], host.host)) {
@@ -63,22 +63,23 @@ struct finding {
     int n_borrowed;
 };
 
-static int *pool_at_place(struct finding *finding, const struct site *site, int host)
+static int *pool_at_place(struct finding *finding, struct reserves_pass *pass, int host)
 {
-    int place = facts_place_of(site->facts, host, finding->kind->shown.id);
+    int place = facts_place_of(pass->from.facts, host, finding->kind->shown.id);
     if (place < 0) {
         return NULL;
     }
-    if (!site->config->facts.places[place].is_own) {
+    if (!pass->from.config->facts.places[place].is_own) {
         finding->kind->is_shared = true;
     }
     return &finding->of_place[place];
 }
 
-static int *pool_of_provider(struct finding *finding, const struct site *site, int host)
+static int *pool_of_provider(struct finding *finding, struct reserves_pass *pass,
+                             int host)
 {
-    const char *provider = site->reserves->hosts[host].site;
-    int number = exported_pool(site, host - host_table_count(site->hosts),
+    const char *provider = pass->hosts[host].site;
+    int number = exported_pool(pass, host - host_table_count(pass->from.hosts),
                                finding->kind->shown.name);
     if (number == 0) {
         return NULL;
@@ -96,23 +97,22 @@ static int *pool_of_provider(struct finding *finding, const struct site *site, i
 }
 
 /* Of a host, or of all that share it. */
-static void find_pool(struct finding *finding, const struct site *site, int host,
+static void find_pool(struct finding *finding, struct reserves_pass *pass, int host,
                       int row)
 {
-    struct reserves *reserves = site->reserves;
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_table(pass->from.facts);
     struct reserves_kind *kind = finding->kind;
-    bool is_own = reserves->hosts[host].site[0] == '\0';
+    bool is_own = pass->hosts[host].site[0] == '\0';
     if (kind->pool_of_row[row] >= 0 ||
         !resource_table_has(table, row, kind->shown.id)) {
         return; /* another lease of the same host; or it has none */
     }
-    int *shared = is_own ? pool_at_place(finding, site, host)
-                         : pool_of_provider(finding, site, host);
+    int *shared = is_own ? pool_at_place(finding, pass, host)
+                         : pool_of_provider(finding, pass, host);
     int pool = shared != NULL ? *shared : -1;
     if (pool < 0) {
-        pool = add_pool(reserves,
-                        to_milli(resource_table_number(table, row, kind->shown.id)));
+        pool =
+            add_pool(pass, to_milli(resource_table_number(table, row, kind->shown.id)));
     }
     if (shared != NULL) {
         *shared = pool;
@@ -120,23 +120,22 @@ static void find_pool(struct finding *finding, const struct site *site, int host
     kind->pool_of_row[row] = pool;
 }
 
-void reserves_find_pools(const struct site *site, struct reserves_kind *kind)
+void reserves_find_pools(struct reserves_pass *pass, struct reserves_kind *kind)
 {
-    struct reserves *reserves = site->reserves;
-    struct arena *arena = reserves->arena;
-    int n_places = site->config->facts.n_places;
-    int *pool_of = arena_alloc(arena, (size_t)reserves->n_hosts, sizeof(*pool_of));
+    struct arena *arena = pass->arena;
+    int n_places = pass->from.config->facts.n_places;
+    int *pool_of = arena_alloc(arena, (size_t)pass->n_hosts, sizeof(*pool_of));
     struct finding finding = {.kind = kind};
     finding.of_place = arena_alloc(arena, (size_t)n_places, sizeof(int));
     finding.borrowed =
-        arena_alloc(arena, (size_t)reserves->n_hosts, sizeof(*finding.borrowed));
-    kind->pool_of_row = arena_alloc(arena, (size_t)reserves->n_rows, sizeof(int));
-    memset(kind->pool_of_row, -1, (size_t)reserves->n_rows * sizeof(int));
+        arena_alloc(arena, (size_t)pass->n_hosts, sizeof(*finding.borrowed));
+    kind->pool_of_row = arena_alloc(arena, (size_t)pass->n_rows, sizeof(int));
+    memset(kind->pool_of_row, -1, (size_t)pass->n_rows * sizeof(int));
     memset(finding.of_place, -1, (size_t)n_places * sizeof(int));
-    for (int i = 0; i < reserves->n_hosts; i++) {
-        int row = reserves->rows[i];
+    for (int i = 0; i < pass->n_hosts; i++) {
+        int row = pass->rows[i];
         if (row >= 0) {
-            find_pool(&finding, site, i, row);
+            find_pool(&finding, pass, i, row);
         }
         pool_of[i] = row >= 0 ? kind->pool_of_row[row] : -1;
     }
@@ -160,70 +159,21 @@ static int most_of(int id)
     }
 }
 
-int64_t *reserves_in_use(const struct site *site, struct arena *arena)
+int64_t *reserves_in_use(struct reserves_pass *pass, struct arena *arena)
 {
-    const struct reserves *reserves = site->reserves;
-    const struct resource_table *table = facts_table(site->facts);
-    int64_t *used = arena_alloc(arena, (size_t)reserves->n_pools, sizeof(*used));
-    for (int i = 0; i < reserves->n_kinds; i++) {
-        const struct reserves_kind *kind = &reserves->kinds[i];
+    const struct resource_table *table = facts_table(pass->from.facts);
+    int64_t *used = arena_alloc(arena, (size_t)pass->n_pools, sizeof(*used));
+    for (int i = 0; i < pass->n_kinds; i++) {
+        const struct reserves_kind *kind = &pass->kinds[i];
         int most = most_of(kind->shown.id);
-        for (int row = 0; most >= 0 && row < reserves->n_rows; row++) {
+        for (int row = 0; most >= 0 && row < pass->n_rows; row++) {
             int pool = kind->pool_of_row[row];
             if (pool >= 0 && resource_table_has(table, row, most)) {
                 int64_t milli = to_milli(resource_table_number(table, row, most)) -
-                                reserves->total[pool];
+                                pass->total[pool];
                 used[pool] = milli > 0 ? milli : 0;
             }
         }
     }
     return used;
-}
-
-/* It stood still when its host last spoke of it. While a host has to say it anew what
- * it gave back may be another's already: a pass takes care, and who looks is told the
- * truth. */
-static bool was_still(const struct job *job)
-{
-    return job->halt.causes != 0 && job->halt.yields &&
-           (job->state == JOB_SSUSP || job->state == JOB_USUSP ||
-            job->state == JOB_UNKWN);
-}
-
-/* What the job reserves now on each host of an item that it has not given back. */
-static void list_job(const struct site *site, const struct job *job,
-                     reserves_held_fn fn, void *arg)
-{
-    const struct resreq_rusage *usage = reserves_usage_of(site, job->ledger);
-    for (int i = 0; i < usage->n_items; i++) {
-        const struct resreq_rusage_item *item = &usage->items[i];
-        if (reserves_is_released(site, item->id) && was_still(job)) {
-            continue;
-        }
-        int64_t ms = job->start_ms != 0 ? site->now_ms - job->start_ms : 0;
-        for (int k = 0; k < job->n_hosts; k++) {
-            int64_t n_times =
-                rusage_supply_times(item->scope, job->hosts[k].n_slots, k == 0);
-            const struct reserves_held held = {
-                .resource = resources_at(facts_resources(site->facts), item->id)->name,
-                .host = job->hosts[k].host,
-                .lease = job->lease,
-                .epoch = job->epoch,
-                .milli = n_times * resreq_rusage_milli(item, ms),
-            };
-            if (held.milli > 0) {
-                fn(arg, &held);
-            }
-        }
-    }
-}
-
-void reserves_list(const struct site *site, reserves_held_fn fn, void *arg)
-{
-    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
-        const struct job *job = job_table_open_at(site->jobs, i);
-        if (job->ledger != NULL) {
-            list_job(site, job, fn, arg);
-        }
-    }
 }

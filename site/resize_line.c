@@ -5,14 +5,12 @@
 #include <limits.h>
 #include <string.h>
 
-#include "site/parts.h"
-
-static int *places_of(const struct site *site, struct arena *arena,
+static int *places_of(const struct host_table *own, struct arena *arena,
                       const struct job *job)
 {
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
-        places[i] = host_table_find(site->hosts, job->hosts[i].host);
+        places[i] = host_table_find(own, job->hosts[i].host);
     }
     return places;
 }
@@ -121,12 +119,13 @@ static void narrow_hosts(struct arena *arena, int n_hosts,
     }
 }
 
-void resize_line_show(struct site *site, struct arena *arena, struct job *job,
-                      int n_hosts, int64_t now_ms, struct place_class *line)
+void resize_line_show(const struct host_table *own, const struct pass_terms *terms,
+                      struct arena *arena, struct job *job, int n_hosts,
+                      struct place_class *line)
 {
     struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
     struct job_class_entry **turns = arena_alloc(arena, 1, sizeof(*turns));
-    int *places = places_of(site, arena, job);
+    int *places = places_of(own, arena, job);
     *grow = (struct place_grow){.hosts = job->hosts,
                                 .indexes = places,
                                 .n_hosts = job->n_hosts,
@@ -140,18 +139,17 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
         .n_slots = 1,
         .max_slots = job_wanted_slots(job),
         .scope = HOST_SCOPE_OWN,
-        .host_list = asked_lists_of(site->asked_lists, job),
+        .host_list = asked_lists_of(terms->asked_lists, job),
         .filter =
-            needs_filter(site->needs, needs_find(site->needs, job->queue, job->spec)),
+            needs_filter(terms->needs, needs_find(terms->needs, job->queue, job->spec)),
         .entries = turns,
         .n_entries = 1,
         .limit_class = limits_have_any(job->class) ? job->class : NULL,
         .max_starts = INT_MAX,
-        .veto =
-            queue_table_veto(site->queues, job->queue, now_ms + site->utc_offset_ms),
+        .veto = queue_table_veto(terms->queues, job->queue, terms->local_ms),
         .grow = grow,
     };
     narrow_hosts(arena, n_hosts, grow, line);
-    line->rusages = reserves_more(site, job, places);
+    line->rusages = reserves_more(terms->reserves, job, places);
     line->n_rusages = line->rusages != NULL;
 }

@@ -11,10 +11,12 @@
 
 #include "sched/place/place.h"
 #include "site/job/job.h"
+#include "site/pass_terms.h"
+#include "site/run/host_table.h"
 
-struct site;
 /* `n_hosts`: of the pass. */
-void resize_line_show(struct site *site, struct arena *arena, struct job *job,
-                      int n_hosts, int64_t now_ms, struct place_class *line);
+void resize_line_show(const struct host_table *own, const struct pass_terms *terms,
+                      struct arena *arena, struct job *job, int n_hosts,
+                      struct place_class *line);
 
 #endif

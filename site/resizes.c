@@ -8,7 +8,6 @@
 #include "model/dup.h"
 #include "sched/queue/application.h"
 #include "site/job/history.h"
-#include "site/parts.h"
 #include "site/resize_line.h"
 #include "site/run/allocation.h"
 
@@ -20,15 +19,17 @@ struct shown {
 };
 
 struct resizes {
+    struct resizes_parts parts;
     struct shown *shown; /* of the last pass, in the order of its lines */
     int n_shown, capacity;
     int first_line; /* of those, among the pass's */
     int64_t wake_ms;
 };
 
-struct resizes *resizes_new(void)
+struct resizes *resizes_new(const struct resizes_parts *parts)
 {
     struct resizes *resizes = mem_alloc(1, sizeof(*resizes));
+    resizes->parts = *parts;
     resizes->wake_ms = INT64_MAX;
     return resizes;
 }
@@ -46,21 +47,19 @@ int64_t resizes_wake_ms(const struct resizes *resizes)
     return resizes->wake_ms;
 }
 
-static struct run *run_of(const struct site *site, const struct job *job)
+static struct run *run_of(const struct resizes *resizes, const struct job *job)
 {
-    return runs_find(site->runs, &(struct run_id){.site = site->config->name,
-                                                  .attempt = job->attempt});
+    return run_table_find_own(runs_table(resizes->parts.runs), job->attempt);
 }
 
 /* ---------------------------------------------------------------- in a pass */
 
 /* It may have more now. Who waits after a refusal is looked at then. */
-static bool is_due(struct site *site, const struct job *job, int64_t now_ms)
+static bool is_due(struct resizes *resizes, const struct job *job, int64_t now_ms)
 {
-    struct resizes *resizes = site->resizes;
-    const struct run *run = run_of(site, job);
+    const struct run *run = run_of(resizes, job);
     if (job_wanted_slots(job) <= 0 || job->queue < 0 || run == NULL ||
-        !runs_is_settled(site->runs, run)) {
+        !runs_is_settled(resizes->parts.runs, run)) {
         return false;
     }
     if (job->grow_after_ms > now_ms && job->grow_after_ms < resizes->wake_ms) {
@@ -78,11 +77,10 @@ static void make_room(struct resizes *resizes, int n_shown)
     }
 }
 
-void resizes_show(struct site *site, struct arena *arena,
-                  struct place_snapshot *snapshot, int64_t now_ms)
+void resizes_show(struct resizes *resizes, const struct pass_terms *terms,
+                  struct arena *arena, struct place_snapshot *snapshot, int64_t now_ms)
 {
-    struct resizes *resizes = site->resizes;
-    int n_growing = job_table_count_growing(site->jobs);
+    int n_growing = job_table_count_growing(resizes->parts.jobs);
     resizes->wake_ms = INT64_MAX;
     resizes->n_shown = 0;
     resizes->first_line = snapshot->n_classes;
@@ -96,9 +94,9 @@ void resizes_show(struct site *site, struct arena *arena,
     }
     make_room(resizes, n_growing);
     for (int i = 0; i < n_growing; i++) {
-        struct job *job = job_table_growing_at(site->jobs, i);
-        if (is_due(site, job, now_ms)) {
-            resize_line_show(site, arena, job, snapshot->n_hosts, now_ms,
+        struct job *job = job_table_growing_at(resizes->parts.jobs, i);
+        if (is_due(resizes, job, now_ms)) {
+            resize_line_show(resizes->parts.hosts, terms, arena, job, snapshot->n_hosts,
                              &lines[snapshot->n_classes++]);
             resizes->shown[resizes->n_shown++].job = job_key(job);
         }
@@ -106,18 +104,17 @@ void resizes_show(struct site *site, struct arena *arena,
     snapshot->classes = lines;
 }
 
-void resizes_set_verdicts(struct site *site, const struct pending_verdict *verdicts)
+void resizes_set_verdicts(struct resizes *resizes,
+                          const struct pending_verdict *verdicts)
 {
-    struct resizes *resizes = site->resizes;
     for (int i = 0; i < resizes->n_shown; i++) {
         resizes->shown[i].verdict = verdicts[resizes->first_line + i];
     }
 }
 
-const struct pending_verdict *resizes_verdict(const struct site *site,
+const struct pending_verdict *resizes_verdict(const struct resizes *resizes,
                                               const struct job *job)
 {
-    const struct resizes *resizes = site->resizes;
     for (int i = 0; i < resizes->n_shown; i++) {
         if (resizes->shown[i].job == job_key(job)) {
             return &resizes->shown[i].verdict;
@@ -126,16 +123,17 @@ const struct pending_verdict *resizes_verdict(const struct site *site,
     return NULL;
 }
 
-void resizes_forget(struct resizes *resizes)
+void resizes_reload(struct resizes *resizes, const struct site_config *config)
 {
+    resizes->parts.config = config;
     resizes->n_shown = 0;
 }
 
 /* ---------------------------------------------------------------- carried out */
 
-static const char *command_of(const struct site *site, const struct job *job)
+static const char *command_of(const struct resizes *resizes, const struct job *job)
 {
-    const struct site_config *config = site->config;
+    const struct site_config *config = resizes->parts.config;
     const struct application *app =
         application_find(config->applications, config->n_applications, job->spec->app);
     if (job->terms->resize_notify[0] != '\0') {
@@ -145,8 +143,9 @@ static const char *command_of(const struct site *site, const struct job *job)
 }
 
 /* What is on record of the job's resize, as its host is told. */
-static struct msg_run_resize order_of(const struct site *site, struct arena *arena,
-                                      const struct job *job, const struct run *run)
+static struct msg_run_resize order_of(const struct resizes *resizes,
+                                      struct arena *arena, const struct job *job,
+                                      const struct run *run)
 {
     const struct job_resize *resize = &job->resize;
     struct msg_run_resize order = {
@@ -157,7 +156,7 @@ static struct msg_run_resize order_of(const struct site *site, struct arena *are
         .n_hosts = resize->n_hosts,
         .all = job->hosts,
         .n_all = job->n_hosts,
-        .command = command_of(site, job),
+        .command = command_of(resizes, job),
     };
     if (resize->event == RESIZE_SHRINK) {
         struct allocation rest = allocation_take(arena, job->hosts, job->n_hosts,
@@ -168,65 +167,68 @@ static struct msg_run_resize order_of(const struct site *site, struct arena *are
     return order;
 }
 
-static void begin(struct site *site, struct job *job, const struct job_resize *resize,
-                  const struct host_slots *hosts, int n_hosts, int64_t now_ms,
-                  struct effects *effects)
+static void begin(struct resizes *resizes, struct job *job,
+                  const struct job_resize *resize, const struct host_slots *hosts,
+                  int n_hosts, int64_t now_ms, struct effects *effects)
 {
-    struct run *run = run_of(site, job);
-    job_table_resize(site->jobs, job, hosts, n_hosts, resize);
+    struct run *run = run_of(resizes, job);
+    job_table_resize(resizes->parts.jobs, job, hosts, n_hosts, resize);
     job_store(job, effects);
-    struct msg_run_resize order = order_of(site, &effects->arena, job, run);
-    runs_resize(site->runs, run, &order, now_ms, effects);
+    struct msg_run_resize order = order_of(resizes, &effects->arena, job, run);
+    runs_resize(resizes->parts.runs, run, &order, now_ms, effects);
 }
 
-void resizes_grow(struct site *site, struct job *job, const struct place_start *more,
-                  int64_t now_ms, struct effects *effects)
+void resizes_grow(struct resizes *resizes, struct job *job,
+                  const struct place_start *more, int64_t now_ms,
+                  struct effects *effects)
 {
     struct allocation hosts = allocation_add(&effects->arena, job->hosts, job->n_hosts,
                                              more->hosts, more->n_hosts);
     struct job_resize resize = job->resize;
     if (job->is_victim) {
-        pass_request_set(&site->pass_request); /* its slots are others' */
+        pass_request_set(resizes->parts.pass_request); /* its slots are others' */
         return;
     }
     resize.number++;
     resize.event = RESIZE_GROW;
     resize.hosts = more->hosts;
     resize.n_hosts = more->n_hosts;
-    accepts_note(site->accepts, more->hosts, more->n_hosts, now_ms);
-    begin(site, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
+    accepts_note(resizes->parts.accepts, more->hosts, more->n_hosts, now_ms);
+    begin(resizes, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
 }
 
-void resizes_shrink(struct site *site, struct job *job, const struct host_slots *gone,
-                    int n_gone, int max_slots, int64_t now_ms, struct effects *effects)
+void resizes_shrink(struct resizes *resizes, struct job *job,
+                    const struct host_slots *gone, int n_gone, int max_slots,
+                    int64_t now_ms, struct effects *effects)
 {
     struct job_resize resize = {.number = job->resize.number + 1,
                                 .event = RESIZE_SHRINK,
                                 .hosts = gone,
                                 .n_hosts = n_gone,
                                 .max_slots = max_slots};
-    begin(site, job, &resize, job->hosts, job->n_hosts, now_ms, effects);
+    begin(resizes, job, &resize, job->hosts, job->n_hosts, now_ms, effects);
 }
 
-void resizes_ask(struct site *site, struct job *job, int max_slots,
+void resizes_ask(struct resizes *resizes, struct job *job, int max_slots,
                  struct effects *effects)
 {
     struct job_resize resize = job->resize;
     resize.max_slots = max_slots;
     job->grow_after_ms = 0;
-    job_table_resize(site->jobs, job, job->hosts, job->n_hosts, &resize);
+    job_table_resize(resizes->parts.jobs, job, job->hosts, job->n_hosts, &resize);
     job_store(job, effects);
-    pass_request_set(&site->pass_request);
+    pass_request_set(resizes->parts.pass_request);
 }
 
-void resizes_restore(const struct site *site, const struct job *job, struct run *run)
+void resizes_restore(const struct resizes *resizes, const struct job *job,
+                     struct run *run)
 {
     struct arena arena;
     if (job->resize.event == RESIZE_NONE) {
         return;
     }
     arena_init(&arena);
-    struct msg_run_resize order = order_of(site, &arena, job, run);
+    struct msg_run_resize order = order_of(resizes, &arena, job, run);
     runs_resize_again(run, &order);
     arena_release(&arena);
 }
@@ -259,7 +261,7 @@ static int wish_again(const struct job *job)
                : 0;
 }
 
-void resizes_answered(struct site *site, struct job *job, struct run *run,
+void resizes_answered(struct resizes *resizes, struct job *job, struct run *run,
                       int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
@@ -277,10 +279,11 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
     } else if (code != 0) {
         over.max_slots = wish_again(job);
     }
-    job_table_resize(site->jobs, job, hosts.hosts, hosts.n_hosts, &over);
+    job_table_resize(resizes->parts.jobs, job, hosts.hosts, hosts.n_hosts, &over);
     job_store(job, effects);
-    history_resized(site->history, job, what, effects);
-    pass_request_set(&site->pass_request);
+    history_resized(resizes->parts.history, job, what, effects);
+    pass_request_set(resizes->parts.pass_request);
     /* An order that waited may end the job in the call. */
-    runs_finish_resize(site->runs, run, job->hosts, job->n_hosts, now_ms, effects);
+    runs_finish_resize(resizes->parts.runs, run, job->hosts, job->n_hosts, now_ms,
+                       effects);
 }

@@ -11,15 +11,27 @@
 #include <stdint.h>
 
 #include "model/effect.h"
+#include "site/pass.h"
 
-struct site;
+struct schedule_parts {
+    struct pass_parts pass; /* but for the lines: those are the scheduler's own */
+    struct shares *shares;
+    struct capacity *capacity;
+    struct provider *provider;
+    struct lifecycle *life;
+    struct pass_request *pass_request;
+};
+
 struct schedule;
 struct schedule *schedule_new(void);
+/* At the start and after another configuration; borrowed. */
+void schedule_set_parts(struct schedule *schedule, const struct schedule_parts *parts);
 void schedule_free(struct schedule *schedule);
 
 /* At a tick: does what is due. */
-bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects);
-int64_t schedule_wake_ms(const struct site *site, int64_t now_ms);
+bool schedule_run(struct schedule *schedule, int64_t now_ms, int64_t utc_offset_ms,
+                  struct effects *effects);
+int64_t schedule_wake_ms(const struct schedule *schedule, int64_t now_ms);
 
 /* As of the last whole pass: slots of waiting jobs that could use the lease. */
 int schedule_waiting_lease(const struct schedule *schedule, const char *lease);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "site/job/submission.h"
-#include "site/parts.h"
 
 /* Whose first job the line of the same index shows. */
 struct card {
@@ -14,7 +13,7 @@ struct card {
     const struct job *first;
     struct need *need; /* NULL: not looked for yet */
     bool has_words;    /* -m, hosts that it avoids, -R or an application: more than its
-                          queue to look at */
+    queue to look at */
     bool is_limited;   /* of an array that may have so many open jobs */
 };
 
@@ -102,17 +101,17 @@ static void read_first(struct card *card, struct place_class *line,
 }
 
 /* `first`: of a line of the queue that has no words of its own. */
-static const struct queue_terms *terms_of(struct queue_terms *all, struct site *site,
-                                          const struct job *first, int64_t now_ms)
+static const struct queue_terms *terms_of(struct queue_terms *all,
+                                          const struct pass_terms *from,
+                                          const struct job *first)
 {
     struct queue_terms *terms = &all[first->queue];
     if (!terms->is_known) {
         terms->is_known = true;
-        terms->veto =
-            queue_table_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
-        struct need *need = needs_find(site->needs, first->queue, first->spec);
-        terms->filter = needs_filter(site->needs, need);
-        terms->asks = needs_asks(site->needs, site, need, &terms->n_asks);
+        terms->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
+        struct need *need = needs_find(from->needs, first->queue, first->spec);
+        terms->filter = needs_filter(from->needs, need);
+        terms->asks = needs_asks(from->needs, need, &terms->n_asks);
     }
     return terms;
 }
@@ -129,37 +128,38 @@ static void forget_old_needs(struct shown_lines *shown, const struct needs *need
     }
 }
 
-static void read_words(struct card *card, struct place_class *line, struct site *site,
-                       int64_t now_ms)
+static void read_words(struct card *card, struct place_class *line,
+                       const struct pass_terms *from)
 {
     const struct job *first = card->first;
     if (card->need == NULL) {
-        card->need = needs_find(site->needs, first->queue, first->spec);
+        card->need = needs_find(from->needs, first->queue, first->spec);
     }
-    line->veto =
-        queue_table_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
-    line->host_list = asked_lists_of(site->asked_lists, first);
-    line->filter = needs_filter(site->needs, card->need);
-    line->rusages = needs_asks(site->needs, site, card->need, &line->n_rusages);
+    line->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
+    line->host_list = asked_lists_of(from->asked_lists, first);
+    line->filter = needs_filter(from->needs, card->need);
+    line->rusages = needs_asks(from->needs, card->need, &line->n_rusages);
 }
 
-const struct place_class *shown_lines_look(struct shown_lines *shown, struct site *site,
-                                           struct arena *arena, int64_t now_ms,
-                                           int *n_lines)
+const struct place_class *shown_lines_look(struct shown_lines *shown,
+                                           const struct job_table *jobs,
+                                           const struct site_config *config,
+                                           const struct pass_terms *terms,
+                                           struct arena *arena, int *n_lines)
 {
-    const struct job_class_set *all = job_table_classes(site->jobs);
+    const struct job_class_set *all = job_table_classes(jobs);
     const struct job_class_view *heads = job_class_set_views(all);
     struct queue_terms *queues =
-        arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*queues));
+        arena_alloc(arena, (size_t)config->n_queues, sizeof(*queues));
     *n_lines = job_class_set_count(all);
     make_room(shown, *n_lines);
-    forget_old_needs(shown, site->needs);
-    asked_lists_begin(site->asked_lists);
+    forget_old_needs(shown, terms->needs);
+    asked_lists_begin(terms->asked_lists);
     for (int i = 0; i < *n_lines; i++) {
         struct card *card = &shown->cards[i];
         struct place_class *line = &shown->lines[i];
         if (card->number != heads[i].generation) {
-            read_first(card, line, &heads[i], site->config->queues);
+            read_first(card, line, &heads[i], config->queues);
         }
         line->entries = heads[i].entries;
         line->n_entries = heads[i].n_entries;
@@ -167,16 +167,16 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
             line->max_starts = job_array_room(card->first);
         }
         if (card->has_words) {
-            read_words(card, line, site, now_ms);
+            read_words(card, line, terms);
             continue;
         }
-        const struct queue_terms *terms =
-            queues[line->queue].is_known ? &queues[line->queue]
-                                         : terms_of(queues, site, card->first, now_ms);
-        line->veto = terms->veto;
-        line->filter = terms->filter;
-        line->rusages = terms->asks;
-        line->n_rusages = terms->n_asks;
+        const struct queue_terms *of_queue = queues[line->queue].is_known
+                                                 ? &queues[line->queue]
+                                                 : terms_of(queues, terms, card->first);
+        line->veto = of_queue->veto;
+        line->filter = of_queue->filter;
+        line->rusages = of_queue->asks;
+        line->n_rusages = of_queue->n_asks;
     }
     return shown->lines;
 }

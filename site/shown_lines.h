@@ -9,15 +9,18 @@
 #define SUBLET_SITE_SHOWN_LINES_H
 
 #include "sched/place/place.h"
+#include "site/job/job.h"
+#include "site/pass_terms.h"
 
-struct site;
 struct shown_lines;
 struct shown_lines *shown_lines_new(void);
 void shown_lines_free(struct shown_lines *shown);
 
 /* All lines, by their index in the set; the hosts of the pass are known (needs.h). */
-const struct place_class *shown_lines_look(struct shown_lines *shown, struct site *site,
-                                           struct arena *arena, int64_t now_ms,
-                                           int *n_lines);
+const struct place_class *shown_lines_look(struct shown_lines *shown,
+                                           const struct job_table *jobs,
+                                           const struct site_config *config,
+                                           const struct pass_terms *terms,
+                                           struct arena *arena, int *n_lines);
 
 #endif

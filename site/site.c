@@ -39,12 +39,123 @@ static void run_changed(void *arg, struct run *run, int64_t now_ms,
 static void run_resized(void *arg, struct job *job, struct run *run, int64_t now_ms,
                         struct effects *effects)
 {
-    resizes_answered(arg, job, run, now_ms, effects);
+    const struct site *site = arg;
+    resizes_answered(site->resizes, job, run, now_ms, effects);
 }
 
 static void run_restored(void *arg, const struct job *job, struct run *run)
 {
-    resizes_restore(arg, job, run);
+    const struct site *site = arg;
+    resizes_restore(site->resizes, job, run);
+}
+
+/* What is known of the resources of hosts, exported and borrowed. */
+static void new_resources(struct site *site)
+{
+    site->picks = picks_new(&(struct picks_parts){
+        .config = site->config,
+        .facts = site->facts,
+        .hosts = site->hosts,
+        .runs = site->runs,
+        .provider = site->provider,
+        .pass_request = &site->pass_request,
+    });
+    site->grants = (struct grants){.parts = {
+                                       .config = site->config,
+                                       .facts = site->facts,
+                                       .provider = site->provider,
+                                       .consumer = site->consumer,
+                                       .pass_request = &site->pass_request,
+                                   }};
+    lease_load_init(&site->lease_load, &(struct lease_load_parts){
+                                           .config = site->config,
+                                           .facts = site->facts,
+                                           .hosts = site->hosts,
+                                           .provider = site->provider,
+                                           .consumer = site->consumer,
+                                           .uplink = site->uplink,
+                                       });
+}
+
+/* The parts of a pass, and what suspends jobs between passes. */
+static void new_pass(struct site *site)
+{
+    site->preempts = preempts_new(&(struct preempts_parts){
+        .config = site->config,
+        .jobs = site->jobs,
+        .queues = site->queues,
+        .limits = site->limits,
+        .hosts = site->hosts,
+        .life = site->life,
+    });
+    site->overloads = overloads_new(&(struct overloads_parts){
+        .config = site->config,
+        .facts = site->facts,
+        .hosts = site->hosts,
+        .jobs = site->jobs,
+        .runs = site->runs,
+        .life = site->life,
+        .pass_request = &site->pass_request,
+    });
+    site->windows.parts = (struct windows_parts){
+        .config = site->config,
+        .queues = site->queues,
+        .hosts = site->hosts,
+        .jobs = site->jobs,
+        .life = site->life,
+        .pass_request = &site->pass_request,
+    };
+    site->slot_reserves = slot_reserves_new(&(struct slot_reserves_parts){
+        .config = site->config,
+        .jobs = site->jobs,
+        .hosts = site->hosts,
+        .life = site->life,
+        .pass_request = &site->pass_request,
+    });
+    site->resizes = resizes_new(&(struct resizes_parts){
+        .config = site->config,
+        .jobs = site->jobs,
+        .runs = site->runs,
+        .hosts = site->hosts,
+        .accepts = site->accepts,
+        .history = site->history,
+        .pass_request = &site->pass_request,
+    });
+}
+
+void site_connect_scheduler(struct site *site)
+{
+    site->reserves_sources = (struct reserves_sources){
+        .config = site->config,
+        .ledger = site->reserves,
+        .facts = site->facts,
+        .hosts = site->hosts,
+        .consumer = site->consumer,
+        .life = site->life,
+    };
+    schedule_set_parts(site->schedule, &(struct schedule_parts){
+                                           .pass =
+                                               {
+                                                   .config = site->config,
+                                                   .jobs = site->jobs,
+                                                   .queues = site->queues,
+                                                   .limits = site->limits,
+                                                   .shares = site->shares,
+                                                   .capacity = site->capacity,
+                                                   .reserves = &site->reserves_sources,
+                                                   .needs = site->needs,
+                                                   .asked_lists = site->asked_lists,
+                                                   .resizes = site->resizes,
+                                                   .preempts = site->preempts,
+                                                   .overloads = site->overloads,
+                                                   .slot_reserves = site->slot_reserves,
+                                               },
+                                           .shares = site->shares,
+                                           .capacity = site->capacity,
+                                           .provider = site->provider,
+                                           .life = site->life,
+                                           .pass_request = &site->pass_request,
+                                       });
 }
 
 struct site *site_new(const struct site_config *from)
@@ -65,16 +176,15 @@ struct site *site_new(const struct site_config *from)
     uplink_setting.name = site->name;
     site->limits = limits_new(config->limits, config->n_limits);
     site->shares = shares_new(config);
-    site->reserves = reserves_new();
+    site->facts = facts_new(config);
+    site->reserves = reserves_new(facts_resources(site->facts));
     site->jobs = job_table_new(config->queues, config->n_queues, site->limits,
                                site->shares, site->reserves);
     site->queues = queue_table_new(config->queues, config->n_queues);
     site->hosts = host_table_new(config->hosts, config->n_hosts);
-    site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
     provider_set_users(site->provider, &config->users);
-    site->picks = picks_new();
     site->consumer = consumer_new(config->name);
     site->uplink = site_uplink_new(&uplink_setting);
     if (config->patience > 1) {
@@ -82,12 +192,8 @@ struct site *site_new(const struct site_config *from)
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
-    site->needs = needs_new(config, facts_resources(site->facts));
+    site->needs = needs_new(config, site->facts);
     site->asked_lists = asked_lists_new(&config->groups);
-    site->preempts = preempts_new();
-    site->overloads = overloads_new(config, facts_resources(site->facts));
-    site->slot_reserves = slot_reserves_new();
-    site->resizes = resizes_new();
     site->schedule = schedule_new();
     pass_request_set(&site->pass_request);
     site->accepts = accepts_new();
@@ -143,7 +249,9 @@ struct site *site_new(const struct site_config *from)
         .lending = site->lending,
         .life = site->life,
     });
-    site->lease_load.ask_ms = INT64_MAX;
+    new_resources(site);
+    new_pass(site);
+    site_connect_scheduler(site);
     return site;
 }
 
@@ -259,7 +367,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     capacity_sync_provider(site->capacity);
     host_admin_sync(&site->closed, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
-    picks_begin(site, now_ms, effects);
+    picks_begin(site->picks, now_ms, effects);
     job_dispatch_restore(site->life, now_ms, effects);
     accepts_start(site->accepts, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
@@ -313,31 +421,32 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     recall_enforce_tick(site->recalls, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
-    picks_tick(site, now_ms, effects);
+    picks_tick(site->picks, now_ms, effects);
     job_end_clean(site->life, now_ms, effects);
     if (provider_wake_ms(site->provider) <= now_ms) {
         pass_request_set(&site->pass_request); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
-    grants_refresh(site, effects);
+    grants_refresh(&site->grants, effects);
     shares_tick(site->shares, now_ms, effects);
-    if (windows_have_changed(site, now_ms)) {
+    if (windows_have_changed(&site->windows, now_ms, site->utc_offset_ms)) {
         host_admin_sync(&site->closed, site->hosts, site->provider,
                         site->now_ms + site->utc_offset_ms);
-        windows_apply(site, now_ms, effects);
+        windows_apply(&site->windows, now_ms, effects);
     }
     deferred_kill_tick(site->life, now_ms, effects);
-    overloads_tick(site, now_ms, effects);
-    site->has_scheduled = schedule_run(site, now_ms, effects);
+    overloads_tick(site->overloads, now_ms, effects);
+    site->has_scheduled =
+        schedule_run(site->schedule, now_ms, site->utc_offset_ms, effects);
     if (site->has_scheduled) {
         overloads_mark(site->overloads, false);
     }
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
-    grants_refresh(site, effects); /* for what has just changed */
+    grants_refresh(&site->grants, effects); /* for what has just changed */
     recall_enforce_tick(site->recalls, now_ms, effects);
     lending_tick(site->lending, now_ms, effects);
-    lease_load_tick(site, now_ms, effects);
+    lease_load_tick(&site->lease_load, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
         const struct site_usage_parts parts = {
@@ -441,13 +550,13 @@ int64_t site_wake_ms(const struct site *site)
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
         terminals_wake_ms(site->terminals),
-        schedule_wake_ms(site, site->now_ms),
+        schedule_wake_ms(site->schedule, site->now_ms),
         lending_wake_ms(site->lending),
         recall_enforce_wake_ms(site->recalls),
         deferred_kill_wake_ms(site->life),
-        lease_load_wake_ms(site),
+        lease_load_wake_ms(&site->lease_load),
         windows_wake_ms(&site->windows, site->now_ms),
-        overloads_wake_ms(site, site->now_ms),
+        overloads_wake_ms(site->overloads, site->now_ms),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;
@@ -465,6 +574,16 @@ struct value *site_view(const struct site *site, struct arena *arena,
 {
     struct site_view view = site_dispatch_view(site, now_ms);
     return site_view_list(&view, arena, query, next);
+}
+
+bool site_has_reserved(const struct site *site)
+{
+    return reserves_has_any(site->reserves);
+}
+
+void site_list_reserved(const struct site *site, reserves_held_fn fn, void *arg)
+{
+    reserves_list(site->reserves, site->now_ms, fn, arg);
 }
 
 void site_count_reasons(const struct site *site, int64_t *counts)

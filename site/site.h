@@ -29,6 +29,7 @@
 #include "sched/queue/queue.h"
 #include "sched/resreq/resreq.h"
 #include "site/facts_config.h"
+#include "site/reserves.h"
 
 /* What an amount of a resource in rusage applies to. */
 struct reserve_method {
@@ -145,6 +146,9 @@ struct site_job {
     int n_slots;
     bool is_interactive;
 };
+/* What its open jobs reserve. */
+bool site_has_reserved(const struct site *site);
+void site_list_reserved(const struct site *site, reserves_held_fn fn, void *arg);
 /* Waiting jobs by enum pending_reason (sched/pending/pending_reason.h). */
 void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);

@@ -47,7 +47,7 @@ static struct site_api api_of(struct site *site)
         .closed = &site->closed,
         .provider = site->provider,
         .local_ms = site->now_ms + site->utc_offset_ms,
-        .site = site,
+        .resizes = site->resizes,
     };
 }
 
@@ -65,6 +65,9 @@ struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
         .closed = &site->closed,
         .runs = site->runs,
         .slot_reserves = site->slot_reserves,
+        .resizes = site->resizes,
+        .overloads = site->overloads,
+        .reserves = &site->reserves_sources,
         .provider = site->provider,
         .picks = site->picks,
         .consumer = site->consumer,
@@ -74,7 +77,6 @@ struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
         .now_ms = now_ms,
         .event_ms = site->now_ms,
         .utc_offset_ms = site->utc_offset_ms,
-        .site = site,
     };
 }
 
@@ -89,7 +91,7 @@ static void on_welcome(struct site *site, const struct call *call,
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_new_session(site->lending, call->now_ms);
-        lease_load_mark(site, true, call->now_ms);
+        lease_load_mark(&site->lease_load, true, call->now_ms);
         /* Their requests were sent in the last session and will not be answered. */
         waiters_expire(site->waiters, WAITER_BROKER, call->now_ms);
         pass_request_set(&site->pass_request);
@@ -140,7 +142,7 @@ static void on_contract(struct site *site, const struct call *call,
     struct msg_contract before = {0}, after = {0};
     bool was_known = consumer_find_contract(site->consumer, lease, &before);
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
-    lease_load_look(site, call->now_ms);
+    lease_load_look(&site->lease_load, call->now_ms);
     bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
         recall_enforce_forget(site->recalls, lease);
@@ -272,7 +274,7 @@ static void on_lease_load(struct site *site, const struct call *call,
                           struct effects *effects)
 {
     bool is_first = false;
-    if (lease_load_take(site, call->msg, &is_first, effects)) {
+    if (lease_load_take(&site->lease_load, call->msg, &is_first, effects)) {
         if (facts_borrowed_has_thresholds(facts_borrowed(site->facts))) {
             overloads_use(site->overloads);
         }
@@ -283,7 +285,7 @@ static void on_lease_load(struct site *site, const struct call *call,
 static void on_lease_load_ask(struct site *site, const struct call *call,
                               struct effects *effects)
 {
-    lease_load_answer(site, call->msg, call->now_ms, effects);
+    lease_load_answer(&site->lease_load, call->msg, call->now_ms, effects);
 }
 
 static void on_reply(struct site *site, const struct call *call,
@@ -352,13 +354,14 @@ static void on_host_load(struct site *site, const struct call *call,
     const struct resource_table *table = facts_table(site->facts);
     bool is_first = !facts_is_told(site->facts, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
-    unsigned sides = overloads_sides(site, call->host);
+    unsigned sides = overloads_sides(site->overloads, call->host);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
     take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
-    grants_tell(site, call->host);
-    bool is_turned = overloads_sides(site, call->host) != sides;
-    lease_load_mark(site, is_first || is_better || is_turned, call->now_ms);
+    grants_tell(&site->grants, call->host);
+    bool is_turned = overloads_sides(site->overloads, call->host) != sides;
+    lease_load_mark(&site->lease_load, is_first || is_better || is_turned,
+                    call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host %s reports \"%s\", which is not a resource here or has a "

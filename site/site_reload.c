@@ -147,11 +147,13 @@ static void change_facts(struct site *site, int64_t now_ms)
     needs_free(site->needs);
     facts_free(site->facts);
     site->facts = facts_new(site->config);
-    site->needs = needs_new(site->config, facts_resources(site->facts));
-    overloads_change(site->overloads, site->config, facts_resources(site->facts));
-    reserves_forget(site->reserves);
-    grants_forget(site);
-    lease_load_look(site, now_ms);
+    site->needs = needs_new(site->config, site->facts);
+    overloads_reload(site->overloads, site->config, site->facts);
+    reserves_reload(site->reserves, facts_resources(site->facts));
+    grants_reload(&site->grants, site->config, site->facts);
+    picks_reload(site->picks, site->config, site->facts);
+    lease_load_reload(&site->lease_load, site->config, site->facts);
+    lease_load_look(&site->lease_load, now_ms);
 }
 
 static void change_groups(struct site *site)
@@ -191,14 +193,17 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_groups(site);
     accepts_set_interval(site->accepts, site->config->accept_ms);
     capacity_reload(site->capacity, site->config);
+    preempts_reload(site->preempts, site->config, site->limits);
+    slot_reserves_reload(site->slot_reserves, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     capacity_sync_provider(site->capacity);
     host_admin_sync(&site->closed, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
-    resizes_forget(site->resizes);
-    windows_reload(&site->windows);
-    picks_begin(site, now_ms, effects);
+    resizes_reload(site->resizes, site->config);
+    windows_reload(&site->windows, site->config);
+    picks_begin(site->picks, now_ms, effects);
     change_uplink(site, now_ms, effects);
+    site_connect_scheduler(site);
     pass_request_set(&site->pass_request);
     arena_release(&old_arena);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "site/parts.h"
+#include "site/capacity.h"
 #include "site/slot_runs.h"
 
 struct kept {
@@ -24,6 +24,7 @@ struct bar {
 };
 
 struct slot_reserves {
+    struct slot_reserves_parts parts;
     struct kept *items;
     int count;
     struct bar *bars;
@@ -31,11 +32,18 @@ struct slot_reserves {
     int64_t wake_ms;
 };
 
-struct slot_reserves *slot_reserves_new(void)
+struct slot_reserves *slot_reserves_new(const struct slot_reserves_parts *parts)
 {
     struct slot_reserves *reserves = mem_alloc(1, sizeof(*reserves));
+    reserves->parts = *parts;
     reserves->wake_ms = INT64_MAX;
     return reserves;
+}
+
+void slot_reserves_reload(struct slot_reserves *reserves,
+                          const struct site_config *config)
+{
+    reserves->parts.config = config;
 }
 
 static void release(struct kept *kept)
@@ -126,9 +134,9 @@ static void lift_bars(struct slot_reserves *reserves, int64_t now_ms)
 }
 
 /* The first of the line that the job stands in; NULL: it stands in none. */
-static const struct job *first_of(const struct site *site, uint64_t key)
+static const struct job *first_of(const struct slot_reserves *reserves, uint64_t key)
 {
-    const struct job *job = job_table_find(site->jobs, key);
+    const struct job *job = job_table_find(reserves->parts.jobs, key);
     int n_turns;
     return job != NULL && job->line != NULL
                ? job_of_entry(job_class_entries(job->line, &n_turns)[0])
@@ -136,10 +144,9 @@ static const struct job *first_of(const struct site *site, uint64_t key)
 }
 
 /* False: the reservation is over. */
-static bool goes_on(struct site *site, struct kept *kept, int64_t now_ms)
+static bool goes_on(struct slot_reserves *reserves, struct kept *kept, int64_t now_ms)
 {
-    struct slot_reserves *reserves = site->slot_reserves;
-    const struct job *first = first_of(site, kept->shown.job);
+    const struct job *first = first_of(reserves, kept->shown.job);
     if (first == NULL) {
         return false;
     }
@@ -148,7 +155,7 @@ static bool goes_on(struct site *site, struct kept *kept, int64_t now_ms)
     }
     kept->shown.job = job_key(first);
     const struct reservation_config *rule =
-        &site->config->queues[first->queue].reservation;
+        &reserves->parts.config->queues[first->queue].reservation;
     if (now_ms - kept->shown.since_ms < rule->max_ms) {
         return true;
     }
@@ -156,12 +163,11 @@ static bool goes_on(struct site *site, struct kept *kept, int64_t now_ms)
     return false;
 }
 
-static void drop_old(struct site *site, int64_t now_ms)
+static void drop_old(struct slot_reserves *reserves, int64_t now_ms)
 {
-    struct slot_reserves *reserves = site->slot_reserves;
     lift_bars(reserves, now_ms);
     for (int i = 0; i < reserves->count;) {
-        if (goes_on(site, &reserves->items[i], now_ms)) {
+        if (goes_on(reserves, &reserves->items[i], now_ms)) {
             i++;
             continue;
         }
@@ -227,13 +233,14 @@ static bool is_lent(const struct job *job)
            job->halt.resumed_ms == 0;
 }
 
-static struct borrowers list_borrowers(const struct site *site, struct arena *arena)
+static struct borrowers list_borrowers(const struct slot_reserves *reserves,
+                                       struct arena *arena)
 {
     struct borrowers borrowers = {.count = 0};
-    int n_open = site->slot_reserves->count > 0 ? job_table_count_open(site->jobs) : 0;
+    int n_open = reserves->count > 0 ? job_table_count_open(reserves->parts.jobs) : 0;
     borrowers.items = arena_alloc(arena, (size_t)n_open, sizeof(*borrowers.items));
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = job_table_open_at(site->jobs, i);
+        const struct job *job = job_table_open_at(reserves->parts.jobs, i);
         if (is_lent(job)) {
             borrowers.items[borrowers.count++] =
                 (struct borrower){job->backfill.lender, job};
@@ -269,7 +276,8 @@ static int count_lent_hosts(const struct borrowers *borrowers, uint64_t job)
     return n_hosts;
 }
 
-static void add_lent(const struct site *site, const struct place_snapshot *place,
+static void add_lent(const struct slot_reserves *reserves,
+                     const struct place_snapshot *place,
                      const struct borrowers *borrowers, uint64_t job,
                      struct pieces *pieces)
 {
@@ -277,8 +285,9 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
          i < borrowers->count && borrowers->items[i].of == job; i++) {
         const struct job *borrower = borrowers->items[i].job;
         for (int k = 0; k < borrower->n_hosts; k++) {
-            int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
-                                          borrower->lease, borrower->hosts[k].host);
+            int host =
+                capacity_find_host(reserves->parts.hosts, place->hosts, place->n_hosts,
+                                   borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
                 struct reservation_piece *piece = piece_on(pieces, host);
                 piece->n_backfilled += borrower->hosts[k].n_slots;
@@ -301,7 +310,7 @@ static int find_kind(const struct place_snapshot *place, const char *resource)
     return i < n_kinds ? i : -1;
 }
 
-static void show_parts(const struct site *site, struct arena *arena,
+static void show_parts(const struct slot_reserves *reserves, struct arena *arena,
                        const struct place_snapshot *place, const struct kept *kept,
                        struct reservation *shown)
 {
@@ -311,8 +320,8 @@ static void show_parts(const struct site *site, struct arena *arena,
     for (int i = 0; i < kept->shown.n_parts; i++) {
         const struct slot_reserved_part *part = &kept->parts[i];
         int kind = find_kind(place, part->resource);
-        int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
-                                      kept->lease, part->host);
+        int host = capacity_find_host(reserves->parts.hosts, place->hosts,
+                                      place->n_hosts, kept->lease, part->host);
         int pool = kind >= 0 && host >= 0
                        ? place->supply->resources[kind].supply_of[host]
                        : -1;
@@ -323,7 +332,7 @@ static void show_parts(const struct site *site, struct arena *arena,
     }
 }
 
-static void show_one(const struct site *site, struct arena *arena,
+static void show_one(const struct slot_reserves *reserves, struct arena *arena,
                      const struct place_snapshot *place,
                      const struct borrowers *borrowers, const struct kept *kept,
                      int *at, struct reservation *shown)
@@ -333,11 +342,11 @@ static void show_one(const struct site *site, struct arena *arena,
     int n_most = kept->shown.n_hosts +
                  (has_lent ? count_lent_hosts(borrowers, kept->shown.job) : 0);
     struct pieces pieces = {.at = at};
-    const struct job *job = job_table_find(site->jobs, kept->shown.job);
+    const struct job *job = job_table_find(reserves->parts.jobs, kept->shown.job);
     pieces.items = arena_alloc(arena, (size_t)n_most, sizeof(*pieces.items));
     for (int i = 0; i < kept->shown.n_hosts; i++) {
-        int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
-                                      kept->lease, kept->hosts[i].host);
+        int host = capacity_find_host(reserves->parts.hosts, place->hosts,
+                                      place->n_hosts, kept->lease, kept->hosts[i].host);
         if (host >= 0) {
             struct reservation_piece *piece = piece_on(&pieces, host);
             piece->n_slots = kept->hosts[i].n_slots;
@@ -345,7 +354,7 @@ static void show_one(const struct site *site, struct arena *arena,
         }
     }
     if (has_lent) {
-        add_lent(site, place, borrowers, kept->shown.job, &pieces);
+        add_lent(reserves, place, borrowers, kept->shown.job, &pieces);
     }
     for (int i = 0; i < pieces.count; i++) {
         at[pieces.items[i].host] = 0; /* for the next one */
@@ -355,13 +364,13 @@ static void show_one(const struct site *site, struct arena *arena,
                                   .pieces = pieces.items,
                                   .n_pieces = pieces.count,
                                   .since_ms = kept->shown.since_ms};
-    show_parts(site, arena, place, kept, shown);
+    show_parts(reserves, arena, place, kept, shown);
 }
 
-static bool has_rule(const struct site *site)
+static bool has_rule(const struct slot_reserves *reserves)
 {
-    for (int i = 0; i < site->config->n_queues; i++) {
-        if (site->config->queues[i].reservation.max_ms > 0) {
+    for (int i = 0; i < reserves->parts.config->n_queues; i++) {
+        if (reserves->parts.config->queues[i].reservation.max_ms > 0) {
             return true;
         }
     }
@@ -369,29 +378,29 @@ static bool has_rule(const struct site *site)
 }
 
 const struct reservation_snapshot *
-slot_reserves_show(struct site *site, struct arena *arena,
-                   const struct place_snapshot *place)
+slot_reserves_show(struct slot_reserves *reserves, struct reserves_pass *left,
+                   struct arena *arena, const struct place_snapshot *place)
 {
-    struct slot_reserves *reserves = site->slot_reserves;
-    drop_old(site, place->now_ms);
+    drop_old(reserves, place->now_ms);
     reserves->wake_ms = INT64_MAX;
-    if (!has_rule(site)) {
+    if (!has_rule(reserves)) {
         return NULL;
     }
     struct reservation_snapshot *snapshot = arena_alloc(arena, 1, sizeof(*snapshot));
     struct reservation *kept =
         arena_alloc(arena, (size_t)reserves->count, sizeof(*kept));
-    struct borrowers borrowers = list_borrowers(site, arena);
+    struct borrowers borrowers = list_borrowers(reserves, arena);
     int *at = arena_alloc(arena, (size_t)place->n_hosts, sizeof(*at));
     for (int i = 0; i < reserves->count; i++) {
-        show_one(site, arena, place, &borrowers, &reserves->items[i], at, &kept[i]);
+        show_one(reserves, arena, place, &borrowers, &reserves->items[i], at, &kept[i]);
     }
     *snapshot = (struct reservation_snapshot){.reservations = kept,
                                               .n_reservations = reserves->count,
                                               .barred = list_barred(reserves, arena),
                                               .n_barred = reserves->n_bars};
     if (reservation_needs_runs(place, snapshot)) {
-        snapshot->runs = slot_runs_list(site, arena, place, &snapshot->n_runs);
+        snapshot->runs =
+            slot_runs_list(&reserves->parts, left, arena, place, &snapshot->n_runs);
     }
     return snapshot;
 }
@@ -447,16 +456,15 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t find_wake_ms(const struct site *site)
+static int64_t find_wake_ms(const struct slot_reserves *reserves)
 {
-    const struct slot_reserves *reserves = site->slot_reserves;
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < reserves->count; i++) {
         const struct slot_reserved *shown = &reserves->items[i].shown;
-        const struct job *job = job_table_find(site->jobs, shown->job);
-        wake_ms =
-            sooner(wake_ms, shown->since_ms +
-                                site->config->queues[job->queue].reservation.max_ms);
+        const struct job *job = job_table_find(reserves->parts.jobs, shown->job);
+        wake_ms = sooner(
+            wake_ms, shown->since_ms +
+                         reserves->parts.config->queues[job->queue].reservation.max_ms);
     }
     for (int i = 0; i < reserves->n_bars; i++) {
         wake_ms = sooner(wake_ms, reserves->bars[i].until_ms);
@@ -464,18 +472,17 @@ static int64_t find_wake_ms(const struct site *site)
     return wake_ms;
 }
 
-void slot_reserves_keep(struct site *site, struct arena *arena,
-                        const struct place_snapshot *snapshot,
+void slot_reserves_keep(struct slot_reserves *reserves, struct reserves_pass *left,
+                        struct arena *arena, const struct place_snapshot *snapshot,
                         struct reservation_pass *shown)
 {
-    struct slot_reserves *reserves = site->slot_reserves;
     const struct backfill_run *runs = NULL;
     int n_kept, n_runs = 0;
     if (shown == NULL) {
         return;
     }
     if (!reservation_is_idle(shown)) {
-        runs = slot_runs_list(site, arena, snapshot, &n_runs);
+        runs = slot_runs_list(&reserves->parts, left, arena, snapshot, &n_runs);
     }
     const struct reservation *kept = reservation_result(shown, runs, n_runs, &n_kept);
     for (int i = 0; i < reserves->count; i++) {
@@ -488,8 +495,8 @@ void slot_reserves_keep(struct site *site, struct arena *arena,
         reserves->items[i] = keep(arena, snapshot, &kept[i]);
     }
     reserves->count = n_kept;
-    reserves->wake_ms = find_wake_ms(site);
+    reserves->wake_ms = find_wake_ms(reserves);
     if (reservation_wants_pass(shown)) {
-        pass_request_set(&site->pass_request);
+        pass_request_set(reserves->parts.pass_request);
     }
 }

@@ -15,21 +15,34 @@
 #define SUBLET_SITE_SLOT_RESERVES_H
 
 #include "sched/reservation/reservation.h"
+#include "site/job/job.h"
+#include "site/job/lifecycle.h"
+#include "site/pass_request.h"
+#include "site/reserves.h"
+#include "site/run/host_table.h"
 
-struct site;
+struct slot_reserves_parts {
+    const struct site_config *config;
+    const struct job_table *jobs;
+    const struct host_table *hosts;
+    const struct lifecycle *life;
+    struct pass_request *pass_request;
+};
 
 struct slot_reserves;
-struct slot_reserves *slot_reserves_new(void);
+struct slot_reserves *slot_reserves_new(const struct slot_reserves_parts *parts);
+void slot_reserves_reload(struct slot_reserves *reserves,
+                          const struct site_config *config);
 void slot_reserves_free(struct slot_reserves *reserves);
 
 /* What the pass is shown, in the arena; its lines are known. NULL: no queue has
  * SLOT_RESERVE. */
 const struct reservation_snapshot *
-slot_reserves_show(struct site *site, struct arena *arena,
-                   const struct place_snapshot *place);
+slot_reserves_show(struct slot_reserves *reserves, struct reserves_pass *left,
+                   struct arena *arena, const struct place_snapshot *place);
 /* After that pass has been carried out. */
-void slot_reserves_keep(struct site *site, struct arena *arena,
-                        const struct place_snapshot *snapshot,
+void slot_reserves_keep(struct slot_reserves *reserves, struct reserves_pass *left,
+                        struct arena *arena, const struct place_snapshot *snapshot,
                         struct reservation_pass *shown);
 
 /* When the time of a reservation is over, or a job may reserve again. */

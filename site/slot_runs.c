@@ -4,14 +4,14 @@
 
 #include <string.h>
 
+#include "site/capacity.h"
 #include "site/job/attempt.h"
 #include "site/job/run_limit.h"
-#include "site/parts.h"
 #include "site/slot_reserves.h"
 
-static int64_t end_of(const struct site *site, const struct job *job, int64_t now_ms)
+static int64_t end_of(const struct job *job, int64_t now_ms)
 {
-    int64_t limit_ms = run_limit_ms(job, site->now_ms);
+    int64_t limit_ms = run_limit_ms(job, now_ms);
     if (limit_ms == 0 || job->halt.causes != 0) {
         return BACKFILL_NEVER;
     }
@@ -19,34 +19,35 @@ static int64_t end_of(const struct site *site, const struct job *job, int64_t no
     return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
 }
 
-static bool has_slots(const struct site *site, const struct job *job)
+static bool has_slots(const struct lifecycle *life, const struct job *job)
 {
     return job->halt.causes == 0 || !job->halt.yields ||
-           !attempt_is_suspended(site->life, job);
+           !attempt_is_suspended(life, job);
 }
 
 /* The same amounts, to be added to. */
-static struct rusage_amount *copy_parts(const struct site *site, struct arena *arena,
-                                        const struct job *job, int *n_parts)
+static struct rusage_amount *copy_parts(struct reserves_pass *reserves,
+                                        struct arena *arena, const struct job *job,
+                                        int *n_parts)
 {
     const struct rusage_amount *parts;
-    *n_parts = reserves_holds(site, job, &parts);
+    *n_parts = reserves_holds(reserves, job, &parts);
     return *n_parts > 0 ? arena_copy(arena, parts, (size_t)*n_parts * sizeof(*parts))
                         : NULL;
 }
 
-static void list_run(const struct site *site, struct arena *arena,
+static void list_run(const struct slot_reserves_parts *parts,
+                     struct reserves_pass *reserves, struct arena *arena,
                      const struct place_snapshot *place, const struct job *job,
                      struct backfill_run *run)
 {
     struct backfill_piece *pieces =
         arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
-    *run = (struct backfill_run){.key = job_key(job),
-                                 .end_ms = end_of(site, job, place->now_ms),
-                                 .pieces = pieces};
-    run->parts = copy_parts(site, arena, job, &run->n_parts);
-    for (int k = 0; has_slots(site, job) && k < job->n_hosts; k++) {
-        int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
+    *run = (struct backfill_run){
+        .key = job_key(job), .end_ms = end_of(job, place->now_ms), .pieces = pieces};
+    run->parts = copy_parts(reserves, arena, job, &run->n_parts);
+    for (int k = 0; has_slots(parts->life, job) && k < job->n_hosts; k++) {
+        int host = capacity_find_host(parts->hosts, place->hosts, place->n_hosts,
                                       job->lease, job->hosts[k].host);
         if (host >= 0) {
             pieces[run->n_pieces++] =
@@ -83,19 +84,21 @@ static void list_rest(struct arena *arena, const int64_t *used, int n_pools,
     }
 }
 
-struct backfill_run *slot_runs_list(const struct site *site, struct arena *arena,
+struct backfill_run *slot_runs_list(const struct slot_reserves_parts *parts,
+                                    struct reserves_pass *reserves, struct arena *arena,
                                     const struct place_snapshot *place, int *n_runs)
 {
-    int n_open = job_table_count_open(site->jobs);
+    int n_open = job_table_count_open(parts->jobs);
     int n_pools = place->supply != NULL ? place->supply->n_supplies : 0;
     struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
     for (int i = 0; i < n_open; i++) {
-        list_run(site, arena, place, job_table_open_at(site->jobs, i), &runs[i]);
+        list_run(parts, reserves, arena, place, job_table_open_at(parts->jobs, i),
+                 &runs[i]);
     }
     backfill_sort(runs, n_open);
     *n_runs = n_open;
     if (n_pools > 0) {
-        int64_t *used = reserves_in_use(site, arena);
+        int64_t *used = reserves_in_use(reserves, arena);
         add_used(runs, n_open, used);
         list_rest(arena, used, n_pools, &runs[(*n_runs)++]);
     }

@@ -15,13 +15,15 @@
 
 #include "sched/place/place.h"
 #include "sched/reservation/backfill.h"
+#include "site/reserves.h"
+#include "site/slot_reserves.h"
 
 struct job;
-struct site;
 
 /* In order. Slots are those of the place's hosts, resources those that its lines ask
  * for. */
-struct backfill_run *slot_runs_list(const struct site *site, struct arena *arena,
+struct backfill_run *slot_runs_list(const struct slot_reserves_parts *parts,
+                                    struct reserves_pass *reserves, struct arena *arena,
                                     const struct place_snapshot *place, int *n_runs);
 
 #endif

@@ -19,22 +19,36 @@
 #include <stdint.h>
 
 #include "model/effect.h"
+#include "site/job/lifecycle.h"
+#include "site/job/queue_table.h"
+#include "site/pass_request.h"
+#include "site/run/host_table.h"
+#include "site/site.h"
 
-struct site;
+struct windows_parts {
+    const struct site_config *config;
+    const struct queue_table *queues;
+    const struct host_table *hosts;
+    const struct job_table *jobs;
+    struct lifecycle *life;
+    struct pass_request *pass_request;
+};
 
 struct windows {
+    struct windows_parts parts;
     int64_t next_ms;       /* one opens or closes; INT64_MAX: none does */
     int64_t utc_offset_ms; /* that this was counted with */
     bool is_known;         /* the configuration was looked at */
 };
 
 /* Others are configured. */
-void windows_reload(struct windows *windows);
+void windows_reload(struct windows *windows, const struct site_config *config);
 /* True if a window has opened or closed since the last call, or at the first call; then
  * the provider has to hear which hosts are closed, and windows_apply follows: jobs are
  * suspended, ended or resumed, and a pass is asked for. */
-bool windows_have_changed(struct site *site, int64_t now_ms);
-void windows_apply(struct site *site, int64_t now_ms, struct effects *effects);
+bool windows_have_changed(struct windows *windows, int64_t now_ms,
+                          int64_t utc_offset_ms);
+void windows_apply(struct windows *windows, int64_t now_ms, struct effects *effects);
 int64_t windows_wake_ms(const struct windows *windows, int64_t now_ms);
 
 #endif

@@ -222,11 +222,11 @@ bool invariant_rusage_check(struct invariants *invariants,
     size_t length = strlen(site->config->name);
     bool is_good = true;
 
-    if (!reserves_has_any(site->site)) {
+    if (!site_has_reserved(site->site)) {
         return true;
     }
     arena_init(&summing.arena);
-    reserves_list(site->site, add, &summing);
+    site_list_reserved(site->site, add, &summing);
     HASH_ITER (hh, invariants->pools, pool, next) {
         bool is_its =
             !strncmp(pool->key, site->config->name, length) && pool->key[length] == ' ';

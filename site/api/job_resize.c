@@ -249,10 +249,10 @@ static bool resize_job(struct call *call, struct job *job, const char **text,
     }
     *text = change.text;
     if (change.gone.n_hosts > 0) {
-        resizes_shrink(call->api->site, job, change.gone.hosts, change.gone.n_hosts,
+        resizes_shrink(call->api->resizes, job, change.gone.hosts, change.gone.n_hosts,
                        change.max_slots, call->now_ms, call->effects);
     } else {
-        resizes_ask(call->api->site, job, change.max_slots, call->effects);
+        resizes_ask(call->api->resizes, job, change.max_slots, call->effects);
     }
     return true;
 }

@@ -47,7 +47,7 @@ struct site_api {
     struct pass_request *pass_request;
     uint64_t *last_job; /* the highest id that a job was given */
     int64_t local_ms;   /* the time of the windows of hosts */
-    struct site *site;
+    struct resizes *resizes;
 };
 
 /* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX

@@ -72,7 +72,7 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
             .is_open = host_table_is_ready(view->hosts, index),
             .is_shut = host_table_is_window_closed(
                 view->hosts, index, view->event_ms + view->utc_offset_ms),
-            .is_busy = overloads_is_busy(view->site, host->name, true, &excess),
+            .is_busy = overloads_is_busy(view->overloads, host->name, true, &excess),
             .is_used_exclusively = counts->is_used_exclusively,
             .used = slot_count_total(counts),
             .max = host->max}));
@@ -101,14 +101,15 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
         facts_borrowed_thresholds(facts_borrowed(view->facts), host->name);
     struct load_excess excess;
     value_add_text(arena, row, "host", name);
-    value_add_text(arena, row, "status",
-                   status_of(&(struct host_status){
-                       .is_closed = host_admin_is_closed(view->closed, host->name),
-                       .is_open = host->is_open,
-                       .is_busy = overloads_is_busy(view->site, name, false, &excess),
-                       .is_used_exclusively = counts->is_used_exclusively,
-                       .used = host->n_used,
-                       .max = host->n_held}));
+    value_add_text(
+        arena, row, "status",
+        status_of(&(struct host_status){
+            .is_closed = host_admin_is_closed(view->closed, host->name),
+            .is_open = host->is_open,
+            .is_busy = overloads_is_busy(view->overloads, name, false, &excess),
+            .is_used_exclusively = counts->is_used_exclusively,
+            .used = host->n_used,
+            .max = host->n_held}));
     rules_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
@@ -169,7 +170,7 @@ void host_view_list(const struct site_view *view, struct site_page *page,
     count_borrowed(view, &borrowed);
     reservation_view_count_hosts(view, &own, &borrowed);
     struct reserves_seen seen;
-    reserves_see(view->site, arena, false, &seen);
+    reserves_see(rusage_view_left(view, arena), false, &seen);
     for (int i = 0; i < n_places && !page->is_full; i++) {
         add_host(view, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
     }

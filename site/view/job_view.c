@@ -178,7 +178,7 @@ static const char *const resize_events[] = {
 static const char *more_reason(const struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
-    const struct pending_verdict *verdict = resizes_verdict(view->site, job);
+    const struct pending_verdict *verdict = resizes_verdict(view->resizes, job);
     if (job->resize.event != RESIZE_NONE) {
         return NULL;
     }

@@ -43,10 +43,10 @@ static void list_hosts(struct matching *matching, const struct job *job)
         matching->n_allowed += is_allowed[i];
     }
     matching->is_allowed = is_allowed;
-    reserves_begin_look(view->site, matching->arena, matching->hosts,
-                        matching->n_hosts);
-    needs_begin(view->needs, matching->arena, view->site, matching->hosts,
-                matching->n_hosts);
+    struct reserves_pass *left =
+        reserves_pass_new(view->reserves, matching->arena, matching->hosts,
+                          matching->n_hosts, view->event_ms);
+    needs_begin(view->needs, matching->arena, matching->hosts, matching->n_hosts, left);
 }
 
 /* ---------------------------------------------------------------- parts */

@@ -67,13 +67,22 @@ static bool is_first(const struct reserves_seen_kind *kind, int host)
     return kind->pool_of[host] >= 0;
 }
 
+struct reserves_pass *rusage_view_left(const struct site_view *view,
+                                       struct arena *arena)
+{
+    int n_hosts;
+    const struct place_host *hosts = capacity_hosts(
+        view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
+    return reserves_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
+}
+
 void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
                              const struct msg_query *query)
 {
     struct arena *arena = page->arena;
     struct reserves_seen seen;
     uint64_t number = 0;
-    reserves_see(view->site, arena, true, &seen);
+    reserves_see(rusage_view_left(view, arena), true, &seen);
     for (int i = 0; i < seen.n_kinds; i++) {
         const struct reserves_seen_kind *kind = &seen.kinds[i];
         bool is_asked =

@@ -18,7 +18,10 @@
 #include "site/job/job.h"
 #include "site/job/queue_table.h"
 #include "site/needs.h"
+#include "site/overloads.h"
 #include "site/picks.h"
+#include "site/reserves.h"
+#include "site/resizes.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
@@ -41,6 +44,9 @@ struct site_view {
     const struct host_admin *closed;
     const struct runs *runs;
     const struct slot_reserves *slot_reserves;
+    const struct resizes *resizes;
+    struct overloads *overloads; /* caches the conditions that it has judged */
+    const struct reserves_sources *reserves;
     const struct provider *provider;
     const struct picks *picks;
     const struct consumer *consumer;
@@ -50,7 +56,6 @@ struct site_view {
     int64_t now_ms;                  /* of the query */
     int64_t event_ms;                /* of the site's latest event */
     int64_t utc_offset_ms;
-    const struct site *site;
 };
 
 /* The listing that the query asks for: an object with schema_version and one array;

@@ -23,7 +23,7 @@ static const char *where_text(struct arena *arena, const struct job *job)
 static const char *overload_text(const struct site_view *view, struct arena *arena,
                                  const struct job *job)
 {
-    const char *hold = overloads_hold(view->site, arena, job);
+    const char *hold = overloads_hold(view->overloads, arena, job);
     return arena_printf(
         arena, "suspended for its host's load%s%s; %s%s",
         job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",
@@ -46,7 +46,7 @@ const char *suspension_view_text(const struct site_view *view, struct arena *are
         text = "suspended by a user";
     }
     if ((causes & HALT_PREEMPT) != 0) {
-        const char *lacks = reserves_lacks(view->site, arena, job);
+        const char *lacks = reserves_lacks(rusage_view_left(view, arena), arena, job);
         const char *when = arena_printf(
             arena, "it resumes as soon as its slots on %s are free%s%s",
             where_text(arena, job),

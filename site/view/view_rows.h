@@ -139,4 +139,8 @@ struct value *pending_reason_lease_list(const struct site_view *view,
 struct value *pending_reason_unmet_list(const struct site_view *view,
                                         struct arena *arena, const struct job *job);
 
+/* What is left of resources that jobs reserve, at this moment. */
+struct reserves_pass *rusage_view_left(const struct site_view *view,
+                                       struct arena *arena);
+
 #endif

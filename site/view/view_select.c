@@ -51,8 +51,9 @@ int view_select_hosts(const struct site_view *view, struct arena *arena,
         view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
     const struct place_filter *filter = NULL;
     if (query->res_req != NULL && query->res_req[0] != '\0') {
-        reserves_begin_look(view->site, arena, hosts, n_hosts);
-        needs_begin(view->needs, arena, view->site, hosts, n_hosts);
+        struct reserves_pass *left =
+            reserves_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
+        needs_begin(view->needs, arena, hosts, n_hosts, left);
         code = needs_select(view->needs,
                             query->kind == QUERY_LOAD ? NEEDS_LOAD : NEEDS_HOSTS,
                             query->res_req, &filter, err);
