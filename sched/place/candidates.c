@@ -157,8 +157,8 @@ static struct candidate_group *group_in(const struct place_state *room,
     return &view->groups[view->n_groups - 1];
 }
 
-/* Of several hosts the first one's load is told. */
-static void tell_load(struct pending_verdict *stuck, const struct place_host *host,
+/* With several such hosts the verdict names the load of the first one. */
+static void note_load(struct pending_verdict *stuck, const struct place_host *host,
                       const struct load_excess *load)
 {
     if (stuck->n_loaded++ == 0) {
@@ -220,7 +220,7 @@ static void judge_host(const struct place_state *room, struct candidates *view,
         return;
     }
     if (load != NULL) {
-        tell_load(&view->verdict, at, load);
+        note_load(&view->verdict, at, load);
         return;
     }
     if (candidates_free_slots(room, host, group) > 0) {
@@ -381,8 +381,8 @@ static struct candidates *common_view(struct place_state *room,
     return view;
 }
 
-/* A limit may leave the line no room where others have some: what it was told is its
- * own, the hosts with free slots are everybody's. */
+/* A limit on hosts may leave this class no room where other classes have some. So it
+ * has a verdict of its own; the groups of hosts are shared. */
 static struct candidates *own_view(struct place_state *room,
                                    const struct place_class *class,
                                    const struct rusage_request *asks)

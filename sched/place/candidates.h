@@ -60,20 +60,19 @@ struct candidates {
     struct candidates *next; /* of queues alike, or of the line */
 };
 
-/* The line's view with one of its alternatives (NULL: it has none); made where no line
- * before had the same. */
+/* The candidates of the class with one alternative of its rusage (NULL: it has none).
+ * They are made when the first class asks for them. */
 struct candidates *candidates_of(struct place_state *room,
                                  const struct place_class *class,
                                  const struct rusage_request *asks);
 
-/* What the line's alternative makes of the hosts; NULL: any host. */
+/* The filter of the class for that alternative; NULL: any host. */
 const struct place_filter *candidates_filter(const struct place_class *class,
                                              const struct rusage_request *asks);
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_span *candidates_span(const struct candidates *view);
 
-/* What views have told so far may be of a time when there was more room: they tell it
- * anew. */
+/* All verdicts are out of date, because there was more room when they were made. */
 void candidates_forget_reasons(struct place_state *room);
 
 /* Slots that a job of the group may take there, if it takes no others. */

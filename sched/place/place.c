@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.c: one pass over the lines of waiting jobs, which gives slots away as it goes.
+/* place.c: one pass over the classes of pending jobs, which gives slots away as it
+ * goes.
  *
- * For each job, in the order of place_order.h: of the groups of hosts (candidates.h)
- * that have room for all of it the one with the best host, and there it takes slots
- * along the order of hosts.
+ * Each job, in the order of place_order.h, goes to a group of hosts (candidates.h) that
+ * has room for all of it: the group with the best host. There it takes slots along the
+ * order of hosts.
  *
  *     queue HOSTS = s1+1 allremote; free: s1 1 of 2, n1@north 3 of 4, n2@north 4 of 4
  *     -n 1   s1, by its preference
  *     -n 1   s1 is full; used / max: n2@north 0, n1@north 1/4: n2@north
  *     -n 5   s1's group has 0 free, north's lease 6: n2@north 3, n1@north 2
  *
- * What keeps a pass cheap changes no result: slots only get fewer in it. A line whose
- * job finds no room is out, and a view that had no room for some slots has none for as
- * many or more. Once no host has a slot left nothing starts any more, so the lines that
- * are left are told why in whatever order they stand, and nobody sorts them. */
+ * Slots only become fewer in a pass, and that keeps it cheap. A class whose job finds
+ * no room is dropped, and candidates without room for some slots have none for as many
+ * or more. Once no host has a slot left, the remaining classes get their reasons in any
+ * order and are not sorted. */
 #include "sched/place/place.h"
 
 #include <assert.h>
@@ -26,11 +27,11 @@
 
 /* ---------------------------------------------------------------- one job */
 
-/* What is against the line's next job, whatever hosts there are; REASON_STARTED:
- * nothing, and it may have up to `want->max` slots. */
-static enum pending_reason check_line(const struct place_pass *pass, int index,
-                                      struct place_alloc_request *want,
-                                      const char **name)
+/* What prevents the next job of the class from starting on any host. REASON_STARTED:
+ * nothing does, and the job may have up to `want->max` slots. */
+static enum pending_reason check_class(const struct place_pass *pass, int index,
+                                       struct place_alloc_request *want,
+                                       const char **name)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
     const struct limit *limit = NULL;
@@ -64,14 +65,14 @@ static enum pending_reason check_line(const struct place_pass *pass, int index,
     return REASON_STARTED;
 }
 
-/* True where the line's next job starts; else the verdict says why not. */
+/* True if the next job of the class starts; else the verdict says why not. */
 static bool start_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
     struct place_alloc_request want;
     const char *limit = NULL;
-    enum pending_reason reason = check_line(pass, index, &want, &limit);
+    enum pending_reason reason = check_class(pass, index, &want, &limit);
     if (reason != REASON_STARTED) {
         plan->verdicts[index] = (struct pending_verdict){
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
@@ -104,7 +105,7 @@ static bool grow_next(struct place_pass *pass, int index, struct place_plan *pla
     struct place_alloc_request want;
     const char *limit = NULL;
     place_grow_open(pass, index);
-    enum pending_reason reason = check_line(pass, index, &want, &limit);
+    enum pending_reason reason = check_class(pass, index, &want, &limit);
     if (reason != REASON_STARTED) {
         *verdict = (struct pending_verdict){
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
@@ -127,9 +128,9 @@ static bool serve_next(struct place_pass *pass, int index, struct place_plan *pl
                                                        : start_next(pass, index, plan);
 }
 
-/* ---------------------------------------------------------------- who goes on */
+/* ---------------------------------------------------------------- suspended jobs */
 
-/* A job that stands still comes before the waiting ones of its queue. */
+/* A suspended job comes before the pending jobs of its queue. */
 static bool is_before(const struct place_pass *pass, const struct place_resume *still,
                       int class)
 {
@@ -161,13 +162,13 @@ static int left_on(const struct place_pass *pass, int host, int n_slots)
     return left < 0 ? 0 : left < n_slots ? left : n_slots;
 }
 
-/* An exclusive one goes on where nobody runs, of whomever. */
+/* An exclusive job resumes on a host where nothing runs, of this site or of others. */
 static bool has_host(const struct place_pass *pass, int host)
 {
     return pass->state.used[host] == 0 && !pass->snapshot->hosts[host].has_foreign_jobs;
 }
 
-static bool may_go_on(const struct place_pass *pass, const struct place_resume *still)
+static bool may_resume(const struct place_pass *pass, const struct place_resume *still)
 {
     int n_processors = 0;
     for (int i = 0; i < still->n_hosts; i++) {
@@ -193,7 +194,8 @@ static bool may_go_on(const struct place_pass *pass, const struct place_resume *
 }
 
 /* What is there of what it gave back. */
-static void keep_parts(const struct place_pass *pass, const struct place_resume *still)
+static void hold_released(const struct place_pass *pass,
+                          const struct place_resume *still)
 {
     for (int i = 0; i < still->n_released; i++) {
         int64_t *left = &pass->state.supply_left[still->released[i].supply];
@@ -202,11 +204,11 @@ static void keep_parts(const struct place_pass *pass, const struct place_resume 
     }
 }
 
-/* It goes on, or what is free of its slots, and of what it reserved, is kept for it. */
-static void give_back(struct place_pass *pass, const struct place_resume *still,
-                      struct place_plan *plan)
+/* The job resumes; or what is free of its slots and resources is held for it. */
+static void resume_one(struct place_pass *pass, const struct place_resume *still,
+                       struct place_plan *plan)
 {
-    bool goes_on = may_go_on(pass, still);
+    bool goes_on = may_resume(pass, still);
     for (int i = 0; i < still->n_hosts; i++) {
         int host = still->indexes[i];
         if (host >= 0) {
@@ -217,7 +219,7 @@ static void give_back(struct place_pass *pass, const struct place_resume *still,
                 (still->is_exclusive && !pass->snapshot->hosts[host].has_foreign_jobs);
         }
     }
-    keep_parts(pass, still);
+    hold_released(pass, still);
     if (!goes_on) {
         return;
     }
@@ -228,19 +230,18 @@ static void give_back(struct place_pass *pass, const struct place_resume *still,
     }
 }
 
-/* Those whose turn is before the line's; -1: all that are left. */
-static void give_back_before(struct place_pass *pass, int class,
-                             struct place_plan *plan)
+/* Serves the suspended jobs that come before the class; -1: all that are left. */
+static void resume_before(struct place_pass *pass, int class, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     while (
         pass->next_resume < snapshot->n_resumes &&
         (class < 0 || is_before(pass, &snapshot->resumes[pass->next_resume], class))) {
-        give_back(pass, &snapshot->resumes[pass->next_resume++], plan);
+        resume_one(pass, &snapshot->resumes[pass->next_resume++], plan);
     }
 }
 
-/* ---------------------------------------------------------------- who waits */
+/* ---------------------------------------------------------------- pending slots */
 
 static void add_capped(int *sum, int64_t more)
 {
@@ -269,7 +270,7 @@ static bool was_counted(struct place_pass *pass, const struct place_class *class
     return false;
 }
 
-/* Jobs of a line stay, for want of slots: whose they would use. */
+/* Counts the slots that the remaining jobs of a class could use. */
 static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
@@ -311,9 +312,9 @@ static bool waits_for_others(enum pending_reason reason)
            reason == REASON_SPAN || reason == REASON_SLOT_POOL || reason == REASON_NEW;
 }
 
-/* Lines that nobody looked at to the end: their queues have their part of a slot pool.
- */
-static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
+/* Gives a reason to the classes that were not served to the end: their queues have
+ * their part of a slot pool. */
+static void explain_parked(const struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     for (int i = 0; i < snapshot->n_classes; i++) {
@@ -329,11 +330,11 @@ static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
 
 /* ---------------------------------------------------------------- full hosts */
 
-/* Nothing more starts, and what is left to say of a line does not depend on the lines
- * before it. With slot pools it does, as a queue hands on what it cannot use; who may
- * still preempt, or use slots that are kept, needs no free one; who goes on may take
- * the last room of a limit; and to an exclusive job its own hosts are not full. */
-static bool is_over(struct place_pass *pass)
+/* No job starts any more, and the verdict on a class no longer depends on the classes
+ * before it. With slot pools it does depend on them. Jobs that may preempt or use
+ * reserved slots need no free slot; a job that resumes may take the last room under a
+ * limit; and the hosts of an exclusive job that grows are not full to it. */
+static bool is_full(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     return pass->order.pools.n_pools == 0 && !pass->has_exclusive_grow &&
@@ -343,7 +344,7 @@ static bool is_over(struct place_pass *pass)
            (pass->preempt == NULL || preempt_is_idle(pass->preempt));
 }
 
-static void tell_rest(struct place_pass *pass, struct place_plan *plan)
+static void explain_rest(struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     candidates_forget_reasons(&pass->state);
@@ -408,9 +409,9 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     int class;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
-    while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
+    while (plan->n_starts < snapshot->max_starts && !is_full(&pass) &&
            (class = place_order_top(&pass.order)) >= 0) {
-        give_back_before(&pass, class, plan);
+        resume_before(&pass, class, plan);
         if (serve_next(&pass, class, plan)) {
             const struct place_start *start = &plan->starts[plan->n_starts - 1];
             bool is_through = place_order_advance(
@@ -423,14 +424,14 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
             place_order_drop(&pass.order);
         }
     }
-    if (plan->n_starts < snapshot->max_starts && is_over(&pass)) {
-        tell_rest(&pass, plan);
+    if (plan->n_starts < snapshot->max_starts && is_full(&pass)) {
+        explain_rest(&pass, plan);
     } else {
         plan->is_cut = place_order_top(&pass.order) >= 0;
     }
     if (!plan->is_cut) {
-        give_back_before(&pass, -1, plan);
-        tell_parked(&pass, plan);
+        resume_before(&pass, -1, plan);
+        explain_parked(&pass, plan);
     }
     for (int i = 0; i < snapshot->n_classes; i++) {
         int queue = snapshot->classes[i].queue;

@@ -63,27 +63,26 @@ struct place_host {
     int n_processors; /* for limits; 0: unknown, as many as slots */
     bool is_open;
     bool is_used_exclusively; /* an exclusive job runs there */
-    bool is_held;   /* one that stands still keeps it: nothing else begins there */
-    bool is_shared; /* by jobs that `used` does not count, of others or standing still:
-                       no exclusive job may run there */
+    bool is_held;   /* a suspended exclusive job holds it: no job starts there */
+    bool is_shared; /* by jobs that `used` does not count, of other sites or suspended:
+                       no exclusive job may start there */
     int64_t dispatched_ms; /* when a job was dispatched to it last, of this site */
     bool is_batch_only;    /* its provider takes no interactive jobs */
     int n_lease_slots;     /* of a borrowed one: slots of its lease, of both sides */
-    bool is_lease_unmade; /* the first job to start there makes its shared lease: nobody
-                       may keep the slot for one that does not start */
+    bool is_lease_unmade;  /* its shared lease is made when the first job starts there:
+                              no slot may be reserved there */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
-    /* For who stood still there and goes on. */
+    /* For suspended jobs that resume there. */
     int n_resume_slots;    /* slots of a host that takes nothing new */
-    bool is_idle;          /* nothing runs there, and nobody else has slots of it */
-    bool has_foreign_jobs; /* jobs of others are there, standing still or not */
-    bool is_unreported; /* it, or its provider, has not told what is there: nobody goes
-                         * on
-                         */
+    bool is_idle;          /* nothing runs there, and no lease has slots of it */
+    bool has_foreign_jobs; /* jobs of other sites are there, suspended or not */
+    bool is_unreported;    /* it, or its provider, has not reported its jobs: no job
+                              resumes */
 };
 
-/* What requirement strings make of the hosts; shared by the lines that have the same.
- */
+/* Requirement strings matched to the hosts. Classes with the same strings share a
+ * filter. */
 struct place_filter {
     const uint8_t *matches; /* by host: 1, may be used; 0 */
     const int *ranks; /* by host: an order, lower first; NULL: none was asked for */
@@ -91,24 +90,24 @@ struct place_filter {
     const struct place_span *span;         /* NULL: slots may lie anywhere */
 };
 
-/* Hosts that would meet the requirement if nobody reserved anything, and, of the first
- * of them, what. */
+/* Hosts that would meet the requirement if no job had reserved anything, and the
+ * resource that the first of them lacks. */
 struct place_reserved {
     const uint8_t *hosts; /* by host: 1, it is one; 0 */
     const char *resource;
     int64_t total_milli, reserved_milli;
 };
 
-/* What keeps jobs off borrowed hosts. */
+/* Which borrowed hosts jobs may use. */
 enum host_scope {
     HOST_SCOPE_ANY,
     HOST_SCOPE_INTERACTIVE, /* where their provider takes none of these */
     HOST_SCOPE_OWN,         /* whatever their provider says */
 };
 
-/* A running job that would have more slots: its request stands in line as a waiting job
- * does, asks for one at least, and gets what is free: it preempts nobody, and nothing
- * is kept for it, or lent to it. */
+/* A running job that asks for more slots. The request is served like a pending job and
+ * gets at least one of the free slots. It does not preempt, reserve, or use reserved
+ * slots. */
 struct place_grow {
     const struct host_slots *hosts; /* that it has */
     const int *indexes;             /* the same as indexes of hosts; -1: it is gone */
@@ -137,15 +136,15 @@ struct place_class {
     const char *app; /* application, for what it says of preemption; NULL: none */
     int max_starts;  /* of an array with a limit; INT_MAX: all */
     int64_t waiting_since_ms; /* its first job waits; 0: unknown */
-    int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
-                            run limit after so long; 0: it may not */
+    int64_t backfill_ms; /* it may use reserved slots, and ends by its run limit after
+                            so long; 0: it may not */
     int64_t
         backfill_slice_ms;    /* also for so long, where its run can be ended then; 0 */
     enum pending_reason veto; /* REASON_NEW: none; else none of it starts */
     const struct place_grow *grow; /* its one job runs; NULL: they wait */
 };
 
-/* A job that stands still and waits for its own slots. */
+/* A suspended job that waits for its own slots. */
 struct place_resume {
     uint64_t job;
     int queue;                      /* -1: it is gone, and the job comes last */
@@ -153,9 +152,10 @@ struct place_resume {
     const int *indexes;             /* the same as indexes of hosts; -1: it is gone */
     int n_hosts;
     const struct limit_owner *limit_class; /* NULL: no limits */
-    const struct rusage_amount *released;  /* what it gave back while it stands still */
+    const struct rusage_amount
+        *released; /* resources that it released while it is suspended */
     int n_released;
-    bool is_exclusive; /* it goes on where nothing runs */
+    bool is_exclusive; /* it resumes where nothing runs */
 };
 
 struct place_snapshot {
@@ -172,7 +172,7 @@ struct place_snapshot {
     const struct preempt_snapshot *preempt;          /* NULL: there is no preemption */
     const struct reservation_snapshot *reservations; /* NULL: no queue reserves slots */
     const struct limits *limits;                     /* NULL: none */
-    const struct rusage_supply *supply; /* NULL: nobody reserves anything */
+    const struct rusage_supply *supply; /* NULL: no job reserves resources */
     const struct load_excess *const
         *load_excess; /* by queue (NULL: on no host), by host: what of its load stands
                    against a start; NULL: nothing anywhere */
@@ -188,16 +188,16 @@ struct place_snapshot {
 
 /* Whose slots a job uses that ends before they are needed. */
 struct place_backfill {
-    uint64_t lender; /* a job; 0: nobody's */
+    uint64_t lender; /* the job with the reservation; 0: none */
     int64_t until_ms;
 };
 
 struct place_start {
-    uint64_t job;      /* the turn's key */
+    uint64_t job;      /* key of the entry */
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
-    const struct rusage_request *rusage; /* the line's alternative; NULL: none */
+    const struct rusage_request *rusage; /* alternative of the class; NULL: none */
     struct place_backfill backfill;
     bool is_grow; /* beside what it has: it runs */
 };
@@ -208,10 +208,10 @@ struct place_plan {
     uint64_t *resumes; /* keys of the snapshot's that go on */
     int n_resumes;
     bool is_cut;            /* max_starts was reached: there may be more */
-    int64_t next_accept_ms; /* a host takes jobs again of a queue that waits for that
-                          (JOB_ACCEPT_INTERVAL); INT64_MAX: nobody does */
-    /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
-     * where all of it starts, REASON_NEW where the plan was cut before it. */
+    int64_t next_accept_ms; /* when the first JOB_ACCEPT_INTERVAL ends that a job waits
+                               for; INT64_MAX: no job waits for one */
+    /* For each class, why its next job stays pending. REASON_STARTED: all of its jobs
+     * start; REASON_NEW: the plan was cut before it. */
     struct pending_verdict *verdicts;
     /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
      * (same index as the snapshot's hosts, counted at the lease's first host). Those

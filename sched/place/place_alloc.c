@@ -166,7 +166,7 @@ static int take_balanced(struct place_alloc *alloc, const struct candidates *vie
     return n_slots;
 }
 
-/* ---------------------------------------------------------------- with a shape */
+/* ---------------------------------------------------------------- with span or same */
 
 /* What place_span_fit asks about. */
 struct site_of_job {
@@ -287,7 +287,7 @@ static void reserve_pieces(struct place_alloc *alloc, const struct rusage_reques
     rusage_supply_take(room->supply_left, parts, n_parts, 1);
 }
 
-/* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
+/* Gives the slots to the job, or to no job. Hosts with slots left return to the heap.
  */
 static void settle(struct place_alloc *alloc, struct candidate_group *group,
                    const struct place_start *start, bool is_kept, bool is_exclusive)

@@ -33,12 +33,12 @@ struct place_alloc {
     int n_tried;
     struct rusage_piece *pieces; /* scratch: what the job has so far */
     int *indexes;                /* of the last start's hosts: their indexes */
-    int *slots_on;               /* scratch: by host, of a job with a shape; else 0 */
-    bool is_reservation; /* the slots are kept for a job, that is not dispatched yet */
-    bool is_backfill;    /* limits on hosts do not hold for it where slots are kept */
+    int *slots_on;       /* scratch: by host, of a job with span or same; else 0 */
+    bool is_reservation; /* the slots are reserved: the job is not dispatched yet */
+    bool is_backfill;    /* limits on hosts do not apply on hosts with reserved slots */
     int lacking;      /* of the last job: the item that left too little of a host; -1 */
-    int n_span_slots; /* of the last job with a shape: slots that could lie as it asks
-                       */
+    int n_span_slots; /* of the last job with span or same: slots that could be placed
+                         as it asks */
 };
 
 /* What is wanted of the hosts. */

@@ -18,8 +18,9 @@
 
 #include "sched/place/place_pass.h"
 
-/* Of the line's next job, while what it may use is open; `places`: the indexes of the
- * start's hosts. False: nowhere, whoever ends. */
+/* For the next job of the class, while the reservations that it may use are open.
+ * `places` become the indexes of the start's hosts. False: it fits nowhere, whichever
+ * jobs end. */
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
                         const int **places);
 

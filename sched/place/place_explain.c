@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_explain.c: what of a job's shape its hosts cannot meet; see place.h. */
+/* place_explain.c: why the span or same of a job cannot be met; see place.h. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -113,7 +113,7 @@ bool place_explain_span(const struct place_pass *pass, const struct candidates *
     int n_fit = count_laid(pass, view, n_slots, true);
     bool is_never = n_fit < n_slots;
     if (!is_never && n_free == 0) {
-        return false; /* no shape is to blame */
+        return false; /* neither span nor same is the cause */
     }
     n_fit = is_never ? n_fit : count_laid(pass, view, n_slots, false);
     verdict->span = (struct pending_reason_span){

@@ -265,7 +265,7 @@ void place_fairshare_advance(struct place_fairshare *share, int n_slots,
             node->is_late = is_late(share, node);
         }
         if (n_slots == 0 && node->is_late == was_late) {
-            break; /* nobody's place has changed */
+            break; /* no place has changed */
         }
         sift(share, parent, 0);
     }

@@ -30,7 +30,7 @@ struct place_fairshare_scope *
 place_fairshare_scope_new(struct arena *arena, const struct fairshare_tree *tree,
                           int64_t now_ms);
 
-/* Below 0 where line a's next job comes before line b's. */
+/* Below 0 if the next job of class a comes before that of class b. */
 typedef int (*place_compare_fn)(const void *arg, int a, int b);
 
 struct place_fairshare;
@@ -40,9 +40,10 @@ struct place_fairshare *place_fairshare_new(struct arena *arena,
                                             const struct place_class *all,
                                             const int *lines, int n_lines,
                                             place_compare_fn compare, const void *arg);
-/* The line whose job is next; -1: none is left. */
+/* The class whose job is next; -1: none is left. */
 int place_fairshare_top(struct place_fairshare *share);
-/* The next job of that line starts, or it leaves: `n_slots` 0, `is_through` true. */
+/* The next job of that class starts with so many slots. The class leaves: `n_slots` 0,
+ * `is_through` true. */
 void place_fairshare_advance(struct place_fairshare *share, int n_slots,
                              bool is_through);
 

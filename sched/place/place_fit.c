@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_fit.c: where one job fits, and why nowhere; see place.h.
+/* place_fit.c: where one job fits, and why it fits nowhere; see place.h.
  *
- * Why is found out once for a view and so many slots, and told to all lines after. */
+ * The reason is found once for candidates and a number of slots, and holds for all
+ * classes after that. */
 #include "sched/place/place_pass.h"
 #include "sched/reservation/reservation.h"
 
@@ -127,8 +128,8 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
 
 /* What cannot be reserved: hosts lack it, or (`lacking`) a host that the job looked at
  * had too little for all of its slots. */
-static void tell_lack(const struct place_pass *pass, struct candidates *view,
-                      const struct lack *lack, int lacking)
+static void explain_lack(const struct place_pass *pass, struct candidates *view,
+                         const struct lack *lack, int lacking)
 {
     struct pending_verdict *stuck = &view->verdict;
     int item = lacking >= 0 ? lacking : lack->item;
@@ -144,8 +145,8 @@ static void tell_lack(const struct place_pass *pass, struct candidates *view,
 }
 
 /* Why the view has no room for so many slots. */
-static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_slots,
-                       const struct limit *limit)
+static void explain(struct place_pass *pass, struct candidates *view, int n_slots,
+                    const struct limit *limit)
 {
     struct pending_verdict *stuck = &view->verdict;
     int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
@@ -158,7 +159,7 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
     stuck->n_accept_interval = count_resting(pass, view);
     stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
                     stuck->n_accept_interval - n_free;
-    tell_lack(pass, view, &lack, lacking);
+    explain_lack(pass, view, &lack, lacking);
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
     if (n_allowed == 0 && stuck->n_reserved > 0) {
@@ -194,7 +195,7 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
 
 /* ---------------------------------------------------------------- one job */
 
-/* Slots that are kept for one job, or lent, are free for this one. */
+/* Reserved slots count as free for this job. */
 static bool is_opened(const struct place_pass *pass)
 {
     const struct reservation_pass *reservations = pass->reservations;
@@ -212,7 +213,7 @@ static void set_stuck(struct place_pass *pass, struct candidates *view, int n_sl
 {
     if (is_opened(pass)) {
         reservation_set_stuck(pass->reservations, view, n_slots);
-        view->explained_slots = 0; /* not for those who have less */
+        view->explained_slots = 0; /* not valid for jobs without these slots */
     } else if (n_slots < view->failed_slots) {
         view->failed_slots = n_slots;
     }
@@ -228,7 +229,7 @@ static bool fit(struct place_pass *pass, struct candidates *view,
     pass->alloc.lacking = -1;
     bool is_open = is_opened(pass), was_vain = is_stuck(pass, view, n_slots);
     if (was_vain && is_open) {
-        return false; /* why is for those who have less */
+        return false; /* jobs without these slots find the reason */
     }
     if (is_open) {
         reservation_restore_candidates(pass->reservations, view);
@@ -248,7 +249,7 @@ static bool fit(struct place_pass *pass, struct candidates *view,
         group = choose_group(pass, view, n_slots, tried);
     }
     if (view->explained_slots != n_slots) {
-        tell_stuck(pass, view, n_slots, limit);
+        explain(pass, view, n_slots, limit);
     }
     set_stuck(pass, view, n_slots);
     return false;

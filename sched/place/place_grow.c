@@ -62,7 +62,7 @@ const struct place_snapshot *place_grow_init(struct place_pass *pass,
     return own;
 }
 
-/* Where an exclusive job may have slots: on hosts that are its own, or nobody's. */
+/* An exclusive job may have slots on its own hosts, and on hosts where nothing runs. */
 static void open_hosts(struct place_pass *pass, const struct place_grow *grow,
                        uint8_t *mask)
 {
@@ -96,7 +96,8 @@ void place_grow_open(struct place_pass *pass, int index)
     }
 }
 
-/* It is a job again, and has more, also for who preempts others after it. */
+/* The limits count it as a job again, with its new slots; so do preemptions after it.
+ */
 static void count_more(struct place_pass *pass, const struct place_class *class,
                        const struct place_start *more)
 {

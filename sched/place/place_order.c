@@ -20,9 +20,10 @@ struct place_order_builder {
     struct place_fairshare_scope **given; /* by scope */
 };
 
-/* ---------------------------------------------------------------- lines of a queue */
+/* ---------------------------------------------------------------- classes of a queue
+ */
 
-static int compare_lines(const void *arg, int a, int b)
+static int compare_classes(const void *arg, int a, int b)
 {
     const struct place_order *order = arg;
     const struct place_order_key *left = &order->keys[a], *right = &order->keys[b];
@@ -46,16 +47,16 @@ static void note_key(const struct place_order *order, int class)
     };
 }
 
-static void sift_line(const struct place_order *order, struct place_order_unit *unit,
-                      int at)
+static void sift_class(const struct place_order *order, struct place_order_unit *unit,
+                       int at)
 {
     int class = unit->heap[at];
     for (int child; (child = 2 * at + 1) < unit->n_heap; at = child) {
         if (child + 1 < unit->n_heap &&
-            compare_lines(order, unit->heap[child + 1], unit->heap[child]) < 0) {
+            compare_classes(order, unit->heap[child + 1], unit->heap[child]) < 0) {
             child++;
         }
-        if (compare_lines(order, class, unit->heap[child]) <= 0) {
+        if (compare_classes(order, class, unit->heap[child]) <= 0) {
             break;
         }
         unit->heap[at] = unit->heap[child];
@@ -71,8 +72,8 @@ static int top_of(const struct place_order_unit *unit)
     return unit->n_heap > 0 ? unit->heap[0] : -1;
 }
 
-/* The unit's first line gives a job to the pass, or leaves it. */
-static void pass_line(struct place_order *order, int n_slots, bool is_through)
+/* A job of the first class of the unit starts, or the class leaves the pass. */
+static void advance(struct place_order *order, int n_slots, bool is_through)
 {
     struct place_order_unit *unit = order->current;
     if (unit->share != NULL) {
@@ -83,7 +84,7 @@ static void pass_line(struct place_order *order, int n_slots, bool is_through)
         unit->heap[0] = unit->heap[--unit->n_heap];
     }
     if (unit->n_heap > 0) {
-        sift_line(order, unit, 0);
+        sift_class(order, unit, 0);
     }
 }
 
@@ -212,11 +213,11 @@ static void fill_units(struct place_order_builder *builder)
         if (scope >= 0 && unit->n_heap > 0) {
             unit->share = place_fairshare_new(builder->arena, given_of(builder, scope),
                                               snapshot->classes, unit->heap,
-                                              unit->n_heap, compare_lines, order);
+                                              unit->n_heap, compare_classes, order);
             continue;
         }
         for (int at = unit->n_heap / 2 - 1; at >= 0; at--) {
-            sift_line(order, unit, at);
+            sift_class(order, unit, at);
         }
     }
 }
@@ -249,7 +250,7 @@ void place_order_init(struct place_order *order, struct arena *arena,
 
 /* ---------------------------------------------------------------- the pass */
 
-/* Of the pool's queues that with the most urgent job; NULL: none has a line left. */
+/* The queue of the pool with the most urgent job; NULL: no queue has a class left. */
 static struct place_order_unit *most_urgent(const struct place_order *order, int pool)
 {
     struct place_order_unit *best = NULL;
@@ -269,7 +270,7 @@ static struct place_order_unit *most_urgent(const struct place_order *order, int
     return best;
 }
 
-/* The unit whose line is next while it is this one's turn; NULL: it goes on. */
+/* The unit whose class is next at the position of this one; NULL: the next position. */
 static struct place_order_unit *choose_unit(const struct place_order *order,
                                             struct place_order_unit *unit)
 {
@@ -281,7 +282,7 @@ static struct place_order_unit *choose_unit(const struct place_order *order,
     return is_allowed && top_of(unit) >= 0 ? unit : NULL;
 }
 
-/* What is done in the place of a pool's last queue once all have had their turn. */
+/* At the position of a pool's last queue, after all of its queues were served. */
 static void end_round(struct place_order *order, int pool)
 {
     struct place_slot_pool *of = &order->pools.pools[pool];
@@ -342,7 +343,7 @@ bool place_order_advance(struct place_order *order, int n_slots)
     if (!is_through) {
         note_key(order, class);
     }
-    pass_line(order, n_slots, is_through);
+    advance(order, n_slots, is_through);
     if (pool >= 0) {
         place_slot_pool_add_used(&order->pools, pool, order->current->queue, n_slots);
     }
@@ -357,5 +358,5 @@ void place_order_drop(struct place_order *order)
                                 place_slot_pool_demand(&order->snapshot->classes[class],
                                                        order->next_entry[class]));
     }
-    pass_line(order, 0, true);
+    advance(order, 0, true);
 }

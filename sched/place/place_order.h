@@ -24,7 +24,7 @@
 #include "sched/place/place_fairshare.h"
 #include "sched/place/place_slot_pool.h"
 
-/* A queue with lines, or all of FAIRSHARE_QUEUES. */
+/* A queue with pending classes, or all of FAIRSHARE_QUEUES. */
 struct place_order_unit {
     int queue;
     int pool;                      /* -1: in none */

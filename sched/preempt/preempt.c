@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------- one job */
 
 /* Slots of the host that nobody uses now are kept at once, the others as they come. */
-static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used)
+static void claim_slots(struct preempt *preempt, int host, int n_slots, int *used)
 {
     int left = preempt->place->hosts[host].max - used[host];
     int n_now = left < n_slots ? left : n_slots;
@@ -17,7 +17,7 @@ static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used
     preempt->delta[host] += n_slots - n_now;
 }
 
-static void keep_claim(struct preempt *preempt,
+static void make_claim(struct preempt *preempt,
                        const struct preempt_selection *selection,
                        struct place_state *room, struct preempt_claim *claim)
 {
@@ -30,7 +30,8 @@ static void keep_claim(struct preempt *preempt,
     claim->n_victims = selection->n_victims;
     claim->lease = "";
     for (int i = 0; i < preempt->n_hosts; i++) {
-        keep_slots(preempt, preempt->indexes[i], preempt->hosts[i].n_slots, room->used);
+        claim_slots(preempt, preempt->indexes[i], preempt->hosts[i].n_slots,
+                    room->used);
         if (preempt->is_exclusive) {
             room->is_used_exclusively[preempt->indexes[i]] = true;
             preempt->is_vacated[preempt->indexes[i]] = false;
@@ -73,7 +74,7 @@ static bool choose(struct preempt *preempt, const struct place_class *class,
         }
     }
     if (group >= 0) {
-        keep_claim(preempt, &selection, room, claim);
+        make_claim(preempt, &selection, room, claim);
     }
     return group >= 0;
 }
@@ -177,7 +178,7 @@ static bool judge_views(struct preempt *preempt)
 
 /* What is told of the line: of the alternative for which most jobs could be preempted,
  * the first of those. */
-static struct pending_reason_preempt tell_why(const struct preempt *preempt)
+static struct pending_reason_preempt explain(const struct preempt *preempt)
 {
     int best = 0;
     for (int i = 1; i < preempt->n_candidates; i++) {
@@ -190,8 +191,8 @@ static struct pending_reason_preempt tell_why(const struct preempt *preempt)
 }
 
 /* The running jobs are known now. */
-static void begin_line(struct preempt *preempt, int class,
-                       const struct place_state *room)
+static void begin_class(struct preempt *preempt, int class,
+                        const struct place_state *room)
 {
     preempt->state = room;
     preempt->is_exclusive = preempt->place->classes[class].is_exclusive;
@@ -220,9 +221,9 @@ static bool look_at(struct preempt *preempt, int index, struct place_state *room
         return false; /* most queues preempt nobody */
     }
     find_views(preempt, class, room);
-    begin_line(preempt, index, room);
+    begin_class(preempt, index, room);
     bool may_any = judge_views(preempt);
-    verdict->preempt = tell_why(preempt);
+    verdict->preempt = explain(preempt);
     return may_any;
 }
 

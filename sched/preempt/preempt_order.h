@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_order.h: the running jobs that a queue may preempt, wherever they run, in the
- * order in which they are taken. Queues that may preempt the same ones share it.
+/* preempt_order.h: the running jobs that a queue may preempt, on any host, in the order
+ * in which they become victims. Queues that may preempt the same queues share an order.
+ * Jobs are sorted only as far as needed, because a plan takes few of thousands.
  *
- * A plan takes few of thousands: they are sorted as far as somebody asks.
- *
- * Ownership: the arena's. Order: preempt.h. Layer: sched (base only). */
+ * Ownership: the arena's. Order: preempt.h. Layer: sched. */
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_ORDER_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_ORDER_H
 
@@ -23,7 +22,7 @@ struct preempt_order_rank;
 struct preempt_order {
     int *levels;  /* by queue: of preference; -1: it may not be preempted */
     int n_queues; /* that may be */
-    struct preempt_order_job *all; /* in any order; NULL: nobody has asked yet */
+    struct preempt_order_job *all; /* in any order; NULL: not needed yet */
     int n_all;
     struct preempt_order_rank
         *heap; /* those that may be taken and are not sorted yet */
@@ -52,7 +51,7 @@ preempt_order_protection(const struct preempt_policy *policy,
 
 void preempt_order_init(struct preempt_running *running, struct arena *arena,
                         const struct place_snapshot *place);
-/* Of that queue's lines; its candidates are not asked for yet. */
+/* For classes of that queue; the jobs are filled in by preempt_order_fill. */
 struct preempt_order *preempt_order_of(struct preempt_running *running, int queue);
 /* The candidates are there from then on. */
 void preempt_order_fill(struct preempt_running *running, struct preempt_order *order);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_select.c: whom one job preempts (preempt.h).
+/* preempt_select.c: selects the victims of one job (preempt.h).
  *
- * The groups of hosts (own hosts, each lease) are looked at in the order of their best
- * victim; in a group victims are taken in order until slots and limits suffice, and all
- * of it is undone where they never do.
+ * The groups of hosts (own hosts, each lease) are tried in the order of their best
+ * victim. In a group, victims are taken in order until slots and limits suffice; if
+ * they never do, all of that is undone.
  *
  *     n1 4 slots, n2 4 slots, all in use by queue low: a 4 on n1; b 2, c 2 on n2
- *     -n 2 of queue high: n1 and n2 are as loaded, n1 stands first in the file: a, and
- *     2 of its 4 slots are left over, for the next in line, or for nobody: a waits
- *     MINI_JOB: the same, as a alone is needed. OPTIMAL_MINI_JOB: one job suffices, and
- *     the smallest of those that do is c or b: c, the younger
+ *     -n 2 of queue high: n1 and n2 are equally loaded, and n1 is first in the file: a.
+ *     2 of its 4 slots are left over for the next job.
+ *     MINI_JOB: the same, as a alone suffices. OPTIMAL_MINI_JOB: one job suffices, and
+ *     b and c are the smallest that do: c, which started later
  *
- * An exclusive job wants hosts where nothing runs: who stands there is of no use until
- * the last one does, so that all are taken in order until it has enough, and then those
- * let go without whom it still has; under OPTIMAL_MINI_JOB the fewest are searched for
- * (preempt_optimal.h). So does one whose slots may not lie anywhere (preempt_span.c).
- * An exclusive victim gives a host that was closed.
- */
+ * An exclusive job needs empty hosts, and a host is empty only after its last job is
+ * suspended. So all victims are taken in order until the job fits, and then those are
+ * spared without which it still fits; under OPTIMAL_MINI_JOB the fewest are searched
+ * for (preempt_optimal.h). The same holds for a job with span or same (preempt_span.c).
+ * An exclusive victim opens its hosts. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,8 +233,8 @@ static void set_order(struct preempt *preempt, struct preempt_selection *selecti
 
 /* ---------------------------------------------------------------- whole hosts */
 
-/* Hosts of the group that would be empty if all of `order` stood still, with those of
- * it that are on them, numbered by their place there. */
+/* Hosts of the group that would be empty if all jobs of `order` were suspended, with
+ * the jobs on them, numbered by their place in `order`. */
 static int list_whole(struct preempt *preempt,
                       const struct preempt_selection *selection,
                       struct preempt_optimal_host *hosts)
@@ -274,8 +273,8 @@ static int list_whole(struct preempt *preempt,
     return n_hosts;
 }
 
-/* OPTIMAL_MINI_JOB of an exclusive job: the fewest, if nothing but slots is in the way;
- * else nobody, and false. */
+/* OPTIMAL_MINI_JOB of an exclusive job: takes the fewest victims if only slots are
+ * lacking; else none, and returns false. */
 static bool take_fewest(struct preempt *preempt, struct preempt_selection *selection)
 {
     struct preempt_optimal_host *hosts =

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_span.c: whom a job preempts whose slots may not lie anywhere
- * (place_span.h).
+/* preempt_span.c: the victims of a job with span or same (place_span.h).
  *
- * Each victim more leaves as much room or more everywhere, so the fewest first ones of
- * the order that suffice are found by halving; which of those are in the way on the
- * hosts that the job gets is the caller's.
+ * Each further victim leaves as much room or more everywhere, so the fewest first jobs
+ * of the order that suffice are found by bisection. The caller spares those that are
+ * not on the hosts which the job gets.
  *
  *     n1 4 slots: a 2, b 2; n2 4 slots: c 2, d 2; in the order a c b d
- *     -n 4 span[hosts=1]: with a nowhere, with a c nowhere, with a c b on n1: a and b;
- *     c is not in the way there, and is let go */
+ *     -n 4 span[hosts=1] fits after a, c and b are suspended, on n1: the victims are a
+ *     and b; c is spared */
 #include "sched/preempt/preempt_tentative.h"
 
-/* The first so many stand still, of which `n_still` do already. */
-static void set_still(struct preempt *preempt,
-                      const struct preempt_selection *selection, int n_still,
-                      int n_wanted)
+/* Makes the first `n_wanted` jobs victims; the first `n_still` already are. */
+static void set_victims(struct preempt *preempt,
+                        const struct preempt_selection *selection, int n_still,
+                        int n_wanted)
 {
     for (int i = n_still; i < n_wanted; i++) {
         preempt_tentative_set(preempt, selection->candidates, selection->order[i],
@@ -30,14 +29,14 @@ bool preempt_span_select(struct preempt *preempt, struct preempt_selection *sele
 {
     int n_few = -1, n_enough = selection->n_order, n_still = n_enough;
     selection->n_victims = 0;
-    set_still(preempt, selection, 0, n_still);
+    set_victims(preempt, selection, 0, n_still);
     if (!preempt_tentative_place(preempt, selection)) {
-        set_still(preempt, selection, n_still, 0);
+        set_victims(preempt, selection, n_still, 0);
         return false;
     }
     while (n_enough - n_few > 1) {
         int n_half = n_few + (n_enough - n_few) / 2;
-        set_still(preempt, selection, n_still, n_half);
+        set_victims(preempt, selection, n_still, n_half);
         n_still = n_half;
         if (preempt_tentative_place(preempt, selection)) {
             n_enough = n_half;
@@ -45,7 +44,7 @@ bool preempt_span_select(struct preempt *preempt, struct preempt_selection *sele
             n_few = n_half;
         }
     }
-    set_still(preempt, selection, n_still, n_enough);
+    set_victims(preempt, selection, n_still, n_enough);
     for (int i = 0; i < n_enough; i++) {
         selection->victims[selection->n_victims++] = selection->order[i];
     }

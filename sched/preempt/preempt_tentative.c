@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_tentative.c: slots, limits and resources as if the victims of a plan stood
- * still (preempt_tentative.h), and where a job would be then: on the first hosts of a
- * group that have room, in the snapshot's order, or as its shape says along that. */
+/* preempt_tentative.c: slots, limits and resources as if the victims of a plan were
+ * suspended, and where a job would be placed then: on the first hosts of a group that
+ * have room, in the snapshot's order, or as its span section says along that order. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -22,8 +22,8 @@ int preempt_tentative_free_slots(const struct preempt *preempt, int host)
     return at->max > n_used ? at->max - n_used : 0;
 }
 
-/* An exclusive job on its own hosts that keeps them even if it stands still. */
-static bool keeps_hosts(const struct preempt *preempt, const struct preempt_job *job)
+/* An exclusive job on its own hosts that holds them even if it is suspended. */
+static bool holds_hosts(const struct preempt *preempt, const struct preempt_job *job)
 {
     return job->is_exclusive && !preempt->snapshot->policy->has_exclusive;
 }
@@ -51,7 +51,7 @@ int preempt_tentative_set(struct preempt *preempt,
         int host = job->pieces[i].host;
         n_before +=
             view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
-        if (!keeps_hosts(preempt, job)) {
+        if (!holds_hosts(preempt, job)) {
             preempt->delta[host] +=
                 is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
             preempt->is_vacated[host] =
@@ -117,7 +117,7 @@ static int room_beside(struct preempt *preempt,
     return n < room ? n : room;
 }
 
-/* ---------------------------------------------------------------- with a shape */
+/* ---------------------------------------------------------------- with span or same */
 
 struct shaped {
     struct preempt *preempt;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_tentative.h: the inside of a plan of preemptions, for the files that make it:
- * preempt.c (which jobs of a line preempt, and what is kept for them),
- * preempt_select.c (whom one job preempts), preempt_span.c (whom one whose slots may
- * not lie anywhere), preempt_tentative.c (what there would be if some stood still).
+/* preempt_tentative.h: the state of a plan of preemptions, and what there would be if
+ * its victims were suspended.
  *
- * The pass counts a victim's slots as used: they are until it stands still. What
- * victims give and what claims will take of that stands in `delta`, so that the next
- * one to preempt sees what is left over. Layer: sched, within preempt. */
+ * The pass counts the slots of a victim as used, as they are until it is suspended.
+ * What victims free, less what claims will take of it, is in `delta`, so that the next
+ * job that preempts sees what is left. Layer: sched, within preempt. */
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
 
@@ -17,7 +15,8 @@
 /* One job's choice that is being made. */
 struct preempt_selection {
     const struct place_class *class;
-    struct preempt_candidates *candidates; /* of one of the line's alternatives */
+    struct preempt_candidates
+        *candidates; /* for one alternative of the class's rusage */
     int group;
     int *order; /* indexes of jobs, as they are taken */
     int n_order;
@@ -32,22 +31,23 @@ struct preempt {
     struct arena *arena;
     uint64_t *claims; /* of the snapshot, sorted */
     struct preempt_running running;
-    struct limits_tentative *draft; /* as if all victims stood still; NULL: no limits */
+    struct limits_tentative
+        *draft; /* as if all victims were suspended; NULL: no limits */
     const struct place_state *state; /* of the pass */
     struct preempt_resources resources;
     int *delta;           /* by host: what victims give and claims will take of it */
     bool *is_victim;      /* by job */
     bool *is_vacated;     /* by host: its exclusive job is a victim */
-    bool is_exclusive;    /* the line that is looked at */
+    bool is_exclusive;    /* the class that is looked at */
     int *order, *victims; /* scratch of a choice, by job */
-    /* Of the line that is looked at: one for each alternative of what it reserves. */
+    /* Of the class that is looked at: one for each alternative of its rusage. */
     struct preempt_candidates *candidates[RESREQ_RUSAGES_MAX];
     int n_candidates;
     struct host_slots *hosts; /* scratch: where the job would be, ... */
     int *indexes;             /* ... the same as indexes */
     int n_hosts;
-    /* By group, for the line that is looked at: free slots on the hosts of its view,
-     * -1: not counted yet; and a host before which there are none. */
+    /* By group, for the class that is looked at: free slots on its candidates (-1: not
+     * counted yet), and a host before which there are none. */
     int64_t *free_slots;
     int *first_host;
     struct preempt_plan plan;
@@ -56,12 +56,12 @@ struct preempt {
 
 /* ---------------------------------------------------------------- as if */
 
-/* The victim stands still, or does not after all. Returns by how many slots there are
- * more for the view. */
+/* Makes the job a victim, or spares it. Returns how many slots that adds for the
+ * candidates. */
 int preempt_tentative_set(struct preempt *preempt,
                           const struct preempt_candidates *view, int index,
                           bool is_still);
-/* Slots of that host that are free for the line; an exclusive one has none where
+/* Slots of that host that are free for the class; for an exclusive one, none where
  * anything runs. */
 int preempt_tentative_free_slots(const struct preempt *preempt, int host);
 /* Slots under limits that hold wherever the job is. */
@@ -85,7 +85,7 @@ bool preempt_span_select(struct preempt *preempt, struct preempt_selection *sele
 /* The first group that will do, in the order of their best victims; under
  * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */
 int preempt_select_group(struct preempt *preempt, struct preempt_selection *selection);
-/* Takes victims in the choice's group; they stand still, and the job is put. */
+/* Takes victims in the group of the selection, and places the job. */
 bool preempt_select_in_group(struct preempt *preempt,
                              struct preempt_selection *selection);
 /* The group where what victims of others leave over is enough; -1: none. */

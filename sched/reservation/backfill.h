@@ -49,8 +49,8 @@ struct backfill_want {
 /* Puts the runs in order. */
 void backfill_sort(struct backfill_run *runs, int n_runs);
 
-/* What nobody has or reserves now, by host and by pool (below 0: less is there than is
- * reserved), and what the runs, in order, will leave. */
+/* What is free now, by host and by supply (below 0: more is reserved than there is),
+ * and what the runs, in order, will free. */
 struct backfill_supply;
 struct backfill_supply *backfill_supply_new(struct arena *arena,
                                             const struct backfill_run *runs, int n_runs,
@@ -59,7 +59,8 @@ struct backfill_supply *backfill_supply_new(struct arena *arena,
 /* It takes what it lacks; returns when it has all of it, not before `now_ms`. */
 int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want *want,
                       int64_t now_ms);
-/* Adds what nobody has taken of the first `n_runs` runs, those without an end too. */
+/* Adds what has not been taken of the first `n_runs` runs, also of runs without an end.
+ */
 void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *n_free,
                          int64_t *left);
 

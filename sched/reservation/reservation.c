@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation.c: see reservation.h.
- *
- * What is in hand is part of the room's `used`, so nobody else has to know of it; it is
- * taken off there for as long as one job may have it. Slots only get fewer in a pass:
- * what a job gives up stays in use until the next one. */
+/* reservation.c: see reservation.h. Slots only become fewer in a pass: what a job gives
+ * up stays in use until the next pass. */
 #include "sched/reservation/reservation.h"
 
 #include <limits.h>
@@ -203,7 +200,7 @@ bool reservation_is_open(const struct reservation_pass *pass)
     return pass->open >= 0 || pass->has_turn;
 }
 
-/* Hosts that draw from a pool that something is kept of. */
+/* Restores hosts that draw from a supply of which something is reserved. */
 static void show_part(const struct reservation_pass *pass, struct candidates *view,
                       const struct reservation_part *part)
 {
@@ -392,7 +389,7 @@ void reservation_drop(struct reservation_pass *pass, int index)
 
 /* ---------------------------------------------------------------- afterwards */
 
-/* Whose turn came first, comes first; then as they stood. */
+/* Sorts by the order in which the pass reached the jobs; others keep their order. */
 static void sort_by_turn(struct reservation_pass *pass)
 {
     for (int i = 1; i < pass->count; i++) {

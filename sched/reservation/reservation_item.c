@@ -26,7 +26,7 @@ bool reservation_item_has_target(const struct reservation_item *item)
     return item->n_pieces > 0 && item->pieces[0].n_target > 0;
 }
 
-/* It does not keep more of a pool than is there. */
+/* No more is reserved than there is. */
 void reservation_item_use_part(struct reservation_pass *pass,
                                struct reservation_part *part)
 {
@@ -36,7 +36,7 @@ void reservation_item_use_part(struct reservation_pass *pass,
     *left -= part->milli;
 }
 
-/* In use again, as far as nobody has taken it meanwhile. */
+/* What is in hand is used again, unless another job took it meanwhile. */
 void reservation_item_use(struct reservation_pass *pass, struct reservation_item *item)
 {
     for (int i = 0; i < item->n_pieces; i++) {

@@ -83,7 +83,7 @@ void reservation_start_estimate(struct reservation_pass *pass,
     }
 }
 
-/* What is free now nobody takes of it: the room of the pass says that. */
+/* The supply starts without free slots: the state of the pass has those. */
 static struct backfill_supply *ahead_of(struct reservation_pass *pass)
 {
     const struct reservation_snapshot *snapshot = pass->snapshot;
