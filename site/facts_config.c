@@ -12,45 +12,12 @@
 
 #include "base/bounds.h"
 #include "site/facts_map.h"
+#include "site/facts_value.h"
 
 #define COMPLAIN(severity, section, row, cell, ...)                                    \
     conf_complain(conf, severity, section, row, cell, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- values */
-
-bool facts_config_number(const char *text, double *number)
-{
-    const char *digits = text + (text[0] == '-' || text[0] == '+');
-    char *end;
-    if (strspn(digits, ".0123456789") == 0) {
-        return false; /* strtod reads names of infinities too */
-    }
-    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
-        return false;
-    }
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(fabs(value) < HUGE_VAL)) {
-        return false;
-    }
-    *number = value;
-    return true;
-}
-
-bool facts_config_flag(const char *text, bool *flag)
-{
-    static const struct {
-        const char *word;
-        bool flag;
-    } words[] = {{"1", true},   {"0", false},  {"Y", true},    {"N", false},
-                 {"yes", true}, {"no", false}, {"true", true}, {"false", false}};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcasecmp(words[i].word, text) == 0) {
-            *flag = words[i].flag;
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool is_yes(const struct conf_row *row, const char *key, bool otherwise)
 {
@@ -264,7 +231,7 @@ static void read_model(struct conf *conf, const struct conf_section *section,
                  "a model without a name, expected MODELNAME");
         return;
     }
-    if (!facts_config_number(factor, &cpuf) || cpuf <= 0) {
+    if (!facts_value_parse_number(factor, &cpuf) || cpuf <= 0) {
         COMPLAIN(CONF_ERROR, section, row, conf_cell(row, "CPUFACTOR"),
                  "\"%s\" is no factor, expected a number above 0", factor);
         cpuf = 1.0;

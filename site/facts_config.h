@@ -92,9 +92,4 @@ struct resources *facts_config_catalogue(const struct facts_config *config);
 /* As contracts tell how a resource is defined: enum resource_trait. */
 int facts_config_traits(const struct resource *resource);
 
-/* A number as requirement strings and elims write it: all of the text, finite. */
-bool facts_config_number(const char *text, double *number);
-/* 1, Y, yes, true and their opposites. */
-bool facts_config_flag(const char *text, bool *flag);
-
 #endif

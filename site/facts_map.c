@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "site/facts_value.h"
+
 /* All LOCATIONs of a site: each host of the largest in a hundred resources. */
 enum { MEMBERS_MAX_ALL = 1000000 };
 
@@ -78,10 +80,11 @@ static bool is_value(const struct map_row *map, const char *value)
 {
     double number;
     bool flag;
-    bool is_good =
-        map->resource->type == RESOURCE_NUMERIC   ? facts_config_number(value, &number)
-        : map->resource->type == RESOURCE_BOOLEAN ? facts_config_flag(value, &flag)
-                                                  : value[0] != '\0';
+    bool is_good = map->resource->type == RESOURCE_NUMERIC
+                       ? facts_value_parse_number(value, &number)
+                   : map->resource->type == RESOURCE_BOOLEAN
+                       ? facts_value_parse_flag(value, &flag)
+                       : value[0] != '\0';
     if (!is_good) {
         COMPLAIN(map, "LOCATION", "\"%s\" is no value of \"%s\", expected its type, %s",
                  value, map->resource->name, resource_type_name(map->resource->type));

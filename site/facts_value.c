@@ -2,9 +2,44 @@
 /* facts_value.c: see facts_value.h. */
 #include "site/facts_value.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "site/facts_config.h"
+bool facts_value_parse_number(const char *text, double *number)
+{
+    const char *digits = text + (text[0] == '-' || text[0] == '+');
+    char *end;
+    if (strspn(digits, ".0123456789") == 0) {
+        return false; /* strtod reads names of infinities too */
+    }
+    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
+        return false;
+    }
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(fabs(value) < HUGE_VAL)) {
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+bool facts_value_parse_flag(const char *text, bool *flag)
+{
+    static const struct {
+        const char *word;
+        bool flag;
+    } words[] = {{"1", true},   {"0", false},  {"Y", true},    {"N", false},
+                 {"yes", true}, {"no", false}, {"true", true}, {"false", false}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasecmp(words[i].word, text) == 0) {
+            *flag = words[i].flag;
+            return true;
+        }
+    }
+    return false;
+}
 
 bool facts_value_set(struct resource_table *table, int row, int id, const char *text)
 {
@@ -12,13 +47,13 @@ bool facts_value_set(struct resource_table *table, int row, int id, const char *
     bool flag;
     switch (resources_at(resource_table_resources(table), id)->type) {
     case RESOURCE_NUMERIC:
-        if (!facts_config_number(text, &number)) {
+        if (!facts_value_parse_number(text, &number)) {
             return false;
         }
         resource_table_set_number(table, row, id, number);
         return true;
     case RESOURCE_BOOLEAN:
-        if (!facts_config_flag(text, &flag)) {
+        if (!facts_value_parse_flag(text, &flag)) {
             return false;
         }
         resource_table_set_flag(table, row, id, flag);

@@ -12,4 +12,9 @@ bool facts_value_set(struct resource_table *table, int row, int id, const char *
 /* What the host says of a resource; NULL: nothing. */
 const char *facts_value_told(const struct msg_host_load *msg, const char *name);
 
+/* A number as requirement strings and elims write it: all of the text, finite. */
+bool facts_value_parse_number(const char *text, double *number);
+/* 1, Y, yes, true and their opposites. */
+bool facts_value_parse_flag(const char *text, bool *flag);
+
 #endif

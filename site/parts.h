@@ -86,6 +86,6 @@ struct site {
 
 /* The scheduler gets the parts as they are now: at the start, and after another
  * configuration. */
-void site_connect_scheduler(struct site *site);
+void site_scheduler_connect(struct site *site);
 
 #endif

@@ -123,41 +123,6 @@ static void new_pass(struct site *site)
     });
 }
 
-void site_connect_scheduler(struct site *site)
-{
-    site->reserves_sources = (struct reserves_sources){
-        .config = site->config,
-        .ledger = site->reserves,
-        .facts = site->facts,
-        .hosts = site->hosts,
-        .consumer = site->consumer,
-        .life = site->life,
-    };
-    schedule_set_parts(site->schedule, &(struct schedule_parts){
-                                           .pass =
-                                               {
-                                                   .config = site->config,
-                                                   .jobs = site->jobs,
-                                                   .queues = site->queues,
-                                                   .limits = site->limits,
-                                                   .shares = site->shares,
-                                                   .capacity = site->capacity,
-                                                   .reserves = &site->reserves_sources,
-                                                   .needs = site->needs,
-                                                   .asked_lists = site->asked_lists,
-                                                   .resizes = site->resizes,
-                                                   .preempts = site->preempts,
-                                                   .overloads = site->overloads,
-                                                   .slot_reserves = site->slot_reserves,
-                                               },
-                                           .shares = site->shares,
-                                           .capacity = site->capacity,
-                                           .provider = site->provider,
-                                           .life = site->life,
-                                           .pass_request = &site->pass_request,
-                                       });
-}
-
 struct site *site_new(const struct site_config *from)
 {
     struct site *site = mem_alloc(1, sizeof(*site));
@@ -251,7 +216,7 @@ struct site *site_new(const struct site_config *from)
     });
     new_resources(site);
     new_pass(site);
-    site_connect_scheduler(site);
+    site_scheduler_connect(site);
     return site;
 }
 

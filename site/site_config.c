@@ -13,6 +13,7 @@
 #include "sched/fairshare/slot_pool.h"
 #include "sched/limit/limit.h"
 #include "sched/queue/application.h"
+#include "site/facts_value.h"
 #include "site/reserve_config.h"
 #include "site/resreq_config.h"
 #include "site/threshold_config.h"
@@ -421,7 +422,8 @@ static void list_places(struct arena *arena, const struct facts_config *facts,
         const struct facts_place *place = &facts->places[i];
         double number = -1;
         if (strcmp(place->name, resource->name) != 0 ||
-            (place->value != NULL && !facts_config_number(place->value, &number))) {
+            (place->value != NULL &&
+             !facts_value_parse_number(place->value, &number))) {
             continue;
         }
         number = number < INSTANCES_MAX ? number : INSTANCES_MAX;

@@ -203,7 +203,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     windows_reload(&site->windows, site->config);
     picks_begin(site->picks, now_ms, effects);
     change_uplink(site, now_ms, effects);
-    site_connect_scheduler(site);
+    site_scheduler_connect(site);
     pass_request_set(&site->pass_request);
     arena_release(&old_arena);
 }

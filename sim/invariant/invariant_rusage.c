@@ -10,6 +10,7 @@
 #include "model/exported_resources.h"
 #include "provider/provider.h"
 #include "site/facts_config.h"
+#include "site/facts_value.h"
 #include "site/reserves.h"
 
 /* One site's jobs while they are summed up. */
@@ -88,7 +89,7 @@ static struct seen_supply *own_pool(struct summing *summing, const char *resourc
         }
         number++;
         if (is_in(config, place, host) && place->value &&
-            facts_config_number(place->value, &value)) {
+            facts_value_parse_number(place->value, &value)) {
             int64_t left = (int64_t)value - exported(summing, resource, number);
             return see_pool(summing, resource, "own", number,
                             left > 0 ? left * 1000 : 0);
