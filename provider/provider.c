@@ -394,13 +394,13 @@ void provider_session(struct provider *provider, uint64_t session, int64_t now_m
     }
 }
 
-int provider_count_books(const struct provider *provider)
+int provider_count_leases(const struct provider *provider)
 {
     return provider->ledger.count;
 }
 
-bool provider_find_book(const struct provider *provider, const char *lease,
-                        struct msg_state *state)
+bool provider_find_lease(const struct provider *provider, const char *lease,
+                         struct msg_state *state)
 {
     const struct ledger_lease *book = ledger_find(&provider->ledger, lease);
     if (book != NULL) {
@@ -410,7 +410,7 @@ bool provider_find_book(const struct provider *provider, const char *lease,
     return book != NULL;
 }
 
-const char *provider_book_id(const struct provider *provider, int index)
+const char *provider_lease_id(const struct provider *provider, int index)
 {
     return provider->ledger.items[index]->lease;
 }

@@ -113,7 +113,7 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
  * sent until the next). n_books for HELLO. */
 void provider_session(struct provider *provider, uint64_t session, int64_t now_ms,
                       struct effects *effects);
-int provider_count_books(const struct provider *provider);
+int provider_count_leases(const struct provider *provider);
 
 /* START, judged [7]. `verdict` says what the site must do. */
 enum provider_verdict {
@@ -163,8 +163,8 @@ int64_t provider_wake_ms(const struct provider *provider);
 
 /* A book as STATE would say it; false where there is none. Borrowed until the next
  * call. */
-bool provider_find_book(const struct provider *provider, const char *lease,
-                        struct msg_state *state);
-const char *provider_book_id(const struct provider *provider, int index);
+bool provider_find_lease(const struct provider *provider, const char *lease,
+                         struct msg_state *state);
+const char *provider_lease_id(const struct provider *provider, int index);
 
 #endif

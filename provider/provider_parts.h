@@ -32,7 +32,7 @@ struct provider {
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */
     struct ledger ledger;
     struct admitted admitted;
-    struct arena *shown; /* of provider_find_book */
+    struct arena *shown; /* of provider_find_lease */
     int64_t now_ms;      /* of the latest look at the clock */
 };
 

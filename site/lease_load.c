@@ -166,7 +166,7 @@ static void tell_some(struct lease_load *lease_load, int64_t now_ms,
 {
     for (int i = 0; i < LEASES_PER_TICK; i++) {
         struct msg_state book;
-        if (lease_load->next >= provider_count_books(lease_load->parts.provider)) {
+        if (lease_load->next >= provider_count_leases(lease_load->parts.provider)) {
             lease_load->next = 0;
             lease_load->told_ms = now_ms;
             lease_load->tell_ms = lease_load->is_news ? now_ms + SOON_MS : INT64_MAX;
@@ -174,8 +174,8 @@ static void tell_some(struct lease_load *lease_load, int64_t now_ms,
             return;
         }
         const char *id =
-            provider_book_id(lease_load->parts.provider, lease_load->next++);
-        if (provider_find_book(lease_load->parts.provider, id, &book) &&
+            provider_lease_id(lease_load->parts.provider, lease_load->next++);
+        if (provider_find_lease(lease_load->parts.provider, id, &book) &&
             !book.is_ended) {
             tell_lease(lease_load, &book, effects);
         }
@@ -205,7 +205,7 @@ void lease_load_answer(struct lease_load *lease_load, const struct msg *msg,
     const char *consumer = consumer_of(lease_load, lease, &effects->arena);
     if (consumer != NULL && strcmp(consumer, msg->site) == 0 &&
         lease_load->n_answers++ < ANSWERS_PER_SECOND &&
-        provider_find_book(lease_load->parts.provider, lease, &book)) {
+        provider_find_lease(lease_load->parts.provider, lease, &book)) {
         tell_lease(lease_load, &book, effects);
     }
 }
@@ -320,7 +320,7 @@ void lease_load_look(struct lease_load *lease_load, int64_t now_ms)
 
 static bool has_leases(const struct lease_load *lease_load)
 {
-    return provider_count_books(lease_load->parts.provider) > 0;
+    return provider_count_leases(lease_load->parts.provider) > 0;
 }
 
 void lease_load_tick(struct lease_load *lease_load, int64_t now_ms,

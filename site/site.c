@@ -376,7 +376,7 @@ static void tick_consumer(struct site *site, int64_t now_ms, struct effects *eff
 
 static void tick(struct site *site, int64_t now_ms, struct effects *effects)
 {
-    if (site_uplink_tick(site->uplink, provider_count_books(site->provider), now_ms,
+    if (site_uplink_tick(site->uplink, provider_count_leases(site->provider), now_ms,
                          effects)) {
         consumer_broker_lost(site->consumer);
         pass_request_set(&site->pass_request);

@@ -195,10 +195,10 @@ bool invariants_check_site(struct invariants *invariants,
     struct seen_site *seen = invariant_state_site(invariants, site->config->name);
     bool is_due = --seen->steps_to_check < 0 || is_restarted;
 
-    for (int i = 0; i < provider_count_books(provider); i++) {
+    for (int i = 0; i < provider_count_leases(provider); i++) {
         struct msg_state state;
 
-        if (provider_find_book(provider, provider_book_id(provider, i), &state) &&
+        if (provider_find_lease(provider, provider_lease_id(provider, i), &state) &&
             (!check_split(invariants, site->config->name, &state, text) ||
              !check_epoch(invariants, &state, text))) {
             return false;
@@ -345,7 +345,7 @@ static bool settle_lease(const struct invariants_view *view,
             continue;
         }
         if (!strcmp(site->config->name, lease->provider) &&
-            (!provider_find_book(site_provider(site->site), lease->id, &state) ||
+            (!provider_find_lease(site_provider(site->site), lease->id, &state) ||
              (state.epoch != lease->epoch && lease->state != LEASE_ENDED) ||
              state.is_drained != lease->is_drained)) {
             return invariant_state_fail(text, "%s: provider and broker disagree",

@@ -423,7 +423,7 @@ void lending_evict(struct lending *lending, const struct msg_evict *evict,
     const struct run_table *table = runs_table(lending->parts.runs);
     struct msg_state book;
     int count = 0;
-    if (!provider_find_book(lending->parts.provider, evict->lease, &book) ||
+    if (!provider_find_lease(lending->parts.provider, evict->lease, &book) ||
         !book.ends_lost) {
         return;
     }

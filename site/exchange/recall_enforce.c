@@ -272,7 +272,7 @@ void recall_enforce_tick(struct recall_enforce *recalls, int64_t now_ms,
                          struct effects *effects)
 {
     recalls->wake_ms = INT64_MAX;
-    for (int i = 0; i < provider_count_books(recalls->parts.provider); i++) {
+    for (int i = 0; i < provider_count_leases(recalls->parts.provider); i++) {
         struct provider_overdue overdue;
         if (provider_overdue_at(recalls->parts.provider, i, &effects->arena,
                                 &overdue)) {

@@ -52,8 +52,8 @@ static struct msg_job_counts read_jobs(const struct job_table *jobs)
 static bool may_use_pool(const struct site_usage_parts *parts,
                          const struct queue_config *queue)
 {
-    for (int i = 0; i < provider_count_books(parts->provider); i++) {
-        if (strchr(provider_book_id(parts->provider, i), ':') != NULL) {
+    for (int i = 0; i < provider_count_leases(parts->provider); i++) {
+        if (strchr(provider_lease_id(parts->provider, i), ':') != NULL) {
             return true;
         }
     }

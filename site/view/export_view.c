@@ -69,9 +69,9 @@ static int count_splits(const struct site_view *view)
 {
     int count = 0;
     struct msg_state book;
-    for (int i = 0; i < provider_count_books(view->provider); i++) {
-        const char *id = provider_book_id(view->provider, i);
-        count += provider_find_book(view->provider, id, &book) ? book.n_hosts : 0;
+    for (int i = 0; i < provider_count_leases(view->provider); i++) {
+        const char *id = provider_lease_id(view->provider, i);
+        count += provider_find_lease(view->provider, id, &book) ? book.n_hosts : 0;
     }
     return count;
 }
@@ -83,11 +83,11 @@ void export_view_list_hosts(const struct site_view *view, struct site_page *page
     struct msg_state book;
     struct slot_counts slots;
     uint64_t number = 0;
-    int n_books = provider_count_books(view->provider);
+    int n_books = provider_count_leases(view->provider);
     slot_counts_init(&slots, arena, count_splits(view));
     for (int i = 0; i < n_books; i++) {
-        const char *id = arena_str(arena, provider_book_id(view->provider, i));
-        bool is_found = provider_find_book(view->provider, id, &book);
+        const char *id = arena_str(arena, provider_lease_id(view->provider, i));
+        bool is_found = provider_find_lease(view->provider, id, &book);
         for (int k = 0; is_found && k < book.n_hosts; k++) {
             slot_counts_add_host(&slots, arena_str(arena, book.hosts[k].host), id);
         }
@@ -95,8 +95,8 @@ void export_view_list_hosts(const struct site_view *view, struct site_page *page
     slot_counts_sort(&slots);
     slot_counts_add_runs(&slots, view, true);
     for (int i = 0; i < n_books && !page->is_full; i++) {
-        bool is_found = provider_find_book(view->provider,
-                                           provider_book_id(view->provider, i), &book);
+        bool is_found = provider_find_lease(
+            view->provider, provider_lease_id(view->provider, i), &book);
         for (int k = 0; is_found && k < book.n_hosts; k++) {
             number++;
             if (!is_other(query, book.hosts[k].host) && site_page_wants(page, number)) {
@@ -172,7 +172,7 @@ static struct value *open_row(struct arena *arena, const struct export_lease *le
 static void add_open(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query)
 {
-    uint64_t number = (uint64_t)provider_count_books(view->provider);
+    uint64_t number = (uint64_t)provider_count_leases(view->provider);
     const struct export_lease *lease;
     for (int i = 0; !page->is_full && (lease = picks_open(view->picks, i)) != NULL;
          i++) {
@@ -187,13 +187,13 @@ void export_view_list(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query)
 {
     struct arena *arena = page->arena;
-    for (int i = 0; i < provider_count_books(view->provider) && !page->is_full; i++) {
-        const char *id = provider_book_id(view->provider, i);
+    for (int i = 0; i < provider_count_leases(view->provider) && !page->is_full; i++) {
+        const char *id = provider_lease_id(view->provider, i);
         const char *policy = lease_part(arena, id, 1);
         uint64_t number = (uint64_t)i + 1;
         struct msg_state book;
         if ((is_other(query, id) && is_other(query, policy)) ||
-            !provider_find_book(view->provider, id, &book) ||
+            !provider_find_lease(view->provider, id, &book) ||
             (book.is_ended && !query->with_ended) || !site_page_wants(page, number)) {
             continue;
         }

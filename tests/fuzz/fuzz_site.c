@@ -151,9 +151,9 @@ static const char *describe(const void *self, struct arena *arena)
 {
     const struct provider *provider = site_provider(self);
     const char *said = "";
-    for (int i = 0; i < provider_count_books(provider); i++) {
+    for (int i = 0; i < provider_count_leases(provider); i++) {
         struct msg_state state;
-        if (provider_find_book(provider, provider_book_id(provider, i), &state)) {
+        if (provider_find_lease(provider, provider_lease_id(provider, i), &state)) {
             said = arena_printf(arena, "%s%s made %d withdrawn %d\n", said, state.lease,
                                 state.is_made, state.is_withdrawn);
         }

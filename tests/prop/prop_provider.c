@@ -163,12 +163,12 @@ static void tell_hosts(struct trial *trial)
 static bool pick_lease(struct trial *trial, struct msg_state *state)
 {
     struct provider *provider = trial->world.provider;
-    int n_books = provider_count_books(provider);
+    int n_books = provider_count_leases(provider);
     if (n_books == 0) {
         return false;
     }
-    const char *lease = provider_book_id(provider, below(trial, n_books));
-    return provider_find_book(provider, lease, state);
+    const char *lease = provider_lease_id(provider, below(trial, n_books));
+    return provider_find_lease(provider, lease, state);
 }
 
 static uint64_t some_epoch(struct trial *trial, uint64_t epoch)
@@ -323,7 +323,7 @@ static void do_start(struct trial *trial, const struct old_message *message)
     provider_world_tick(&trial->world,
                         0); /* what settling changes, before it is judged */
     struct msg_state state = {0};
-    bool has_book = provider_find_book(trial->world.provider, message->lease, &state);
+    bool has_book = provider_find_lease(trial->world.provider, message->lease, &state);
     bool may_start = has_book && !state.is_frozen && !state.is_withdrawn &&
                      state.epoch == message->base &&
                      strstr(message->lease, message->site);
@@ -378,10 +378,10 @@ static void step_end(struct trial *trial)
 static int count_frozen(const struct trial *trial)
 {
     int n_frozen = 0;
-    for (int i = 0; i < provider_count_books(trial->world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(trial->world.provider); i++) {
         struct msg_state state;
-        const char *lease = provider_book_id(trial->world.provider, i);
-        provider_find_book(trial->world.provider, lease, &state);
+        const char *lease = provider_lease_id(trial->world.provider, i);
+        provider_find_lease(trial->world.provider, lease, &state);
         n_frozen += state.is_frozen;
     }
     return n_frozen;
@@ -617,10 +617,10 @@ static int exported_of(const struct trial *trial, const char *policy, const char
 static void check_policy(struct trial *trial, const char *policy, const char *host)
 {
     int n_slots = 0, n_used = 0;
-    for (int i = 0; i < provider_count_books(trial->world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(trial->world.provider); i++) {
         struct msg_state state;
-        const char *lease = provider_book_id(trial->world.provider, i);
-        provider_find_book(trial->world.provider, lease, &state);
+        const char *lease = provider_lease_id(trial->world.provider, i);
+        provider_find_lease(trial->world.provider, lease, &state);
         if (!is_pool(lease) || strncmp(lease + strlen("north/"), policy, 1) != 0) {
             continue;
         }
@@ -641,10 +641,10 @@ static void check(struct trial *trial)
         check_policy(trial, "q", trial->hosts[i].name);
     }
     struct provider *provider = trial->world.provider;
-    for (int i = 0; i < provider_count_books(provider); i++) {
+    for (int i = 0; i < provider_count_leases(provider); i++) {
         struct msg_state state;
         CHECK(trial,
-              provider_find_book(provider, provider_book_id(provider, i), &state));
+              provider_find_lease(provider, provider_lease_id(provider, i), &state));
         check_lease(trial, &state);
     }
     for (int i = 0; i < HOSTS; i++) {
@@ -666,10 +666,10 @@ static void finish(struct trial *trial)
         provider_world_end(&trial->world, trial->runs[i].site, trial->runs[i].attempt);
     }
     provider_world_tick(&trial->world, WORLD_FREEZE_MS);
-    for (int i = 0; i < provider_count_books(trial->world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(trial->world.provider); i++) {
         struct msg_state state;
-        const char *lease = provider_book_id(trial->world.provider, i);
-        CHECK(trial, provider_find_book(trial->world.provider, lease, &state));
+        const char *lease = provider_lease_id(trial->world.provider, i);
+        CHECK(trial, provider_find_lease(trial->world.provider, lease, &state));
         CHECK(trial, !state.is_frozen);
         CHECK(trial, state.is_ended == state.is_withdrawn);
     }

@@ -364,7 +364,7 @@ static const char *splits_text(struct provider_world *world, const char *text,
 const char *provider_world_book(struct provider_world *world, const char *lease)
 {
     struct msg_state state;
-    if (!provider_find_book(world->provider, lease, &state)) {
+    if (!provider_find_lease(world->provider, lease, &state)) {
         return "none";
     }
     const char *text = arena_printf(

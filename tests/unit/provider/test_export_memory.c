@@ -37,7 +37,7 @@ static const char *spaces(struct provider_world *world, const char *lease)
 {
     struct msg_state state;
     struct arena *memory = &world->memory;
-    if (!provider_find_book(world->provider, lease, &state)) {
+    if (!provider_find_lease(world->provider, lease, &state)) {
         return "none";
     }
     const char *text = arena_printf(memory, "%d:", (int)state.epoch);
@@ -81,7 +81,7 @@ static void test_a_host_that_has_less(void **state)
     ASSERT_SPACES("north/b/east", "2: n1 60/0");
     assert_int_equal(provider_space(world->provider, "n1", SPACE_MEM), 80);
     struct msg_state told;
-    assert_true(provider_find_book(world->provider, "north/a/south", &told));
+    assert_true(provider_find_lease(world->provider, "north/a/south", &told));
     assert_string_equal(told.reason, "memory or swap space of host n1");
     tell(world, "n1", 80, 0); /* as before */
     ASSERT_SPACES("north/a/south", "2: n1 20/0");

@@ -38,7 +38,7 @@ static int teardown(void **state)
 static struct msg_state book(const char *lease)
 {
     struct msg_state state;
-    assert_true(provider_find_book(world.provider, lease, &state));
+    assert_true(provider_find_lease(world.provider, lease, &state));
     return state;
 }
 
@@ -107,14 +107,14 @@ static void only_leaves_of_policies_that_export_to_a_pool_are_opened(void **stat
     static const char *const ids[] = {"north/q/south:/eng", "east/p/south:/eng",
                                       "north/p/south", "north/p/south:eng",
                                       "north/p/pool:y"};
-    int n_books = provider_count_books(world.provider);
+    int n_books = provider_count_leases(world.provider);
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         provider_world_open(&world, ids[i]);
-        assert_int_equal(provider_count_books(world.provider), n_books);
+        assert_int_equal(provider_count_leases(world.provider), n_books);
     }
     provider_world_open(&world, ENG);
     provider_world_open(&world, ENG); /* again: nothing new */
-    assert_int_equal(provider_count_books(world.provider), n_books + 1);
+    assert_int_equal(provider_count_leases(world.provider), n_books + 1);
     assert_int_equal(book(ENG).epoch, 1);
 }
 
@@ -131,14 +131,14 @@ static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
     assert_int_equal(held(IDLE), 4);
     assert_int_equal(book(ENG).n_recalls, 1);
     struct provider_overdue overdue;
-    for (int i = 0; i < provider_count_books(world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(world.provider); i++) {
         assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
     }
     provider_world_propose(&world, ENG, book(ENG).epoch, "n1 0:3");
     assert_int_equal(held(ENG), 2); /* no grant beyond it */
     provider_world_tick(&world, 5000);
     int n_overdue = 0;
-    for (int i = 0; i < provider_count_books(world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(world.provider); i++) {
         n_overdue += provider_overdue_at(world.provider, i, &world.memory, &overdue)
                          ? overdue.n_slots
                          : 0;
@@ -204,7 +204,7 @@ static void exclusive_hosts_go_whole(void **state)
     provider_world_tick(&world, 5000);
     struct provider_overdue overdue;
     int n_overdue = 0;
-    for (int i = 0; i < provider_count_books(world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(world.provider); i++) {
         if (provider_overdue_at(world.provider, i, &world.memory, &overdue)) {
             n_overdue += overdue.n_slots;
             assert_int_equal(overdue.n_hosts, 1);
@@ -217,7 +217,7 @@ static void exclusive_hosts_go_whole(void **state)
     /* One above what was asked for, but no host is so small: that is all. */
     assert_int_equal(held(ENG), 4);
     assert_int_equal(book(ENG).n_recalls, 0);
-    for (int i = 0; i < provider_count_books(world.provider); i++) {
+    for (int i = 0; i < provider_count_leases(world.provider); i++) {
         assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
     }
     provider_world_end(&world, "south", 1);

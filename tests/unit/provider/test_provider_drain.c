@@ -115,7 +115,7 @@ static void test_recovered(void **state)
         effects_clear(&world.effects);
         provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
         struct msg_state book;
-        assert_true(provider_find_book(world.provider, "north/p/south", &book));
+        assert_true(provider_find_lease(world.provider, "north/p/south", &book));
         assert_int_equal(book.epoch, 8);
         assert_int_equal(book.drain, 3);
         assert_false(book.is_withdrawn);
@@ -125,7 +125,7 @@ static void test_recovered(void **state)
     effects_clear(&world.effects);
     provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
     struct msg_state book;
-    assert_true(provider_find_book(world.provider, "north/p/south", &book));
+    assert_true(provider_find_lease(world.provider, "north/p/south", &book));
     assert_int_equal(book.epoch, 9);
     assert_string_equal(book.reason, "its provider had lost its books");
 }

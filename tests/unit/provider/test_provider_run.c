@@ -401,8 +401,8 @@ static void test_nothing_is_sent_without_a_session(void **state)
     assert_int_equal(provider_world_told(world, LEASE), 0);
     provider_world_session(world, 8);
     assert_int_equal(provider_world_told(world, LEASE), 1);
-    assert_int_equal(provider_count_books(world->provider), 1);
-    assert_string_equal(provider_book_id(world->provider, 0), LEASE);
+    assert_int_equal(provider_count_leases(world->provider), 1);
+    assert_string_equal(provider_lease_id(world->provider, 0), LEASE);
 }
 
 int main(void)

@@ -28,7 +28,7 @@ static const char *instances(struct provider_world *world, const char *lease)
 {
     struct msg_state state;
     struct arena *memory = &world->memory;
-    if (!provider_find_book(world->provider, lease, &state)) {
+    if (!provider_find_lease(world->provider, lease, &state)) {
         return "none";
     }
     const char *text = arena_printf(memory, "%d:", (int)state.epoch);
@@ -46,7 +46,7 @@ static const char *instances(struct provider_world *world, const char *lease)
 static const char *reason(struct provider_world *world, const char *lease)
 {
     struct msg_state state;
-    assert_true(provider_find_book(world->provider, lease, &state));
+    assert_true(provider_find_lease(world->provider, lease, &state));
     return arena_str(&world->memory, state.reason);
 }
 

@@ -49,7 +49,7 @@ static const char *exported(struct site_stage *stage, const char *lease)
 {
     struct msg_state book;
     const char *text = "";
-    if (!provider_find_book(stage->site->provider, lease, &book)) {
+    if (!provider_find_lease(stage->site->provider, lease, &book)) {
         return "";
     }
     for (int i = 0; i < book.n_hosts; i++) {

@@ -126,7 +126,7 @@ static void test_policies(void **state)
     assert_true(site_stage_reload(&stage, SITE("", "s1 2\ns2 4\n", QUEUE("local"))
                                               EXPORT("4")));
     provider = site_provider(stage.site);
-    assert_true(provider_find_book(provider, "south/spare/east", &book));
+    assert_true(provider_find_lease(provider, "south/spare/east", &book));
     assert_int_equal(book.epoch, 1);
     assert_int_equal(book.hosts[0].n_slots, 4);
     assert_non_null(site_stage_sent(&stage, MSG_STATE, 0));
@@ -134,11 +134,11 @@ static void test_policies(void **state)
     run_job("local", "s1", 1);
     assert_true(site_stage_reload(&stage, SITE("", "s1 2\ns2 4\n", QUEUE("local"))
                                               EXPORT("2")));
-    assert_true(provider_find_book(provider, "south/spare/east", &book));
+    assert_true(provider_find_lease(provider, "south/spare/east", &book));
     assert_int_equal(book.epoch, 2);
     assert_int_equal(book.hosts[0].n_slots, 2);
     assert_true(site_stage_reload(&stage, SITE("", "s1 2\ns2 4\n", QUEUE("local"))));
-    assert_true(provider_find_book(provider, "south/spare/east", &book));
+    assert_true(provider_find_lease(provider, "south/spare/east", &book));
     assert_true(book.is_ended);
 }
 
