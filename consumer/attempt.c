@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt.c: see attempt.h. */
+/* job_attempt.c: see job_attempt.h. */
 #include "consumer/attempt.h"
 
 #include <stdlib.h>
@@ -236,8 +236,8 @@ void attempts_send_order(struct attempts *attempts, struct attempt *attempt,
     if (attempts->session != 0) {
         struct msg msg = {
             .kind = MSG_ATTEMPT_CONTROL,
-            .attempt_control = {run_of(attempts, attempt->number, effects),
-                                attempt->control},
+            .job_attempt_control = {run_of(attempts, attempt->number, effects),
+                                    attempt->control},
         };
         send(attempts, attempt->provider, &msg, effects);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt.h: this site's attempts on borrowed slots, and the messages about them to
+/* job_attempt.h: this site's attempts on borrowed slots, and the messages about them to
  * their providers.
  *
  * An attempt only moves forward: sent, taken, running or suspended, ended. Each message

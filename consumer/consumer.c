@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consumer.c: see consumer.h. contract.c keeps what may be used, attempt.c what was
+/* consumer.c: see consumer.h. contract.c keeps what may be used, job_attempt.c what was
  * asked for, output_fetch.c brings output home, attempt_report.c follows what providers
  * say; here is what the site asks for, and what is said again in time. */
 #include "consumer/consumer_parts.h"

@@ -9,7 +9,7 @@
 #include "model/dup.h"
 #include "model/job_id.h"
 #include "site/capacity.h"
-#include "site/job/attempt.h"
+#include "site/job/job_attempt.h"
 #include "site/job/job_dispatch.h"
 #include "site/job/suspend.h"
 #include "site/preemptable.h"
@@ -310,7 +310,7 @@ void preempts_show_returns(struct preempts *preempts, struct reserves_pass *rese
     for (int i = 0; n_most > 0 && i < job_table_count_open(preempts->parts.jobs); i++) {
         const struct job *job = job_table_open_at(preempts->parts.jobs, i);
         /* A queue that is gone: behind all others. */
-        if (attempt_is_resumable(preempts->parts.life, job)) {
+        if (job_attempt_is_resumable(preempts->parts.life, job)) {
             ready[n_ready++] = (struct ready){
                 job, job->queue < 0
                          ? 0

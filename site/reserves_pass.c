@@ -6,7 +6,7 @@
  * host is in, what it has, and what open jobs take off it. */
 #include <string.h>
 
-#include "site/job/attempt.h"
+#include "site/job/job_attempt.h"
 #include "site/reserve_config.h"
 #include "site/reserves_parts.h"
 
@@ -16,7 +16,7 @@
 static bool is_still(struct reserves_pass *pass, const struct job *job)
 {
     return job->halt.causes != 0 && job->halt.yields &&
-           attempt_is_suspended(pass->from.life, job);
+           job_attempt_is_suspended(pass->from.life, job);
 }
 
 /* The hosts that something is reserved on. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "site/capacity.h"
-#include "site/job/attempt.h"
+#include "site/job/job_attempt.h"
 #include "site/job/run_limit.h"
 #include "site/slot_reserves.h"
 
@@ -22,7 +22,7 @@ static int64_t end_of(const struct job *job, int64_t now_ms)
 static bool has_slots(const struct lifecycle *life, const struct job *job)
 {
     return job->halt.causes == 0 || !job->halt.yields ||
-           !attempt_is_suspended(life, job);
+           !job_attempt_is_suspended(life, job);
 }
 
 /* The same amounts, to be added to. */

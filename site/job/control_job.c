@@ -5,8 +5,8 @@
 #include <signal.h>
 
 #include "model/dup.h"
-#include "site/job/attempt.h"
 #include "site/job/deferred_kill.h"
+#include "site/job/job_attempt.h"
 #include "site/job/lifecycle_parts.h"
 #include "site/job/suspend.h"
 
@@ -41,7 +41,7 @@ void control_job_recall(struct lifecycle *life, struct job *job, int64_t now_ms,
 {
     job->requeue_cause = REQUEUE_RECALL;
     dup_set_text(&job->reason, job_end_recalled);
-    attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
+    job_attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
 void control_job_requeue(struct lifecycle *life, struct job *job, const char *who,
@@ -74,6 +74,6 @@ void control_job_apply(struct lifecycle *life, struct job *job,
         /* A suspended job gets no signal: it would have to be resumed for that, on
          * slots that other jobs may use, and the order to suspend it is given only
          * once. */
-        attempt_control(life, job, action, signal, now_ms, effects);
+        job_attempt_control(life, job, action, signal, now_ms, effects);
     }
 }

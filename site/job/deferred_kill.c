@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-#include "site/job/attempt.h"
 #include "site/job/effective_rules.h"
+#include "site/job/job_attempt.h"
 #include "site/job/lifecycle_parts.h"
 
 enum { PATIENCE_MS = 600000 }; /* if JOB_POSTPROC_TIMEOUT is not set */
@@ -30,7 +30,7 @@ static bool defer(struct lifecycle *life, struct job *job, int signal, int64_t n
 {
     struct job_halt *halt = &job->halt;
     bool has_yielded =
-        halt->causes != 0 && halt->yields && attempt_is_suspended(life, job);
+        halt->causes != 0 && halt->yields && job_attempt_is_suspended(life, job);
     if (signal == SIGKILL || !has_yielded ||
         !effective_rules_has_post(life->parts.config, job)) {
         return false;
@@ -54,7 +54,7 @@ void deferred_kill_start(struct lifecycle *life, struct job *job, int signal,
                          int64_t now_ms, struct effects *effects)
 {
     if (!defer(life, job, signal, now_ms, effects)) {
-        attempt_control(life, job, CONTROL_KILL, signal, now_ms, effects);
+        job_attempt_control(life, job, CONTROL_KILL, signal, now_ms, effects);
     }
 }
 
@@ -67,14 +67,14 @@ void deferred_kill_resumed(struct lifecycle *life, struct job *job, int64_t now_
                            struct effects *effects)
 {
     if (job_is_kill_deferred(job) && job->halt.causes == 0) {
-        attempt_control(life, job, CONTROL_KILL, 0, now_ms, effects);
+        job_attempt_control(life, job, CONTROL_KILL, 0, now_ms, effects);
     }
 }
 
 void deferred_kill_now(struct lifecycle *life, struct job *job, int64_t now_ms,
                        struct effects *effects)
 {
-    attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
+    job_attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
 /* Backwards, since a job may end in the loop, which moves those behind it up. */

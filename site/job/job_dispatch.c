@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/job/attempt.h"
 #include "site/job/effective_rules.h"
+#include "site/job/job_attempt.h"
 #include "site/job/job_lookup.h"
 #include "site/job/lifecycle_parts.h"
 #include "site/job/run_limit.h"
@@ -221,11 +221,11 @@ static void restore_job(struct lifecycle *life, struct job *job, int64_t now_ms,
         consumer_resume(life->parts.consumer, &attempt, now_ms);
         return;
     }
-    struct run *run = attempt_run(life, job);
+    struct run *run = job_attempt_run(life, job);
     if (run == NULL && job->is_taken) {
         struct row_run row = taken_row(life, job, effects);
         runs_load(life->parts.runs, &row, job->submission);
-        run = attempt_run(life, job);
+        run = job_attempt_run(life, job);
     }
     if (run != NULL) {
         job->control.reasons = job->halt.causes;

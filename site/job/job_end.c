@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "site/client/site_client.h"
-#include "site/job/attempt.h"
 #include "site/job/effective_rules.h"
+#include "site/job/job_attempt.h"
 #include "site/job/lifecycle_parts.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
@@ -310,7 +310,7 @@ struct clean_call {
 static void clean_job(void *arg, struct job *job)
 {
     const struct clean_call *call = arg;
-    struct run *run = job->attempt != 0 ? attempt_run(call->life, job) : NULL;
+    struct run *run = job->attempt != 0 ? job_attempt_run(call->life, job) : NULL;
     if (run != NULL) {
         runs_forget(call->life->parts.runs, run, call->effects);
     }

@@ -4,8 +4,8 @@
  *
  * One struct lifecycle is shared by job_dispatch.h (starts attempts), control_job.h
  * (kill, stop, resume, signal, requeue), suspend.h (suspension and its causes),
- * deferred_kill.h and attempt.h (the run of an attempt). The functions below apply what
- * is known of runs: after a restart, from own hosts, and from providers.
+ * deferred_kill.h and job_attempt.h (the run of an attempt). The functions below apply
+ * what is known of runs: after a restart, from own hosts, and from providers.
  *
  * Every change of a job is stored (ROW_JOB_STATE) before any message that follows from
  * it is sent.

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt.c: see attempt.h. */
-#include "site/job/attempt.h"
+/* job_attempt.c: see job_attempt.h. */
+#include "site/job/job_attempt.h"
 
 #include <signal.h>
 
 #include "site/job/lifecycle_parts.h"
 
-struct run *attempt_run(const struct lifecycle *life, const struct job *job)
+struct run *job_attempt_run(const struct lifecycle *life, const struct job *job)
 {
     return runs_find(life->parts.runs, &(struct run_id){.site = life->parts.site,
                                                         .attempt = job->attempt});
 }
 
-bool attempt_is_suspended(const struct lifecycle *life, const struct job *job)
+bool job_attempt_is_suspended(const struct lifecycle *life, const struct job *job)
 {
     if (job->lease[0] != '\0') {
         return consumer_is_yielded(life->parts.consumer, job->attempt);
     }
-    const struct run *run = attempt_run(life, job);
+    const struct run *run = job_attempt_run(life, job);
     return run != NULL && run->is_still;
 }
 
-bool attempt_is_resumable(const struct lifecycle *life, const struct job *job)
+bool job_attempt_is_resumable(const struct lifecycle *life, const struct job *job)
 {
     bool is_to_end = job->is_killed || job_is_requeued(job);
     return job->halt.causes == HALT_PREEMPT && job->state == JOB_SSUSP &&
-           (!is_to_end || job_is_kill_deferred(job)) && attempt_is_suspended(life, job);
+           (!is_to_end || job_is_kill_deferred(job)) &&
+           job_attempt_is_suspended(life, job);
 }
 
-void attempt_control(struct lifecycle *life, struct job *job,
-                     enum control_action action, int signal, int64_t now_ms,
-                     struct effects *effects)
+void job_attempt_control(struct lifecycle *life, struct job *job,
+                         enum control_action action, int signal, int64_t now_ms,
+                         struct effects *effects)
 {
     bool is_yielding = job->halt.causes != 0 && job->halt.yields;
     job->end_by_ms = action == CONTROL_KILL ? 0 : job->end_by_ms;
@@ -49,7 +50,7 @@ void attempt_control(struct lifecycle *life, struct job *job,
         }
         return;
     }
-    struct run *run = attempt_run(life, job);
+    struct run *run = job_attempt_run(life, job);
     if (run != NULL) {
         struct run_control control = job->control; /* the job may end in the call */
         runs_control(life->parts.runs, run, &control, now_ms, effects);
