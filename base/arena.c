@@ -12,7 +12,8 @@ enum {
     ALIGNMENT = 16,
     BLOCK_FIRST = 1024, /* a site has dozens of arenas, a world thousands of sites */
     BLOCK_SMALL = 256,
-    BLOCK_MAX = 1024 * 1024, /* blocks double up to here; what is larger stands alone */
+    BLOCK_MAX =
+        1024 * 1024, /* blocks double up to here; larger requests get their own block */
     SMALL_TEXT = 256,
 };
 
@@ -50,7 +51,7 @@ void arena_clear(struct arena *arena)
     free_blocks(kept->next);
     kept->next = NULL;
     kept->used = 0;
-    if (kept->size > BLOCK_MAX) { /* one huge message must not stay for ever */
+    if (kept->size > BLOCK_MAX) { /* the block of one huge message is not reused */
         arena_release(arena);
     }
 }
@@ -61,7 +62,7 @@ void arena_release(struct arena *arena)
     arena->first = NULL;
 }
 
-/* The bytes of `count` things of `size`, or abort. */
+/* `count` * `size`; aborts on overflow. */
 static size_t bytes_of(size_t count, size_t size)
 {
     size_t bytes;
@@ -83,7 +84,7 @@ static struct arena_block *block_new(size_t size)
     return block;
 }
 
-/* A block with room for `bytes`. */
+/* A block with at least `bytes` free. */
 static struct arena_block *block_for(struct arena *arena, size_t bytes)
 {
     struct arena_block *first = arena->first;
@@ -95,7 +96,7 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes)
         size = first->size < BLOCK_MAX / 2 ? first->size * 2 : BLOCK_MAX;
     }
     if (first != NULL && bytes > size / 4) {
-        /* What is large stands behind the first block, whose rest stays in use. */
+        /* A large block goes behind the first block, whose rest stays in use. */
         struct arena_block *alone = block_new(bytes);
         alone->next = first->next;
         first->next = alone;
@@ -107,7 +108,7 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes)
     return block;
 }
 
-/* What is behind `bytes` is zeroed: at least one byte. */
+/* At least one byte behind `bytes` is zeroed. */
 static void *take(struct arena *arena, size_t bytes)
 {
     size_t rounded = (bytes + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1);
@@ -156,7 +157,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
-    char small[SMALL_TEXT]; /* nearly all fit: printed once */
+    char small[SMALL_TEXT]; /* most texts fit, and are formatted only once */
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(small, sizeof(small), format, again);

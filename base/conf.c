@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.c: see conf.h. The text becomes sections of rows of cells (conf_read.c); here
- * is what is done with those: looking things up, taking values apart, and judging
- * all of it by the table of keys. */
+/* conf.c: see conf.h. conf_read.c makes the sections; this file looks up cells, parses
+ * values, and checks them against the table of keys. */
 #include "base/conf.h"
 
 #include <stdarg.h>
@@ -12,11 +11,11 @@
 #include "base/bounds.h"
 #include "base/conf_keys.h"
 
-/* So much of a value is repeated in a complaint about it. */
+/* Bytes of a value that a diagnostic repeats. */
 enum { SHOWN_MAX = 60 };
 
-/* Complaints kept; the numbers of them still count on. A file of the wrong kind has
- * one in every line, and nobody reads the second thousand. */
+/* Diagnostics stored; more are only counted. A file of the wrong kind has one in every
+ * line. */
 enum { DIAGS_MAX = 1000 };
 
 void conf_init(struct conf *conf, struct arena *arena)
@@ -90,8 +89,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The end of the word that begins at `at`: the next blank outside quotes, parentheses
- * and brackets. */
+/* The end of the word at `at`: the next blank outside quotes, parentheses and brackets.
+ */
 static const char *word_end(const char *at, const char *end)
 {
     int depth = 0;
@@ -122,7 +121,7 @@ static void trim(const char **at, const char **end)
     }
 }
 
-/* True where the first character's parenthesis is closed by the last one. */
+/* True if the last character closes the parenthesis of the first. */
 static bool is_parenthesised(const char *at, const char *end)
 {
     if (end - at < 2 || *at != '(' || end[-1] != ')') {
@@ -178,7 +177,8 @@ struct conf_words conf_words(struct arena *arena, const char *value)
 
 /* ------------------------------------------------------------ values */
 
-/* How many bytes of a value to show: not all of a long one, and no half character. */
+/* Number of bytes of a value to show: a long value is cut, but not inside a UTF-8
+ * character. */
 static int shown(const char *value)
 {
     size_t length = strnlen(value, SHOWN_MAX + 1);
@@ -192,8 +192,8 @@ static int shown(const char *value)
     return (int)length;
 }
 
-/* The digits at `*at`, which it leaves behind them: ERR_PARSE where there are none,
- * ERR_BOUNDS where they are more than an int64_t holds. */
+/* Reads the digits at `*at` and moves it behind them. ERR_PARSE if there are none,
+ * ERR_BOUNDS if they exceed an int64_t. */
 static int digits(const char **at, int64_t *out)
 {
     if (**at < '0' || **at > '9') {
@@ -224,7 +224,7 @@ int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
                        "\"%.*s\" is not a whole number, expected %lld to %lld",
                        shown(value), value, (long long)min, (long long)max);
     }
-    if (negative && code == ERR_NONE) { /* what is too large has wrapped */
+    if (negative && code == ERR_NONE) { /* too large a value has wrapped */
         number = -number;
     }
     if (code != ERR_NONE || number < min || number > max) {
@@ -357,7 +357,7 @@ int conf_parse_address(const char *value, struct arena *arena, const char **host
     size_t length = colon != NULL ? (size_t)(colon - value) : 0;
     size_t n_port = colon != NULL ? strlen(colon + 1) : 0;
     bool is_bracketed = length > 2 && value[0] == '[' && value[length - 1] == ']';
-    /* Another colon, and no brackets: where would the port begin? */
+    /* With a second colon and no brackets, the begin of the port is ambiguous. */
     bool is_host = is_bracketed || (length > 0 && value[0] != '[' &&
                                     memchr(value, ':', length) == NULL);
     bool is_port =
@@ -480,8 +480,8 @@ static bool is_index(const struct conf *conf, const struct conf_section *section
     return false;
 }
 
-/* Judges one cell; `key` is NULL where it is unknown. True: that was about the key, so
- * that the rest of a column need not hear it again. */
+/* Checks one cell; `key` is NULL if it is unknown. True if the diagnostic is about the
+ * key, and so need not be repeated for the rest of the column. */
 static bool check_cell(struct conf *conf, const struct conf_section *section,
                        const struct conf_row *row, const struct conf_cell *cell,
                        const struct conf_key *key)
@@ -537,7 +537,7 @@ static void check_keyed(struct conf *conf, const struct conf_section *section)
     }
 }
 
-/* A section none of whose keys is built or a remark is not built itself. */
+/* A section is unsupported if none of its keys is built or a remark. */
 static bool is_unbuilt(const char *section)
 {
     for (const struct conf_key *key = conf_keys; key->section != NULL; key++) {

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.h: LSF's file syntax: text in, sections of cells and a list of complaints out.
+/* conf.h: parses LSF's file syntax into sections of cells and a list of diagnostics.
  *
  *     Begin Queue              a section of KEY = value lines: one row
  *     QUEUE_NAME = normal
  *     End Queue
- *     Begin Host               a table: a heading of keys, then one row a line
+ *     Begin Host               a table: a heading of keys, then one row per line
  *     HOST_NAME  MXJ
- *     n1         4             # comment; a line that ends in \ goes on
+ *     n1         4             # comment; a \ at the end continues the line
  *     End Host
  *     LSF_STRICT_RESREQ = Y    outside sections, as in lsf.conf
  *
- * A value of `-` or `()` is unset (NULL). In a table a cell is one word, one
- * "quoted text" or one (parenthesised list); in a KEY = value line the value is
- * the rest of the line, and quotes around the whole of it are stripped.
- * Keys and section names are case-insensitive; keys are kept in upper case.
- * A section is a table when its first line has no `=` outside quotes and
- * parentheses.
+ * A value of `-` or `()` is unset (NULL). In a table a cell is one word, one "quoted
+ * text" or one (parenthesised list); in a KEY = value line the value is the rest of the
+ * line, and quotes around the whole of it are stripped. Keys and section names are
+ * case-insensitive; keys are stored in upper case. A section is a table when its first
+ * line has no `=` outside quotes and parentheses.
  *
- * Ownership: all of it lives in the arena given.
- * Errors: nothing here fails; what is wrong becomes a diagnostic with file, line
- * and key, and the rest is still read.
- * Source: INTERFACES 1; LSF's configuration reference.
- * Layer: base. */
+ * Ownership: everything lives in the arena given.
+ * Errors: each error becomes a diagnostic with file, line and key, and reading
+ * continues. Source: INTERFACES 1; LSF's configuration reference. Layer: base. */
 #ifndef SUBLET_BASE_CONF_H
 #define SUBLET_BASE_CONF_H
 
@@ -44,14 +41,14 @@ struct conf_row {
 };
 
 struct conf_section {
-    const char *name; /* as the key table spells it, else as written */
+    const char *name; /* as in the key table; unknown names as written */
     const char *file;
     int line;
     bool is_table;
     const char **columns; /* of a table: its keys, upper case; a row may have fewer
-                             cells, and has them in this order */
+                             cells, in this order */
     int n_columns;
-    struct conf_row *rows; /* exactly one where !is_table */
+    struct conf_row *rows; /* exactly one if !is_table */
     int n_rows;
     struct conf_section *next;
 };
@@ -68,24 +65,25 @@ struct conf_diag {
 };
 
 struct conf {
-    struct arena *arena;                 /* where everything lives */
-    struct conf_section *first, *last;   /* in the order read; lines outside sections
-                                            form sections named "" (one a file) */
+    struct arena *arena;               /* */
+    struct conf_section *first, *last; /* in the order read; lines outside sections form
+                                          sections named "", one per file */
     struct conf_diag *diags, *last_diag; /* in the order found */
     int n_errors, n_warnings;
 };
 
 void conf_init(struct conf *conf, struct arena *arena);
 
-/* Reads one file's text (need not end in a NUL or newline). `file` is copied. */
+/* Reads the text of one file, which need not end in a NUL or newline. `file` is copied.
+ */
 void conf_read(struct conf *conf, const char *file, const char *text, size_t length);
 
-/* Judges what was read by the key table (conf_keys.h): unknown sections and keys
- * (a warning), keys of features that are not built (an error that says so),
- * malformed values, a key twice in one section (errors). */
+/* Checks everything read against the key table (conf_keys.h). Unknown sections and keys
+ * are warnings; unsupported keys, malformed values and a key that occurs twice in one
+ * section are errors. */
 void conf_check(struct conf *conf);
 
-/* Adds a complaint. `row` or `cell` may be NULL. */
+/* Adds a diagnostic. `row` or `cell` may be NULL. */
 void conf_complain(struct conf *conf, enum conf_severity severity,
                    const struct conf_section *section, const struct conf_row *row,
                    const struct conf_cell *cell, const char *format, ...)
@@ -95,23 +93,23 @@ void conf_complain(struct conf *conf, enum conf_severity severity,
 const struct conf_section *conf_next(const struct conf *conf, const char *name,
                                      const struct conf_section *after);
 
-/* The row's cell of that key, or NULL where there is none. */
+/* The row's cell of that key, or NULL. */
 const struct conf_cell *conf_cell(const struct conf_row *row, const char *key);
 
-/* The cell's value, or `otherwise` where there is no cell or it is unset. */
+/* The cell's value, or `otherwise` if the cell is missing or unset. */
 const char *conf_text(const struct conf_row *row, const char *key,
                       const char *otherwise);
 
-/* The words of a list: "a b c", "(a b c)"; nested parentheses and brackets stay
- * whole in one word ("[south, 1]"). NULL gives an empty list. */
+/* The words of a list: "a b c", "(a b c)". Nested parentheses and brackets belong to
+ * one word ("[south, 1]"). NULL gives an empty list. */
 struct conf_words {
     const char **words;
     int count;
 };
 struct conf_words conf_words(struct arena *arena, const char *value);
 
-/* Values. Each returns 0, or ERR_PARSE or ERR_BOUNDS with "..., expected ..." in
- * `err`, leaving `*out` alone. */
+/* Each returns 0, or ERR_PARSE or ERR_BOUNDS with "..., expected ..." in `err` and
+ * `*out` unchanged. */
 int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
                    struct err *err) MUST_CHECK;
 int conf_parse_bool(const char *value, bool *out, struct err *err) MUST_CHECK; /* Y N */
@@ -120,15 +118,15 @@ int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
                         struct err *err) MUST_CHECK;
 /* A name: [A-Za-z0-9._-], at most NAME_SIZE - 1, not empty, not beginning with '-'. */
 int conf_parse_name(const char *value, struct err *err) MUST_CHECK;
-/* A resource's name: at most NAME_SIZE - 1 characters that are none of what requirement
- * strings are made of (operators, brackets, quotes, `:` `.` `@`), not beginning with a
- * digit. */
+/* A resource's name: at most NAME_SIZE - 1 characters, no digit first, without the
+ * special characters of requirement strings (operators, brackets, quotes, `:` `.` `@`).
+ */
 int conf_parse_resource(const char *value, struct err *err) MUST_CHECK;
-/* What such names are made of, and so where one ends in a requirement string: letters,
- * digits and `_ # $ % ? ^`. */
+/* The characters of resource names: letters, digits and `_ # $ % ? ^`. Any other
+ * character ends the name in a requirement string. */
 bool conf_is_resource_char(char c);
-/* Where to listen: "127.0.0.1:80", "[::1]:80", "*:80" (all addresses), in its parts, in
- * the arena. */
+/* Splits an address to listen on: "127.0.0.1:80", "[::1]:80", "*:80" (all addresses).
+ */
 int conf_parse_address(const char *value, struct arena *arena, const char **host,
                        const char **port, struct err *err) MUST_CHECK;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_keys.c: the table, section by section, and looking things up in it.
+/* conf_keys.c: see conf_keys.h.
  *
- * A key that LSF has and that would change a decision is listed as NOT_YET until its
- * part is built: an administrator who brings files along must not believe that a
- * limit binds which nobody looks at. A section all of whose keys are NOT_YET gives
- * one error for the whole of it. */
+ * A key of LSF that would change a decision is NOT_YET until it is built, so that no
+ * administrator relies on a setting that has no effect. A section all of whose keys are
+ * NOT_YET gives one error. */
 #include "base/conf_keys.h"
 
 #include <stddef.h>
@@ -16,7 +15,7 @@
 #define SECOND INT64_C(1000)
 #define MINUTE INT64_C(60000)
 #define DAY INT64_C(86400000)
-#define TEN_YEARS (3650 * DAY) /* longer than any of this is meant to run */
+#define TEN_YEARS (3650 * DAY) /* the upper bound of all durations */
 
 /* clang-format off */
 #define ROW(section, key, kind, status, min, max, unit, words, initial, what) \
@@ -42,7 +41,7 @@
 #define LATER(key, what) \
     ROW(SECTION, key, CONF_TEXT, CONF_NOT_YET, 0, 0, 0, NULL, NULL, what)
 
-/* Of hosts and of queues alike. */
+/* Of both hosts and queues. */
 #define LOAD_THRESHOLDS \
     TEXT("R15S", NULL, "load thresholds, loadSched/loadStop: run queue over 15 seconds, for each core"), \
     TEXT("R1M", NULL, "load thresholds, loadSched/loadStop: run queue over a minute, for each core"), \

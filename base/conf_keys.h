@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_keys.h: every section and key that is known: one table, from which checks,
- * help and the manual page come.
+/* conf_keys.h: the table of all known sections and keys, the source of checks, help and
+ * the manual page.
  *
  * Units: `unit_ms` is the unit of a bare number for durations (LSF's for the key).
  * Source: INTERFACES 1, the LSF configuration reference.
@@ -22,8 +22,8 @@ enum conf_kind {
 
 enum conf_status {
     CONF_BUILT,
-    CONF_NOT_YET, /* LSF has it or a later part of ours will; now an error */
-    CONF_REMARK,  /* says nothing to a scheduler (DESCRIPTION): accepted, not used */
+    CONF_NOT_YET, /* known to LSF or planned; reported as an error */
+    CONF_REMARK,  /* accepted and ignored (DESCRIPTION) */
 };
 
 struct conf_key {
@@ -34,17 +34,17 @@ struct conf_key {
     int64_t min, max;
     int64_t unit_ms;
     const char *words;
-    const char *initial; /* the default, as it would be written; NULL: none */
+    const char *initial; /* the default, as text; NULL: none */
     const char *what;    /* one line for help and manual */
 };
 
 /* The table, ended by an entry whose section is NULL. */
 extern const struct conf_key conf_keys[];
 
-/* The entry, or NULL. Section and key are compared without case. */
+/* The entry, or NULL. Case is ignored. */
 const struct conf_key *conf_keys_find(const char *section, const char *key);
 
-/* The section's name as the table spells it, or NULL where it is unknown. */
+/* The section's name as in the table, or NULL if it is unknown. */
 const char *conf_keys_section(const char *section);
 
 #endif

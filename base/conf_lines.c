@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 65536 }; /* a logical line: a job's command line fits */
+enum { LINE_MAX_BYTES = 65536 }; /* of a logical line; a job's command line fits */
 
 bool conf_lines_is_blank(char c)
 {
@@ -25,7 +25,7 @@ void conf_lines_init(struct conf_lines *lines, struct conf *conf, const char *fi
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     bool has_mark = length >= 3 && memcmp(text, byte_order_mark, 3) == 0;
-    /* A logical line is no longer than the text. */
+    /* */
     size_t room = length < LINE_MAX_BYTES ? length : LINE_MAX_BYTES;
     *lines = (struct conf_lines){
         .conf = conf,
@@ -36,7 +36,7 @@ void conf_lines_init(struct conf_lines *lines, struct conf *conf, const char *fi
     };
 }
 
-/* Bytes of the UTF-8 character at `at`, 0 where there is none. */
+/* Bytes of the UTF-8 character at `at`; 0 if it is not valid. */
 static size_t utf8_length(const unsigned char *at, const unsigned char *end)
 {
     static const struct {
@@ -71,7 +71,8 @@ static size_t utf8_length(const unsigned char *at, const unsigned char *end)
     return 0;
 }
 
-/* Replaces what is no text (it would spoil terminals and JSON): true if there was. */
+/* Replaces bytes that are not UTF-8, which would spoil terminals and JSON. True if
+ * there were any. */
 static bool clean(char *text, size_t length)
 {
     bool dirty = false;
@@ -108,8 +109,8 @@ static bool physical_line(struct conf_lines *lines, const char **first, size_t *
     return true;
 }
 
-/* The length without a comment, which `#` begins outside quotes; and whether a quote
- * is open at the end, as at the beginning of what a continuation appends. */
+/* The length without a comment, which `#` begins outside quotes. `*quoted`: a quote is
+ * open, before and after the text, since continuation lines are read one by one. */
 static size_t without_comment(const char *text, size_t length, bool *quoted)
 {
     for (size_t i = 0; i < length; i++) {
@@ -122,7 +123,7 @@ static size_t without_comment(const char *text, size_t length, bool *quoted)
     return length;
 }
 
-/* The line has all its parts: what is wrong with it costs one complaint. */
+/* Checks a complete line: at most one diagnostic. */
 static void finish(struct conf_lines *lines, size_t used, bool too_long, bool quoted)
 {
     while (used > 0 && conf_lines_is_blank(lines->text[used - 1])) {

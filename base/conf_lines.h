@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_lines.h: a configuration file as logical lines: a \ at the end of a line joins
- * the next one to it, a # outside quotes begins a comment, blanks at the end and CR are
- * dropped.
+/* conf_lines.h: splits a configuration file into logical lines. A \ at the end of a
+ * line joins the next line to it, a # outside quotes begins a comment, and trailing
+ * blanks and CR are dropped.
  *
- * Any bytes will do: what is no text becomes '?', a line that is too long is read over;
- * both cost one complaint.
+ * Any input is accepted: bytes that are not UTF-8 become '?', and a line that is too
+ * long is skipped, with one diagnostic each.
  *
  * Ownership: the line lives in conf's arena, until the next one is read.
  * Source: LSF's files. Layer: base. */
@@ -19,7 +19,7 @@ struct conf_lines {
     const char *at, *end; /* what is not yet read */
     int line;             /* physical lines read so far */
     char *text;           /* the logical line, NUL at its end */
-    int text_line;        /* where it began */
+    int text_line;        /* its first physical line */
 };
 
 /* The text is borrowed; it may begin with a byte order mark. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_read.c: lines (conf_lines.h) to sections, the reading half of conf.h:
- * `read_line` tells Begin, End and content apart; content is a KEY = value, a table's
+/* conf_read.c: the reading half of conf.h, from lines (conf_lines.h) to sections.
+ * `read_line` distinguishes Begin, End and content; content is a KEY = value, a table's
  * heading or a table's row.
  *
- * Any bytes will do: each thing that is wrong costs one complaint, then reading goes
- * on behind it. Work is linear in the text; what a line and a section may hold is
- * bounded. */
+ * Any input is accepted: each error gives one diagnostic, and reading continues behind
+ * it. The time is linear in the text; the sizes of lines and sections are bounded. */
 #include "base/conf.h"
 
 #include <string.h>
@@ -25,8 +24,8 @@ struct reader {
     struct conf_section *section; /* the open one, or NULL */
     struct conf_section *outside; /* the one for lines outside sections, or NULL */
     bool skipping;                /* inside a section that has no name */
-    bool has_content;             /* the open section has had its first line */
-    const char **heading; /* of an open table; NULL: a column that is read over */
+    bool has_content;             /* the open section has a line */
+    const char **heading;         /* of an open table; NULL: a column that is ignored */
     int n_heading;
 };
 
@@ -42,7 +41,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* A key or a section's name: what LSF and we use, JL/U among them. */
+/* Length of a key or a section's name, such as JL/U. */
 static size_t name_length(const char *at)
 {
     size_t length = 0;
@@ -122,7 +121,7 @@ static struct conf_section *add_section(struct reader *reader, const char *name)
     return section;
 }
 
-/* The one row of a section that is no table. */
+/* The only row of a section that is not a table. */
 static void make_keyed(struct reader *reader, struct conf_section *section)
 {
     section->rows = arena_alloc(reader->conf->arena, 1, sizeof(*section->rows));
@@ -130,8 +129,8 @@ static void make_keyed(struct reader *reader, struct conf_section *section)
     section->n_rows = 1;
 }
 
-/* Room for one thing more in an array of `count` in the arena, which has room for 8,
- * 16, 32, ... of them. */
+/* Room for one more item in an array of `count` items in the arena, which grows to 8,
+ * 16, 32, ... items. */
 static void *grown(struct arena *arena, void *old, int count, size_t size)
 {
     bool is_full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
@@ -241,7 +240,7 @@ static void read_keyed(struct reader *reader, struct conf_section *section)
     }
 }
 
-/* Lines outside sections form one of their own, whatever stands between them. */
+/* All lines outside sections form one section. */
 static void read_outside(struct reader *reader)
 {
     if (reader->outside == NULL) {
@@ -344,7 +343,7 @@ static void add_cell(struct reader *reader, struct conf_row *row, const char *ke
     cell->line = reader->lines.text_line;
 }
 
-/* Cells of columns that cannot be used are read over. */
+/* Cells of unusable columns are skipped. */
 static void read_row(struct reader *reader)
 {
     struct conf_section *section = reader->section;
@@ -403,7 +402,7 @@ static void read_content(struct reader *reader)
     }
 }
 
-/* What follows the word in the line, or NULL where the line begins with another. */
+/* The rest of the line after the word, or NULL if the line begins with another word. */
 static const char *behind_word(const char *text, const char *word)
 {
     size_t length = strlen(word);

@@ -16,13 +16,13 @@ struct conf_place {
     const struct conf_row *row;
 };
 
-/* Of several sections of that name (lsb.params may stand in several files) the last row
- * that has the key; none: an empty one, so that defaults count. "": outside sections.
- */
+/* The last row that has the key, in all sections of that name (lsb.params may be split
+ * into several files). Without one, an empty place, so that defaults apply. "": outside
+ * sections. */
 struct conf_place conf_value_last(const struct conf *conf, const char *name,
                                   const char *key);
 
-/* The key must be in the table of keys. NULL: neither written nor a default. */
+/* The key must be in the table of keys. NULL: neither set nor a default. */
 const char *conf_value_text(const struct conf *conf, const struct conf_place *at,
                             const char *key);
 int64_t conf_value_int(const struct conf *conf, const struct conf_place *at,
@@ -31,7 +31,7 @@ int64_t conf_value_duration(const struct conf *conf, const struct conf_place *at
                             const char *key, int64_t otherwise_ms);
 bool conf_value_bool(const struct conf *conf, const struct conf_place *at,
                      const char *key, bool otherwise);
-/* The word's place among the key's words, from 0; 0 for any other. */
+/* The index of the word in the key's words, from 0; 0 for any other word. */
 int conf_value_word(const struct conf *conf, const struct conf_place *at,
                     const char *key);
 

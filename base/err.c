@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sentence that was cut must not end inside a UTF-8 character: it goes into JSON. */
+/* A cut sentence must not end inside a UTF-8 character, which would be invalid JSON. */
 static void drop_half_character(char *text, size_t size)
 {
     size_t end = strlen(text);
@@ -28,7 +28,7 @@ int err_set(struct err *err, int code, const char *format, ...)
     if (err == NULL) {
         return code;
     }
-    /* The arguments may point into the text that is replaced. */
+    /* The arguments may point into the replaced text. */
     char text[sizeof(err->text)];
     va_list args;
     va_start(args, format);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* err.h: one error idiom for the whole tree: a negative code and a sentence.
  *
- * A call that can fail returns 0 or a negative `enum err_code` and fills the
- * caller's `struct err` itself: `return err_set(err, ERR_PARSE, "...")`.
- * The sentence is for a person: lower case, no full stop, what failed first,
- * the thing in quotes.
+ * A call that can fail returns 0 or a negative `enum err_code` and fills the caller's
+ * `struct err` itself: `return err_set(err, ERR_PARSE, "...")`. The sentence is for a
+ * person: lower case, no full stop, what failed first, the object in quotes.
  *
  * Ownership: the caller owns the struct; the text lives inside it.
- * Errors: out of memory is not an error here, it aborts (see arena.h).
+ * Errors: out of memory aborts (see arena.h).
  * Layer: base. */
 #ifndef SUBLET_BASE_ERR_H
 #define SUBLET_BASE_ERR_H
 
 #define MUST_CHECK __attribute__((warn_unused_result))
 
-/* code, name on the wire and in metrics, what a person calls it */
+/* code, name on the wire and in metrics, text for users */
 #define ERR_TABLE(X)                                                                   \
     X(ERR_PARSE, 1, "parse", "malformed input")                                        \
     X(ERR_BOUNDS, 2, "bounds", "a value is out of bounds")                             \
@@ -41,12 +40,11 @@ struct err {
     char text[512];
 };
 
-/* Fills `err` (NULL is fine) and returns `code`, so that one line reports and
- * fails. Too long a sentence is cut. */
+/* Fills `err` (may be NULL) and returns `code`. A sentence that is too long is cut. */
 int err_set(struct err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "prefix: " before the sentence that stands in `err`; returns its code. */
+/* Puts "prefix: " before the sentence in `err`; returns its code. */
 int err_prefix(struct err *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

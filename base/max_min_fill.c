@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* max_min_fill.c: see max_min_fill.h.
  *
- * The freeze method, in whole numbers. Let R be what is left, W the weights of the
- * items still active; tentatively each gets R * w / W. If some would get more than
+ * The freeze method, in whole numbers. Let R be the remaining amount, W the weights of
+ * the items still active; tentatively each gets R * w / W. If some would get more than
  * hi and others less than lo, then the side with the larger total excess is certain:
- * its offenders are frozen at their bound, and the rest shares what is left. Every
- * pass freezes at least one item, so there are at most n passes (a few, in practice).
+ * its items are frozen at their bounds, and the others share the remaining amount.
+ * Every pass freezes at least one item, so there are at most n passes (a few, in
+ * practice).
  *
  * Example: 60 slots; A weight 10 hi 12, B weight 20, C weight 30 hi 0.
  *   pass 1: W = 60: A 10, B 20, C 30; C is 30 above its hi: frozen at 0
@@ -16,14 +17,14 @@
  * that remain go one each to items with a remainder, in rank order. */
 #include "base/max_min_fill.h"
 
-/* A share that is not settled. Shares are never negative. */
+/* A share that is not final yet. Shares are never negative. */
 enum { ACTIVE = -1 };
 
 /* n items of 2^31 slots times a weight of 2^31 is more than 64 bits. */
 __extension__ typedef __int128 wide;
 
 struct left {
-    wide amount;  /* not yet frozen to anyone */
+    wide amount;  /* not given to frozen items */
     wide weights; /* of the active items */
 };
 
@@ -41,7 +42,7 @@ static struct left what_is_left(int64_t amount, const struct max_min_fill_item *
     return left;
 }
 
-/* Freezes those that would leave their bounds; how many. */
+/* Freezes the items that would leave their bounds; returns their number. */
 static int freeze_offenders(struct left left, struct max_min_fill_item *items,
                             int n_items)
 {
@@ -81,7 +82,8 @@ static int freeze_offenders(struct left left, struct max_min_fill_item *items,
     return n_frozen;
 }
 
-/* Settles the active items: floors, then the remaining slots in rank order. */
+/* Sets the shares of the active items: floors, then the remaining slots in rank order.
+ */
 static void round_by_rank(struct left left, struct max_min_fill_item *items,
                           int n_items)
 {

@@ -18,24 +18,24 @@ struct resend_waits {
 };
 
 struct resend {
-    bool is_open; /* there is no answer yet */
+    bool is_open; /* waits for an answer */
     int n_sent;   /* since resend_begin */
     int64_t next_ms;
 };
 
-/* There is something to say, from this instant on. */
+/* The message is to be sent from this instant on. */
 void resend_begin(struct resend *resend, int64_t at_ms);
-/* The answer has come, or is not wanted any more. */
+/* The answer has arrived, or is no longer needed. */
 void resend_end(struct resend *resend);
-/* Moves the next send; the waits after it stay what they are. */
+/* Moves the next send; the waits after it do not change. */
 void resend_set_next(struct resend *resend, int64_t at_ms);
 /* The message was sent now. */
 void resend_sent(struct resend *resend, struct resend_waits waits, int64_t now_ms);
 
-/* When to send next; INT64_MAX while nothing is open. */
+/* Time of the next send; INT64_MAX if none is open. */
 int64_t resend_wake_ms(const struct resend *resend);
 
-/* The wait after so many sends, one of which was just made: n_sent >= 1. */
+/* The wait after the send number n_sent >= 1. */
 int64_t resend_wait_ms(struct resend_waits waits, int n_sent);
 
 #endif

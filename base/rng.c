@@ -19,8 +19,8 @@ uint64_t rng_next(struct rng *rng)
 
 int64_t rng_below(struct rng *rng, int64_t bound)
 {
-    /* The lowest 2^64 mod bound numbers are thrown again, so that all remainders
-     * are equally likely. */
+    /* The lowest 2^64 mod bound numbers are drawn again, so that all remainders are
+     * equally likely. */
     uint64_t span = (uint64_t)bound;
     uint64_t spare = (UINT64_MAX - span + 1) % span;
     uint64_t number;

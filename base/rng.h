@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rng.h: a seeded generator (SplitMix64) for simulations, tests and spreading.
- * Same seed, same numbers, everywhere. Not for secrets. Layer: base. */
+/* rng.h: a seeded generator (SplitMix64) for simulations, tests and jitter. The same
+ * seed gives the same numbers on every machine. Not for secrets. Layer: base. */
 #ifndef SUBLET_BASE_RNG_H
 #define SUBLET_BASE_RNG_H
 

@@ -37,7 +37,7 @@ static void put(struct timer_heap *heap, struct timer *timer, int place)
     timer->place = place;
 }
 
-/* The timer at `place` moves towards the root as far as it belongs. */
+/* Moves the timer at `place` towards the root as far as needed. */
 static void rise(struct timer_heap *heap, int place)
 {
     struct timer *timer = heap->items[place];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_bucket.h: so many bytes a second, and not many more at once.
+/* token_bucket.h: limits a rate in bytes per second, and bursts.
  *
- * It holds `most` at the beginning and gains `per_s` a second up to that. Who finds
- * something in it may take a whole piece, also one that is larger: the debt is what the
- * next one waits for, and pieces need not be cut.
+ * The bucket starts with `most` bytes and gains `per_s` per second up to that. If it is
+ * not empty, a whole piece may be taken, even a larger one. The debt delays the next
+ * piece, so pieces need not be cut.
  *
- * Units: bytes, milliseconds of any clock; one that is set back costs what would have
- * been gained meanwhile. Layer: base. */
+ * Units: bytes, milliseconds of any clock. If the clock is set back, nothing is gained
+ * for that time. Layer: base. */
 #ifndef SUBLET_BASE_TOKEN_BUCKET_H
 #define SUBLET_BASE_TOKEN_BUCKET_H
 
@@ -20,10 +20,11 @@ struct token_bucket {
 };
 
 void token_bucket_init(struct token_bucket *bucket, int64_t per_s, int64_t most);
-/* What is in it now. */
+/* The bytes available now. */
 int64_t token_bucket_refill(struct token_bucket *bucket, int64_t now_ms);
 void token_bucket_take(struct token_bucket *bucket, int64_t n_bytes);
-/* When there is something in it again; it was looked at when it was not. */
+/* The time at which bytes are available again, after token_bucket_refill returned none.
+ */
 int64_t token_bucket_ready_ms(const struct token_bucket *bucket);
 
 #endif

@@ -137,7 +137,7 @@ enum {
     ESCAPED_BYTES = 6, /* \u0001 */
 };
 
-/* Of the text in quotes; it stops counting beyond `max`. */
+/* The size of the text in quotes; stops counting beyond `max`. */
 static int64_t text_bytes(const char *text, int64_t max)
 {
     int64_t n_bytes = 2;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* value.h: what is shown of the state: a tree of plain values, built by pure code.
+/* value.h: trees of plain values, in which pure code returns the state to be shown.
  *
- * Rooms that show things (broker/view, site/view) build these trees; the shell
- * turns them into JSON, the command line into tables, the simulator's `expect`
- * looks into them. So a field is named once.
+ * broker/view and site/view build these trees. The daemons turn them into JSON, the
+ * command line into tables, and the simulator's `expect` reads them, so each field is
+ * named once.
  *
  * Units: instants are milliseconds since 1970 UTC and shown as RFC 3339 with
  * milliseconds; durations are milliseconds and shown in seconds.
- * Ownership: everything lives in the arena it was built in. Keys are borrowed
- * and are meant to be literals; texts are copied.
- * Order: members keep the order in which they were added.
- * Layer: base. */
+ * Ownership: everything lives in the arena it was built in. Texts are copied. Keys are
+ * borrowed, and usually literals. Order: members keep the order in which they were
+ * added. Layer: base. */
 #ifndef SUBLET_BASE_VALUE_H
 #define SUBLET_BASE_VALUE_H
 
@@ -44,10 +43,9 @@ struct value {
 struct value *value_object(struct arena *arena);
 struct value *value_array(struct arena *arena);
 
-/* Each adds a member and returns it. `key` is NULL in arrays. A NULL text, an
- * instant of 0 and a duration below 0 are null. A duration becomes seconds: an
- * integer where they are whole, else a real. Keys that are not literals must
- * live as long as the arena. */
+/* Each adds a member and returns it. `key` is NULL in arrays. A NULL text, an instant
+ * of 0 and a duration below 0 are null. A duration becomes seconds: an integer if
+ * possible, else a real. Keys that are not literals must live as long as the arena. */
 struct value *value_add(struct arena *arena, struct value *parent, const char *key,
                         struct value *child);
 struct value *value_add_null(struct arena *arena, struct value *parent,
@@ -68,9 +66,9 @@ struct value *value_add_duration(struct arena *arena, struct value *parent,
 /* The member at a path of keys joined by dots ("consumer.available"), or NULL. */
 const struct value *value_find(const struct value *root, const char *path);
 
-/* An upper bound of the bytes that the value takes as JSON. */
+/* An upper bound of the size of the value as JSON. */
 int64_t value_json_bytes(const struct value *value);
-/* The text, cut if need be so that its JSON takes at most so many bytes. */
+/* The text, cut if needed so that its JSON takes at most `n_bytes`. */
 const char *value_cut_text(struct arena *arena, const char *text, int64_t n_bytes);
 
 /* RFC 3339 UTC with milliseconds; `text` takes at least 32 bytes. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* webster.c: see webster.h.
  *
- * Seat by seat would take seats * parties steps, and an export may have 100,000
- * slots. So the first seats are given at once: with n seats, k parties and all
- * weights W together, the divisor d = W / (n - k/2) gives round(w / d) seats, which
- * add up to n at most; they are the ones with the highest averages, so the seats
- * that remain (about k) go one by one.
+ * One seat at a time would take seats * parties steps, and an export may have 100,000
+ * slots. Therefore most seats are given at once: with n seats, k parties and all
+ * weights W together, the divisor d = W / (n - k/2) gives round(w / d) seats, which add
+ * up to n at most; they are the ones with the highest averages, so only the remaining
+ * seats (about k) are given one by one.
  *
  * Example: 10 seats, weights 30 and 70: d = 100 / 9; 30 / d = 2.7 -> 3, 70 / d = 6.3
  * -> 6; the tenth seat: 30 / 7 = 4.3 against 70 / 13 = 5.4. Seats 3 and 7. */
 #include "base/webster.h"
 
-/* Weight times seats is more than 64 bits where weights are large. */
+/* Weight times seats may exceed 64 bits. */
 __extension__ typedef __int128 wide;
 
-/* How many seats were given. */
+/* Returns the number of seats given. */
 static int64_t give_certain_seats(int64_t n_seats, const int64_t *weights,
                                   int n_parties, int64_t *seats)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* webster.h: whole seats by highest averages (Webster, Sainte-Lague).
+/* webster.h: divides seats by highest averages (Webster, Sainte-Lague).
  *
- * Seat after seat goes to the party with the highest weight / (2 * seats + 1).
- * Used for slots of an export among consumers with shares.
+ * Each seat goes to the party with the highest weight / (2 * seats + 1). Used for slots
+ * of an export among consumers with shares.
  *
  * Order: equal quotients go to the earlier party.
  * Source: ARCHITECTURE 5, "uneven DISTRIBUTION".

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whole_hosts.c: see whole_hosts.h.
  *
- * Sums are found one by one: for each host, and each sum up to what is asked for, the
- * fewest used slots that the hosts up to it can make that sum with. Sizes are counted
- * in their common divisor, so that hosts of one size, which most are, make a short
- * table. */
+ * Dynamic programming: for each host, and each sum up to the number requested, the
+ * table has the fewest used slots with which the hosts so far make that sum. Sizes are
+ * divided by their common divisor, so that hosts of equal size need only a short table.
+ */
 #include "base/whole_hosts.h"
 
 #include <limits.h>
@@ -12,9 +12,9 @@
 
 enum {
     NEVER = INT_MAX, /* no hosts add up to it */
-    /* Cells of the table: more (a thousand hosts of sizes without a common divisor, for
-     * four thousand slots) would hold up a step, and the cheapest host that fits is
-     * picked then, again and again. */
+    /* Cells of the table. A larger table (a thousand hosts of sizes without a common
+       divisor, for four thousand slots) would take too long, so the cheapest host that
+       fits is picked repeatedly. */
     CELLS_MAX = 4000000,
 };
 
@@ -37,7 +37,8 @@ static int common_size(const struct whole_host *hosts, int n_hosts)
     return size;
 }
 
-/* The host that is cheapest by slot, of those that fit; the last of equal ones. */
+/* The host with the fewest used slots per slot, of those that fit; the last of equal
+ * hosts. */
 static int cheapest(const struct whole_host *hosts, int n_hosts, int n_slots)
 {
     int found = -1;

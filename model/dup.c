@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-/* A job has three texts that most often say nothing. */
+/* Shared by all empty texts: most jobs have three of them. */
 static const char nothing[] = "";
 
 char *dup_text(const char *text)

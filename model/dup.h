@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dup.h: copies on the heap of what messages and rows only borrow.
+/* dup.h: heap copies of data that messages and rows only borrow.
  *
- * Ownership: a text is given back with dup_free; each other copy is one block, with
- * all that it points to inside it, that the caller gives back with free(). Layer:
- * model.
- */
+ * Ownership: a text is freed with dup_free. Each other copy is one block that contains
+ * all that it points to, and is freed with free(). Layer: model. */
 #ifndef SUBLET_MODEL_DUP_H
 #define SUBLET_MODEL_DUP_H
 

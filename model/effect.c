@@ -9,8 +9,8 @@
 
 enum {
     FIRST_CAPACITY = 16,
-    /* A burst (all leases of a federation at once) must not keep its memory. */
-    KEPT_CAPACITY_MAX = 4096,
+    /* A larger array, after a burst such as all leases of a federation, is freed. */
+    REUSED_CAPACITY_MAX = 4096,
 };
 
 void effects_init(struct effects *effects)
@@ -23,7 +23,7 @@ void effects_clear(struct effects *effects)
 {
     arena_clear(&effects->arena);
     effects->count = 0;
-    if (effects->capacity > KEPT_CAPACITY_MAX) {
+    if (effects->capacity > REUSED_CAPACITY_MAX) {
         free(effects->items);
         effects->items = NULL;
         effects->capacity = 0;
@@ -58,7 +58,7 @@ void effects_store(struct effects *effects, const struct row *row)
 
 void effects_send(struct effects *effects, const struct peer *to, const struct msg *msg)
 {
-    /* The peer is most often the event's own, which ends with the step. */
+    /* The peer is usually that of the event, which is freed after the step. */
     char *name = arena_str(&effects->arena, to->name);
     struct effect *effect = effects_add(effects, EFFECT_SEND);
     effect->send.to = *to;
@@ -76,7 +76,7 @@ void effects_log(struct effects *effects, enum log_level level, const char *form
     va_end(args);
 }
 
-/* A REPLY whose texts stand in the effects' arena. */
+/* The texts must be in the effects' arena. */
 static void send_reply(struct effects *effects, const struct peer *to,
                        const struct msg_reply *reply)
 {

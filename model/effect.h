@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* effect.h: what goes into a step machine and what comes out.
+/* effect.h: the input (events) and output (effects) of a step machine.
  *
- * In: an event, which carries the time. Out: effects in the order in which the
- * shell is to carry them out, except that all STOREs of a batch of events are
- * committed in one transaction before anything else of the batch is done. A shell
- * ends every batch with one EVENT_TICK.
+ * An event carries the time. The shell carries out effects in their order, except that
+ * all STOREs of a batch of events are committed in one transaction before anything else
+ * of the batch is done. A shell ends every batch with one EVENT_TICK.
  *
- * Ownership: effects own an arena in which all that they point to lives, until
- * effects_clear. An event's pointers live until the step returns.
- * Layer: model. */
+ * Ownership: effects own an arena that holds all that they point to, until
+ * effects_clear. An event's pointers live until the step returns. Layer: model. */
 #ifndef SUBLET_MODEL_EFFECT_H
 #define SUBLET_MODEL_EFFECT_H
 
@@ -16,8 +14,8 @@
 #include "model/msg.h"
 #include "model/row.h"
 
-/* Who is at the other end, as authenticated: by CURVE key, by being a host of this
- * site, or by the kernel's credentials. */
+/* The other end of a connection, authenticated by CURVE key, as a host of this site, or
+ * by the kernel's credentials. */
 enum peer_kind { PEER_NONE, PEER_BROKER, PEER_SITE, PEER_HOST, PEER_CLIENT };
 
 struct peer {
@@ -29,8 +27,8 @@ struct peer {
 };
 
 enum event_kind {
-    EVENT_TICK,    /* time has passed, or a batch ends: do what is due */
-    EVENT_MESSAGE, /* `from` says `msg` */
+    EVENT_TICK,    /* time has passed, or a batch ends */
+    EVENT_MESSAGE, /* `msg` has arrived from `from` */
     EVENT_GONE,    /* the connection `from` has closed (clients; best effort) */
     EVENT_WRITTEN, /* output of job `job` was written up to `offset` or failed */
 };
@@ -40,10 +38,9 @@ struct event {
     int64_t now_ms; /* grows; close to wall clock */
     struct peer from;
     const struct msg *msg;
+    int64_t utc_offset_ms; /* TICK: of local time, for time windows */
     int64_t
-        utc_offset_ms; /* TICK: of local time, for time windows; 0 where it is UTC */
-    int64_t
-        last_tick_us; /* TICK: what the shell's last one took. Shown, decides nothing */
+        last_tick_us; /* TICK: duration of the shell's last tick; only for display */
     struct {
         uint64_t job;
         int error; /* errno; 0: written */
@@ -56,8 +53,8 @@ enum effect_kind {
     EFFECT_RECONNECT, /* the broker is silent: close and reopen the uplink */
     EFFECT_HISTORY,   /* read history rows from the store and send them as REPLY */
     EFFECT_SNAPSHOT,  /* send a piece of a copy of the store as REPLY */
-    EFFECT_RELOAD,    /* read the configuration anew, hand it in, send REPLY */
-    EFFECT_WRITE,     /* a piece of output came home: write it as the job's user */
+    EFFECT_RELOAD,    /* read the configuration again, pass it in, send REPLY */
+    EFFECT_WRITE,     /* write a piece of fetched output as the job's user */
     EFFECT_LOG,
 };
 
@@ -81,9 +78,9 @@ struct effect {
             struct peer to;
             uint64_t session;       /* of the query, for the REPLY */
             struct msg_query query; /* name: the lease; after: seq; limit */
-            const uint64_t *keys;   /* a site's: of these jobs, if none is named */
+            const uint64_t *keys;   /* of a site: these jobs, if the query names none */
             int n_keys;
-            bool has_more; /* jobs behind those */
+            bool has_more; /* there are more jobs than those */
         } history;
         struct {
             struct peer to;
@@ -120,22 +117,22 @@ void effects_init(struct effects *effects);
 void effects_clear(struct effects *effects);
 void effects_release(struct effects *effects);
 
-/* Appends a zeroed effect and returns it, valid until the next append. */
+/* Appends a zeroed effect. The pointer is valid until the next append. */
 struct effect *effects_add(struct effects *effects, enum effect_kind kind);
 
-/* The common ones. `row` and `msg` are copied shallowly: what they point to must
- * live in the effects' arena, or outlive the batch. */
+/* `row` and `msg` are copied shallowly: what they point to must live in the effects'
+ * arena, or outlive the batch. */
 void effects_store(struct effects *effects, const struct row *row);
 void effects_send(struct effects *effects, const struct peer *to,
                   const struct msg *msg);
 void effects_log(struct effects *effects, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A whole message REPLY: an error (code < 0, a sentence), or success. */
+/* Sends a REPLY: an error (code < 0, with a sentence), or success. */
 void effects_reply_error(struct effects *effects, const struct peer *to,
                          uint64_t request, int code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* An error with something that the command line can show beside the sentence. */
+/* An error with a value that the command line shows in addition to the sentence. */
 void effects_reply_refusal(struct effects *effects, const struct peer *to,
                            uint64_t request, int code, const char *text,
                            const struct value *value);

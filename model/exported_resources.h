@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exported_resources.h: what a lease exports besides slots, compared, copied and shown:
- * memory and swap space of its hosts, and shared resources.
+/* exported_resources.h: compares, copies and shows what a lease exports in addition to
+ * slots: memory and swap space of its hosts, and shared resources.
  *
  * Ownership: a copy owns its texts, in one piece of memory or in the arena.
  * Layer: model. */
@@ -25,14 +25,15 @@ struct lease_resource *exported_resources_copy(struct arena *arena,
                                                const struct lease_resource *resources,
                                                int n_resources);
 
-/* True where the resource is seen from that host of the lease. */
+/* True if that host of the lease can use the resource. */
 bool exported_resources_is_seen_from(const struct lease_resource *resource,
                                      const char *host);
 
-/* As listings have it: mem and swp in MB, or null. */
+/* Adds mem and swp in MB, or null. */
 void exported_resources_show_memory(struct arena *arena, struct value *row,
                                     const struct space spaces[SPACES]);
-/* resources: [{name, instances, hosts}], hosts null where all of the lease's see it. */
+/* Adds resources: [{name, instances, hosts}]. hosts is null if all hosts of the lease
+ * can use the resource. */
 void exported_resources_show(struct arena *arena, struct value *row,
                              const struct lease_resource *resources, int n_resources);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_control.h: what is done to a job instead of stopping, continuing and ending its
- * processes by the usual signals: "suspend=TSTP", "resume=/opt/app/wake $LSB_JOBPIDS".
+/* job_control.h: actions that replace the usual signals for suspending, resuming and
+ * terminating a job: "suspend=TSTP", "resume=/opt/app/wake $LSB_JOBPIDS".
  *
- * Behind the "=" stands a signal's name, with or without SIG, or a command for /bin/sh.
+ * After the "=" comes a signal's name, with or without SIG, or a command for /bin/sh.
  *
  * Source: LSF's JOB_CONTROLS. Layer: model. */
 #ifndef SUBLET_MODEL_JOB_CONTROL_H
@@ -19,9 +19,9 @@ enum job_control {
 
 /* "suspend" and so on. */
 const char *job_control_name(enum job_control action);
-/* What stands behind the "="; NULL: it is no such text. */
+/* The text after the "="; NULL if the text is not a job control. */
 const char *job_control_parse(const char *text, enum job_control *action);
-/* A signal that jobs may be sent; 0: it is the name of none. */
+/* The number of a signal that jobs may be sent; 0 for any other name. */
 int job_control_signal(const char *text);
 
 #endif

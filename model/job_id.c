@@ -6,14 +6,14 @@
 #include <string.h>
 
 enum {
-    INDEX_BITS = 20, /* of a key: JOB_INDEX_MAX fits */
-    DIGITS_MAX = 13, /* below what a key leaves: 44 bits */
+    INDEX_BITS = 20, /* of a key: enough for JOB_INDEX_MAX */
+    DIGITS_MAX = 13, /* less than the 44 bits that a key has for the number */
 };
 _Static_assert(JOB_INDEX_MAX < 1 << INDEX_BITS, "an index fits a key");
 
 /* ---------------------------------------------------------------- reading */
 
-/* A number from 1 on, without leading zero; 0 where there is none. */
+/* A number >= 1 without leading zeros; 0 if there is none. */
 static uint64_t read_number(const char **at)
 {
     size_t length = strspn(*at, "0123456789");
@@ -25,7 +25,7 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
-/* Where it cannot be an index it is none. */
+/* 0 if the number is not an index. */
 static int read_index(const char **at, int max)
 {
     const char *start = *at;
@@ -62,7 +62,7 @@ static int read_range(const char **at, int max, struct job_range *range,
     return 0;
 }
 
-/* "%3"; what is no such limit is left. */
+/* Skips "%3" and the like; any other text stays. */
 static const char *skip_limit(const char *text, int *limit)
 {
     const char *at = text + 1;
@@ -73,7 +73,7 @@ static const char *skip_limit(const char *text, int *limit)
     return *limit > 0 ? at : text;
 }
 
-/* "[...]" up to the end of the text, or with a limit behind it. */
+/* "[...]", followed by the end of the text or by a limit. */
 static int read_ranges(struct arena *arena, const char *text, int max, bool may_limit,
                        struct job_id *id, struct err *err)
 {
@@ -156,7 +156,7 @@ bool job_id_has(const struct job_id *id, int index)
     return id->n_ranges == 0;
 }
 
-/* A mark for each index, so that ranges may overlap and stand in any order. */
+/* Marks each index, since ranges may overlap and come in any order. */
 int job_id_expand(struct arena *arena, const struct job_id *id, const int **indices)
 {
     int last = 0, count = 0;
@@ -184,7 +184,7 @@ int job_id_expand(struct arena *arena, const struct job_id *id, const int **indi
 
 /* ---------------------------------------------------------------- texts and keys */
 
-/* By hand, as each start has a few of them. */
+/* Faster than printf: each start formats a few numbers. */
 static char *put_number(char *to, uint64_t number)
 {
     char digits[20];

@@ -14,7 +14,7 @@ enum { HOURS_MAX = 1000000, COUNT_MAX = 1 << 22, NICE_MIN = -20, NICE_MAX = 19 }
 #define HOUR_MS INT64_C(3600000)
 #define MINUTE_MS INT64_C(60000)
 #define TIME_MAX (INT64_C(3650) * 24 * HOUR_MS)
-#define KIB_MAX (INT64_C(1) << 52) /* as many bytes as 64 bits hold, with room */
+#define KIB_MAX (INT64_C(1) << 52) /* its bytes fit into 64 bits */
 
 const struct job_rlimit_kind job_rlimit_kinds[JOB_RLIMITS] = {
     [JOB_RLIMIT_CPU] = {"cpu", "CPULIMIT", "-c", JOB_RLIMIT_TIME,

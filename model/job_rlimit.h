@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_rlimit.h: what one job may take, beside slots and run time: one table of limits.
+/* job_rlimit.h: the table of resource limits of a job, except slots and run time.
  *
- * Each has a name that travels with the job ("mem=1048576"), LSF's key in queues and
- * applications, and bsub's option. A job without a text for a limit does not have it,
- * so that 0 is a limit: CORELIMIT = 0, no core files.
+ * Each limit has a name that is sent with the job ("mem=1048576"), LSF's key in queues
+ * and applications, and bsub's option. A job without a text for a limit is not limited.
+ * 0 is a limit: CORELIMIT = 0 means no core files.
  *
  * Units: milliseconds of CPU time, KiB, processes, threads. In files and options: times
- * are [HOURS:]MINUTES, sizes are KB unless LSF_UNIT_FOR_LIMITS says otherwise or a unit
- * stands behind the number (K KB M MB ... E EB).
- * Ownership: texts are made in the arena given.
+ * are [HOURS:]MINUTES, sizes are KB unless LSF_UNIT_FOR_LIMITS says otherwise or the
+ * number has a unit (K KB M MB ... E EB). Ownership: texts are made in the arena given.
  * Errors: ERR_PARSE, ERR_BOUNDS with "..., expected ...".
  * Source: LSF's lsb.queues and bsub. Layer: model. */
 #ifndef SUBLET_MODEL_JOB_RLIMIT_H
@@ -30,9 +29,9 @@ enum job_rlimit {
     JOB_RLIMIT_DATA,      /* ... its data segment ... */
     JOB_RLIMIT_STACK,     /* ... its stack ... */
     JOB_RLIMIT_CORE,      /* ... its core file */
-    JOB_RLIMIT_NICE,      /* no limit: the nice value that it runs with */
-    JOB_RLIMIT_PRE_TIME,  /* of the commands before it, on the clock */
-    JOB_RLIMIT_POST_TIME, /* of those after it */
+    JOB_RLIMIT_NICE,      /* not a limit: the nice value of its processes */
+    JOB_RLIMIT_PRE_TIME,  /* of its pre-execution commands, wall clock */
+    JOB_RLIMIT_POST_TIME, /* of its post-execution commands, wall clock */
     JOB_RLIMITS
 };
 
@@ -48,7 +47,7 @@ enum job_rlimit_unit {
 struct job_rlimit_kind {
     const char *name;   /* in messages, on disk, in JSON */
     const char *key;    /* in configuration files */
-    const char *option; /* of bsub; NULL: no job asks for it */
+    const char *option; /* of bsub; NULL: none */
     enum job_rlimit_unit unit;
     const char *what; /* one line for help */
 };
@@ -59,25 +58,25 @@ struct job_rlimits {
     int64_t values[JOB_RLIMITS]; /* JOB_RLIMIT_NONE: not limited */
 };
 
-/* None of them. */
+/* No limits. */
 struct job_rlimits job_rlimits_none(void);
 
-/* "90", "1:30", "90m": as of -W, -c, RUNLIMIT. */
+/* "90", "1:30", "90m": the syntax of -W, -c, RUNLIMIT. */
 int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err) MUST_CHECK;
-/* A value as a person writes it. `unit_kib` is what a bare size counts; `*is_bare`: it
- * was one. */
+/* Parses a value. `unit_kib` is the unit of a size without a unit; `*is_bare` is true
+ * for such a size. */
 int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,
                      int64_t *value, bool *is_bare, struct err *err) MUST_CHECK;
-/* The unit's KiB: "KB" 1, "MB" 1024, ...; 0: it is none. */
+/* The unit's KiB: "KB" 1, "MB" 1024, ...; 0 if the word is not a unit. */
 int64_t job_rlimit_unit_kib(const char *word);
 
-/* So many of the unit: a size, no larger than any size may be. */
+/* The size in KiB, at most the largest size allowed. */
 int64_t job_rlimit_scale(int64_t size, int64_t unit_kib);
 
 /* "90 min", "1048576 KB", as queues and jobs are shown. */
 const char *job_rlimit_text(struct arena *arena, enum job_rlimit limit, int64_t value);
 
-/* As it travels: a text for each that is there. */
+/* Texts such as "mem=1048576", one for each limit that is set. */
 int job_rlimits_read(const char *const *texts, int n_texts, struct job_rlimits *limits,
                      struct err *err) MUST_CHECK;
 int job_rlimits_write(struct arena *arena, const struct job_rlimits *limits,

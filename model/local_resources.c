@@ -59,7 +59,7 @@ static int read_map(struct arena *arena, const char *map, const char *part,
     return code == ERR_NONE ? check_value(value->value, part, err) : code;
 }
 
-/* `part` is what stands between the brackets. */
+/* `part` is the text between the brackets. */
 static int read_part(struct arena *arena, const char *part, struct load_value *value,
                      struct err *err)
 {
@@ -89,8 +89,8 @@ static int read_part(struct arena *arena, const char *part, struct load_value *v
                    "\"[%s]\", expected resource, resourcemap, type or model", part);
 }
 
-/* The text between the next brackets, without blanks around it; NULL: there are none
- * and `*text` is at the end, or at what should not be there. */
+/* The text between the next brackets, without blanks around it. NULL if there are none:
+ * `*text` is then at the end, or at the first invalid character. */
 static const char *take_part(struct arena *arena, const char **text)
 {
     const char *open = *text + strspn(*text, " \t\r\n");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row.h: what the step machines put on disk and find there again: rows as structs.
+/* row.h: the persistent state of the step machines: rows as structs.
  *
- * A store effect is a whole row; the same key replaces it. Stores keep them in
- * tables (schema/), the simulator in memory; at start each is handed back through
- * broker_load or site_load before the first event, in the order of the kinds here.
+ * A store effect is a whole row, which replaces a row of the same key. The daemons
+ * store rows in tables (schema/), the simulator in memory. At start, each row is passed
+ * to broker_load or site_load before the first event, in the order of the kinds here.
  *
- * Ownership: as for messages: borrowed from the effects' arena, or from the loader.
+ * Ownership: pointers are borrowed from the effects' arena, or from the loader.
  * Layer: model. */
 #ifndef SUBLET_MODEL_ROW_H
 #define SUBLET_MODEL_ROW_H
@@ -18,17 +18,17 @@ enum row_kind {
     /* broker */
     ROW_OVERRIDE, /* key: scope, name. delay_ms -1 deletes */
     ROW_LEASE,    /* key: id. Replaces its hosts too */
-    ROW_SITE,     /* key: name. A member that was here once */
-    ROW_POOL,     /* key: name. is_gone deletes it, and what its nodes keep */
+    ROW_SITE,     /* key: name. A member that has connected once */
+    ROW_POOL,     /* key: name. is_gone deletes it, and its ROW_KEPT rows */
     ROW_KEPT,     /* key: pool, node. is_gone deletes */
     ROW_HISTORY,  /* append only; never loaded */
     /* site */
     ROW_BOOK,      /* key: lease. Replaces its hosts; is_gone deletes */
     ROW_HIGH,      /* key: consumer. Attempts up to here are decided */
-    ROW_QUEUE,     /* key: name. One that an administrator has closed or stopped */
-    ROW_JOB,       /* key: id. Once, at submission; one for a whole array */
-    ROW_JOB_STATE, /* key: id, index. is_gone deletes the job whole. An element of an
-                      array without one is PEND */
+    ROW_QUEUE,     /* key: name. Closed or inactivated by an administrator */
+    ROW_JOB,       /* key: id. Written once, at submission; one per array */
+    ROW_JOB_STATE, /* key: id, index. is_gone deletes the whole job. An array element
+                      without a row is PEND */
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
     ROW_CLOSED,    /* key: host. is_closed false deletes */
     ROW_PICK,      /* key: policy, content. is_gone deletes */
@@ -37,7 +37,7 @@ enum row_kind {
     ROW_KINDS
 };
 
-/* Numbers that only grow: "boot", "job", "attempt", "session". */
+/* A number that only grows: "boot", "job", "attempt", "session". */
 struct row_counter {
     const char *name;
     uint64_t value;
@@ -56,48 +56,48 @@ struct row_lease {
     uint64_t epoch;
     bool is_made;
     bool is_withdrawn;
-    bool is_drain_ordered; /* by an administrator, of this lease by itself */
-    bool is_drained; /* the latest order to its provider, for whatever reason ... */
-    uint64_t drain;  /* ... and its number; 0: there was none */
+    bool is_drain_ordered; /* by an administrator, for this lease individually */
+    bool is_drained;       /* the latest order to its provider, for any reason ... */
+    uint64_t drain;        /* ... and its number; 0: none yet */
     int64_t registered_ms;
-    int64_t made_ms;                /* 0: not made */
-    int64_t changed_ms;             /* last change of state or epoch */
-    int64_t judged_ms;              /* when the last rebalance was due; 0: never */
-    const char *reason;             /* of the last change */
-    const struct host_split *hosts; /* used counts: as last reported */
+    int64_t made_ms;    /* 0: not made */
+    int64_t changed_ms; /* last change of state or epoch */
+    int64_t judged_ms;  /* time at which the last rebalance was due; 0: never */
+    const char *reason; /* of the last change */
+    const struct host_split *hosts; /* used slots: as last reported */
     int n_hosts;
     const struct lease_resource *resources;
     int n_resources;
 };
 
-/* Whether a member is lost outlives the broker: it is back only if it was lost. */
+/* Stored because a member is reported as back only if it was lost before. */
 struct row_site {
     const char *name;
     bool is_lost;
-    bool is_drained;  /* by an administrator: all its leases, also those to come */
-    int64_t since_ms; /* lost, or back; or its silent_ms, where that is earlier */
+    bool is_drained;  /* by an administrator: all its present and future leases */
+    int64_t since_ms; /* time of the loss or return; its silent_ms if that is earlier */
     int64_t
-        silent_ms; /* a start of the broker since which nothing was heard; 0: heard */
+        silent_ms; /* start of the broker without any message since; 0: there was one */
 };
 
-/* A pool as its latest cycle had it: what the next one has to know where it goes by the
- * plan of another time window. */
+/* The state of a pool after its latest cycle. The next cycle needs it if another time
+ * window, and so another plan, applies. */
 struct row_pool {
     const char *name;
-    const char *window; /* ""; the pool has none */
+    const char *window; /* "": the pool has none */
     int64_t slots;
     bool is_gone;
 };
 
-/* What a node keeps of its policy before, until it has no more than that. */
+/* Slots that a node carries over from its previous policy, until it holds no more than
+ * its new quota. */
 struct row_kept {
     const char *pool, *node;
     int64_t slots;
     bool is_gone;
 };
 
-/* A change of a contract, with what it was and why, or of a site's presence; also the
- * simulator's events. */
+/* A change of a contract or of a site's presence; also the events of simulations. */
 enum history_event {
     HISTORY_REGISTERED,
     HISTORY_MADE,
@@ -106,28 +106,29 @@ enum history_event {
     HISTORY_CHANGED, /* by the provider itself */
     HISTORY_DRAINING,
     HISTORY_ENDED,
-    HISTORY_SITE_LOST, /* of a site: no lease, state, epoch or slots */
+    HISTORY_SITE_LOST, /* of a site: without lease, state, epoch and slots */
     HISTORY_SITE_BACK,
-    HISTORY_QUOTA, /* of a pool's node, as are those that follow */
+    HISTORY_QUOTA, /* of a pool's node, like the events that follow */
     HISTORY_RECALL,
     HISTORY_RECALL_DONE,
 };
 
 struct row_history {
     int64_t at_ms;
-    const char *lease; /* "": of a site */
-    const char *site;  /* else "" or NULL */
+    const char *lease; /* "": of a site or a pool's node */
+    const char *site;  /* of a site; else "" or NULL */
     enum history_event event;
     enum lease_state state;
     uint64_t epoch;
     int provider_available, provider_used, consumer_available, consumer_used;
     const char *reason;
-    const char *pool, *node; /* of a pool's node; else "" or NULL, and what follows 0 */
-    int64_t quota, demand;   /* QUOTA */
-    int64_t slots, deadline_ms; /* RECALL, RECALL_DONE; those have a lease too */
+    const char *pool,
+        *node; /* of a pool's node; else "" or NULL, and the numbers below 0 */
+    int64_t quota, demand;      /* QUOTA */
+    int64_t slots, deadline_ms; /* RECALL, RECALL_DONE, which also have a lease */
 };
 
-/* After the deadline, by this site's clock, the contract holds no more. */
+/* After the deadline, by this site's clock, the contract holds at most n_held slots. */
 struct row_recall {
     int n_held;
     int64_t deadline_ms;
@@ -137,22 +138,22 @@ struct row_book {
     const char *lease;  /* id */
     const char *policy; /* NAME or number */
     const char *consumer;
-    const char *content; /* the policy as a normal text: an unnamed one keeps its
-                            number while this is equal */
+    const char *content; /* the policy's normalized text: an unnamed policy has the same
+                            number as long as this is equal */
     enum lease_type type;
     uint64_t epoch;
     bool is_made;
     bool is_withdrawn;
     bool is_ended;
     bool is_drained; /* the latest DRAIN ... */
-    uint64_t drain;  /* ... and its number; 0: there was none */
+    uint64_t drain;  /* ... and its number; 0: none yet */
     bool is_gone;
     const struct host_split
-        *hosts; /* host, n_slots, provider, consumer, spaces count */
+        *hosts; /* host, n_slots, provider, consumer, spaces are used */
     int n_hosts;
-    uint64_t recall; /* number of the latest RECALL; 0: there was none */
-    bool is_whole;   /* it wants whole hosts back */
-    const struct row_recall *recalls; /* what of it is not home yet */
+    uint64_t recall;                  /* number of the latest RECALL; 0: none yet */
+    bool is_whole;                    /* whole hosts are recalled */
+    const struct row_recall *recalls; /* slots of it that are not returned yet */
     int n_recalls;
     const struct lease_resource *resources;
     int n_resources;
@@ -168,7 +169,7 @@ struct row_closed {
     bool is_closed;
 };
 
-/* The hosts that were picked for an export policy by what they had told. */
+/* The hosts that RES_SELECT of an export policy chose by their reported resources. */
 struct row_pick {
     const char *policy;  /* export_late's name */
     const char *content; /* of the policy */
@@ -176,13 +177,13 @@ struct row_pick {
     bool is_gone;
 };
 
-/* What an account, or a queue of a slot pool, has used, as of an instant: it fades. */
+/* The decaying usage of an account, or of a queue of a slot pool, as of an instant. */
 struct row_share {
     const char *scope;   /* "queue/normal", "partition/fast", "pool/A" */
-    const char *account; /* a user; of a pool a queue */
+    const char *account; /* a user; in a pool, a queue */
     double cpu_ms;
-    double past_ms;  /* run time of ended jobs; of a queue slot time */
-    double ahead_ms; /* of a queue: above its share; negative: below */
+    double past_ms;  /* run time of ended jobs; of a queue, slot time */
+    double ahead_ms; /* of a queue: slot time above its share; negative: below */
     bool is_waiting; /* of a queue */
     int64_t at_ms;
     bool is_gone;
@@ -196,7 +197,7 @@ struct row_queue {
 struct row_job {
     uint64_t id;
     int64_t submit_ms;
-    bool is_array; /* the spec's name has its index list (model/job_id.h) */
+    bool is_array; /* the index list is in the spec's name (model/job_id.h) */
     struct job_spec spec;
     struct job_terms terms;
 };
@@ -214,92 +215,92 @@ enum job_state {
 };
 enum { JOB_STATES = JOB_UNKWN + 1 };
 
-/* What makes a job stand still that has begun: bits, as several may. */
+/* The causes for which a started job is suspended: bits, since a job may have several.
+ */
 enum halt_cause {
     HALT_USER = 1,
-    HALT_PREEMPT = 2, /* its slots went to others, and it waits for slots again */
+    HALT_PREEMPT = 2, /* its slots were released, and it waits for slots again */
     HALT_WINDOW = 4,  /* of its queue, or of a host */
     HALT_LOAD = 8,
     HALT_CAUSES = 15,
 };
 
 struct job_halt {
-    int causes;         /* 0: it is to run */
-    bool yields;        /* its slots are others' once it stands still */
-    uint64_t by;        /* key of the job it gave way to; 0: none */
-    int n_preempted;    /* how often it had to */
-    int64_t since_ms;   /* it stands still since; 0: it does not */
-    int64_t resumed_ms; /* it went on last; 0: never */
-    int64_t total_ms;   /* it stood still before `since_ms` */
+    int causes;         /* 0: not suspended */
+    bool yields;        /* its slots are released once it is suspended */
+    uint64_t by;        /* key of the job that preempted it; 0: none */
+    int n_preempted;    /* number of preemptions */
+    int64_t since_ms;   /* time of its suspension; 0: it is not suspended */
+    int64_t resumed_ms; /* time of the last resumption; 0: never */
+    int64_t total_ms;   /* total suspended time before `since_ms` */
 };
 
-/* Why a job that has an attempt is to wait again: its run is being ended; why one that
- * waits had to wait again. NONE: it is not to, or has not yet. LOST: its run was, or
- * never began, a command before it failing among that. EXIT: by the codes of its queue.
- */
+/* The cause for which a job returns to PEND. NONE: no requeue yet. LOST: its run was
+ * lost or never started, for example because a pre-execution command failed. EXIT: its
+ * exit code is one of the queue's REQUEUE_EXIT_VALUES. */
 enum requeue_cause {
     REQUEUE_NONE,
     REQUEUE_LOST,
     REQUEUE_USER,
     REQUEUE_EXIT,
     REQUEUE_RECALL,
-    REQUEUE_PREEMPT, /* this and what follows: TERMINATE_WHEN, JOB_CONTROLS */
+    REQUEUE_PREEMPT, /* this and those below: TERMINATE_WHEN, JOB_CONTROLS */
     REQUEUE_WINDOW,
     REQUEUE_LOAD,
     REQUEUE_CAUSES
 };
 
-/* The resizes of an attempt. */
+/* The latest resize of an attempt. */
 struct job_resize {
-    uint64_t number;                /* of the last one; 0: there was none */
-    enum resize_event event;        /* it is under way; NONE: it is over */
-    const struct host_slots *hosts; /* that come (they are among the job's), or go */
+    uint64_t number;         /* 0: none yet */
+    enum resize_event event; /* in progress; NONE: completed */
+    const struct host_slots
+        *hosts; /* added hosts, which are among the job's, or released hosts */
     int n_hosts;
-    int max_slots; /* it asks for slots until it has so many; 0: for none */
+    int max_slots; /* requests more slots up to this number; 0: requests none */
 };
 
 struct row_job_state {
     uint64_t id;
-    int index; /* in its array, from 1; 0: of no array */
+    int index; /* in its array, from 1; 0: not in an array */
     enum job_state state;
     uint64_t attempt;  /* of the latest start; 0: none */
-    const char *lease; /* that it runs under; "": own hosts */
+    const char *lease; /* under which it runs; "": own hosts */
     uint64_t epoch;    /* of the lease at START */
-    bool is_decided;   /* the attempt was taken (own: always) */
-    bool is_taken;  /* own: while it is PEND and has no ROW_RUN, its run is TAKEN, and
-                       executes it as submitted */
-    bool is_killed; /* a user asked for its end */
+    bool is_decided;   /* the attempt was admitted (own hosts: always) */
+    bool is_taken; /* own hosts: while it is PEND without a ROW_RUN, its run is ADMITTED
+                      and has the spec as submitted */
+    bool is_killed;                 /* a user ordered its end */
     const struct host_slots *hosts; /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms;
     struct run_control control; /* the latest order about this attempt */
-    struct run_exit exit;       /* once known; output may still be on its way */
+    struct run_exit exit;       /* once known; output may still be in transit */
     const char *reason;
-    const char *queue; /* that it was switched to; "": as submitted */
-    int64_t place;     /* by btop, bbot: lower first; 0: as submitted */
-    bool is_released;  /* its condition (-w) was met once */
+    const char *queue; /* after bswitch; "": as submitted */
+    int64_t place;     /* set by btop, bbot: lower first; 0: as submitted */
+    bool is_released;  /* its dependency condition (-w) was met once */
     enum requeue_cause requeue_cause;
     struct job_halt halt;
-    const char *overload; /* the load that it stands still for, or went on after; "" */
-    const char
-        *reserved; /* by its attempt, as sched/resreq/resreq_rusage.h reads it; "" */
-    uint64_t
-        backfill_of; /* the job whose reserved slots it was given; 0: of none ... */
-    int64_t backfill_until_ms; /* ... until that one could start */
-    int n_requeues;  /* by its exit code, since its submission or a user's requeue */
-    int n_pre_fails; /* commands before it that have failed, in a row */
-    const char *avoided; /* hosts where it exited with a code of EXCLUDE since then, as
-                            "n1 n2@north"; "": none */
+    const char *overload;      /* the load that suspended it last; "": none */
+    const char *reserved;      /* rusage of its attempt, syntax of
+                                  sched/resreq/resreq_rusage.h; "": none */
+    uint64_t backfill_of;      /* the job whose reserved slots it uses; 0: none ... */
+    int64_t backfill_until_ms; /* ... and the earliest start of that job */
+    int n_requeues;            /* by exit code, since submission or a user's requeue */
+    int n_pre_fails;           /* consecutive failures of pre-execution commands */
+    const char *avoided; /* hosts on which it exited with a code of EXCLUDE since then,
+                            as "n1 n2@north"; "": none */
     struct job_resize resize;
-    bool is_dropped; /* this element is forgotten; others of its array are not */
+    bool is_dropped; /* this element alone of its array is cleaned */
     bool is_gone;
 };
 
 /* What happened to a job, for `hist`. */
 enum job_event {
     JOB_EVENT_SUBMIT,
-    JOB_EVENT_DISPATCH, /* hosts are given */
-    JOB_EVENT_ACCEPT,   /* its provider has taken it; there: a consumer's job came */
+    JOB_EVENT_DISPATCH, /* hosts are allocated */
+    JOB_EVENT_ACCEPT, /* admitted by the provider; at the provider: a consumer's job */
     JOB_EVENT_START,
     JOB_EVENT_SUSPEND,
     JOB_EVENT_RESUME,
@@ -308,41 +309,41 @@ enum job_event {
     JOB_EVENT_SWITCH,
     JOB_EVENT_MOVE, /* btop, bbot */
     JOB_EVENT_END,
-    JOB_EVENT_RUN_END, /* of a job that waits again: its run was over, and how */
-    JOB_EVENT_UNKNOWN, /* nobody can tell how it is ... */
-    JOB_EVENT_KNOWN,   /* ... and now somebody does */
+    JOB_EVENT_RUN_END, /* end of a run whose job is requeued */
+    JOB_EVENT_UNKNOWN, /* its state is unknown ... */
+    JOB_EVENT_KNOWN,   /* ... and known again */
     JOB_EVENT_RESIZE,
     JOB_EVENTS
 };
 
-/* Who it is and what it asked for: with SUBMIT, and a consumer's ACCEPT. */
+/* The user and the request of a job: in SUBMIT, and in ACCEPT of a consumer's job. */
 struct job_facts {
     const char *user, *name, *queue, *project, *command;
     int n_slots;
 };
 
 struct row_job_event {
-    const char *site; /* of a consumer's job: whose; "": the site's own */
+    const char *site; /* the consumer; "": the site's own job */
     uint64_t id;
-    int index; /* in its array; 0: of no array, or of all of it */
+    int index; /* in its array; 0: not in an array, or the whole array */
     int64_t at_ms;
     enum job_event event;
-    enum job_state state; /* from then on */
+    enum job_state state; /* after the event */
     const char *lease;    /* "": own hosts */
     const struct host_slots *hosts;
     int n_hosts;
-    const char *reason; /* ""; of SWITCH the queue */
+    const char *reason; /* of SWITCH: the queue */
     struct run_exit exit;
-    const struct job_facts *facts; /* NULL: of another event */
-    bool is_trim;                  /* no event: those before `at_ms` are forgotten */
+    const struct job_facts *facts; /* NULL: in other events */
+    bool is_trim;                  /* not an event: deletes those before `at_ms` */
 };
 
 /* A run on this site's own hosts: its own job's or a consumer's. */
 enum run_record {
-    RUN_RECORD_TAKEN,   /* slots are given; RUN_START may be sent. Of an own job most
-                           often in the job's state alone (is_taken) */
-    RUN_RECORD_GUARDED, /* its guard (token) is on record; RUN_GO may be sent */
-    RUN_RECORD_ENDED,   /* exit is on record; kept until the owner has acknowledged */
+    RUN_RECORD_TAKEN,   /* slots are allocated; RUN_START may be sent. For own jobs
+                           usually recorded only in the job's state (is_taken) */
+    RUN_RECORD_GUARDED, /* its guard (token) is stored; RUN_GO may be sent */
+    RUN_RECORD_ENDED,   /* the exit is stored until the owner has acknowledged it */
 };
 
 struct row_run {
@@ -352,13 +353,13 @@ struct row_run {
     enum run_record record;
     const struct host_slots *hosts; /* own host names; the first executes */
     int n_hosts;
-    const struct job_spec *spec; /* NULL: unchanged since the first row of this run; of
-                                    one that never had any: its job's, as submitted */
+    const struct job_spec *spec; /* NULL: as in the first row of this run that had a
+                                    spec, or that of its job as submitted if none had */
     uint64_t token;
     struct run_control control;
-    struct run_exit exit; /* is_recalled: from when its end was ordered for that */
-    int priority;         /* of the queue of its job */
-    int64_t end_by_ms;    /* its job ends then at the latest; 0: no such time */
+    struct run_exit exit; /* is_recalled is set when a recall orders the end */
+    int priority;         /* of its job's queue */
+    int64_t end_by_ms;    /* the latest time at which its job ends; 0: none */
     bool is_gone;
 };
 
@@ -385,19 +386,18 @@ struct row {
     };
 };
 
-/* "made", "inactive" and so on, as `lease history` shows them. */
+/* "made", "inactive" and so on, for `lease history`. */
 const char *row_history_name(enum history_event event);
-/* "lease_made" and so on, as `events` and simulations do, by that name. */
+/* "lease_made" and so on, for `events` and simulations. */
 const char *row_event_name(const char *history_name);
 
 /* "submit", "dispatch" and so on. */
 const char *row_job_event_name(enum job_event event);
 
-/* What `wait`, listings and events show of an end: the command's exit code, or 128 and
- * the signal. False where there is none. */
+/* The exit code of the command, or 128 + the signal. False if there is none. */
 bool row_exit_code(const struct run_exit *exit, int *code);
 
-/* "user" and so on, as events of simulations have it; "" for NONE. */
+/* "user" and so on, for events of simulations; "" for NONE. */
 const char *row_requeue_name(enum requeue_cause cause);
 
 /* A deep copy into an arena. */
