@@ -22,7 +22,7 @@
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "site/facts.h"
-#include "site/pass_request.h"
+#include "site/pass/pass_request.h"
 
 struct grants_parts {
     const struct site_config *config;

@@ -6,9 +6,6 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
-#include "site/accepts.h"
-#include "site/asked_lists.h"
-#include "site/capacity.h"
 #include "site/client/site_client.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
@@ -20,21 +17,24 @@
 #include "site/job/lifecycle.h"
 #include "site/job/queue_table.h"
 #include "site/lease_load.h"
-#include "site/needs.h"
-#include "site/overloads.h"
-#include "site/pass_request.h"
+#include "site/ledger/accept_times.h"
+#include "site/ledger/fairshare_ledger.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/load/load_suspend.h"
+#include "site/load/time_windows.h"
+#include "site/pass/capacity.h"
+#include "site/pass/host_list_cache.h"
+#include "site/pass/pass_request.h"
+#include "site/pass/preempt_claims.h"
+#include "site/pass/reservation_table.h"
+#include "site/pass/resize_requests.h"
+#include "site/pass/resreq_match.h"
+#include "site/pass/scheduler.h"
 #include "site/picks.h"
-#include "site/preempts.h"
-#include "site/reserves.h"
-#include "site/resizes.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/schedule.h"
-#include "site/shares.h"
 #include "site/site.h"
-#include "site/slot_reserves.h"
-#include "site/windows.h"
 
 struct site {
     struct arena config_arena;
@@ -42,9 +42,9 @@ struct site {
     char *name;    /* outlives configurations */
     int n_leaving; /* hosts that are not configured any more */
     struct limits *limits;
-    struct shares *shares;
-    struct reserves *reserves; /* of its open jobs */
-    struct reserves_sources reserves_sources;
+    struct fairshare_ledger *shares;
+    struct rusage_ledger *reserves; /* of its open jobs */
+    struct rusage_sources reserves_sources;
     struct job_table *jobs;
     struct queue_table *queues;
     struct host_table *hosts;
@@ -56,15 +56,15 @@ struct site {
     struct picks *picks; /* of its export policies */
     struct consumer *consumer;
     struct site_uplink *uplink;
-    struct needs *needs; /* of its waiting jobs */
-    struct asked_lists *asked_lists;
-    struct preempts *preempts;
-    struct overloads *overloads; /* what the load of hosts does to jobs */
-    struct slot_reserves *slot_reserves;
-    struct resizes *resizes; /* of its running jobs */
-    struct schedule *schedule;
+    struct resreq_match *needs; /* of its waiting jobs */
+    struct host_list_cache *asked_lists;
+    struct preempt_claims *preempts;
+    struct load_suspend *overloads; /* what the load of hosts does to jobs */
+    struct reservation_table *slot_reserves;
+    struct resize_requests *resizes; /* of its running jobs */
+    struct scheduler *schedule;
     struct pass_request pass_request;
-    struct accepts *accepts; /* of hosts, by name */
+    struct accept_times *accepts; /* of hosts, by name */
     struct capacity *capacity;
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */
@@ -73,7 +73,7 @@ struct site {
     struct lending *lending;
     struct recall_enforce *recalls;
     struct host_admin closed;
-    struct windows windows;
+    struct time_windows windows;
     /* The journal's counters. */
     uint64_t boot, last_job;
     int64_t load_ms;              /* when hosts' load last had jobs looked at again */

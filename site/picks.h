@@ -24,7 +24,7 @@
 #include "provider/export/export.h"
 #include "provider/provider.h"
 #include "site/facts.h"
-#include "site/pass_request.h"
+#include "site/pass/pass_request.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
 

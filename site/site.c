@@ -40,13 +40,13 @@ static void run_resized(void *arg, struct job *job, struct run *run, int64_t now
                         struct effects *effects)
 {
     const struct site *site = arg;
-    resizes_answered(site->resizes, job, run, now_ms, effects);
+    resize_requests_answered(site->resizes, job, run, now_ms, effects);
 }
 
 static void run_restored(void *arg, const struct job *job, struct run *run)
 {
     const struct site *site = arg;
-    resizes_restore(site->resizes, job, run);
+    resize_requests_restore(site->resizes, job, run);
 }
 
 /* What is known of the resources of hosts, exported and borrowed. */
@@ -80,7 +80,7 @@ static void new_resources(struct site *site)
 /* The parts of a pass, and what suspends jobs between passes. */
 static void new_pass(struct site *site)
 {
-    site->preempts = preempts_new(&(struct preempts_parts){
+    site->preempts = preempt_claims_new(&(struct preempt_claims_parts){
         .config = site->config,
         .jobs = site->jobs,
         .queues = site->queues,
@@ -88,7 +88,7 @@ static void new_pass(struct site *site)
         .hosts = site->hosts,
         .life = site->life,
     });
-    site->overloads = overloads_new(&(struct overloads_parts){
+    site->overloads = load_suspend_new(&(struct load_suspend_parts){
         .config = site->config,
         .facts = site->facts,
         .hosts = site->hosts,
@@ -97,7 +97,7 @@ static void new_pass(struct site *site)
         .life = site->life,
         .pass_request = &site->pass_request,
     });
-    site->windows.parts = (struct windows_parts){
+    site->windows.parts = (struct time_windows_parts){
         .config = site->config,
         .queues = site->queues,
         .hosts = site->hosts,
@@ -105,14 +105,14 @@ static void new_pass(struct site *site)
         .life = site->life,
         .pass_request = &site->pass_request,
     };
-    site->slot_reserves = slot_reserves_new(&(struct slot_reserves_parts){
+    site->slot_reserves = reservation_table_new(&(struct reservation_table_parts){
         .config = site->config,
         .jobs = site->jobs,
         .hosts = site->hosts,
         .life = site->life,
         .pass_request = &site->pass_request,
     });
-    site->resizes = resizes_new(&(struct resizes_parts){
+    site->resizes = resize_requests_new(&(struct resize_requests_parts){
         .config = site->config,
         .jobs = site->jobs,
         .runs = site->runs,
@@ -140,9 +140,9 @@ struct site *site_new(const struct site_config *from)
     struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
     uplink_setting.name = site->name;
     site->limits = limits_new(config->limits, config->n_limits);
-    site->shares = shares_new(config);
+    site->shares = fairshare_ledger_new(config);
     site->facts = facts_new(config);
-    site->reserves = reserves_new(facts_resources(site->facts));
+    site->reserves = rusage_ledger_new(facts_resources(site->facts));
     site->jobs = job_table_new(config->queues, config->n_queues, site->limits,
                                site->shares, site->reserves);
     site->queues = queue_table_new(config->queues, config->n_queues);
@@ -157,12 +157,12 @@ struct site *site_new(const struct site_config *from)
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
-    site->needs = needs_new(config, site->facts);
-    site->asked_lists = asked_lists_new(&config->groups);
-    site->schedule = schedule_new();
+    site->needs = resreq_match_new(config, site->facts);
+    site->asked_lists = host_list_cache_new(&config->groups);
+    site->schedule = scheduler_new();
     pass_request_set(&site->pass_request);
-    site->accepts = accepts_new();
-    accepts_set_interval(site->accepts, config->accept_ms);
+    site->accepts = accept_times_new();
+    accept_times_set_interval(site->accepts, config->accept_ms);
     site->capacity = capacity_new(&(struct capacity_parts){.config = config,
                                                            .hosts = site->hosts,
                                                            .runs = site->runs,
@@ -232,26 +232,26 @@ void site_free(struct site *site)
     host_admin_release(&site->closed);
     waiters_free(site->waiters);
     terminals_free(site->terminals);
-    schedule_free(site->schedule);
+    scheduler_free(site->schedule);
     capacity_free(site->capacity);
-    accepts_free(site->accepts);
-    preempts_free(site->preempts);
-    overloads_free(site->overloads);
-    slot_reserves_free(site->slot_reserves);
-    resizes_free(site->resizes);
+    accept_times_free(site->accepts);
+    preempt_claims_free(site->preempts);
+    load_suspend_free(site->overloads);
+    reservation_table_free(site->slot_reserves);
+    resize_requests_free(site->resizes);
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);
     picks_free(site->picks);
     runs_free(site->runs);
-    needs_free(site->needs);
-    asked_lists_free(site->asked_lists);
+    resreq_match_free(site->needs);
+    host_list_cache_free(site->asked_lists);
     facts_free(site->facts);
     host_table_free(site->hosts);
     queue_table_free(site->queues);
     job_table_free(site->jobs);
-    shares_free(site->shares);
-    reserves_free(site->reserves);
+    fairshare_ledger_free(site->shares);
+    rusage_ledger_free(site->reserves);
     dup_free(site->name);
     limits_free(site->limits);
     arena_release(&site->config_arena);
@@ -301,7 +301,7 @@ void site_load(struct site *site, const struct row *row)
         picks_load(site->picks, &row->pick);
         break;
     case ROW_SHARE:
-        shares_load(site->shares, &row->share);
+        fairshare_ledger_load(site->shares, &row->share);
         break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
@@ -325,7 +325,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
     job_table_start(site->jobs, now_ms);
-    shares_start(site->shares, now_ms, effects);
+    fairshare_ledger_start(site->shares, now_ms, effects);
     host_table_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     site_reload_start(site, now_ms, effects);
@@ -334,7 +334,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
                     site->now_ms + site->utc_offset_ms);
     picks_begin(site->picks, now_ms, effects);
     job_dispatch_restore(site->life, now_ms, effects);
-    accepts_start(site->accepts, site->jobs, now_ms);
+    accept_times_load(site->accepts, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
     history_record(site->history, before, effects);
 }
@@ -393,20 +393,20 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         provider_tick(site->provider, now_ms, effects);
     }
     grants_refresh(&site->grants, effects);
-    shares_tick(site->shares, now_ms, effects);
-    if (windows_have_changed(&site->windows, now_ms, site->utc_offset_ms)) {
+    fairshare_ledger_tick(site->shares, now_ms, effects);
+    if (time_windows_have_changed(&site->windows, now_ms, site->utc_offset_ms)) {
         host_admin_sync(&site->closed, site->hosts, site->provider,
                         site->now_ms + site->utc_offset_ms);
-        windows_apply(&site->windows, now_ms, effects);
+        time_windows_apply(&site->windows, now_ms, effects);
     }
     deferred_kill_tick(site->life, now_ms, effects);
-    overloads_tick(site->overloads, now_ms, effects);
+    load_suspend_tick(site->overloads, now_ms, effects);
     site->has_scheduled =
-        schedule_run(site->schedule, now_ms, site->utc_offset_ms, effects);
+        scheduler_run(site->schedule, now_ms, site->utc_offset_ms, effects);
     if (site->has_scheduled) {
-        overloads_mark(site->overloads, false);
+        load_suspend_mark(site->overloads, false);
     }
-    shares_tick(site->shares, now_ms, effects);
+    fairshare_ledger_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     grants_refresh(&site->grants, effects); /* for what has just changed */
     recall_enforce_tick(site->recalls, now_ms, effects);
@@ -459,12 +459,12 @@ static void count_pass(struct site *site, int64_t took_us)
 
 uint64_t site_count_overloads(const struct site *site)
 {
-    return overloads_count(site->overloads);
+    return load_suspend_count(site->overloads);
 }
 
 uint64_t site_count_preemptions(const struct site *site)
 {
-    return preempts_count(site->preempts);
+    return preempt_claims_count_preempted(site->preempts);
 }
 
 bool site_is_connected(const struct site *site)
@@ -515,13 +515,13 @@ int64_t site_wake_ms(const struct site *site)
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
         terminals_wake_ms(site->terminals),
-        schedule_wake_ms(site->schedule, site->now_ms),
+        scheduler_wake_ms(site->schedule, site->now_ms),
         lending_wake_ms(site->lending),
         recall_enforce_wake_ms(site->recalls),
         deferred_kill_wake_ms(site->life),
         lease_load_wake_ms(&site->lease_load),
-        windows_wake_ms(&site->windows, site->now_ms),
-        overloads_wake_ms(site->overloads, site->now_ms),
+        time_windows_wake_ms(&site->windows, site->now_ms),
+        load_suspend_wake_ms(site->overloads, site->now_ms),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;
@@ -543,12 +543,12 @@ struct value *site_view(const struct site *site, struct arena *arena,
 
 bool site_has_reserved(const struct site *site)
 {
-    return reserves_has_any(site->reserves);
+    return rusage_ledger_has_any(site->reserves);
 }
 
-void site_list_reserved(const struct site *site, reserves_held_fn fn, void *arg)
+void site_list_reserved(const struct site *site, rusage_held_fn fn, void *arg)
 {
-    reserves_list(site->reserves, site->now_ms, fn, arg);
+    rusage_ledger_list(site->reserves, site->now_ms, fn, arg);
 }
 
 void site_count_reasons(const struct site *site, int64_t *counts)

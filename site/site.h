@@ -3,7 +3,7 @@
  *
  * site.c composes, site_dispatch.c has the table of messages. Clients' requests are in
  * site_api.h, what is shown in site_view.h; job_table.c has the table of jobs,
- * job_dispatch.c what becomes of each, schedule.c the scheduling pass, runs.c the
+ * job_dispatch.c what becomes of each, scheduler.c the scheduling pass, runs.c the
  * executions on this site's hosts, host_table.c the sessions with these, site_uplink.c
  * the session with the broker, lending.c what consumers ask, site_usage.c what the
  * broker is told.
@@ -29,7 +29,7 @@
 #include "sched/queue/queue.h"
 #include "sched/resreq/resreq.h"
 #include "site/facts_config.h"
-#include "site/reserves.h"
+#include "site/ledger/rusage_ledger.h"
 
 /* What an amount of a resource in rusage applies to. */
 struct reserve_method {
@@ -148,7 +148,7 @@ struct site_job {
 };
 /* What its open jobs reserve. */
 bool site_has_reserved(const struct site *site);
-void site_list_reserved(const struct site *site, reserves_held_fn fn, void *arg);
+void site_list_reserved(const struct site *site, rusage_held_fn fn, void *arg);
 /* Waiting jobs by enum pending_reason (sched/pending/pending_reason.h). */
 void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);

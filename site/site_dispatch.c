@@ -263,7 +263,7 @@ enum { LOAD_LOOK_MS = 5000 };
 
 static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
 {
-    overloads_mark(site->overloads, true);
+    load_suspend_mark(site->overloads, true);
     if (is_first || now_ms - site->load_ms >= LOAD_LOOK_MS) {
         site->load_ms = now_ms;
         pass_request_set(&site->pass_request);
@@ -276,7 +276,7 @@ static void on_lease_load(struct site *site, const struct call *call,
     bool is_first = false;
     if (lease_load_take(&site->lease_load, call->msg, &is_first, effects)) {
         if (facts_borrowed_has_thresholds(facts_borrowed(site->facts))) {
-            overloads_use(site->overloads);
+            load_suspend_enable(site->overloads);
         }
         look_at_load(site, is_first, call->now_ms);
     }
@@ -343,7 +343,8 @@ static void take_use(struct site *site, const struct call *call)
         }
         struct job *job = job_table_find_attempt(site->jobs, load->runs[i].run.attempt);
         if (job != NULL) {
-            shares_use(site->shares, job, load->runs[i].cpu_ms, call->now_ms);
+            fairshare_ledger_set_cpu_used(site->shares, job, load->runs[i].cpu_ms,
+                                          call->now_ms);
         }
     }
 }
@@ -354,12 +355,12 @@ static void on_host_load(struct site *site, const struct call *call,
     const struct resource_table *table = facts_table(site->facts);
     bool is_first = !facts_is_told(site->facts, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
-    unsigned sides = overloads_sides(site->overloads, call->host);
+    unsigned sides = load_suspend_exceeded(site->overloads, call->host);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
     take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
     grants_tell(&site->grants, call->host);
-    bool is_turned = overloads_sides(site->overloads, call->host) != sides;
+    bool is_turned = load_suspend_exceeded(site->overloads, call->host) != sides;
     lease_load_mark(&site->lease_load, is_first || is_better || is_turned,
                     call->now_ms);
     if (is_first && unknown != NULL) {

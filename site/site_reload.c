@@ -108,17 +108,17 @@ static void change_queues(struct site *site, int64_t now_ms, struct effects *eff
     const struct site_config *config = site->config;
     struct limits *old = site->limits;
     site->limits = limits_new(config->limits, config->n_limits);
-    struct shares *before = site->shares;
-    shares_tick(before, now_ms, effects);
-    site->shares = shares_new(config);
-    shares_inherit(site->shares, before, now_ms);
+    struct fairshare_ledger *before = site->shares;
+    fairshare_ledger_tick(before, now_ms, effects);
+    site->shares = fairshare_ledger_new(config);
+    fairshare_ledger_inherit(site->shares, before, now_ms);
     job_table_reload(site->jobs, config->queues, config->n_queues, site->limits,
                      site->shares);
     lifecycle_reload(site->life, config, site->shares);
     recall_enforce_reload(site->recalls, config);
     history_reload(site->history, config->history_period_ms);
-    shares_settle(site->shares);
-    shares_free(before);
+    fairshare_ledger_settle(site->shares);
+    fairshare_ledger_free(before);
     queue_table_reload(site->queues, config->queues, config->n_queues);
     limits_free(old);
 }
@@ -144,12 +144,12 @@ static void change_hosts(struct site *site, const struct site_config *before,
  * (HOST_LOAD), and borrowed ones are asked about. Until then it is unknown. */
 static void change_facts(struct site *site, int64_t now_ms)
 {
-    needs_free(site->needs);
+    resreq_match_free(site->needs);
     facts_free(site->facts);
     site->facts = facts_new(site->config);
-    site->needs = needs_new(site->config, site->facts);
-    overloads_reload(site->overloads, site->config, site->facts);
-    reserves_reload(site->reserves, facts_resources(site->facts));
+    site->needs = resreq_match_new(site->config, site->facts);
+    load_suspend_reload(site->overloads, site->config, site->facts);
+    rusage_ledger_reload(site->reserves, facts_resources(site->facts));
     grants_reload(&site->grants, site->config, site->facts);
     picks_reload(site->picks, site->config, site->facts);
     lease_load_reload(&site->lease_load, site->config, site->facts);
@@ -158,8 +158,8 @@ static void change_facts(struct site *site, int64_t now_ms)
 
 static void change_groups(struct site *site)
 {
-    asked_lists_free(site->asked_lists);
-    site->asked_lists = asked_lists_new(&site->config->groups);
+    host_list_cache_free(site->asked_lists);
+    site->asked_lists = host_list_cache_new(&site->config->groups);
 }
 
 static void change_uplink(struct site *site, int64_t now_ms, struct effects *effects)
@@ -191,16 +191,16 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
     change_groups(site);
-    accepts_set_interval(site->accepts, site->config->accept_ms);
+    accept_times_set_interval(site->accepts, site->config->accept_ms);
     capacity_reload(site->capacity, site->config);
-    preempts_reload(site->preempts, site->config, site->limits);
-    slot_reserves_reload(site->slot_reserves, site->config);
+    preempt_claims_reload(site->preempts, site->config, site->limits);
+    reservation_table_reload(site->slot_reserves, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     capacity_sync_provider(site->capacity);
     host_admin_sync(&site->closed, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
-    resizes_reload(site->resizes, site->config);
-    windows_reload(&site->windows, site->config);
+    resize_requests_reload(site->resizes, site->config);
+    time_windows_reload(&site->windows, site->config);
     picks_begin(site->picks, now_ms, effects);
     change_uplink(site, now_ms, effects);
     site_scheduler_connect(site);

@@ -4,7 +4,7 @@
 
 void site_scheduler_connect(struct site *site)
 {
-    site->reserves_sources = (struct reserves_sources){
+    site->reserves_sources = (struct rusage_sources){
         .config = site->config,
         .ledger = site->reserves,
         .facts = site->facts,
@@ -12,27 +12,28 @@ void site_scheduler_connect(struct site *site)
         .consumer = site->consumer,
         .life = site->life,
     };
-    schedule_set_parts(site->schedule, &(struct schedule_parts){
-                                           .pass =
-                                               {
-                                                   .config = site->config,
-                                                   .jobs = site->jobs,
-                                                   .queues = site->queues,
-                                                   .limits = site->limits,
-                                                   .shares = site->shares,
-                                                   .capacity = site->capacity,
-                                                   .reserves = &site->reserves_sources,
-                                                   .needs = site->needs,
-                                                   .asked_lists = site->asked_lists,
-                                                   .resizes = site->resizes,
-                                                   .preempts = site->preempts,
-                                                   .overloads = site->overloads,
-                                                   .slot_reserves = site->slot_reserves,
-                                               },
-                                           .shares = site->shares,
-                                           .capacity = site->capacity,
-                                           .provider = site->provider,
-                                           .life = site->life,
-                                           .pass_request = &site->pass_request,
-                                       });
+    scheduler_set_parts(site->schedule,
+                        &(struct scheduler_parts){
+                            .pass =
+                                {
+                                    .config = site->config,
+                                    .jobs = site->jobs,
+                                    .queues = site->queues,
+                                    .limits = site->limits,
+                                    .shares = site->shares,
+                                    .capacity = site->capacity,
+                                    .reserves = &site->reserves_sources,
+                                    .needs = site->needs,
+                                    .asked_lists = site->asked_lists,
+                                    .resizes = site->resizes,
+                                    .preempts = site->preempts,
+                                    .overloads = site->overloads,
+                                    .slot_reserves = site->slot_reserves,
+                                },
+                            .shares = site->shares,
+                            .capacity = site->capacity,
+                            .provider = site->provider,
+                            .life = site->life,
+                            .pass_request = &site->pass_request,
+                        });
 }

@@ -12,7 +12,7 @@
 
 enum {
     LEAST_MS = 15000, /* between two changes for load on a host, whatever is said */
-    LATE_MS = OVERLOADS_LOOK_MS + 5000, /* past its turn; delays of messages */
+    LATE_MS = LOAD_SUSPEND_LOOK_MS + 5000, /* past its turn; delays of messages */
 };
 
 static struct seen_load *see_load(struct invariants *invariants, const char *site,

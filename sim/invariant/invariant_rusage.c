@@ -11,7 +11,7 @@
 #include "provider/provider.h"
 #include "site/facts_config.h"
 #include "site/facts_value.h"
-#include "site/reserves.h"
+#include "site/ledger/rusage_ledger.h"
 
 /* One site's jobs while they are summed up. */
 struct summing {
@@ -145,7 +145,7 @@ static struct seen_supply *granted_pool(struct summing *summing, const char *res
 }
 
 /* Under another contract the same may have been the host's own, or another pool's. */
-static bool is_in_force(const struct summing *summing, const struct reserves_held *held)
+static bool is_in_force(const struct summing *summing, const struct rusage_held *held)
 {
     const struct consumer *consumer = site_consumer(summing->site->site);
 
@@ -173,7 +173,7 @@ static bool is_increasing(const struct site_config *config, const char *resource
     return false;
 }
 
-static void add(void *arg, const struct reserves_held *held)
+static void add(void *arg, const struct rusage_held *held)
 {
     struct summing *summing = arg;
 

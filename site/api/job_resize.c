@@ -8,7 +8,7 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "site/api/permission.h"
-#include "site/resizes.h"
+#include "site/pass/resize_requests.h"
 #include "site/run/allocation.h"
 
 struct call {
@@ -249,10 +249,12 @@ static bool resize_job(struct call *call, struct job *job, const char **text,
     }
     *text = change.text;
     if (change.gone.n_hosts > 0) {
-        resizes_shrink(call->api->resizes, job, change.gone.hosts, change.gone.n_hosts,
-                       change.max_slots, call->now_ms, call->effects);
+        resize_requests_shrink(call->api->resizes, job, change.gone.hosts,
+                               change.gone.n_hosts, change.max_slots, call->now_ms,
+                               call->effects);
     } else {
-        resizes_ask(call->api->resizes, job, change.max_slots, call->effects);
+        resize_requests_set_max(call->api->resizes, job, change.max_slots,
+                                call->effects);
     }
     return true;
 }

@@ -17,12 +17,12 @@
 #include "site/job/job.h"
 #include "site/job/lifecycle.h"
 #include "site/job/queue_table.h"
-#include "site/needs.h"
-#include "site/pass_request.h"
+#include "site/ledger/fairshare_ledger.h"
+#include "site/pass/pass_request.h"
+#include "site/pass/resreq_match.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/shares.h"
 #include "site/site.h"
 #include "site/view/site_view.h"
 
@@ -32,8 +32,8 @@ struct site_api {
     const struct site_config *config;
     struct job_table *jobs;
     struct queue_table *queues;
-    const struct shares *shares;
-    struct needs *needs;
+    const struct fairshare_ledger *shares;
+    struct resreq_match *needs;
     struct host_table *hosts;
     struct runs *runs;
     const struct consumer *consumer;
@@ -47,7 +47,7 @@ struct site_api {
     struct pass_request *pass_request;
     uint64_t *last_job; /* the highest id that a job was given */
     int64_t local_ms;   /* the time of the windows of hosts */
-    struct resizes *resizes;
+    struct resize_requests *resizes;
 };
 
 /* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX

@@ -300,8 +300,8 @@ static int check_submit(const struct site_api *api, const struct peer *from,
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
     if (check_group(api, from->name, terms->user_group, err) != 0 ||
-        shares_check(api->shares, (int)(*queue - api->config->queues), from->name,
-                     terms->user_group, err) != 0) {
+        fairshare_ledger_check(api->shares, (int)(*queue - api->config->queues),
+                               from->name, terms->user_group, err) != 0) {
         return err->code;
     }
     if (spec->n_slots < 1 || spec->n_slots > SLOTS_MAX) {
@@ -435,15 +435,15 @@ void submit_request(const struct site_api *api, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    code = needs_check(api->needs, (int)(queue - api->config->queues), &spec, &notes,
-                       &fault);
+    code = resreq_match_check(api->needs, (int)(queue - api->config->queues), &spec,
+                              &notes, &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
     if (terms.resizable != RESIZABLE_NO &&
-        needs_has_alternatives(api->needs, arena, (int)(queue - api->config->queues),
-                               &spec)) {
+        resreq_match_has_alternatives(api->needs, arena,
+                                      (int)(queue - api->config->queues), &spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
                             "a resizable job may not have alternative resource "
                             "requirements (||), expected one rusage. Job not "

@@ -13,7 +13,7 @@
 #include "provider/provider.h"
 #include "site/exchange/site_uplink.h"
 #include "site/job/history.h"
-#include "site/pass_request.h"
+#include "site/pass/pass_request.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
 

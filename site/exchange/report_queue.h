@@ -9,7 +9,7 @@
 
 #include "consumer/consumer.h"
 #include "site/job/lifecycle.h"
-#include "site/pass_request.h"
+#include "site/pass/pass_request.h"
 
 struct report_queue {
     struct arena *arena;

@@ -9,11 +9,11 @@
 #include "consumer/consumer.h"
 #include "model/effect.h"
 #include "provider/provider.h"
-#include "site/capacity.h"
 #include "site/job/job.h"
+#include "site/pass/capacity.h"
+#include "site/pass/scheduler.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/schedule.h"
 #include "site/site.h"
 
 struct site_usage_parts {
@@ -24,7 +24,7 @@ struct site_usage_parts {
     const struct consumer *consumer;
     const struct job_table *jobs;
     const struct capacity *capacity;
-    const struct schedule *schedule;
+    const struct scheduler *schedule;
 };
 
 /* Lists live in the arena. The sequence number and the times of passes are left to the

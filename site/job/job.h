@@ -31,7 +31,7 @@
 #include "sched/place/place.h"
 #include "sched/queue/queue.h"
 
-/* The fairshare account that is charged for a job (site/shares.h). */
+/* The fairshare account that is charged for a job (site/ledger/fairshare_ledger.h). */
 struct job_seat {
     int scope; /* -1: its queue has no fairshare */
     int account;
@@ -72,7 +72,7 @@ struct job {
     int64_t start_ms, end_ms; /* start 0: no start is known */
     struct job_halt halt;
     struct place_backfill backfill; /* of its attempt */
-    struct reserves_entry
+    struct rusage_entry
         *ledger; /* its rusage reservations, while its attempt is open; not stored */
 
     int64_t submit_ms;
@@ -89,7 +89,8 @@ struct job {
     char *reason;             /* of the last change of its state; "": none */
     char *overload;           /* why load has suspended it, or let it resume; NULL */
     struct job_resize resize; /* of its attempt; owns its hosts */
-    char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
+    char *reserved; /* rusage of its attempt (site/ledger/rusage_ledger.h); NULL:
+                       nothing */
 
     /* Not stored. */
     int64_t retry_after_ms;      /* it was refused, and is held until then */
@@ -116,13 +117,13 @@ struct job {
 };
 
 struct job_table;
-struct reserves;
-struct shares;
+struct rusage_ledger;
+struct fairshare_ledger;
 /* All arguments are borrowed. The table counts what jobs use for the limits, for
  * fairshare, and for the reservations of rusage. */
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
-                                struct limits *limits, struct shares *shares,
-                                struct reserves *reserves);
+                                struct limits *limits, struct fairshare_ledger *shares,
+                                struct rusage_ledger *reserves);
 void job_table_free(struct job_table *jobs);
 
 /* Rows of the journal; after the last one job_table_start builds the indexes. */
@@ -141,7 +142,8 @@ void job_table_retry_all(struct job_table *jobs);
 /* Other queues, limits and shares: each job finds its queue by name, its class, and its
  * place in the limits and shares. The old ones are not used any more. */
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
-                      int n_queues, struct limits *limits, struct shares *shares);
+                      int n_queues, struct limits *limits,
+                      struct fairshare_ledger *shares);
 
 /* A new job, PEND; its id is above all others. Not stored yet. */
 struct job *job_table_add(struct job_table *jobs, const struct row_job *row);

@@ -14,15 +14,15 @@
 #include "site/job/job.h"
 #include "site/job/job_list.h"
 #include "site/job/submission.h"
-#include "site/reserves.h"
-#include "site/shares.h"
+#include "site/ledger/fairshare_ledger.h"
+#include "site/ledger/rusage_ledger.h"
 
 struct job_table {
     const struct queue_config *queues;
     int n_queues;
     struct limits *limits;
-    struct shares *shares;
-    struct reserves *reserves;
+    struct fairshare_ledger *shares;
+    struct rusage_ledger *reserves;
     int64_t now_ms;
     struct arena scratch;
     struct dependents *depends;

@@ -27,7 +27,7 @@ static void record_state(struct lifecycle *life, struct job *job, enum job_state
         pass_request_set(
             life->parts.pass_request); /* a running job may get more slots */
     }
-    shares_change(life->parts.shares, job, now_ms);
+    fairshare_ledger_update_job(life->parts.shares, job, now_ms);
     job->is_decided = true;
     job_store(job, effects);
 }

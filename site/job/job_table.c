@@ -50,11 +50,11 @@ static void count_open(struct job_table *jobs, struct job *job, int sign)
     limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
                  job->is_counted_suspended, sign);
     if (sign > 0) {
-        shares_enter(jobs->shares, job, jobs->now_ms);
-        reserves_enter(jobs->reserves, job);
+        fairshare_ledger_add_job(jobs->shares, job, jobs->now_ms);
+        rusage_ledger_add(jobs->reserves, job);
     } else {
-        shares_leave(jobs->shares, job, jobs->now_ms);
-        reserves_leave(jobs->reserves, job);
+        fairshare_ledger_remove_job(jobs->shares, job, jobs->now_ms);
+        rusage_ledger_remove(jobs->reserves, job);
     }
 }
 
@@ -92,8 +92,8 @@ void job_table_reindex(struct job_table *jobs, struct job *job)
 /* ---------------------------------------------------------------- the table */
 
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
-                                struct limits *limits, struct shares *shares,
-                                struct reserves *reserves)
+                                struct limits *limits, struct fairshare_ledger *shares,
+                                struct rusage_ledger *reserves)
 {
     struct job_table *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
@@ -111,7 +111,7 @@ static void free_job(struct job_table *jobs, struct job *job)
 {
     submission_leave(job->submission);
     limits_leave(jobs->limits, job->class);
-    reserves_leave(jobs->reserves, job);
+    rusage_ledger_remove(jobs->reserves, job);
     dup_free(job->overload);
     dup_free(job->reserved);
     dup_free(job->avoided);
@@ -155,12 +155,13 @@ void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *
     limits_leave(jobs->limits, job->class);
     job->class = limits_join(jobs->limits, job->spec->user, name,
                              project[0] != '\0' ? project : "default");
-    job->seat =
-        shares_seat(jobs->shares, job->queue, job->spec->user, job->terms->user_group);
+    job->seat = fairshare_ledger_seat(jobs->shares, job->queue, job->spec->user,
+                                      job->terms->user_group);
 }
 
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
-                      int n_queues, struct limits *limits, struct shares *shares)
+                      int n_queues, struct limits *limits,
+                      struct fairshare_ledger *shares)
 {
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];

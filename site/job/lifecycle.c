@@ -17,7 +17,7 @@ void lifecycle_free(struct lifecycle *life)
 }
 
 void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
-                      struct shares *shares)
+                      struct fairshare_ledger *shares)
 {
     life->parts.config = config;
     life->parts.shares = shares;

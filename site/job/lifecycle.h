@@ -14,13 +14,13 @@
 #define SUBLET_SITE_JOB_LIFECYCLE_H
 
 #include "consumer/consumer.h"
-#include "site/accepts.h"
 #include "site/client/site_client.h"
 #include "site/job/history.h"
 #include "site/job/job.h"
-#include "site/pass_request.h"
+#include "site/ledger/accept_times.h"
+#include "site/ledger/fairshare_ledger.h"
+#include "site/pass/pass_request.h"
 #include "site/run/runs.h"
-#include "site/shares.h"
 #include "site/site.h"
 
 struct lifecycle_parts {
@@ -29,8 +29,8 @@ struct lifecycle_parts {
     struct job_table *jobs;
     struct runs *runs;
     struct consumer *consumer;
-    struct shares *shares;
-    struct accepts *accepts;
+    struct fairshare_ledger *shares;
+    struct accept_times *accepts;
     struct history *history;
     struct terminals *terminals;
     struct waiters *waiters;
@@ -48,7 +48,7 @@ struct lifecycle *lifecycle_new(const struct lifecycle_parts *parts);
 void lifecycle_free(struct lifecycle *life);
 /* Another configuration, with other shares. */
 void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
-                      struct shares *shares);
+                      struct fairshare_ledger *shares);
 
 /* Rows of the journal, after those of the jobs: the number of the last attempt, and
  * runs. */

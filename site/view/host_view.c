@@ -2,12 +2,12 @@
 /* host_view.c: `hosts`: own and borrowed hosts with the slots in use there. */
 #include <string.h>
 
-#include "site/overloads.h"
-#include "site/reserves.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/load/load_suspend.h"
+#include "site/load/time_windows.h"
 #include "site/view/site_page.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
-#include "site/windows.h"
 
 static enum slot_count_kind kind_of_job(const struct job *job)
 {
@@ -57,25 +57,25 @@ static const char *status_of(const struct host_status *host)
 
 static struct value *own_row(const struct site_view *view, struct arena *arena,
                              int index, const struct slot_counts *slots,
-                             const struct reserves_seen *seen)
+                             const struct rusage_totals *seen)
 {
     const struct site_host *host = &view->config->hosts[index];
     const struct slot_count *counts = slot_counts_find(slots, host->name, "");
     struct value *row = value_object(arena);
     struct load_excess excess;
     value_add_text(arena, row, "host", host->name);
-    value_add_text(
-        arena, row, "status",
-        status_of(&(struct host_status){
-            .is_closed =
-                host->is_leaving || host_admin_is_closed(view->closed, host->name),
-            .is_open = host_table_is_ready(view->hosts, index),
-            .is_shut = host_table_is_window_closed(
-                view->hosts, index, view->event_ms + view->utc_offset_ms),
-            .is_busy = overloads_is_busy(view->overloads, host->name, true, &excess),
-            .is_used_exclusively = counts->is_used_exclusively,
-            .used = slot_count_total(counts),
-            .max = host->max}));
+    value_add_text(arena, row, "status",
+                   status_of(&(struct host_status){
+                       .is_closed = host->is_leaving ||
+                                    host_admin_is_closed(view->closed, host->name),
+                       .is_open = host_table_is_ready(view->hosts, index),
+                       .is_shut = host_table_is_window_closed(
+                           view->hosts, index, view->event_ms + view->utc_offset_ms),
+                       .is_busy = load_suspend_is_host_busy(view->overloads, host->name,
+                                                            true, &excess),
+                       .is_used_exclusively = counts->is_used_exclusively,
+                       .used = slot_count_total(counts),
+                       .max = host->max}));
     rules_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
@@ -92,7 +92,7 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
 static struct value *borrowed_row(const struct site_view *view, struct arena *arena,
                                   const struct consumer_host *host,
                                   const struct slot_counts *slots,
-                                  const struct reserves_seen *seen, int place)
+                                  const struct rusage_totals *seen, int place)
 {
     const char *name = arena_str(arena, host->name);
     const struct slot_count *counts = slot_counts_find(slots, name, host->lease);
@@ -106,7 +106,7 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
         status_of(&(struct host_status){
             .is_closed = host_admin_is_closed(view->closed, host->name),
             .is_open = host->is_open,
-            .is_busy = overloads_is_busy(view->overloads, name, false, &excess),
+            .is_busy = load_suspend_is_host_busy(view->overloads, name, false, &excess),
             .is_used_exclusively = counts->is_used_exclusively,
             .used = host->n_used,
             .max = host->n_held}));
@@ -125,7 +125,7 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
 static void add_host(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query, uint64_t number, int place,
                      const struct slot_counts *own, const struct slot_counts *borrowed,
-                     const struct reserves_seen *seen)
+                     const struct rusage_totals *seen)
 {
     int n_own = host_table_count(view->hosts);
     struct consumer_host host = {.name = ""};
@@ -169,8 +169,8 @@ void host_view_list(const struct site_view *view, struct site_page *page,
     slot_counts_add_runs(&own, view, false);
     count_borrowed(view, &borrowed);
     reservation_view_count_hosts(view, &own, &borrowed);
-    struct reserves_seen seen;
-    reserves_see(rusage_view_left(view, arena), false, &seen);
+    struct rusage_totals seen;
+    rusage_pass_totals(rusage_view_left(view, arena), false, &seen);
     for (int i = 0; i < n_places && !page->is_full; i++) {
         add_host(view, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
     }

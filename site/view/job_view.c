@@ -7,7 +7,7 @@
 #include "model/job_id.h"
 #include "sched/resreq/resreq.h"
 #include "site/job/job_lookup.h"
-#include "site/resizes.h"
+#include "site/pass/resize_requests.h"
 #include "site/view/site_page.h"
 
 enum {
@@ -178,7 +178,7 @@ static const char *const resize_events[] = {
 static const char *more_reason(const struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
-    const struct pending_verdict *verdict = resizes_verdict(view->resizes, job);
+    const struct pending_verdict *verdict = resize_requests_verdict(view->resizes, job);
     if (job->resize.event != RESIZE_NONE) {
         return NULL;
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sched/limit/limit.h"
-#include "site/schedule.h"
+#include "site/pass/scheduler.h"
 #include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 

@@ -22,7 +22,7 @@ static void count_hosts(const struct site_view *view, const struct job *job,
                         const struct msg_contract *contract, struct lease_hosts *hosts)
 {
     const struct queue_config *queue = &view->config->queues[job->queue];
-    const struct host_list *asked = asked_lists_of(view->asked_lists, job);
+    const struct host_list *asked = host_list_cache_get(view->asked_lists, job);
     for (int i = 0; i < consumer_count_hosts(view->consumer); i++) {
         struct consumer_host host;
         int preference;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sched/resreq/resreq.h"
-#include "site/reserves.h"
-#include "site/schedule.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/pass/scheduler.h"
 #include "site/view/site_view.h"
 
 struct matching {
@@ -26,7 +26,7 @@ struct matching {
 static void list_hosts(struct matching *matching, const struct job *job)
 {
     const struct site_view *view = matching->view;
-    const struct host_list *asked = asked_lists_of(view->asked_lists, job);
+    const struct host_list *asked = host_list_cache_get(view->asked_lists, job);
     const struct queue_config *queue = &view->config->queues[job->queue];
     matching->hosts =
         capacity_hosts(view->capacity, matching->arena,
@@ -43,10 +43,11 @@ static void list_hosts(struct matching *matching, const struct job *job)
         matching->n_allowed += is_allowed[i];
     }
     matching->is_allowed = is_allowed;
-    struct reserves_pass *left =
-        reserves_pass_new(view->reserves, matching->arena, matching->hosts,
-                          matching->n_hosts, view->event_ms);
-    needs_begin(view->needs, matching->arena, matching->hosts, matching->n_hosts, left);
+    struct rusage_pass *left =
+        rusage_pass_new(view->reserves, matching->arena, matching->hosts,
+                        matching->n_hosts, view->event_ms);
+    resreq_match_begin_pass(view->needs, matching->arena, matching->hosts,
+                            matching->n_hosts, left);
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -57,7 +58,8 @@ static void match_part(struct matching *matching, const char *select, const char
     const struct place_filter *filter = NULL;
     struct err err;
     int n_unmet = 0;
-    if (needs_select(matching->view->needs, NEEDS_HOSTS, select, &filter, &err) != 0 ||
+    if (resreq_match_select(matching->view->needs, RESREQ_MATCH_HOSTS, select, &filter,
+                            &err) != 0 ||
         filter == NULL) {
         return; /* invalid under this configuration, or all hosts match */
     }

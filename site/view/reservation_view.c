@@ -13,7 +13,7 @@
 
 enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4, NAMED_JOBS_MAX = 3 };
 
-static int available_slots(const struct slot_reserved *reserved)
+static int available_slots(const struct reserved_job *reserved)
 {
     int n_slots = msg_sum_slots(reserved->hosts, reserved->n_hosts);
     for (int i = 0; i < reserved->n_hosts; i++) {
@@ -26,11 +26,11 @@ static int available_slots(const struct slot_reserved *reserved)
 
 /* {"n1":{"mem":200}} */
 static void add_resources(struct arena *arena, struct value *row,
-                          const struct slot_reserved *reserved)
+                          const struct reserved_job *reserved)
 {
     struct value *hosts = NULL;
     for (int i = 0; i < reserved->n_parts && i < SHOWN_HOSTS_MAX; i++) {
-        const struct slot_reserved_part *part = &reserved->parts[i];
+        const struct reserved_amount *part = &reserved->parts[i];
         if (hosts == NULL) {
             hosts = value_add(arena, row, "reserved_resources", value_object(arena));
         }
@@ -53,10 +53,10 @@ static void add_resources(struct arena *arena, struct value *row,
 void reservation_view_add_job(const struct site_view *view, struct arena *arena,
                               struct value *row, const struct job *job)
 {
-    struct slot_reserved reserved = {.n_hosts = 0};
+    struct reserved_job reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.lender;
     bool was_suspended = job->halt.causes != 0 || job->halt.resumed_ms != 0;
-    if (slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
+    if (reservation_table_find(view->slot_reserves, job_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
         for (int i = 0; i < reserved.n_hosts && i < SHOWN_HOSTS_MAX; i++) {
@@ -83,11 +83,11 @@ void reservation_view_add_job(const struct site_view *view, struct arena *arena,
 }
 
 /* ", 200 of 400 mem on n1, 0 of 400 mem on n2, ..." */
-static const char *parts_text(struct arena *arena, const struct slot_reserved *reserved)
+static const char *parts_text(struct arena *arena, const struct reserved_job *reserved)
 {
     const char *text = "";
     for (int i = 0; i < reserved->n_parts && i < NAMED_PARTS_MAX; i++) {
-        const struct slot_reserved_part *part = &reserved->parts[i];
+        const struct reserved_amount *part = &reserved->parts[i];
         text = arena_printf(arena, "%s, %s of %s %s on %s", text,
                             resreq_rusage_amount_text(arena, part->milli),
                             resreq_rusage_amount_text(arena, part->need_milli),
@@ -100,8 +100,8 @@ static const char *parts_text(struct arena *arena, const struct slot_reserved *r
 const char *reservation_view_job_text(const struct site_view *view, struct arena *arena,
                                       const struct job *job)
 {
-    struct slot_reserved reserved;
-    if (!slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
+    struct reserved_job reserved;
+    if (!reservation_table_find(view->slot_reserves, job_key(job), &reserved)) {
         return "";
     }
     int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
@@ -125,7 +125,7 @@ const char *reservation_view_job_text(const struct site_view *view, struct arena
 }
 
 /* Reserved slots on hosts of that queue that no backfill job uses. */
-static int available_on_queue(const struct slot_reserved *reserved,
+static int available_on_queue(const struct reserved_job *reserved,
                               const struct queue_config *queue)
 {
     int n_slots = 0, preference;
@@ -153,10 +153,10 @@ const char *reservation_view_others_text(const struct site_view *view,
 {
     const char *text = "";
     int n_named = 0;
-    for (int i = 0; job->queue >= 0 && i < slot_reserves_count(view->slot_reserves);
+    for (int i = 0; job->queue >= 0 && i < reservation_table_count(view->slot_reserves);
          i++) {
-        struct slot_reserved reserved;
-        slot_reserves_at(view->slot_reserves, i, &reserved);
+        struct reserved_job reserved;
+        reservation_table_at(view->slot_reserves, i, &reserved);
         int n_slots = available_on_queue(&reserved, &view->config->queues[job->queue]);
         if (n_slots == 0 || reserved.job == job_key(job)) {
             continue;
@@ -178,9 +178,9 @@ const char *reservation_view_others_text(const struct site_view *view,
 void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
                                   struct slot_counts *borrowed)
 {
-    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
-        struct slot_reserved reserved;
-        slot_reserves_at(view->slot_reserves, i, &reserved);
+    for (int i = 0; i < reservation_table_count(view->slot_reserves); i++) {
+        struct reserved_job reserved;
+        reservation_table_at(view->slot_reserves, i, &reserved);
         for (int k = 0; k < reserved.n_hosts; k++) {
             slot_counts_add(reserved.lease[0] == '\0' ? own : borrowed,
                             reserved.hosts[k].host, reserved.lease, SLOT_COUNT_RSV,
@@ -203,9 +203,9 @@ void reservation_view_add_queue(struct arena *arena, struct value *row,
 int64_t reservation_view_queue_slots(const struct site_view *view, int queue)
 {
     int64_t n_slots = 0;
-    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
-        struct slot_reserved reserved;
-        slot_reserves_at(view->slot_reserves, i, &reserved);
+    for (int i = 0; i < reservation_table_count(view->slot_reserves); i++) {
+        struct reserved_job reserved;
+        reservation_table_at(view->slot_reserves, i, &reserved);
         const struct job *job = job_table_find(view->jobs, reserved.job);
         n_slots += job != NULL && job->queue == queue ? available_slots(&reserved) : 0;
     }
@@ -216,12 +216,12 @@ int64_t reservation_view_account_slots(const struct site_view *view,
                                        const struct fairshare_tree *tree, int account)
 {
     int64_t n_slots = 0;
-    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
-        struct slot_reserved reserved;
-        slot_reserves_at(view->slot_reserves, i, &reserved);
+    for (int i = 0; i < reservation_table_count(view->slot_reserves); i++) {
+        struct reserved_job reserved;
+        reservation_table_at(view->slot_reserves, i, &reserved);
         const struct job *job = job_table_find(view->jobs, reserved.job);
         if (job == NULL || job->seat.scope < 0 ||
-            shares_scope_tree(view->shares, job->seat.scope) != tree) {
+            fairshare_ledger_scope_tree(view->shares, job->seat.scope) != tree) {
             continue;
         }
         int at = job->seat.account;

@@ -3,7 +3,7 @@
  * -s`: shared resources with their hosts. Amounts are in the unit of the resource. */
 #include <string.h>
 
-#include "site/reserves.h"
+#include "site/ledger/rusage_ledger.h"
 #include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 
@@ -18,7 +18,7 @@ void rusage_view_add_amount(struct arena *arena, struct value *row, const char *
 }
 
 static void add_supply(struct arena *arena, struct value *row,
-                       const struct reserves_seen *seen, int pool)
+                       const struct rusage_totals *seen, int pool)
 {
     rusage_view_add_amount(arena, row, "total", seen->total[pool]);
     rusage_view_add_amount(arena, row, "reserved",
@@ -28,7 +28,7 @@ static void add_supply(struct arena *arena, struct value *row,
 }
 
 void rusage_view_add_host(struct arena *arena, struct value *row,
-                          const struct reserves_seen *seen, int place)
+                          const struct rusage_totals *seen, int place)
 {
     struct value *object = value_add(arena, row, "reserved", value_object(arena));
     for (int i = 0; i < seen->n_kinds; i++) {
@@ -42,8 +42,8 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
 }
 
 /* "n1 n2 n1@north"; a host that is in several leases is named once. */
-static const char *location_of(struct arena *arena, const struct reserves_seen *seen,
-                               const struct reserves_seen_kind *kind, int pool)
+static const char *location_of(struct arena *arena, const struct rusage_totals *seen,
+                               const struct rusage_totals_resource *kind, int pool)
 {
     const char *text = "", *last = "";
     for (int i = 0; i < seen->n_hosts; i++) {
@@ -57,7 +57,7 @@ static const char *location_of(struct arena *arena, const struct reserves_seen *
     return value_cut_text(arena, text, TEXT_MAX);
 }
 
-static bool is_first(const struct reserves_seen_kind *kind, int host)
+static bool is_first(const struct rusage_totals_resource *kind, int host)
 {
     for (int i = 0; i < host; i++) {
         if (kind->pool_of[i] == kind->pool_of[host]) {
@@ -67,24 +67,23 @@ static bool is_first(const struct reserves_seen_kind *kind, int host)
     return kind->pool_of[host] >= 0;
 }
 
-struct reserves_pass *rusage_view_left(const struct site_view *view,
-                                       struct arena *arena)
+struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena *arena)
 {
     int n_hosts;
     const struct place_host *hosts = capacity_hosts(
         view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
-    return reserves_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
+    return rusage_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
 }
 
 void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
                              const struct msg_query *query)
 {
     struct arena *arena = page->arena;
-    struct reserves_seen seen;
+    struct rusage_totals seen;
     uint64_t number = 0;
-    reserves_see(rusage_view_left(view, arena), true, &seen);
+    rusage_pass_totals(rusage_view_left(view, arena), true, &seen);
     for (int i = 0; i < seen.n_kinds; i++) {
-        const struct reserves_seen_kind *kind = &seen.kinds[i];
+        const struct rusage_totals_resource *kind = &seen.kinds[i];
         bool is_asked =
             query->name[0] == '\0' || strcmp(query->name, kind->resource) == 0;
         for (int k = 0; is_asked && k < seen.n_hosts && !page->is_full; k++) {

@@ -11,23 +11,23 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
-#include "site/asked_lists.h"
-#include "site/capacity.h"
 #include "site/exchange/site_uplink.h"
 #include "site/facts.h"
 #include "site/job/job.h"
 #include "site/job/queue_table.h"
-#include "site/needs.h"
-#include "site/overloads.h"
+#include "site/ledger/fairshare_ledger.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/load/load_suspend.h"
+#include "site/pass/capacity.h"
+#include "site/pass/host_list_cache.h"
+#include "site/pass/reservation_table.h"
+#include "site/pass/resize_requests.h"
+#include "site/pass/resreq_match.h"
 #include "site/picks.h"
-#include "site/reserves.h"
-#include "site/resizes.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/shares.h"
 #include "site/site.h"
-#include "site/slot_reserves.h"
 
 /* The parts of a site that its listings show. Most rows join many of them: a row of
  * `hosts` shows the configuration, the session with the host, its runs, its resources,
@@ -37,24 +37,24 @@ struct site_view {
     const struct job_table *jobs;
     const struct queue_table *queues;
     const struct limits *limits;
-    const struct shares *shares;
+    const struct fairshare_ledger *shares;
     const struct host_table *hosts;
     const struct capacity *capacity;
     const struct facts *facts;
     const struct host_admin *closed;
     const struct runs *runs;
-    const struct slot_reserves *slot_reserves;
-    const struct resizes *resizes;
-    struct overloads *overloads; /* caches the conditions that it has judged */
-    const struct reserves_sources *reserves;
+    const struct reservation_table *slot_reserves;
+    const struct resize_requests *resizes;
+    struct load_suspend *overloads; /* caches the conditions that it has judged */
+    const struct rusage_sources *reserves;
     const struct provider *provider;
     const struct picks *picks;
     const struct consumer *consumer;
     const struct site_uplink *uplink;
-    struct needs *needs;             /* caches requirements that it has compiled */
-    struct asked_lists *asked_lists; /* caches lists of hosts that it has parsed */
-    int64_t now_ms;                  /* of the query */
-    int64_t event_ms;                /* of the site's latest event */
+    struct resreq_match *needs;          /* caches requirements that it has compiled */
+    struct host_list_cache *asked_lists; /* caches lists of hosts that it has parsed */
+    int64_t now_ms;                      /* of the query */
+    int64_t event_ms;                    /* of the site's latest event */
     int64_t utc_offset_ms;
 };
 

@@ -2,8 +2,8 @@
 /* suspension_view.c: why a job is suspended, and when it resumes. */
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/overloads.h"
-#include "site/reserves.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/load/load_suspend.h"
 #include "site/view/view_rows.h"
 
 static const char *by_text(struct arena *arena, const struct job *job)
@@ -23,7 +23,7 @@ static const char *where_text(struct arena *arena, const struct job *job)
 static const char *overload_text(const struct site_view *view, struct arena *arena,
                                  const struct job *job)
 {
-    const char *hold = overloads_hold(view->overloads, arena, job);
+    const char *hold = load_suspend_hold_reason(view->overloads, arena, job);
     return arena_printf(
         arena, "suspended for its host's load%s%s; %s%s",
         job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",
@@ -46,7 +46,8 @@ const char *suspension_view_text(const struct site_view *view, struct arena *are
         text = "suspended by a user";
     }
     if ((causes & HALT_PREEMPT) != 0) {
-        const char *lacks = reserves_lacks(rusage_view_left(view, arena), arena, job);
+        const char *lacks =
+            rusage_pass_lacks(rusage_view_left(view, arena), arena, job);
         const char *when = arena_printf(
             arena, "it resumes as soon as its slots on %s are free%s%s",
             where_text(arena, job),

@@ -89,11 +89,11 @@ void share_view_add_queue(const struct site_view *view, struct arena *arena,
 /* Adds an amount, given in thousandths of the resource's unit. */
 void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,
                             int64_t milli);
-struct reserves_seen;
+struct rusage_totals;
 /* Adds the total, reserved and available amounts of each resource of the host that jobs
  * have reserved; `place`: its index in the pass. */
 void rusage_view_add_host(struct arena *arena, struct value *row,
-                          const struct reserves_seen *seen, int place);
+                          const struct rusage_totals *seen, int place);
 /* `hosts -s`: shared resources (ResourceMap), by location. */
 void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
                              const struct msg_query *query);
@@ -140,7 +140,6 @@ struct value *pending_reason_unmet_list(const struct site_view *view,
                                         struct arena *arena, const struct job *job);
 
 /* What is left of resources that jobs reserve, at this moment. */
-struct reserves_pass *rusage_view_left(const struct site_view *view,
-                                       struct arena *arena);
+struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena *arena);
 
 #endif

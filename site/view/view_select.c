@@ -2,8 +2,8 @@
 /* view_select.c: which hosts a listing shows, and in which order. */
 #include <stdlib.h>
 
-#include "site/reserves.h"
-#include "site/schedule.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/pass/scheduler.h"
 #include "site/view/view_rows.h"
 
 struct item {
@@ -51,12 +51,13 @@ int view_select_hosts(const struct site_view *view, struct arena *arena,
         view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
     const struct place_filter *filter = NULL;
     if (query->res_req != NULL && query->res_req[0] != '\0') {
-        struct reserves_pass *left =
-            reserves_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
-        needs_begin(view->needs, arena, hosts, n_hosts, left);
-        code = needs_select(view->needs,
-                            query->kind == QUERY_LOAD ? NEEDS_LOAD : NEEDS_HOSTS,
-                            query->res_req, &filter, err);
+        struct rusage_pass *left =
+            rusage_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
+        resreq_match_begin_pass(view->needs, arena, hosts, n_hosts, left);
+        code = resreq_match_select(view->needs,
+                                   query->kind == QUERY_LOAD ? RESREQ_MATCH_LOAD
+                                                             : RESREQ_MATCH_HOSTS,
+                                   query->res_req, &filter, err);
     }
     if (code == 0) {
         list_places(arena, filter, n_hosts, places, n_places);

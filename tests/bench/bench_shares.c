@@ -183,7 +183,8 @@ static double order_alone(struct bench *bench)
     }
     snapshot.classes = lines;
     snapshot.n_classes = job_class_set_count(all);
-    shares_show(bench->lone.site->shares, &arena, bench->lone.now_ms, &snapshot);
+    fairshare_ledger_snapshot(bench->lone.site->shares, &arena, bench->lone.now_ms,
+                              &snapshot);
     double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);
     for (int i = 0; i < CHANGED; i++) {

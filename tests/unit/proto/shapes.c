@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shapes.c: see shapes.h. */
+/* span_match.c: see span_match.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shapes.h: messages made from the codec's own tables, for tests: one with every field
- * set, and the places in it that a test may spoil. */
+/* span_match.h: messages made from the codec's own tables, for tests: one with every
+ * field set, and the places in it that a test may spoil. */
 #ifndef SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 #define SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 

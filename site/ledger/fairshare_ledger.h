@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fairshare_ledger.h: what the users and queues of a site use and have used, where they
+ * have shares: an account for each user of a fairshare queue, and slot time for each
+ * queue of a slot pool (slot_pool_ledger.h).
+ *
+ * Jobs of this site count, wherever they run; those that a lease brings do not: they
+ * count at home.
+ *
+ * What fades is on record (ROW_SHARE): of an account when a job of it has ended, of a
+ * pool when its queues' slots change; what runs is known from the jobs. So nothing
+ * jumps with a restart. Rows are stored by fairshare_ledger_tick, in the transaction of
+ * the jobs' own.
+ *
+ * Ownership: the configuration is borrowed. Units: milliseconds, slots. Layer: site. */
+#ifndef SUBLET_SITE_LEDGER_FAIRSHARE_LEDGER_H
+#define SUBLET_SITE_LEDGER_FAIRSHARE_LEDGER_H
+
+#include "base/err.h"
+#include "model/effect.h"
+#include "sched/place/place.h"
+#include "site/job/job.h"
+
+struct site_config;
+struct fairshare_ledger;
+struct fairshare_ledger *fairshare_ledger_new(const struct site_config *config);
+void fairshare_ledger_free(struct fairshare_ledger *shares);
+/* Another configuration: what was used goes with the names of queues, pools and users;
+ * the jobs do so by themselves. Then fairshare_ledger_settle. */
+void fairshare_ledger_inherit(struct fairshare_ledger *shares,
+                              const struct fairshare_ledger *before, int64_t now_ms);
+/* Queues had the slots all the time that their jobs have now. */
+void fairshare_ledger_settle(struct fairshare_ledger *shares);
+
+/* The journal's rows; fairshare_ledger_start once the jobs are counted. */
+void fairshare_ledger_load(struct fairshare_ledger *shares,
+                           const struct row_share *row);
+void fairshare_ledger_start(struct fairshare_ledger *shares, int64_t now_ms,
+                            struct effects *effects);
+/* Stores what has changed. */
+void fairshare_ledger_tick(struct fairshare_ledger *shares, int64_t now_ms,
+                           struct effects *effects);
+
+/* Where a job of the user, of that group (-G; "": none), in that queue (by index; -1:
+ * none) counts. */
+struct job_seat fairshare_ledger_seat(struct fairshare_ledger *shares, int queue,
+                                      const char *user, const char *group);
+/* The job has its slots now, or leaves with what it came with. */
+void fairshare_ledger_add_job(struct fairshare_ledger *shares, struct job *job,
+                              int64_t now_ms);
+void fairshare_ledger_remove_job(struct fairshare_ledger *shares, struct job *job,
+                                 int64_t now_ms);
+/* One that has its slots has begun, stands still or goes on. */
+void fairshare_ledger_update_job(struct fairshare_ledger *shares, struct job *job,
+                                 int64_t now_ms);
+/* Its run has taken so much processor time until now. */
+void fairshare_ledger_set_cpu_used(struct fairshare_ledger *shares, struct job *job,
+                                   int64_t cpu_ms, int64_t now_ms);
+/* Its execution has come to this. Before the job leaves. */
+void fairshare_ledger_finish_run(struct fairshare_ledger *shares, const struct job *job,
+                                 const struct run_exit *exit, int64_t now_ms);
+
+/* A job of the user, of that group, comes to the queue: ERR_DENIED, with LSF's
+ * sentence, where he has no share there. */
+int fairshare_ledger_check(const struct fairshare_ledger *shares, int queue,
+                           const char *user, const char *group,
+                           struct err *err) MUST_CHECK;
+/* What a pass needs; arrays are in the arena. */
+void fairshare_ledger_snapshot(const struct fairshare_ledger *shares,
+                               struct arena *arena, int64_t now_ms,
+                               struct place_snapshot *snapshot);
+/* What the pass has found, by queue: whether jobs of it wait for slots. */
+void fairshare_ledger_set_waiting(struct fairshare_ledger *shares, const bool *waits);
+
+/* To look things up: the tree of the queue's scope; NULL: it has none. */
+const struct fairshare_tree *
+fairshare_ledger_tree(const struct fairshare_ledger *shares, int queue);
+const struct fairshare_tree *
+fairshare_ledger_scope_tree(const struct fairshare_ledger *shares, int scope);
+/* Of a queue of a slot pool; false: it is in none. */
+bool fairshare_ledger_find_queue(const struct fairshare_ledger *shares, int queue,
+                                 int64_t now_ms, struct slot_member *member);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* capacity.c: see capacity.h. */
+#include "site/pass/capacity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the provider has last heard of a host, and the host in its ledger. */
+struct told_use {
+    const char *name; /* the configuration's: a new one has others */
+    const struct ledger_host *book;
+    int max, own, still;
+    bool is_taken;
+};
+
+struct capacity {
+    struct capacity_parts parts;
+    struct told_use *told; /* by host */
+    int n_told;
+};
+
+struct capacity *capacity_new(const struct capacity_parts *parts)
+{
+    struct capacity *capacity = mem_alloc(1, sizeof(*capacity));
+    capacity->parts = *parts;
+    return capacity;
+}
+
+void capacity_free(struct capacity *capacity)
+{
+    if (capacity != NULL) {
+        free(capacity->told);
+        free(capacity);
+    }
+}
+
+void capacity_reload(struct capacity *capacity, const struct site_config *config)
+{
+    capacity->parts.config = config;
+}
+
+/* An exclusive job that stands still keeps its hosts without PREEMPT_JOBTYPE. */
+static bool is_kept(const struct capacity_parts *parts, int host)
+{
+    return !parts->config->preempt.has_exclusive &&
+           run_table_has_suspended_exclusive(runs_table(parts->runs), host);
+}
+
+bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
+{
+    return run_table_is_used_exclusively(runs_table(capacity->parts.runs), host) ||
+           is_kept(&capacity->parts, host);
+}
+
+/* The host in the provider's ledger. A new configuration may be looked at before the
+ * provider has heard of its hosts. */
+static const struct ledger_host *book_of(const struct capacity *capacity, int index)
+{
+    const char *name = host_table_name(capacity->parts.hosts, index);
+    const struct ledger_host *book =
+        index < capacity->n_told ? capacity->told[index].book : NULL;
+    return book != NULL && strcmp(provider_host_name(book), name) == 0
+               ? book
+               : provider_host(capacity->parts.provider, name);
+}
+
+/* Only what has changed: there are thousands of hosts, and this comes twice a pass. */
+void capacity_sync_provider(struct capacity *capacity)
+{
+    const struct capacity_parts *parts = &capacity->parts;
+    const struct run_table *runs = runs_table(parts->runs);
+    int n_hosts = host_table_count(parts->hosts);
+    if (capacity->n_told < n_hosts) {
+        capacity->told =
+            mem_grow(capacity->told, (size_t)n_hosts, sizeof(*capacity->told));
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        const char *name = host_table_name(parts->hosts, i);
+        int max = host_table_max(parts->hosts, i), own, still, consumers;
+        run_table_used_slots(runs, i, &own, &consumers);
+        run_table_suspended_slots(runs, i, &still, &consumers);
+        struct told_use *told = &capacity->told[i];
+        bool is_taken = capacity_is_used_exclusively(capacity, i);
+        bool is_known = i < capacity->n_told && told->name == name;
+        if (!is_known || told->max != max || told->own != own) {
+            provider_set_local_used(parts->provider, name, max, own);
+        }
+        if (!is_known || told->still != still) {
+            provider_set_local_yielded(parts->provider, name, still);
+        }
+        if (!is_known || told->is_taken != is_taken) {
+            provider_set_used_exclusively(parts->provider, name, is_taken);
+        }
+        *told = (struct told_use){name,  is_known ? told->book : book_of(capacity, i),
+                                  max,   own,
+                                  still, is_taken};
+    }
+    capacity->n_told = n_hosts;
+}
+
+static void show_own(const struct capacity *capacity, int index, int64_t local_ms,
+                     struct place_host *host)
+{
+    const struct capacity_parts *parts = &capacity->parts;
+    const struct run_table *runs = runs_table(parts->runs);
+    int consumers, own_still, consumers_still;
+    host->name = host_table_name(parts->hosts, index);
+    host->site = host->lease = "";
+    host->dispatched_ms = accept_times_get(parts->accepts, host->name);
+    run_table_used_slots(runs, index, &host->used, &consumers);
+    const struct ledger_host *book = book_of(capacity, index);
+    host->max =
+        provider_host_local_max(book, host_table_max(parts->hosts, index), host->used);
+    if (host_table_leaving_max(parts->hosts, index) > 0) {
+        host->n_resume_slots = provider_host_local_max(
+            book, host_table_leaving_max(parts->hosts, index), host->used);
+    }
+    host->is_unreported = !host_table_is_ready(parts->hosts, index);
+    host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
+                    !host_admin_is_closed(parts->closed, host->name) &&
+                    !host_table_is_window_closed(parts->hosts, index, local_ms);
+    host->is_idle = host->used + consumers == 0 && provider_host_lent(book) == 0;
+    host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
+    run_table_suspended_slots(runs, index, &own_still, &consumers_still);
+    host->is_held = is_kept(parts, index);
+    host->has_foreign_jobs = consumers + consumers_still > 0;
+    host->is_shared = host->has_foreign_jobs ||
+                      (own_still > 0 && !parts->config->preempt.has_exclusive);
+}
+
+static void show_borrowed(const struct capacity_parts *parts, int index,
+                          struct arena *arena, struct place_host *host)
+{
+    struct consumer_host borrowed;
+    consumer_host_at(parts->consumer, index, &borrowed);
+    host->name = arena_str(arena, borrowed.name);
+    host->site = arena_str(arena, borrowed.site);
+    host->lease = arena_str(arena, borrowed.lease);
+    host->dispatched_ms = accept_times_get(parts->accepts, host->name);
+    host->max = borrowed.n_held;
+    host->n_lease_slots = borrowed.n_slots;
+    host->is_lease_unmade = !borrowed.is_made && !borrowed.is_exclusive;
+    host->used = borrowed.n_used;
+    host->is_unreported = borrowed.is_unheard;
+    host->is_open =
+        borrowed.is_open && !host_admin_is_closed(parts->closed, borrowed.name);
+    host->is_batch_only = !borrowed.takes_interactive;
+    host->queues = borrowed.queues; /* contracts do not change within a pass */
+    host->n_queues = borrowed.n_queues;
+}
+
+struct place_host *capacity_hosts(const struct capacity *capacity, struct arena *arena,
+                                  int64_t local_ms, int *n_hosts)
+{
+    const struct capacity_parts *parts = &capacity->parts;
+    int n_own = host_table_count(parts->hosts);
+    *n_hosts = n_own + consumer_count_hosts(parts->consumer);
+    struct place_host *hosts = arena_alloc(arena, (size_t)*n_hosts, sizeof(*hosts));
+    for (int i = 0; i < n_own; i++) {
+        show_own(capacity, i, local_ms, &hosts[i]);
+    }
+    for (int i = n_own; i < *n_hosts; i++) {
+        show_borrowed(parts, i - n_own, arena, &hosts[i]);
+    }
+    return hosts;
+}
+
+int capacity_find_host(const struct host_table *own, const struct place_host *hosts,
+                       int n_hosts, const char *lease, const char *name)
+{
+    if (lease[0] == '\0') {
+        return host_table_find(own, name);
+    }
+    for (int i = host_table_count(own); i < n_hosts; i++) {
+        if (strcmp(hosts[i].name, name) == 0 && strcmp(hosts[i].lease, lease) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass.h: one scheduling pass. It is built from the ledgers of the site as they are at
+ * one moment, yields one plan, and is thrown away: the ledgers know of no pass.
+ *
+ * Ownership: all of a pass lives in its arena; the parts are borrowed. Units:
+ * milliseconds. Layer: site. */
+#ifndef SUBLET_SITE_PASS_PASS_H
+#define SUBLET_SITE_PASS_PASS_H
+
+#include "site/ledger/fairshare_ledger.h"
+#include "site/load/load_suspend.h"
+#include "site/pass/capacity.h"
+#include "site/pass/class_snapshot.h"
+#include "site/pass/pass_terms.h"
+#include "site/pass/preempt_claims.h"
+#include "site/pass/reservation_table.h"
+#include "site/pass/resize_requests.h"
+
+/* What a pass is built from. */
+struct pass_parts {
+    const struct site_config *config;
+    struct job_table *jobs;
+    const struct queue_table *queues;
+    const struct limits *limits;
+    const struct fairshare_ledger *shares;
+    const struct capacity *capacity;
+    const struct rusage_sources *reserves;
+    struct resreq_match *needs;          /* compiled requirements */
+    struct host_list_cache *asked_lists; /* host lists that were read */
+    struct class_snapshot *shown;        /* lines as the last pass saw them */
+    struct resize_requests *resizes;
+    struct preempt_claims *preempts;
+    struct load_suspend *overloads;
+    struct reservation_table *slot_reserves;
+};
+
+struct pass {
+    struct arena *arena;
+    int64_t now_ms;
+    struct rusage_pass *reserves; /* what is left of resources */
+    struct pass_terms terms;
+    struct place_snapshot snapshot;
+    struct place_plan plan;
+};
+
+/* Builds the pass and makes its plan, which starts at most `max_starts` jobs. Jobs
+ * whose preempted slots have become free are started on the way; all else is left to
+ * the plan. */
+void pass_make(struct pass *pass, const struct pass_parts *parts, struct arena *arena,
+               int max_starts, int64_t now_ms, int64_t utc_offset_ms,
+               struct effects *effects);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass_terms.h: where a pass looks up what a job asks for: the state of its queue, its
+ * requirements, the hosts that it names, the resources that it reserves. Layer: site.
+ */
+#ifndef SUBLET_SITE_PASS_PASS_TERMS_H
+#define SUBLET_SITE_PASS_PASS_TERMS_H
+
+#include "site/job/queue_table.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/pass/host_list_cache.h"
+#include "site/pass/resreq_match.h"
+
+struct pass_terms {
+    const struct queue_table *queues;
+    struct resreq_match *needs; /* of this pass: resreq_match_begin_pass */
+    struct host_list_cache *asked_lists;
+    struct rusage_pass *reserves;
+    int64_t local_ms; /* as in sched/queue/window.h */
+};
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* span_match.c: see span_match.h. */
+#include "site/pass/span_match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)PLACE_SPAN_SAME_MAX >= (int)RESREQ_SAME_MAX,
+               "a way for each resource");
+
+/* ---------------------------------------------------------------- kinds */
+
+/* One resource of a host: numbers by their bits, texts by the table's number. */
+struct value_at {
+    int host;
+    int kind; /* by the resources before */
+    double number;
+    int64_t word;
+};
+
+/* False: the host does not have it. */
+static bool read_value(const struct span_match_hosts *hosts, int host, int id,
+                       struct value_at *value)
+{
+    int row = hosts->rows[host];
+    if (row < 0) {
+        return false;
+    }
+    const struct resource *resource =
+        resources_at(resource_table_resources(hosts->table), id);
+    bool has_it = resource_table_has(hosts->table, row, id);
+    value->number = 0;
+    value->word = 0;
+    switch (resource->type) {
+    case RESOURCE_BOOLEAN:
+        value->word = has_it && resource_table_flag(hosts->table, row, id);
+        return true;
+    case RESOURCE_NUMERIC:
+        value->number = has_it ? resource_table_number(hosts->table, row, id) : 0;
+        return has_it;
+    case RESOURCE_STRING:
+        value->word = has_it ? resource_table_column(hosts->table, id).texts[row] : 0;
+        return has_it;
+    }
+    return false;
+}
+
+static int compare_values(const struct value_at *a, const struct value_at *b)
+{
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return a->word < b->word ? -1 : a->word > b->word;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct value_at *a = left, *b = right;
+    int by_value = compare_values(a, b);
+    return by_value != 0 ? by_value : a->host - b->host;
+}
+
+/* Hosts of one kind that differ in the resource become several. */
+static void split(const struct span_match_hosts *hosts, int id, int *kinds,
+                  int *n_kinds)
+{
+    struct value_at *values = mem_alloc((size_t)hosts->n_hosts + 1, sizeof(*values));
+    int n_values = 0;
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        if (kinds[i] < 0) {
+            continue;
+        }
+        if (read_value(hosts, i, id, &values[n_values])) {
+            values[n_values].host = i;
+            values[n_values++].kind = kinds[i];
+        } else {
+            kinds[i] = -1;
+        }
+    }
+    qsort(values, (size_t)n_values, sizeof(*values), compare);
+    *n_kinds = 0;
+    for (int i = 0; i < n_values; i++) {
+        *n_kinds += i == 0 || compare_values(&values[i - 1], &values[i]) != 0;
+        kinds[values[i].host] = *n_kinds - 1;
+    }
+    free(values);
+}
+
+/* By host: 0, it meets the selection; -1. */
+static int *begin_kinds(struct arena *arena, const struct span_match_hosts *hosts)
+{
+    int *kinds = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*kinds));
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        kinds[i] = hosts->matches[i] ? 0 : -1;
+    }
+    return kinds;
+}
+
+/* All hosts that have one of the resources have all of them. */
+static bool have_all(const struct resreq_span *shape,
+                     const struct span_match_hosts *hosts)
+{
+    struct value_at value;
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        int n_had = 0;
+        for (int k = 0; k < shape->n_same && hosts->matches[i]; k++) {
+            n_had += read_value(hosts, i, shape->same[k], &value);
+        }
+        if (n_had > 0 && n_had < shape->n_same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void find_kinds(struct arena *arena, const struct resreq_span *shape,
+                       const struct span_match_hosts *hosts, struct place_span *shown)
+{
+    bool is_one = have_all(shape, hosts);
+    int *kinds = NULL;
+    for (int i = 0; i < shape->n_same; i++) {
+        if (i == 0 || !is_one) {
+            kinds = begin_kinds(arena, hosts);
+            shown->same[shown->n_same++] = kinds;
+        }
+        split(hosts, shape->same[i], kinds, &shown->n_same_groups[shown->n_same - 1]);
+    }
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+static int tile_on(const struct resreq_span *shape,
+                   const struct span_match_hosts *hosts, int host, int id)
+{
+    int row = hosts->rows[host];
+    for (int i = 0; i < shape->n_ptiles && row >= 0; i++) {
+        if (strcmp(shape->ptiles[i].name, resource_table_text(hosts->table, row, id)) ==
+            0) {
+            return shape->ptiles[i].n_slots;
+        }
+    }
+    return hosts->hosts[host].max > 0 ? hosts->hosts[host].max : 0;
+}
+
+static const int *find_tiles(struct arena *arena, const struct resreq_span *shape,
+                             const struct span_match_hosts *hosts)
+{
+    int id = RESOURCE_TYPE;
+    for (int i = 0; i < shape->n_same; i++) {
+        id = shape->same[i] == RESOURCE_MODEL ? RESOURCE_MODEL : id;
+    }
+    int *tiles = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*tiles));
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        tiles[i] = tile_on(shape, hosts, i, id);
+    }
+    return tiles;
+}
+
+const struct place_span *span_match_make(struct arena *arena,
+                                         const struct resreq_span *shape,
+                                         const struct span_match_hosts *hosts)
+{
+    static const enum place_span_kind spans[] = {
+        [RESREQ_SPAN_NONE] = PLACE_SPAN_NONE,
+        [RESREQ_SPAN_ANY] = PLACE_SPAN_NONE,
+        [RESREQ_SPAN_HOST] = PLACE_SPAN_HOST,
+        [RESREQ_SPAN_PTILE] = PLACE_SPAN_PTILE,
+        [RESREQ_SPAN_PTILE_ALL] = PLACE_SPAN_PTILE,
+        [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
+        [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
+    };
+    if (spans[shape->kind] == PLACE_SPAN_NONE && shape->n_same == 0) {
+        return NULL;
+    }
+    struct place_span *shown = arena_alloc(arena, 1, sizeof(*shown));
+    shown->kind = spans[shape->kind];
+    shown->n_slots = shape->n_slots;
+    if (shape->kind == RESREQ_SPAN_PTILE_ALL) {
+        shown->ptiles = find_tiles(arena, shape, hosts);
+    }
+    find_kinds(arena, shape, hosts, shown);
+    return shown;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* span_match.h: what span and same of a requirement make of the hosts of a pass.
+ *
+ * Hosts are alike where they have the same value of each resource of `same`, if all
+ * that have any of them have all; else where they have the same value of one of them,
+ * tried as they stand. A Boolean that a host does not have is false; a host that does
+ * not have one of another type is like no other. ptile='!' is as many slots as the site
+ * may use on the host now, but for the types, or models, that it gives a number.
+ *
+ * Ownership: the arena's. Source: lsf.md 5.5, 5.6; docs/adr/0035. Layer: site. */
+#ifndef SUBLET_SITE_PASS_SPAN_MATCH_H
+#define SUBLET_SITE_PASS_SPAN_MATCH_H
+
+#include "sched/place/place.h"
+#include "sched/resreq/resreq.h"
+
+struct span_match_hosts {
+    const struct place_host *hosts;
+    int n_hosts;
+    const struct resource_table *table;
+    const int *rows;        /* by host; below 0: nothing is known of it */
+    const uint8_t *matches; /* by host: it meets the selection */
+};
+
+/* NULL: slots may lie anywhere. */
+const struct place_span *span_match_make(struct arena *arena,
+                                         const struct resreq_span *shape,
+                                         const struct span_match_hosts *hosts);
+
+#endif
