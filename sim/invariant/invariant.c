@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant.c: contracts, at the broker and in the books of their providers; and
- * whether a federation has settled. */
+/* invariant.c: contracts, at the broker and in the ledgers of their providers, and
+ * settling. */
 #include "sim/invariant/invariant.h"
 
 #include <inttypes.h>
@@ -17,8 +17,8 @@
 #include "sim/invariant/invariant_rusage.h"
 #include "sim/invariant/invariant_span.h"
 
-/* A machine's memory of its jobs is compared with the journal once in so many steps,
- * and so many more a job: what that costs stays below the cost of the steps. */
+/* The interval, in steps, at which a machine's jobs are compared with the journal. It
+ * grows with the number of jobs, so that the cost stays below that of the steps. */
 enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 32 };
 
 struct invariants *invariants_new(void)
@@ -77,8 +77,8 @@ void invariants_told(struct invariants *invariants, const char *lease, uint64_t 
 {
     struct seen_lease *seen = see_lease(invariants, lease);
 
-    if (epoch > seen->told) {
-        seen->told = epoch;
+    if (epoch > seen->sent) {
+        seen->sent = epoch;
     }
 }
 
@@ -87,13 +87,13 @@ void invariants_restored(struct invariants *invariants)
     struct seen_lease *seen, *next;
 
     HASH_ITER (hh, invariants->leases, seen, next)
-        seen->told = 0;
+        seen->sent = 0;
 }
 
 /* ---- books of a provider
  * ------------------------------------------------------------ */
 
-/* 2 and 6: the split of one book, and who uses what of it. */
+/* 2 and 6: the split of one lease, and its use. */
 static bool check_split(const struct invariants *invariants, const char *site,
                         const struct msg_state *state, struct invariants_text *text)
 {
@@ -133,7 +133,7 @@ static uint64_t digest_add(uint64_t digest, const void *bytes, size_t size)
     return digest;
 }
 
-/* What an epoch may have only one of: its hosts and their split. */
+/* The content of an epoch: its hosts and their split. */
 static uint64_t digest_of(const struct msg_state *state)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
@@ -243,10 +243,10 @@ static bool check_lease(struct invariants *invariants,
     if (!broker_find_lease(view->broker, id, &lease)) {
         return true;
     }
-    if (lease.epoch < seen->told) {
+    if (lease.epoch < seen->sent) {
         return invariant_state_fail(
             text, "%s: the broker told epoch %" PRIu64 " and is at %" PRIu64, id,
-            seen->told, lease.epoch);
+            seen->sent, lease.epoch);
     }
     if (lease.epoch > seen->epoch && is_up(view, lease.provider)) {
         return invariant_state_fail(
@@ -262,10 +262,10 @@ static bool check_lease(struct invariants *invariants,
     return true;
 }
 
-/* 4 and 7, and that the broker mints nothing (what a provider committed just before it
- * crashed is seen when it is back). Of more leases than any test has, some after each
- * step and all in turn: what is wrong there stays wrong. */
-/* 11: the cycles since the last look. */
+/* 4 and 7, and that the broker creates no slots. (The last commits of a crashed
+ * provider are checked when it is up again.) With many leases, each step checks only
+ * some of them, in rotation. */
+/* 11: the cycles since the last check. */
 static bool check_pools(struct invariants *invariants, const struct broker *broker,
                         int64_t now_ms, struct invariants_text *text)
 {
@@ -332,7 +332,7 @@ static bool settle_lease(const struct invariants_view *view,
         return invariant_state_fail(text, "%s is still inactive", lease->id);
     }
     if (lease->epoch == 0 && lease->state == LEASE_ENDED) {
-        return true; /* its provider never had it */
+        return true; /* the provider has never had it */
     }
     if (lease->is_drained && lease->state != LEASE_ENDED) {
         return invariant_state_fail(text, "%s is still draining", lease->id);

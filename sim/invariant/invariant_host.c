@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_host.c: what truly runs on each host, as the executors tell it. */
+/* invariant_host.c: what really runs on each host, reported by the executors. */
 #include "sim/invariant/invariant_host.h"
 
 #include <stdio.h>

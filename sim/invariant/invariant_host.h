@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_host.h: what runs on each host, as counted at the executors (1).
+/* invariant_host.h: what runs on each host, counted at the executors (invariant 1).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_HOST_H
@@ -7,7 +7,7 @@
 
 #include "sim/invariant/invariant_state.h"
 
-/* Slots in use by runs of that lease on that host; lease "": by all runs. */
+/* Slots that runs of that lease use on that host; lease "": all runs. */
 int invariant_host_count_used(const struct invariants *invariants, const char *site,
                               const char *host, const char *lease);
 /* Runs that use slots of that host. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_job.c: the life of each job, as its site's journal has it. */
+/* invariant_job.c: see invariant_job.h. */
 #include "sim/invariant/invariant_job.h"
 
 #include <inttypes.h>
@@ -84,7 +84,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     return true;
 }
 
-/* The whole submission leaves the journal. */
+/* Handles the deletion of a whole submission. */
 static bool forget_submission(struct invariants *invariants, const char *site,
                               struct seen_submission *submission,
                               struct invariants_text *text)
@@ -160,7 +160,7 @@ static bool see_state(struct invariants *invariants, const char *site,
     return true;
 }
 
-/* What its run has to have: its limit, or the least gap of its queue. */
+/* The run time that a job needs: its run limit, or the minimum of its queue. */
 static int64_t least_of(const struct site_config *config, const char *queue,
                         int64_t limit_ms)
 {
@@ -175,8 +175,7 @@ static int64_t least_of(const struct site_config *config, const char *queue,
     return limit_ms;
 }
 
-/* It has an attempt that it had not before: how its slots lie, and if another reserves
- * them. */
+/* Checks a new attempt: its span, and reservations of its slots by other jobs. */
 static bool judge_start(struct invariants *invariants, const struct site_config *config,
                         const struct row_job_state *row, int64_t now_ms,
                         struct invariants_text *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_job.h: the life of each job, as in the journal of its site (5, 12).
+/* invariant_job.h: the life of each job in the journal of its site (invariants 5, 12).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_JOB_H

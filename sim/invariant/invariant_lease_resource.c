@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_lease_resource.c: what leases have besides slots (8): added up over a
- * site's books when any of them has changed, and compared with what the configuration
- * exports, its places and its hosts have. What is too much may be left over from
- * before, but does not grow. */
+/* invariant_lease_resource.c: shared resources and memory of leases (8): summed over a
+ * site's ledger when it has changed, and compared with the configured exports and with
+ * what ResourceMap and the hosts have. An excess may remain from earlier, but must not
+ * grow. */
 #include "sim/invariant/invariant_lease_resource.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "provider/export/export_shared.h"
 #include "provider/provider.h"
 
-enum { EXPORTED = 0 }; /* as a pool: all of a resource's together */
+enum { EXPORTED = 0 }; /* as the number of a pool: the sum of all pools of a resource */
 
 static void format_key(char *key, const char *site, const char *of, const char *what)
 {
@@ -31,13 +31,13 @@ static struct seen_lease_resource *see_grant(struct invariants *invariants,
     return grant;
 }
 
-/* `has` -1: nobody knows. */
+/* `has` -1: unknown. */
 static bool check_sum(struct invariants *invariants, const struct seen_site *of,
                       const char *key, int64_t sum, int64_t has,
                       struct invariants_text *text)
 {
     if (sum == 0) {
-        return true; /* most hosts have nothing but slots */
+        return true; /* most hosts export only slots */
     }
     struct seen_lease_resource *grant = see_grant(invariants, key);
     bool was_there = grant->check + 1 >= of->n_checks;
@@ -65,7 +65,7 @@ static int64_t count_exported(const struct site_config *config, const char *reso
     return n;
 }
 
-/* What its place has; -1: it is measured, or not there any more. */
+/* The amount in ResourceMap; -1: it is measured, or no longer configured. */
 static int64_t count_placed(const struct site_config *config, const char *resource,
                             int pool)
 {
@@ -81,7 +81,7 @@ static int64_t count_placed(const struct site_config *config, const char *resour
     return -1;
 }
 
-/* Of the whole resource where the pool is EXPORTED. */
+/* Checks a pool, or the whole resource if the pool is EXPORTED. */
 static bool check_pool(struct invariants *invariants, const struct seen_site *of,
                        const struct invariants_site *site,
                        const struct provider_pool *pools, int n_pools,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_lease_resource.h: shared resources and memory that leases have (8).
+/* invariant_lease_resource.h: shared resources and memory of leases (invariant 8).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_LEASE_RESOURCE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_load.c: what load demands (10), judged once more by what hosts told: on a
- * host beyond loadStop something is done in time, and never too much at a time. */
+/* invariant_load.c: suspension because of load (10), checked against the reports of
+ * hosts. On a host beyond loadStop a job is suspended in time, and never too many at
+ * once. */
 #include "sim/invariant/invariant_load.h"
 
 #include <inttypes.h>
@@ -11,8 +12,8 @@
 #include "site/parts.h"
 
 enum {
-    LEAST_MS = 15000, /* between two changes for load on a host, whatever is said */
-    LATE_MS = LOAD_SUSPEND_LOOK_MS + 5000, /* past its turn; delays of messages */
+    LEAST_MS = 15000, /* minimum between two changes because of load on a host */
+    LATE_MS = LOAD_SUSPEND_LOOK_MS + 5000, /* tolerance for message delays */
 };
 
 static struct seen_load *see_load(struct invariants *invariants, const char *site,
@@ -35,13 +36,14 @@ static struct seen_load *see_load(struct invariants *invariants, const char *sit
 /* ---- one at a time
  * ------------------------------------------------------------------------ */
 
-/* It was to run and stands still for load alone, or the other way round. */
+/* True if load alone suspends or resumes the job. */
 static bool is_change(int before, int after)
 {
     return (before == 0 && after == HALT_LOAD) || (before == HALT_LOAD && after == 0);
 }
 
-/* Load has let it go, and slots are missing; once it goes on its hosts' turn begins. */
+/* Records that load no longer suspends the job but slots are missing. The interval of
+ * its hosts begins when it resumes. */
 static void see_waiting(struct invariants *invariants, const char *site,
                         const struct row_job_state *row, struct seen_job *job)
 {
@@ -80,8 +82,8 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
         }
         load->acted_ms = invariants->now_ms;
     }
-    /* It may stand still for a host whose turn it is, and goes on in the turn of all.
-     */
+    /* One host of the job causes the suspension; all its hosts must allow the
+     * resumption. */
     int n_most = before == 0 ? row->n_hosts - 1 : 0;
     return n_early <= n_most ||
            invariant_state_fail(text, "load changed two jobs on %s of %s within %d ms",
@@ -120,7 +122,7 @@ static bool is_on(const struct job *job, const char *host)
     return false;
 }
 
-/* Somebody there is to stand still and does not. */
+/* True if a job on the host should be suspended and none is. */
 static bool is_owed(const struct site *site, int host)
 {
     const char *name = host_table_name(site->hosts, host);
@@ -144,8 +146,8 @@ static bool is_owed(const struct site *site, int host)
     return is_found && facts_is_told(site->facts, host);
 }
 
-/* A site that was started anew has forgotten when, of borrowed hosts too. */
-static void forget_turns(struct invariants *invariants, const char *site)
+/* A restarted site has lost the times of the last changes, also of borrowed hosts. */
+static void forget_intervals(struct invariants *invariants, const char *site)
 {
     size_t length = strlen(site);
     struct seen_load *load, *next;
@@ -164,7 +166,7 @@ bool invariant_load_check(struct invariants *invariants,
     const struct site *site = of->site;
 
     if (is_restarted) {
-        forget_turns(invariants, of->config->name);
+        forget_intervals(invariants, of->config->name);
     }
     for (int i = 0; site->config->has_thresholds && i < site->config->n_hosts; i++) {
         const char *host = host_table_name(site->hosts, i);

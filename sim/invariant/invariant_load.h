@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_load.h: suspension because of load (10).
+/* invariant_load.h: suspension because of load (invariant 10).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_LOAD_H
@@ -10,7 +10,7 @@
 bool invariant_load_check(struct invariants *invariants,
                           const struct invariants_site *site, bool is_restarted,
                           struct invariants_text *text);
-/* The row of a job has other causes of suspension than before, or the same. */
+/* Records the causes of suspension in the row of a job. */
 bool invariant_load_causes_changed(struct invariants *invariants, const char *site,
                                    const struct row_job_state *row,
                                    struct seen_job *job, struct invariants_text *text);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_pool.c: cycles of pools that run, as hybrid.md 4 bounds them: I1 to I5,
- * I8, I14, I15. tests/prop has them, and those that compare two worlds, for random
- * plans.
+/* invariant_pool.c: the bounds of hybrid.md 4 for cycles of running pools: I1 to I5,
+ * I8, I14, I15. tests/prop checks all of them for random plans.
  *
- * What is rounded to whole hosts, and branches by ownership policy, have quotas of
- * their own kind: of these only what is moved is judged. */
+ * Quotas that are rounded to whole hosts, and branches by ownership policy, follow
+ * other rules: for these only the moves are checked. */
 #include "sim/invariant/invariant_pool.h"
 
 #include <inttypes.h>
@@ -27,7 +26,7 @@ static bool must(const struct look *look, bool holds, const char *what, int node
                                          name_of(look, node), what);
 }
 
-/* Of hosts that go whole it keeps those that it owns as a whole. */
+/* In whole hosts, a node retains only the hosts that it owns entirely. */
 static int64_t floor_of(const struct pool_cycle *cycle, int node)
 {
     const struct plan_node *of = &cycle->plan->nodes[node];
@@ -79,7 +78,7 @@ static bool check_bounds(const struct look *look, int node, bool owns_all)
                 "less than it owns", node);
 }
 
-/* I1, I8: of the nodes below `parent`. */
+/* I1, I8, for the nodes below `parent`. */
 static bool check_siblings(const struct look *look, int parent)
 {
     const struct plan *plan = look->cycle->plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_pool.h: the cycles of a pool (11).
+/* invariant_pool.h: the cycles of a pool (invariant 11).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_POOL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_rusage.c: what the open jobs of a site reserve (9), summed here once more
- * over what is configured, exported and borrowed, as contracts and books have it. */
+/* invariant_rusage.c: resources that unfinished jobs reserve (9), summed independently
+ * over configured, exported and borrowed supplies according to contracts and ledgers.
+ */
 #include "sim/invariant/invariant_rusage.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "site/facts_value.h"
 #include "site/ledger/rusage_ledger.h"
 
-/* One site's jobs while they are summed up. */
+/* The state of summing up one site's jobs. */
 struct summing {
     struct invariants *invariants;
     const struct invariants_site *site;
@@ -72,8 +73,7 @@ static bool is_in(const struct site_config *config, const struct facts_place *pl
     return false;
 }
 
-/* The place of ResourceMap that the host is in; NULL: nobody knows how much there is.
- */
+/* The ResourceMap entry of the host; NULL if the amount is unknown. */
 static struct seen_supply *own_pool(struct summing *summing, const char *resource,
                                     const char *host)
 {
@@ -144,7 +144,8 @@ static struct seen_supply *granted_pool(struct summing *summing, const char *res
     return granted_space(summing, resource, name);
 }
 
-/* Under another contract the same may have been the host's own, or another pool's. */
+/* Under an earlier contract the same instances may have been the host's own or another
+ * pool's. */
 static bool is_in_force(const struct summing *summing, const struct rusage_held *held)
 {
     const struct consumer *consumer = site_consumer(summing->site->site);
@@ -162,7 +163,7 @@ static bool is_in_force(const struct summing *summing, const struct rusage_held 
 
 /* ---- all ------------------------------------------------------------------------ */
 
-/* Of what grows with load anything may be reserved. */
+/* A resource that increases with load may be reserved without bound. */
 static bool is_increasing(const struct site_config *config, const char *resource)
 {
     for (int i = 0; i < config->facts.n_resources; i++) {
@@ -190,7 +191,7 @@ static void add(void *arg, const struct rusage_held *held)
     }
 }
 
-/* More than there is only where there is less than before. */
+/* More than the supply is allowed only if the supply became smaller. */
 static bool judge(struct seen_supply *pool, int n_configs, struct invariants_text *text)
 {
     if (!pool->is_summed) {

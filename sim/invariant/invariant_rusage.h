@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_rusage.h: resources that the open jobs of a site reserve (9).
+/* invariant_rusage.h: resources that the unfinished jobs of a site reserve (invariant
+ * 9).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_RUSAGE_H

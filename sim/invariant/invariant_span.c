@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_span.c: the slots of a job lie on its hosts as its own span says. */
+/* invariant_span.c: see invariant_span.h. */
 #include "sim/invariant/invariant_span.h"
 
 #include <string.h>
 
 #include "sched/resreq/resreq.h"
 
-/* What its site knows of resources does not matter to a span. */
+/* A span does not depend on the site's resources. */
 void invariant_span_read(const struct job_spec *spec, struct seen_submission *seen)
 {
     struct arena arena;
@@ -30,7 +30,7 @@ void invariant_span_read(const struct job_spec *spec, struct seen_submission *se
         .language = {.resources = resources, .is_open = true, .has_local = true},
         .reading = RESREQ_READ_ALL};
     if (!resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) &&
-        !resreq.next) { /* of alternatives nobody knows which it has */
+        !resreq.next) { /* it is unknown which of several alternatives a job uses */
         seen->span = resreq.span.kind;
         seen->n_span = resreq.span.n_slots;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_state.h: what the invariants have seen so far, for the files of this
+/* invariant_state.h: the recorded state of the invariants, for the files of this
  * folder.
  *
  * Layer: sim. */
@@ -25,7 +25,7 @@ struct seen_lease {
     char id[LEASE_ID_SIZE];
     uint64_t epoch;   /* the provider's latest */
     uint64_t content; /* its digest */
-    uint64_t told;    /* the highest that the broker told a consumer */
+    uint64_t sent;    /* the highest that the broker sent to a consumer */
     UT_hash_handle hh;
 };
 
@@ -41,14 +41,14 @@ struct seen_submission {
     UT_hash_handle hh;
 };
 
-/* A job or an element that has a state on record. */
+/* A job or an element with a state in the journal. */
 struct seen_job {
-    char key[INVARIANTS_JOB_KEY_SIZE];  /* site, id as people write it */
-    struct seen_submission *submission; /* NULL: forgotten, after its end */
+    char key[INVARIANTS_JOB_KEY_SIZE];  /* site, id such as "12[3]" */
+    struct seen_submission *submission; /* NULL: deleted after its end */
     int begun, may_begin;               /* times */
-    int causes;                         /* for which it stands still */
-    bool is_let_go;   /* for load it no longer would; it waits for slots */
-    uint64_t attempt; /* the latest on record */
+    int causes;                         /* of its suspension */
+    bool is_let_go;   /* load no longer suspends it, but it waits for slots */
+    uint64_t attempt; /* the latest in the journal */
     bool is_ended;
     enum job_state end_state;
     UT_hash_handle hh;
@@ -58,46 +58,49 @@ struct seen_job {
 struct seen_use {
     char key[INVARIANTS_USE_KEY_SIZE];
     int used;
-    int size, limit; /* of a host: its slots, and what may be in use there now */
+    int size, limit; /* of a host: its slots, and the number that may be in use */
     int n_runs, n_exclusive; /* of a host */
     UT_hash_handle hh;
 };
 
-/* What leases have of a shared resource, or of a host's memory. */
+/* The sum over leases of a shared resource, or of a host's memory. */
 struct seen_lease_resource {
     char key[INVARIANTS_USE_KEY_SIZE];
     int64_t sum;
-    uint64_t check; /* of the site's, when it was added up */
+    uint64_t check; /* number of the site's check at the time of the sum */
     UT_hash_handle hh;
 };
 
-/* What the open jobs of a site reserve of one pool, in thousandths. */
+/* The amount of one supply that the unfinished jobs of a site reserve, in thousandths.
+ */
 struct seen_supply {
-    char key[INVARIANTS_POOL_KEY_SIZE]; /* site, resource, whose, its number there */
+    char key[INVARIANTS_POOL_KEY_SIZE]; /* site, resource, owner, number */
     int64_t total, reserved;
-    int64_t limit; /* what may be reserved: all there is, or what was when it shrank */
-    int n_configs; /* then: another may have other places */
-    bool is_summed, is_other; /* in this look: seen yet; with another total */
-    bool is_begun; /* and by who began under what is in force; own jobs always */
+    int64_t limit; /* upper bound: the supply, or the amount reserved when the supply
+                      shrank */
+    int n_configs; /* number of configurations at that time */
+    bool is_summed, is_other; /* in this check: already summed; with a changed total */
+    bool is_begun; /* reserved by jobs of the present contract; own jobs always */
     UT_hash_handle hh;
 };
 
-/* A host, and what load did there last. */
+/* A host, and the last changes because of load there. */
 struct seen_load {
     char key[INVARIANTS_USE_KEY_SIZE];
-    int64_t acted_ms; /* on a job of it; -1: never, or its site was down since */
-    int64_t begun_ms; /* one that load had let go found slots; -1: as above */
-    int64_t since_ms; /* somebody there is to stand still; -1: nobody */
+    int64_t
+        acted_ms; /* last change of one of its jobs; -1: none since the site's start */
+    int64_t begun_ms; /* last resumption of a job that waited for slots; -1: as above */
+    int64_t since_ms; /* a job there should be suspended since then; -1: none */
     UT_hash_handle hh;
 };
 
 struct seen_site {
     char name[NAME_SIZE];
-    int n_jobs;             /* jobs and elements on record */
-    uint64_t n_checks;      /* of what leases have besides slots ... */
-    uint64_t n_changes;     /* ... which the provider has counted so far */
-    int n_configs;          /* that it had before this one */
-    int64_t steps_to_check; /* until its machine's jobs are looked at again */
+    int n_jobs;             /* jobs and elements in the journal */
+    uint64_t n_checks;      /* checks of lease resources ... */
+    uint64_t n_changes;     /* ... and changes of the ledger that they have seen */
+    int n_configs;          /* configurations before the present one */
+    int64_t steps_to_check; /* until its machine's jobs are checked again */
     UT_hash_handle hh;
 };
 
@@ -113,15 +116,15 @@ struct invariants {
     int64_t now_ms;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
-    int next_lease;   /* of the broker's, to look at */
-    int64_t pools_ms; /* its pools' cycles up to then were looked at */
+    int next_lease;   /* index of the broker's next lease to check */
+    int64_t pools_ms; /* pool cycles up to this time are checked */
 };
 
-/* Returns false, so that one line reports and fails; the first reason is kept. */
+/* Returns false. Only the first reason is recorded. */
 bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What is known of the site; added at its first mention. */
+/* The state of the site, which the first call adds. */
 struct seen_site *invariant_state_site(struct invariants *invariants, const char *name);
 
 #endif

@@ -34,16 +34,16 @@ struct event_log_job {
     struct job_key key;
     struct event_log_submission *submission;
     enum job_state state;
-    uint64_t begun;    /* the attempt that a start was told of */
-    int n_slots;       /* as it was last told of */
-    bool is_preempted; /* as of the last record: it has given its slots away */
+    uint64_t begun;    /* the attempt whose start was logged */
+    int n_slots;       /* in its last event */
+    bool is_preempted; /* in the last record: its slots are released */
     bool is_killed, is_ended;
     UT_hash_handle hh;
 };
 
 struct event_log_lease {
     char lease[LEASE_ID_SIZE];
-    int provider, consumer; /* sites; -1: none of these */
+    int provider, consumer; /* sites; -1: not a site */
     int n_lent;
     UT_hash_handle hh;
 };
@@ -55,7 +55,7 @@ struct event_log {
     struct event_log_lease *books;
     struct event_log_submission *submissions;
     struct event_log_job *jobs;
-    struct arena scratch; /* of the event that is being told */
+    struct arena scratch; /* of the event in progress */
 };
 
 static void release_jobs(struct event_log *log)
@@ -106,7 +106,7 @@ void event_log_free(struct event_log *log)
     free(log);
 }
 
-/* An event that is to be filled; NULL if nobody listens. */
+/* A new event; NULL if there is no listener. */
 static struct value *begin_event(struct event_log *log, const char *event, int site,
                                  int64_t now_ms)
 {
@@ -171,10 +171,10 @@ static void add_node(struct event_log *log, struct value *event,
     }
 }
 
-/* As `sublet events` shows it. The sites of a lease are the first and the last part of
- * its id. */
-static void tell_history(struct event_log *log, const struct row_history *row,
-                         int64_t now_ms)
+/* Logs a row like `sublet events`. The sites of a lease are the first and the last part
+ * of its id. */
+static void log_history(struct event_log *log, const struct row_history *row,
+                        int64_t now_ms)
 {
     struct arena *arena = &log->scratch;
     bool is_of_lease = row->lease && row->lease[0];
@@ -262,8 +262,9 @@ static struct event_log_lease *see_book(struct event_log *log,
     return book;
 }
 
-/* What the provider has on record is what is lent. */
-static void take_book(struct event_log *log, const struct row_book *row, int64_t now_ms)
+/* The provider's ledger determines the lent slots. */
+static void update_lent(struct event_log *log, const struct row_book *row,
+                        int64_t now_ms)
 {
     struct event_log_lease *book = see_book(log, row);
     int n_lent = 0;
@@ -318,7 +319,7 @@ static struct event_log_job *see_job(struct event_log *log, int site,
 /* ---- events of jobs
  * ------------------------------------------------------------------------- */
 
-/* By the name that the scenario knows it by, and the id that its site does. */
+/* Adds the job's name in the scenario and its id at the site. */
 static void add_job(struct event_log *log, struct value *event, const char *name,
                     uint64_t id, int index)
 {
@@ -344,9 +345,9 @@ static struct value *begin(struct event_log *log, const char *kind,
     return event;
 }
 
-static void tell_hosts(struct event_log *log, const char *kind,
-                       const struct event_log_job *job, const struct row_job_state *row,
-                       int64_t now_ms)
+static void log_hosts(struct event_log *log, const char *kind,
+                      const struct event_log_job *job, const struct row_job_state *row,
+                      int64_t now_ms)
 {
     struct arena *arena = &log->scratch;
     struct value *event = begin(log, kind, job, row, now_ms);
@@ -364,10 +365,9 @@ static void tell_hosts(struct event_log *log, const char *kind,
     emit(log, event);
 }
 
-static void tell_reason(struct event_log *log, const char *kind,
-                        const struct event_log_job *job,
-                        const struct row_job_state *row, const char *reason,
-                        int64_t now_ms)
+static void log_reason(struct event_log *log, const char *kind,
+                       const struct event_log_job *job, const struct row_job_state *row,
+                       const char *reason, int64_t now_ms)
 {
     struct value *event = begin(log, kind, job, row, now_ms);
 
@@ -377,9 +377,10 @@ static void tell_reason(struct event_log *log, const char *kind,
     }
 }
 
-/* Why it stands still, and for whom. */
-static void tell_halt(struct event_log *log, const struct event_log_job *job,
-                      const struct row_job_state *row, const char *kind, int64_t now_ms)
+/* Logs the suspension causes and the preempting job. */
+static void log_suspension(struct event_log *log, const struct event_log_job *job,
+                           const struct row_job_state *row, const char *kind,
+                           int64_t now_ms)
 {
     int causes = row->halt.causes;
     const char *reason = causes & HALT_USER      ? "user"
@@ -403,8 +404,8 @@ static void tell_halt(struct event_log *log, const struct event_log_job *job,
     emit(log, event);
 }
 
-static void tell_end(struct event_log *log, const struct event_log_job *job,
-                     const struct row_job_state *row, int64_t now_ms)
+static void log_end(struct event_log *log, const struct event_log_job *job,
+                    const struct row_job_state *row, int64_t now_ms)
 {
     struct arena *arena = &log->scratch;
     struct value *event = begin(log, "job_end", job, row, now_ms);
@@ -425,8 +426,8 @@ static void tell_end(struct event_log *log, const struct event_log_job *job,
 /* ---- records of jobs
  * -------------------------------------------------------------- */
 
-static void tell_submitted(struct event_log *log, int site, const struct row_job *row,
-                           int index, int64_t now_ms)
+static void log_submitted(struct event_log *log, int site, const struct row_job *row,
+                          int index, int64_t now_ms)
 {
     struct arena *arena = &log->scratch;
     struct value *event = begin_event(log, "job_submit", site, now_ms);
@@ -461,7 +462,7 @@ static void take_submission(struct event_log *log, int site, const struct row_jo
         n_indices = job_id_expand(&arena, &list, &indices);
     }
     for (int i = 0; i < n_indices && log->setting.on_event; i++) {
-        tell_submitted(log, site, row, indices[i], now_ms);
+        log_submitted(log, site, row, indices[i], now_ms);
     }
     arena_release(&arena);
 }
@@ -475,12 +476,12 @@ static void end(struct event_log *log, struct event_log_job *job,
                 const struct row_job_state *row, int64_t now_ms)
 {
     if (row->start_ms && row->attempt && job->begun != row->attempt) {
-        tell_hosts(log, "job_start", job, row, now_ms);
+        log_hosts(log, "job_start", job, row, now_ms);
     }
     if (row->exit.end == RUN_END_LIMIT) {
-        tell_reason(log, "job_kill", job, row, "limit", now_ms);
+        log_reason(log, "job_kill", job, row, "limit", now_ms);
     }
-    tell_end(log, job, row, now_ms);
+    log_end(log, job, row, now_ms);
     job->is_ended = true;
     if (row->start_ms) {
         summary_ended(log->summary, (int)job->key.site, row->state == JOB_DONE,
@@ -494,26 +495,26 @@ static void go_on(struct event_log *log, struct event_log_job *job,
 {
     if (row->state == JOB_RUN && job->begun != row->attempt) {
         job->begun = row->attempt;
-        tell_hosts(log, "job_start", job, row, now_ms);
+        log_hosts(log, "job_start", job, row, now_ms);
     } else if (is_suspended(row->state) && !is_suspended(job->state)) {
         if (row->state != JOB_PSUSP && job->begun != row->attempt) {
             job->begun = row->attempt;
-            tell_hosts(log, "job_start", job, row, now_ms);
+            log_hosts(log, "job_start", job, row, now_ms);
         }
-        tell_halt(log, job, row, "job_suspend", now_ms);
+        log_suspension(log, job, row, "job_suspend", now_ms);
     } else if (is_suspended(job->state) && !is_suspended(row->state)) {
-        tell_hosts(log, "job_resume", job, row, now_ms);
+        log_hosts(log, "job_resume", job, row, now_ms);
     }
     if (job->begun == row->attempt && row->resize.event == RESIZE_NONE) {
         int n_slots = msg_sum_slots(row->hosts, row->n_hosts);
         if (job->n_slots != n_slots && row->resize.number > 0) {
-            tell_hosts(log, "job_resize", job, row, now_ms);
+            log_hosts(log, "job_resize", job, row, now_ms);
         }
         job->n_slots = n_slots;
     }
     if (row->attempt == 0 && job->begun != 0) {
-        tell_reason(log, "job_requeue", job, row, row_requeue_name(row->requeue_cause),
-                    now_ms);
+        log_reason(log, "job_requeue", job, row, row_requeue_name(row->requeue_cause),
+                   now_ms);
         if (row->requeue_cause == REQUEUE_RECALL) {
             summary_recalled(log->summary, (int)job->key.site);
         }
@@ -527,14 +528,14 @@ static void take_job_state(struct event_log *log, int site,
     struct event_log_job *job = see_job(log, site, row);
 
     if (!job || job->is_ended || row->is_gone || row->state == JOB_UNKWN) {
-        return; /* of what nobody knows nothing is told: it goes on, or ends */
+        return; /* an unknown state is not logged */
     }
     if (row->halt.causes & HALT_PREEMPT && row->halt.by && !job->is_preempted) {
         summary_preempted(log->summary, (int)job->key.site);
     }
     if (row->is_killed && !job->is_killed) {
         job->is_killed = true;
-        tell_halt(log, job, row, "job_kill", now_ms);
+        log_suspension(log, job, row, "job_kill", now_ms);
     }
     if (row->state == JOB_DONE || row->state == JOB_EXIT) {
         end(log, job, row, now_ms);
@@ -550,10 +551,10 @@ void event_log_stored(struct event_log *log, int site, const struct row *row,
 {
     switch ((int)row->kind) {
     case ROW_HISTORY:
-        tell_history(log, &row->history, now_ms);
+        log_history(log, &row->history, now_ms);
         break;
     case ROW_BOOK:
-        take_book(log, &row->book, now_ms);
+        update_lent(log, &row->book, now_ms);
         break;
     case ROW_JOB:
         take_submission(log, site, &row->job, now_ms);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_log.h: what happens in a simulated federation, as events and as numbers: what
- * the daemons commit, told as the events of INTERFACES 4, and summed up.
+/* event_log.h: turns the commits of the daemons in a simulated federation into events
+ * (INTERFACES 4) and a summary.
  *
- * A job's event is told when its site's journal has it, a lease's when the broker's
- * history has.
+ * A job's event is logged when its site's journal has it, a lease's when the broker's
+ * history has it.
  *
- * Ownership: what it is told is copied; an event is borrowed for the call.
- * Order: of being committed. Source: INTERFACES 4. Layer: sim. */
+ * Ownership: input is copied; an event is borrowed for the call. Order: by commit.
+ * Source: INTERFACES 4. Layer: sim. */
 #ifndef SUBLET_SIM_PLAY_EVENT_LOG_H
 #define SUBLET_SIM_PLAY_EVENT_LOG_H
 
@@ -26,7 +26,7 @@ struct event_log_options {
 };
 
 struct event_log;
-/* The summary is told what adds up; it outlives the log. */
+/* The summary is updated by the log and must outlive it. */
 struct event_log *event_log_new(const struct event_log_options *setting,
                                 struct summary *summary);
 void event_log_free(struct event_log *log);

@@ -40,7 +40,7 @@ const struct value *expect_value_find(const struct value *root, const char *path
     for (size_t length = strlen(path); root && length > 0; length--) {
         const struct value *found;
 
-        /* the longest key that there is, up to a dot */
+        /* try the longest key first */
         if (path[length] && path[length] != '.') {
             continue;
         }
@@ -58,7 +58,7 @@ const struct value *expect_value_find(const struct value *root, const char *path
 /* ---- comparing
  * ---------------------------------------------------------------------- */
 
-/* -1, 0, 1 as the operator wants them. */
+/* `order` is -1, 0 or 1. */
 static bool is_met(const char *op, int order)
 {
     if (!strcmp(op, "==")) {
@@ -85,7 +85,7 @@ static bool is_number(const char *text, double *number)
 }
 
 /* A number, or a time in seconds: "10m". */
-static bool take_number(const struct expect_wish *wish, double *number)
+static bool parse_number(const struct expect_wish *wish, double *number)
 {
     int64_t ms;
 
@@ -99,7 +99,7 @@ static bool take_number(const struct expect_wish *wish, double *number)
     return true;
 }
 
-/* Two digits and more at `text`; -1: none. */
+/* The number in `count` digits at `text`; -1 if there are none. */
 static int64_t digits(const char *text, int count)
 {
     int64_t number = 0;
@@ -115,7 +115,7 @@ static int64_t digits(const char *text, int count)
 
 /* "2023-01-01T00:10:00.000Z" in seconds since the epoch, which is a midnight of the
  * same calendar. */
-static bool take_instant(const char *text, int64_t epoch_ms, double *seconds)
+static bool parse_instant(const char *text, int64_t epoch_ms, double *seconds)
 {
     char day[32], from[32];
     int64_t ms = epoch_ms;
@@ -123,7 +123,7 @@ static bool take_instant(const char *text, int64_t epoch_ms, double *seconds)
     if (strlen(text) != 24 || text[10] != 'T' || text[23] != 'Z') {
         return false;
     }
-    /* day by day: simulations last months, not ages */
+    /* counts days one by one, since simulations last only months */
     value_format_instant(epoch_ms, from);
     memcpy(day, text, 10);
     while (memcmp(from, day, 10) < 0) {
@@ -142,7 +142,7 @@ static bool holds_number(double found, const struct expect_wish *wish)
 {
     double wanted;
 
-    if (!take_number(wish, &wanted)) {
+    if (!parse_number(wish, &wanted)) {
         return !strcmp(wish->op, "!=");
     }
     /* durations are whole milliseconds, written as seconds */
@@ -155,7 +155,7 @@ static bool holds_text(const char *found, const struct expect_wish *wish)
 {
     double seconds, wanted;
 
-    if (take_number(wish, &wanted) && take_instant(found, wish->epoch_ms, &seconds)) {
+    if (parse_number(wish, &wanted) && parse_instant(found, wish->epoch_ms, &seconds)) {
         return holds_number(seconds, wish);
     }
     if (!wish->is_quoted && !strcmp(wish->text, "null")) {
@@ -236,7 +236,7 @@ const char *expect_value_show(struct arena *arena, const struct value *value,
 {
     double seconds;
 
-    if (value->kind == VALUE_TEXT && take_instant(value->text, epoch_ms, &seconds)) {
+    if (value->kind == VALUE_TEXT && parse_instant(value->text, epoch_ms, &seconds)) {
         return arena_printf(arena, "\"%s\" (%.10g s)", value->text, seconds);
     }
     return show(arena, value);

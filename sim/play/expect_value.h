@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expect_value.h: a value that is shown against one that is expected.
+/* expect_value.h: compares a value with an expected one.
  *
  * Layer: sim (base only). */
 #ifndef SUBLET_SIM_PLAY_EXPECT_VALUE_H
@@ -12,19 +12,18 @@
 struct expect_wish {
     const char *op;   /* == != < <= > >= */
     const char *text; /* as written */
-    bool is_quoted;   /* a text, whatever it looks like */
+    bool is_quoted;   /* a text, even if it looks like a number */
     int64_t epoch_ms; /* instants count from here */
 };
 
-/* The member at a path. A key that itself has dots may be the whole rest of the path;
- * in an array the member with that index, or whose first member is that text
- * ("hosts.n1.slots"). NULL: there is none. */
+/* The member at a path, or NULL. A key with dots may be the whole rest of the path. In
+ * an array, a key is an index or the text of the first member ("hosts.n1.slots"). */
 const struct value *expect_value_find(const struct value *root, const char *path);
 
-/* Null equals null only. Where the two are of different kinds, only != holds. */
+/* Null equals only null. Between different kinds only != holds. */
 bool expect_value_holds(const struct value *found, const struct expect_wish *wish);
 
-/* As JSON; an instant also as the time since the start. */
+/* The value as JSON; an instant also as the time since the start. */
 const char *expect_value_show(struct arena *arena, const struct value *value,
                               int64_t epoch_ms);
 

@@ -11,7 +11,7 @@
 #include "sim/play/play_expect.h"
 
 enum {
-    SETTLE_STEP_MS = 20037, /* on no grid of a reclaim delay */
+    SETTLE_STEP_MS = 20037, /* not a multiple of any reclaim delay */
     DEFAULT_DELAY_MS = 600000,
     PROGRESS_EVERY = 256, /* instants */
 };
@@ -136,7 +136,7 @@ static int64_t longer(int64_t longest_ms, const struct site_config *config)
                                                   : longest_ms;
 }
 
-/* Twice the longest reclaim delay that ever is, or freeze time-out. */
+/* Twice the longest reclaim delay or freeze time-out in the scenario. */
 static int64_t patience_of(const struct play *play)
 {
     int64_t longest_ms = DEFAULT_DELAY_MS;
@@ -217,7 +217,7 @@ static void put_off(struct play *play, const struct play_action *action)
     play->late[play->n_late++] = late;
 }
 
-/* Who waited for a site that is back now, in the order of their asking. */
+/* Repeats the delayed statements, in order, whose site is up again. */
 static void do_late(struct play *play, int64_t now_ms)
 {
     int n_late = play->n_late, kept = 0;
@@ -345,7 +345,7 @@ bool play_settle(struct play *play, int64_t limit_ms, char *text, int size)
     int64_t now_ms = world_now_ms(play->world), end_ms = now_ms + limit_ms;
 
     world_fault_set_random(play->world, &none);
-    world_host_mend_commands(play->world); /* else a job may be held again and again */
+    world_host_mend_commands(play->world); /* otherwise a job may fail forever */
     do {
         now_ms += SETTLE_STEP_MS;
         if (!world_run(play->world, now_ms)) {

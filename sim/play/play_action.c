@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_action_run.c: what a statement does: a message of a user or an administrator, or
- * a fault. */
+/* play_action.c: a statement is a message of a user or an administrator, or a fault. */
 #include "sim/play/play_action.h"
 
 #include <inttypes.h>
@@ -9,11 +8,11 @@
 
 #include "sim/play/play_config.h"
 
-/* Whose answer it is. */
+/* A request that waits for its answer. */
 struct asking {
     struct play *play;
     const struct statement *statement;
-    uint64_t job; /* that it tells; 0: none */
+    uint64_t job; /* in the answer; 0: none */
 };
 
 static void take_answer(void *arg, const struct msg_reply *reply)
@@ -66,7 +65,7 @@ static const char *name_of(const struct statement_submit *submit, struct arena *
                : arena_printf(arena, "%s[1-%d]", submit->name, submit->count);
 }
 
-/* As a simulated host reads it. */
+/* The notification command, in the syntax of executor.c. */
 static const char *notification(const struct statement_submit *submit,
                                 struct arena *arena)
 {
@@ -116,7 +115,7 @@ static bool submit(struct play *play, const struct play_action *action,
     return true;
 }
 
-/* "hpc2n:12" of hpc2n.swf, by the trace's own number. */
+/* "hpc2n:12" of hpc2n.swf, with the number in the trace. */
 static const char *trace_name(struct arena *arena, const struct statement *at,
                               const struct swf_job *job)
 {
@@ -127,7 +126,7 @@ static const char *trace_name(struct arena *arena, const struct statement *at,
                         job->number);
 }
 
-/* The statement's; else the trace's ("q1") where the site has one of that name; else
+/* The queue of the statement; else that of the trace ("q1") if the site has it; else
  * the site's default. */
 static const char *traced_queue(const struct play *play, const struct statement *at,
                                 const struct swf_job *job)
@@ -193,7 +192,7 @@ static bool move(struct play *play, const struct play_action *action,
     return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
-/* "2@n1", "n1": all that the job has there. */
+/* "2@n1", or "n1" for all slots of the job there. */
 static const struct host_slots *read_slots(const struct conf_words *words,
                                            struct arena *arena)
 {
@@ -286,7 +285,7 @@ static bool drain(struct play *play, const struct play_action *action)
                             &asking);
 }
 
-/* The host tells what it is and how loaded it is, all of it. */
+/* Sets all values that the host reports. */
 static void load(struct play *play, const struct statement *at)
 {
     if (!world_host_set_load(play->world, at->site, at->name, at->values,
@@ -299,7 +298,7 @@ static void load(struct play *play, const struct statement *at)
 /* ---- faults
  * ------------------------------------------------------------------------- */
 
-/* What goes wrong at random from now on. */
+/* Sets the random faults from now on. */
 static void set_faults(struct play *play, const struct statement *at)
 {
     struct world_options *faults = &play->faults;
@@ -330,8 +329,7 @@ static void set_faults(struct play *play, const struct statement *at)
     world_fault_set_random(play->world, faults);
 }
 
-static void tell_fault(struct play *play, const struct statement *at,
-                       const char *target)
+static void log_fault(struct play *play, const struct statement *at, const char *target)
 {
     char kind[16];
 
@@ -347,21 +345,21 @@ static void break_something(struct play *play, const struct statement *at)
 
     switch ((int)at->kind) {
     case STATEMENT_PARTITION:
-        tell_fault(play, at, target);
+        log_fault(play, at, target);
         world_fault_partition(play->world, at->site, at->ms);
         break;
     case STATEMENT_CRASH:
         world_fault_crash(play->world, at->site, at->ms);
         break;
     case STATEMENT_RESTORE:
-        tell_fault(play, at, target);
+        log_fault(play, at, target);
         world_fault_restore_broker(play->world, at->ms);
         break;
     case STATEMENT_BACKUP:
         world_fault_backup_broker(play->world);
         break;
     default:
-        tell_fault(play, at, "network");
+        log_fault(play, at, "network");
         set_faults(play, at);
         break;
     }

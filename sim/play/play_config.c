@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_config.c: configurations as they are simulated. A daemon that is down comes back
- * with the new one.
+/* play_config.c: see play_config.h. A daemon that is down restarts with the new
+ * configuration.
  *
- * The size of a host changes as if its administrator gave it another MXJ and restarted
- * the site's daemon, which takes no time here. Policies that export the host share what
- * is left of it in the order of the file. A host of 0 slots is gone, and nothing that
- * ran there has left a trace. */
+ * The size of a host changes as if its administrator set another MXJ and restarted the
+ * site's daemon, which takes no time here. Policies that export the host get its
+ * remaining slots in file order. A host of 0 slots is gone with all its runs. */
 #include "sim/play/play_config.h"
 
 #include <string.h>
 
 enum {
-    /* What a daemon says only because it may have been lost, it says so many times less
-     * often where nothing can be: less than once in 200 days. */
+    /* If no message can be lost, the intervals of repeated messages are multiplied by
+       this. */
     PATIENCE = 10000000,
 };
 
@@ -22,11 +21,11 @@ void play_config_site(struct play *play, int site, const struct site_config *giv
 
     play->given[site] = given;
     *config = *given;
-    config->is_alone = false; /* the world is its uplink */
+    config->is_alone = false; /* the world connects it */
     config->is_prompt = true;
     config->patience = play->scenario->has_faults ? 1 : PATIENCE;
-    config->clean_period_ms = INT64_MAX / 4; /* expectations look back */
-    config->max_array_size = JOB_INDEX_MAX;  /* count= is the scenario's to say */
+    config->clean_period_ms = INT64_MAX / 4; /* expectations may refer to ended jobs */
+    config->max_array_size = JOB_INDEX_MAX;  /* the scenario's count= decides */
 }
 
 void play_config_broker(struct play *play, const struct broker_config *given)
@@ -37,7 +36,7 @@ void play_config_broker(struct play *play, const struct broker_config *given)
     }
 }
 
-/* The site has another number of slots, perhaps. */
+/* Updates the number of slots of the site. */
 static void count_slots(struct play *play, int site)
 {
     const struct site_config *config = &play->sites[site];
@@ -64,7 +63,7 @@ void play_config_reload(struct play *play, const struct statement *at)
 /* ---- hosts of another size
  * ------------------------------------------------------------------------- */
 
-/* What the scenario's configuration exported of a host in that lease. */
+/* The host's export in that lease, in the scenario's configuration. */
 static const struct export_part *exported(const struct export_lease *lease,
                                           const char *host)
 {
@@ -76,7 +75,8 @@ static const struct export_part *exported(const struct export_lease *lease,
     return NULL;
 }
 
-/* What is left of a host for the lease with that index, behind those before it. */
+/* The host's slots that remain for the lease with that index after the leases before
+ * it. */
 static int left_of(const struct export_plan *plan, int lease, const char *host, int max)
 {
     for (int i = 0; i < lease; i++) {
@@ -97,7 +97,7 @@ static int max_of(const struct site_config *config, const char *host)
     return 0;
 }
 
-/* The policies of `original`, of hosts as they are now. */
+/* The policies of `original`, adapted to the present host sizes. */
 static void fit_exports(struct arena *arena, const struct export_plan *original,
                         struct site_config *config)
 {
@@ -124,7 +124,7 @@ static void fit_exports(struct arena *arena, const struct export_plan *original,
                 lease->hosts[lease->n_hosts++].n_slots = n_slots;
             }
         }
-        plan.n_leases += lease->n_hosts > 0; /* else it is withdrawn */
+        plan.n_leases += lease->n_hosts > 0; /* without hosts it is withdrawn */
     }
     config->exports = plan;
 }
@@ -143,7 +143,7 @@ bool play_config_resize_host(struct play *play, const struct statement *at)
     while (host < config->n_hosts && strcmp(hosts[host].name, at->name) != 0) {
         host++;
     }
-    if (host == config->n_hosts) { /* it is of another configuration */
+    if (host == config->n_hosts) { /* not in the present configuration */
         play_state_remark(play, at->line, true, "%s: refused: no such host now",
                           at->text);
         return true;

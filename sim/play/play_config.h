@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_config.h: the configurations of a play, as they are simulated, at its start and
- * when a statement changes one.
+/* play_config.h: adapts the configurations of a play to the simulation, at its start
+ * and when a statement changes one.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_PLAY_PLAY_CONFIG_H
@@ -8,11 +8,11 @@
 
 #include "sim/play/play_state.h"
 
-/* Takes what is simulated of a configuration. */
+/* Sets the site's configuration from the given one. */
 void play_config_site(struct play *play, int site, const struct site_config *given);
 void play_config_broker(struct play *play, const struct broker_config *given);
 void play_config_reload(struct play *play, const struct statement *at);
-/* Gives a host another number of slots. False if its site is down: later. */
+/* Changes the number of slots of a host. False if its site is down. */
 bool play_config_resize_host(struct play *play, const struct statement *at);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_expect.c: an expectation against the very objects that listings show.
+/* play_expect.c: compares expectations with the objects of listings.
  *
- * A number compares with a number, or, of a duration or an instant, with a time
- * ("10m"); an instant is then the time since the start. Texts compare byte by byte; <,
- * <= and so on need two of a kind that has an order. An object or array compares as its
- * compact JSON. */
+ * A number compares with a number; a duration or an instant (as time since the start)
+ * also with a time ("10m"). Texts compare byte by byte. <, <= and so on need two values
+ * of the same ordered kind. An object or array compares as its compact JSON. */
 #include "sim/play/play_expect.h"
 
 #include <inttypes.h>
@@ -89,7 +88,7 @@ static const struct value *ask_node(struct play *play,
         broker_view(broker, arena, &query, world_now_ms(play->world), &next));
 }
 
-/* The thing as a listing shows it; NULL: `why`. */
+/* The object in a listing; NULL with the reason in `why`. */
 static const struct value *find_thing(struct play *play, const struct statement *at,
                                       struct arena *arena, const char **why)
 {

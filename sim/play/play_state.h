@@ -8,8 +8,7 @@
 #include "sim/play/event_log.h"
 #include "sim/play/play.h"
 
-/* The machines' clock at 0: a Sunday, 00:00 UTC. In some places they take an instant of
- * 0 for none, so that it cannot be that. */
+/* The machines' clock at 0: a Sunday, 00:00 UTC. It is not 0, which may mean none. */
 #define PLAY_EPOCH_MS INT64_C(1672531200000) /* 2023-01-01T00:00:00Z */
 
 /* A statement, or one job of a workload. */
@@ -27,23 +26,22 @@ struct play {
     struct world_options faults; /* now */
     struct broker_config broker;
     struct site_config *sites;        /* as simulated */
-    const struct site_config **given; /* as their files say now */
+    const struct site_config **given; /* as in their present files */
     struct event_log *log;
     struct summary *summary;
-    struct play_action *actions; /* by time, then line, then place in the trace */
+    struct play_action *actions; /* by time, then line, then order in the trace */
     int n_actions, next_action;
-    struct play_action *late; /* whose site was down, in order */
+    struct play_action *late; /* delayed, because the site was down; in order */
     int n_late, late_capacity;
     uint64_t *job_ids; /* of each submit statement; 0: not submitted (yet) */
     struct play_remark *first, *last;
     int n_failed;
 };
 
-/* A line of the scenario was refused or did not hold. A note fails nothing. */
+/* Adds a remark about a line of the scenario. A note is not a failure. */
 void play_state_remark(struct play *play, int line, bool is_note, const char *format,
                        ...) __attribute__((format(printf, 4, 5)));
-/* The id of a named job or element as its site knows it ("12", "12[3]"); NULL: it is
- * not submitted (yet). */
+/* The id of a named job or element ("12", "12[3]"); NULL if it is not submitted. */
 const char *play_state_job_id(struct play *play, int site, const char *name,
                               struct arena *arena);
 

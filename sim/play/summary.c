@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHORT_RUN_MS = 10000 }; /* slowdown is bounded: runs count as at least so long */
+enum {
+    SHORT_RUN_MS = 10000
+}; /* for bounded slowdown: runs count as at least this long */
 
 struct samples {
     double *items;
@@ -14,7 +16,7 @@ struct samples {
 
 struct site_sums {
     struct summary_level level;
-    int64_t since_ms; /* it is so */
+    int64_t since_ms; /* begin of the present level */
     double slots_ms, used_ms, lent_ms, borrowed_ms;
     struct samples waits, slowdowns;
     int64_t n_done, n_preempted, n_recalled;
@@ -119,8 +121,7 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Three digits behind the point, so that it reads well and no bit depends on how a
- * compiler adds. */
+/* Rounds to three decimals, so that the result does not depend on the compiler. */
 static void add_rounded(struct arena *arena, struct value *to, const char *key,
                         double number)
 {
@@ -141,7 +142,7 @@ static void add_samples(struct arena *arena, struct value *to, const char *mean_
     for (int i = 0; i < samples->count; i++) {
         sum += samples->items[i];
     }
-    /* the nearest rank: the least that 95 in 100 do not exceed */
+    /* nearest rank: the 95th percentile */
     int rank = (samples->count * 19 + 19) / 20;
     add_rounded(arena, to, mean_key, sum / samples->count);
     add_rounded(arena, to, p95_key, samples->items[rank - 1]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.h: what a simulation comes to, in numbers: per site jobs, waits, slowdown,
- * utilisation, slot hours lent and borrowed.
+/* summary.h: statistics of a simulation per site: jobs, waits, slowdown, utilisation,
+ * slot hours lent and borrowed.
  *
- * It is told what happens (what daemons commit, what they hold) and keeps sums and the
- * waits themselves. The definitions stand in docs/simulate.md.
+ * It adds up commits and levels, and stores each wait. docs/simulate.md defines the
+ * numbers.
  *
  * Units: milliseconds in, seconds and hours out. Ownership: names are borrowed.
  * Layer: sim (base only). */
@@ -15,10 +15,10 @@
 
 #include "base/value.h"
 
-/* One site at one instant: level, not edge. */
+/* The levels of a site at one instant. */
 struct summary_level {
     int n_slots; /* of its own hosts */
-    int n_used;  /* of those, running: its own jobs and consumers' */
+    int n_used;  /* of those used by own and consumers' jobs */
     int n_lent, n_borrowed;
 };
 
@@ -26,16 +26,16 @@ struct summary;
 struct summary *summary_new(const char *const *sites, int n_sites);
 void summary_free(struct summary *summary);
 
-/* The level from now on. */
+/* Sets the level from now on. */
 void summary_level(struct summary *summary, int site, const struct summary_level *level,
                    int64_t now_ms);
-/* A job that ran has ended (`is_done`: well): it waited until its last start, and from
- * there to its end is its run. */
+/* A job that ran has ended (`is_done`: DONE). Its wait is the time to its last start,
+ * its run the time from there. */
 void summary_ended(struct summary *summary, int site, bool is_done, int64_t wait_ms,
                    int64_t run_ms);
 void summary_preempted(struct summary *summary, int site);
 void summary_recalled(struct summary *summary, int site);
-/* Levels go up to here. */
+/* Ends the levels. */
 void summary_finish(struct summary *summary, int64_t until_ms);
 
 /* The object of INTERFACES 4. */

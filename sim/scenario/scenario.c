@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario.c: what is found in a scenario by name. */
+/* scenario.c: finds sites and jobs of a scenario by name. */
 #include "sim/scenario/scenario.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ int scenario_find_site(const struct scenario *scenario, const char *name)
 }
 
 /* 3 for "a[3]", 0 for "a", with "a" in `base`; -1 for anything else. */
-static int take_index(const char *name, char *base, size_t size)
+static int parse_index(const char *name, char *base, size_t size)
 {
     size_t length = strcspn(name, "[");
     int index = 0, n = 0;
@@ -40,7 +40,7 @@ const struct statement *scenario_find_job(const struct scenario *scenario, int s
 {
     char base[NAME_SIZE];
 
-    *index = take_index(name, base, sizeof base);
+    *index = parse_index(name, base, sizeof base);
     for (int i = 0; *index >= 0 && i < scenario->n_statements; i++) {
         const struct statement *at = &scenario->statements[i];
 

@@ -29,7 +29,7 @@ struct statement *scenario_build_add_statement(struct scenario *scenario,
                                 SCENARIO_STATEMENTS_MAX);
         return NULL;
     }
-    /* doubled at each power of two */
+    /* grows at each power of two */
     if ((count & (count - 1)) == 0) {
         size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
         struct statement *grown =

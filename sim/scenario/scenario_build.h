@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_build.h: a scenario while it is read: complaints and new statements.
+/* scenario_build.h: a scenario while it is read: diagnostics and new statements.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_SCENARIO_SCENARIO_BUILD_H
@@ -12,7 +12,7 @@
 void scenario_build_complain(struct scenario *scenario, int line, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));
 
-/* A new statement at the end. If there are too many: NULL, and a diagnostic. */
+/* Adds a statement at the end; NULL with a diagnostic if there are too many. */
 struct statement *scenario_build_add_statement(struct scenario *scenario,
                                                const struct scenario_line *line);
 

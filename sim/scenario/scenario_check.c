@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_check.c: names of queues, hosts, jobs and leases against the configurations
- * and the other statements. */
+/* scenario_check.c: checks names of queues, hosts, jobs and leases against the
+ * configurations and the other statements. */
 #include "sim/scenario/scenario_check.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static bool has_host(const struct site_config *config, const char *name)
     return false;
 }
 
-/* In its first configuration or in any that it is given later. */
+/* True in its first configuration or in any later one. */
 static bool is_ever(const struct scenario *scenario, int site,
                     bool (*has)(const struct site_config *config, const char *name),
                     const char *name)
@@ -90,7 +90,7 @@ static void check_application(struct scenario *scenario, const struct statement 
     }
 }
 
-/* Own ones; "n1@north" is known only once it is borrowed. */
+/* Checks own hosts; "n1@north" is known only once it is borrowed. */
 static void check_host(struct scenario *scenario, const struct statement *at,
                        const char *name)
 {
@@ -143,7 +143,7 @@ static void check_lease(struct scenario *scenario, const struct statement *at,
 /* ---- jobs
  * --------------------------------------------------------------------------- */
 
-/* `whole`: all elements of an array may be meant. */
+/* `whole`: a whole array is allowed. */
 static void check_job(struct scenario *scenario, const struct statement *at,
                       const char *name, bool may_be_whole)
 {
@@ -170,7 +170,7 @@ struct seen_name {
     UT_hash_handle hh;
 };
 
-/* A job's name is said once at each site. */
+/* A job's name must be unique at its site. */
 static void check_unique(struct scenario *scenario)
 {
     struct seen_name *seen = NULL, *next, *found, *names;
@@ -206,7 +206,7 @@ static void check_unique(struct scenario *scenario)
 /* ---- all
  * ---------------------------------------------------------------------------- */
 
-/* In the plan of any window. */
+/* Searches the plans of all windows. */
 static void check_node(struct scenario *scenario, const struct statement *at,
                        const struct statement_expect *expect)
 {
@@ -250,7 +250,7 @@ static void check_expect(struct scenario *scenario, const struct statement *at)
     }
 }
 
-/* By the site's own resources and rules. */
+/* Uses the site's own resources and rules. */
 static void check_res(struct scenario *scenario, const struct statement *at)
 {
     const struct site_config *config = config_of(scenario, at->site);
@@ -268,8 +268,7 @@ static void check_res(struct scenario *scenario, const struct statement *at)
     resources_free(resources);
 }
 
-/* Jobs that are submitted before, by name or "name*": a site's numbers are not known
- * here. */
+/* Dependencies name earlier jobs by name or "name*", since ids are not known here. */
 struct name_search {
     const struct scenario *scenario;
     const struct statement *at;
@@ -316,8 +315,8 @@ static void check_after(struct scenario *scenario, const struct statement *at)
     }
 }
 
-/* Groups and keywords besides hosts. */
-static void check_asked(struct scenario *scenario, const struct statement *at)
+/* Checks hosts, groups and keywords of `hosts=`. */
+static void check_hosts(struct scenario *scenario, const struct statement *at)
 {
     const struct site_config *config = config_of(scenario, at->site);
     const struct conf_words *hosts = &at->submit.hosts;
@@ -347,7 +346,7 @@ static void check_submit(struct scenario *scenario, const struct statement *at)
     if (at->submit.after != NULL) {
         check_after(scenario, at);
     }
-    check_asked(scenario, at);
+    check_hosts(scenario, at);
 }
 
 void scenario_check_names(struct scenario *scenario)
@@ -356,7 +355,7 @@ void scenario_check_names(struct scenario *scenario)
         const struct statement *at = &scenario->statements[i];
 
         if (at->site >= 0 && config_of(scenario, at->site)->n_queues == 0) {
-            continue; /* said already: its file cannot be read, or has none */
+            continue; /* reported already */
         }
         if (at->kind == STATEMENT_SUBMIT) {
             check_submit(scenario, at);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_files.c: the files that a scenario names: the daemons' own configuration, as
- * the daemons read it, and traces. */
+/* scenario_files.c: see scenario_files.h. */
 #include "sim/scenario/scenario_files.h"
 
 #include <stdlib.h>
@@ -22,8 +21,8 @@ static const char *path_of(struct scenario *scenario, const char *path)
                         scenario->file, path);
 }
 
-/* What was found in one file's configuration is said of the scenario. */
-static void take_diags(struct conf *said, const struct conf *from)
+/* Copies the diagnostics of a configuration to the scenario. */
+static void copy_diags(struct conf *said, const struct conf *from)
 {
     for (struct conf_diag *diag = from->diags, *next; diag; diag = next) {
         next = diag->next;
@@ -60,7 +59,7 @@ static void read_conf(struct scenario *scenario, const char *path, int line,
 /* ---- sites
  * -------------------------------------------------------------------------- */
 
-/* Of the site of that name; `line` names the file. */
+/* Reads the configuration of a site; `line` is the line that names the file. */
 static void read_site(struct scenario *scenario, const char *name, const char *path,
                       int line, const struct scenario_files *files,
                       struct site_setup *setup)
@@ -74,7 +73,7 @@ static void read_site(struct scenario *scenario, const char *name, const char *p
         return; /* not even readable */
     }
     bool is_site = site_config_read_simulated(&conf, setup);
-    take_diags(&scenario->said, &conf);
+    copy_diags(&scenario->said, &conf);
     if (!is_site && conf.n_errors == 0) {
         scenario_build_complain(scenario, line,
                                 "no section Site in %s, expected one with NAME", path);
@@ -96,7 +95,7 @@ static int compare_members(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
-/* All sites, each with what its own configuration lets it be. */
+/* Makes all sites members, with the roles that their configurations allow. */
 static void default_members(struct scenario *scenario, struct broker_config *config)
 {
     struct broker_member *members =
@@ -145,14 +144,14 @@ static void read_broker(struct scenario *scenario, const char *path, int line,
         return;
     }
     bool is_broker = broker_config_read_simulated(&conf, setup);
-    take_diags(&scenario->said, &conf);
+    copy_diags(&scenario->said, &conf);
     if (!is_broker && conf.n_errors == 0) {
         scenario_build_complain(scenario, line, "no section Broker in %s, expected one",
                                 path);
     }
 }
 
-/* Those of a reload may leave a site out: it is no member from then on. */
+/* A later configuration may omit a site, which is then no longer a member. */
 static void read_first_broker(struct scenario *scenario, const char *path, int line,
                               const struct scenario_files *files)
 {

@@ -17,7 +17,7 @@ struct cursor {
     const char *at, *end;
 };
 
-/* From a quote to the next one; both are left out. */
+/* Reads from a quote to the next one, without both. */
 static const char *take_quoted(struct arena *arena, struct cursor *cursor)
 {
     char quote = *cursor->at++;
@@ -109,8 +109,8 @@ int scenario_line_split(struct arena *arena, const char *text, size_t length,
 /* ---- values
  * ------------------------------------------------------------------------- */
 
-/* Digits with a point, times `one`; what follows them is at `*rest`. False where it
- * does not begin with a digit, or is too large. */
+/* Reads a decimal number, times `one`. `*rest` is the text after it. False if there is
+ * no digit, or the number is too large. */
 static bool read_decimal(const char *word, int64_t one, int64_t *out, const char **rest)
 {
     int64_t number = 0, fraction = 0, unit = one;

@@ -3,8 +3,9 @@
  *
  *     at 0 submit south run=10m cmd="a b"   # comment
  *
- * Words are separated by blanks. Quotes at a word's beginning, or behind its first `=`,
- * hold blanks together and are taken away. `#` at a word's beginning starts a comment.
+ * Words are separated by blanks. Text in quotes, at a word's beginning or after its
+ * first `=`, may have blanks; the quotes are removed. `#` at a word's beginning starts
+ * a comment.
  *
  * Ownership: words live in the arena. Units: milliseconds.
  * Errors: "what, expected ...". Layer: sim (base only). */
@@ -26,7 +27,7 @@ struct scenario_word {
 
 struct scenario_line {
     int number;
-    const char *text; /* as written, without the comment and blanks around it */
+    const char *text; /* the line without comment and blanks around it */
     struct scenario_word words[SCENARIO_WORDS_MAX];
     int n_words;
 };
@@ -34,11 +35,11 @@ struct scenario_line {
 int scenario_line_split(struct arena *arena, const char *text, size_t length,
                         struct scenario_line *line, struct err *err) MUST_CHECK;
 
-/* "90", "1.5h", "10m": seconds, or with a suffix; `unit_ms` is that of a bare number.
- * No finer than a millisecond. */
+/* "90", "1.5h", "10m". `unit_ms` is the unit of a number without a suffix. Whole
+ * milliseconds. */
 int scenario_line_duration(const char *word, int64_t unit_ms, int64_t *ms,
                            struct err *err) MUST_CHECK;
-/* "0.1" or "10%": in 10,000. */
+/* "0.1" or "10%", as parts of 10,000. */
 int scenario_line_chance(const char *word, int *in_10000, struct err *err) MUST_CHECK;
 /* A decimal number times `one`, rounded down. */
 int scenario_line_decimal(const char *word, int64_t one, int64_t *out,

@@ -114,7 +114,7 @@ static bool take_value(const struct scenario_reading *reading,
     return scenario_options_complain(reading, "%s= is not supported yet", option->key);
 }
 
-/* What may stand there: "queue= user= ...". */
+/* The keys as text: "queue= user= ...". */
 static const char *list_options(const struct scenario_reading *reading,
                                 const struct scenario_option *options)
 {

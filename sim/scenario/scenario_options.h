@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_options.h: key=value words of a statement, by a table of what may stand
- * there.
+/* scenario_options.h: parses the key=value words of a statement by a table of options.
  *
- * Units: milliseconds. Ownership: values live in the scenario's arena.
- * Errors: said of the line. Layer: sim. */
+ * Units: milliseconds. Ownership: values live in the scenario's arena. Errors: become
+ * diagnostics of the line. Layer: sim. */
 #ifndef SUBLET_SIM_SCENARIO_SCENARIO_OPTIONS_H
 #define SUBLET_SIM_SCENARIO_SCENARIO_OPTIONS_H
 
 #include "sim/scenario/scenario_build.h"
 
-/* A line that is being read into a statement. */
+/* A line and the statement that it is read into. */
 struct scenario_reading {
     struct scenario *scenario;
     const struct scenario_line *line;
@@ -17,7 +16,7 @@ struct scenario_reading {
     const char *verb;
 };
 
-/* "VERB: text" of its line; false, so that one line complains and fails. */
+/* Adds the diagnostic "VERB: text" and returns false. */
 bool scenario_options_complain(const struct scenario_reading *reading,
                                const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -32,7 +31,7 @@ enum scenario_option_kind {
     OPTION_YESNO,
     OPTION_LIST,
     OPTION_SCALE,
-    OPTION_LATER, /* of a feature that is not built */
+    OPTION_LATER, /* not supported yet */
 };
 
 struct scenario_option {
@@ -43,12 +42,11 @@ struct scenario_option {
     int64_t unit_ms;
 };
 
-/* The words from `first` on; `options` ends with a NULL key. False where one is no
- * good.
- */
+/* Reads the words from `first` on; `options` ends with a NULL key. False after an
+ * error. */
 bool scenario_options_take(const struct scenario_reading *reading,
                            const struct scenario_option *options, int first);
-/* A time of at most ten years that stands alone; `option` has its bounds. */
+/* Reads a time of at most ten years without a key; `option` has its bounds. */
 bool scenario_options_take_time(const struct scenario_reading *reading,
                                 const struct scenario_option *option, const char *value,
                                 int64_t *to);

@@ -13,7 +13,7 @@
 #include "sim/scenario/scenario_files.h"
 #include "sim/scenario/scenario_statement.h"
 
-/* What stands in the scenario before files are read. */
+/* The state of reading before the files are read. */
 struct reading {
     struct scenario *scenario;
     const char *broker; /* path */
@@ -144,7 +144,7 @@ static int compare_statements(const void *a, const void *b)
     return one->line - other->line;
 }
 
-/* Without `until` it ends with the last instant that is named. */
+/* Without `until`, the end is the last instant named. */
 static void find_end(struct reading *reading)
 {
     struct scenario *scenario = reading->scenario;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_statement.c: "at TIME VERB ...": a table of verbs, and of the options of
- * those that have any. */
+/* scenario_statement.c: "at TIME VERB ...": a table of verbs and their options. */
 #include "sim/scenario/scenario_statement.h"
 
 #include <stddef.h>
@@ -72,8 +71,8 @@ static const struct scenario_option command_options[] = {
 /* ---- verbs
  * -------------------------------------------------------------------------- */
 
-/* The word behind the verb; `broker` is one only where `with_broker`. */
-static bool take_site(const struct scenario_reading *reading, bool with_broker)
+/* Reads the site after the verb; `broker` is allowed only if `with_broker`. */
+static bool read_site_word(const struct scenario_reading *reading, bool with_broker)
 {
     const char *name = scenario_options_word(reading, FIRST);
 
@@ -98,7 +97,7 @@ static bool read_submit(const struct scenario_reading *reading)
                                         .app = "",
                                         .run_ms = -1,
                                         .notify_ms = -1};
-    if (!take_site(reading, false) ||
+    if (!read_site_word(reading, false) ||
         !scenario_options_take(reading, submit_options, FIRST + 1)) {
         return false;
     }
@@ -133,7 +132,7 @@ static bool read_workload(const struct scenario_reading *reading)
     *workload = (struct statement_workload){
         .path = scenario_options_word(reading, FIRST + 1), .queue = "", .user = ""};
     workload->options.scale_millionths = SWF_SCALE_ONE;
-    return take_site(reading, false) &&
+    return read_site_word(reading, false) &&
            scenario_options_take(reading, workload_options, FIRST + 2);
 }
 
@@ -144,7 +143,7 @@ static bool read_resize(const struct scenario_reading *reading)
 
     *resize = (struct statement_resize){0};
     reading->to->name = scenario_options_word(reading, FIRST + 1);
-    if (!take_site(reading, false) ||
+    if (!read_site_word(reading, false) ||
         !scenario_options_take(reading, resize_options, FIRST + 2)) {
         return false;
     }
@@ -160,7 +159,7 @@ static bool read_control(const struct scenario_reading *reading)
                           : !strcmp(reading->verb, "stop") ? CONTROL_SUSPEND
                                                            : CONTROL_RESUME;
     reading->to->name = scenario_options_word(reading, FIRST + 1);
-    return take_site(reading, false);
+    return read_site_word(reading, false);
 }
 
 /* requeue SITE JOB, switch SITE JOB QUEUE, btop SITE JOB, bbot SITE JOB */
@@ -172,7 +171,7 @@ static bool read_move(const struct scenario_reading *reading)
                                                            : MOVE_BOTTOM;
     reading->to->name = scenario_options_word(reading, FIRST + 1);
     reading->to->queue = scenario_options_word(reading, FIRST + 2);
-    return take_site(reading, false);
+    return read_site_word(reading, false);
 }
 
 /* queue SITE QUEUE open|close|activate|inactivate */
@@ -191,7 +190,7 @@ static bool read_queue(const struct scenario_reading *reading)
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (!strcmp(word, orders[i].word)) {
             reading->to->order = orders[i].order;
-            return take_site(reading, false);
+            return read_site_word(reading, false);
         }
     }
     return scenario_options_complain(
@@ -256,7 +255,7 @@ static bool read_slots(const struct scenario_reading *reading)
         return scenario_options_complain(reading, "%s", err.text);
     }
     reading->to->number = (int)number;
-    return take_site(reading, false);
+    return read_site_word(reading, false);
 }
 
 /* close SITE HOST, open SITE HOST */
@@ -264,7 +263,7 @@ static bool read_host(const struct scenario_reading *reading)
 {
     reading->to->name = scenario_options_word(reading, FIRST + 1);
     reading->to->is_on = !strcmp(reading->verb, "close");
-    return take_site(reading, false);
+    return read_site_word(reading, false);
 }
 
 static bool take_value(const struct scenario_reading *reading, const char *word,
@@ -299,7 +298,7 @@ static bool read_load(const struct scenario_reading *reading)
             return false;
         }
     }
-    return take_site(reading, false);
+    return read_site_word(reading, false);
 }
 
 /* command PROGRAM TIME [exit=CODE] */
@@ -308,7 +307,7 @@ static bool read_command(const struct scenario_reading *reading)
     static const struct scenario_option time = {"time", OPTION_TIME, 0,
                                                 0,      0,           SECOND_MS};
 
-    reading->to->site = SCENARIO_BROKER; /* of nobody */
+    reading->to->site = SCENARIO_BROKER; /* no site */
     reading->to->name = scenario_options_word(reading, FIRST);
     if (strcspn(reading->to->name, " \t;&|") < strlen(reading->to->name)) {
         return scenario_options_complain(
@@ -335,7 +334,7 @@ static bool read_reload(const struct scenario_reading *reading)
     reading->to->reload =
         arena_alloc(&reading->scenario->arena, 1, sizeof *reading->to->reload);
     reading->to->reload->path = scenario_options_word(reading, FIRST + 1);
-    return take_site(reading, true);
+    return read_site_word(reading, true);
 }
 
 /* partition SITE T, crash SITE|broker T */
@@ -344,7 +343,7 @@ static bool read_absence(const struct scenario_reading *reading)
     static const struct scenario_option time = {"time", OPTION_TIME, 0,
                                                 0,      0,           SECOND_MS};
 
-    return take_site(reading, reading->to->kind == STATEMENT_CRASH) &&
+    return read_site_word(reading, reading->to->kind == STATEMENT_CRASH) &&
            scenario_options_take_time(reading, &time,
                                       scenario_options_word(reading, FIRST + 1),
                                       &reading->to->ms);
@@ -413,7 +412,7 @@ struct verb {
     const char *name;
     enum statement_kind kind;
     const char *usage;
-    int n_min, n_max;                                     /* words behind the verb */
+    int n_min, n_max;                                     /* words after the verb */
     bool (*read)(const struct scenario_reading *reading); /* NULL: not built */
 };
 

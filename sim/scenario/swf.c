@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* swf.c: line by line into numbers, numbers into jobs, jobs into order. */
+/* swf.c: see swf.h. */
 #include "sim/scenario/swf.h"
 
 #include <stdbool.h>
@@ -8,13 +8,13 @@
 
 #include "base/bounds.h"
 
-/* Beyond it is no time since 1970 that anyone has logged: 30,000 years. */
+/* Upper bound of times: 30,000 years. */
 #define SECONDS_MAX INT64_C(1000000000000)
-/* Of fields that are not looked at (memory, in bytes by some) a larger number is this
- * one; in thousandths it just fits. */
+/* Larger numbers, in fields that are not used, are set to this, whose thousandths still
+ * fit. */
 #define NUMBER_MAX INT64_C(9000000000000000)
 
-/* What stands where, from 0. */
+/* Indices of the fields, from 0. */
 enum field {
     NUMBER = 0,
     SUBMIT = 1,
@@ -36,10 +36,10 @@ enum status {
     STATUS_CANCELLED = 5,
 };
 
-/* Numbers are kept in thousandths: averages and some times have fractions. */
+/* Numbers are stored in thousandths, since averages and some times have fractions. */
 enum { THOUSAND = 1000 };
 
-/* More than any machine has; a site is smaller still. */
+/* More than any machine has. */
 enum { SLOTS_OF_JOB_MAX = HOSTS_MAX * SLOTS_MAX };
 
 struct reader {
@@ -124,7 +124,7 @@ static int read_fields(struct reader *reader, int64_t *fields)
     return 0;
 }
 
-/* "; MaxProcs: 240"; of all other header lines nothing is needed. */
+/* Reads "; MaxProcs: 240"; other header lines are ignored. */
 static void read_header(struct reader *reader)
 {
     static const char key[] = "MaxProcs:";
@@ -183,8 +183,8 @@ static const char *name_of(struct arena *arena, char letter, int64_t id)
                   : arena_printf(arena, "%c%lld", letter, (long long)(id / THOUSAND));
 }
 
-/* Whether a line is a job of its own that ran; else it is counted as what it is. */
-static bool is_taken(struct swf *swf, const int64_t *fields, int64_t n_slots)
+/* True if the line is a whole job that ran. Other lines are counted by kind. */
+static bool is_usable(struct swf *swf, const int64_t *fields, int64_t n_slots)
 {
     int64_t status = fields[STATUS] / THOUSAND;
 
@@ -235,7 +235,7 @@ static int read_job(struct reader *reader)
     }
     int64_t n_slots =
         (fields[ALLOCATED] > 0 ? fields[ALLOCATED] : fields[REQUESTED]) / THOUSAND;
-    if (!is_taken(swf, fields, n_slots)) {
+    if (!is_usable(swf, fields, n_slots)) {
         return 0;
     }
     if (swf->n_jobs == SWF_JOBS_MAX) {
@@ -314,7 +314,7 @@ static int compare(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Without overflow, and the same as scaling each gap. */
+/* Avoids overflow; gives the same as scaling each gap. */
 static int64_t scale_time(int64_t ms, int64_t millionths)
 {
     return ms / SWF_SCALE_ONE * millionths +

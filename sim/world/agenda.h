@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agenda.h: what is still to happen in a simulated world, in the order of its time.
+/* agenda.h: the future events of a simulated world, ordered by time.
  *
- * Units: virtual milliseconds. Ownership: the agenda owns the bytes of what waits in
- * it, the caller those of what it took out.
- * Order: by time, then in the order of adding.
+ * Units: virtual milliseconds. Ownership: the agenda owns the bytes of its items, the
+ * caller those of items it has taken. Order: by time, then in the order of adding.
  * Layer: sim (base only). */
 #ifndef SUBLET_SIM_WORLD_AGENDA_H
 #define SUBLET_SIM_WORLD_AGENDA_H
@@ -19,7 +18,7 @@ enum agenda_kind {
     AGENDA_RUN_END,   /* the work of run `number` on host `to` is done */
     AGENDA_WRITTEN,   /* output of job `number` of site `to` is on disk */
     AGENDA_RESTART,   /* daemon `to` comes back */
-    AGENDA_HOST_TICK, /* host `to` says that it is alive */
+    AGENDA_HOST_TICK, /* heartbeat of host `to` */
 };
 
 struct agenda_item {
@@ -39,11 +38,11 @@ struct agenda {
 };
 
 void agenda_release(struct agenda *agenda);
-/* Takes the item's bytes over; sets its order. */
+/* Takes ownership of the item's bytes and sets its order. */
 void agenda_add(struct agenda *agenda, struct agenda_item item);
-/* When the first is due; INT64_MAX: nothing waits. */
+/* The time of the first item; INT64_MAX if the agenda is empty. */
 int64_t agenda_next_ms(const struct agenda *agenda);
-/* Takes the first out; false when nothing waits. */
+/* Removes the first item; false if the agenda is empty. */
 bool agenda_take(struct agenda *agenda, struct agenda_item *item);
 
 #endif

@@ -13,7 +13,7 @@
 enum { KEY_SIZE = LEASE_ID_SIZE + 64 };
 
 struct disk_row {
-    char key[KEY_SIZE]; /* kind, then what identifies it, so that order is by both */
+    char key[KEY_SIZE]; /* kind and row key, so that rows sort by both */
     struct arena arena;
     struct row row;
     UT_hash_handle hh;
@@ -70,7 +70,7 @@ static void format_key(const struct row *row, char *key)
     case ROW_CLOSED:
         snprintf(rest, size, "%s", row->closed.host);
         break;
-    case ROW_PICK: /* none: hosts of a simulation tell nothing */
+    case ROW_PICK: /* not stored: simulated hosts start without resources */
         break;
     case ROW_SHARE:
         snprintf(rest, size, "%s %s", row->share.scope, row->share.account);
@@ -121,7 +121,7 @@ static void delete_key(struct disk *disk, const struct row *row)
     }
 }
 
-/* The job with all its states: an array has one for each element. */
+/* Deletes a job with the states of all its elements. */
 static void delete_job(struct disk *disk, const struct row *state)
 {
     struct row job = {.kind = ROW_JOB, .job.id = state->job_state.id};
@@ -138,7 +138,7 @@ static void delete_job(struct disk *disk, const struct row *state)
         }
 }
 
-/* What its nodes keep goes with it. */
+/* Deletes the ROW_KEPT rows of a pool. */
 static void delete_kept(struct disk *disk, const char *pool)
 {
     struct disk_row *row, *next;

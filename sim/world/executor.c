@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.c: runs by site and attempt, and by the end that is planned; each phase as
- * host/ has it, without processes. */
+/* executor.c: runs by site and attempt, and by planned end; the same phases as in
+ * host/, without processes. */
 #include "sim/world/executor.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 enum {
     KEY_SIZE = NAME_SIZE + 24,
-    ACTION_MAX_MS = 60000, /* then the guard ends a command of JOB_CONTROLS */
+    ACTION_MAX_MS = 60000, /* limit of a command of JOB_CONTROLS */
 };
 
 static const int64_t never = INT64_MAX;
@@ -34,23 +34,23 @@ struct exec_run {
     enum run_phase phase;
     uint64_t token, control_done;
     struct fake_stages course;
-    uint64_t end_number;    /* of the instant that counts; an older one is void */
+    uint64_t end_number;    /* number of the valid end; older ones are ignored */
     int64_t job_ms;         /* the job's work ... */
-    int64_t limit_ms;       /* ... its run limit; never: it has none ... */
-    int64_t end_by_ms;      /* ... and by when it ends at the latest; never */
-    int64_t work_ms;        /* what is left of the command, or of the job ... */
-    int64_t work_until_ms;  /* ... while it runs; never: it does not */
-    int64_t stage_until_ms; /* the commands of its stage may take so long */
-    int code;               /* with which it will exit */
+    int64_t limit_ms;       /* ... its run limit; never: none ... */
+    int64_t end_by_ms;      /* ... and its latest end; never: none */
+    int64_t work_ms;        /* remaining work of the command, or of the job ... */
+    int64_t work_until_ms;  /* ... and its end; never: it does not run now */
+    int64_t stage_until_ms; /* end of the time of its stage */
+    int code;               /* its exit code */
     bool is_exclusive;
-    bool is_limited; /* its run limit ends it, not its work */
+    bool is_limited; /* its run limit ends it before its work is done */
     int64_t start_ms;
     int exit_code;
-    /* A command of JOB_CONTROLS that runs, and until when; never: none. */
+    /* The running command of JOB_CONTROLS, and its end; never: none. */
     enum job_control action;
     int64_t action_until_ms;
     uint64_t action_number; /* of the order */
-    /* Other slots, and until when its command is told of them; never: it is not. */
+    /* A resize, and the end of its notification command; never: none. */
     int64_t notify_until_ms;
     struct msg_run_resize resize;
     struct host_slots *hosts_before;
@@ -68,7 +68,7 @@ struct executor {
     uint64_t session, next_token, next_end, seq;
     bool is_welcome;
     int n_reboots;
-    const struct load_value *values; /* NULL: it has nothing to tell */
+    const struct load_value *values; /* NULL: none to report */
     int n_values;
     struct exec_run *runs; /* in the order of START */
     struct exec_run *ends;
@@ -101,9 +101,9 @@ static bool is_using(const struct exec_run *run)
     return run->phase == RUN_RUNNING;
 }
 
-/* `sign` 0: it has ended, and was not using them. */
-static void tell_used(const struct executor *executor, const struct exec_run *run,
-                      int sign, bool is_over)
+/* `sign` 0: the run ended while it was not using its slots. */
+static void report_use(const struct executor *executor, const struct exec_run *run,
+                       int sign, bool is_over)
 {
     for (int i = 0; i < run->n_hosts; i++) {
         const struct executor_use use = {.host = run->hosts[i].host,
@@ -126,9 +126,10 @@ static bool has_host(const struct exec_run *run, const char *host)
     return false;
 }
 
-/* The slots of a resize come (`sign` 1) or go; its hosts are those without them. */
-static void tell_resized(const struct executor *executor, const struct exec_run *run,
-                         int sign)
+/* Reports the slots that a resize adds (`sign` 1) or releases. The run's hosts exclude
+ * them. */
+static void report_resize(const struct executor *executor, const struct exec_run *run,
+                          int sign)
 {
     for (int i = 0; i < run->resize.n_hosts; i++) {
         const struct host_slots *hosts = &run->resize.hosts[i];
@@ -145,7 +146,7 @@ static void tell_resized(const struct executor *executor, const struct exec_run 
 static void remove_run(struct executor *executor, struct exec_run *run)
 {
     if (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED) {
-        tell_used(executor, run, is_using(run) ? -1 : 0, true);
+        report_use(executor, run, is_using(run) ? -1 : 0, true);
     }
     set_end(executor, run, 0);
     HASH_DEL(executor->runs, run);
@@ -192,7 +193,7 @@ static struct exec_run *find_run(struct executor *executor, const struct run_id 
     return run;
 }
 
-static void tell_state(struct executor *executor, const struct run_id *id,
+static void report_run(struct executor *executor, const struct run_id *id,
                        const struct exec_run *run)
 {
     struct msg msg = {.kind = MSG_RUN_STATE, .run_state = {.run = *id}};
@@ -234,7 +235,7 @@ void executor_hello(struct executor *executor, int64_t now_ms)
     msg.host_hello.n_cpus = 1;
     send(executor, &msg);
     for (struct exec_run *run = executor->runs; run; run = run->hh.next) {
-        tell_state(executor, &run->run, run);
+        report_run(executor, &run->run, run);
     }
     msg = (struct msg){.kind = MSG_HOST_SYNCED};
     send(executor, &msg);
@@ -248,7 +249,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     int exit_code = 0;
 
     if (run) {
-        tell_state(executor, &run->run, run);
+        report_run(executor, &run->run, run);
         return;
     }
     run = mem_alloc(1, sizeof *run);
@@ -280,12 +281,12 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     run->token = ++executor->next_token;
     run->exit.text = "";
     HASH_ADD_STR(executor->runs, key, run);
-    tell_state(executor, &run->run, run);
+    report_run(executor, &run->run, run);
 }
 
 /* ---- one command after the other */
 
-/* The next instant at which something happens to it. */
+/* Plans the next instant at which the run changes. */
 static void plan_end(struct executor *executor, struct exec_run *run)
 {
     int64_t at_ms = run->work_until_ms;
@@ -306,14 +307,14 @@ static void hold_work(struct executor *executor, struct exec_run *run, int64_t n
 {
     run->work_ms = run->work_until_ms - now_ms;
     run->work_until_ms = never;
-    tell_used(executor, run, -1, false);
+    report_use(executor, run, -1, false);
     run->phase = RUN_SUSPENDED;
 }
 
 static void resume_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
 {
     if (run->phase != RUN_RUNNING) {
-        tell_used(executor, run, 1, false);
+        report_use(executor, run, 1, false);
     }
     run->phase = RUN_RUNNING;
     run->work_until_ms = now_ms + run->work_ms;
@@ -322,8 +323,8 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
     }
 }
 
-/* Its job ends by its limit, or as others need its slots, if its work does not before.
- */
+/* Shortens the job's work to its run limit, or to the time at which other jobs need its
+ * slots. */
 static void cut_job(struct exec_run *run, int64_t now_ms,
                     struct executor_command *command)
 {
@@ -336,7 +337,8 @@ static void cut_job(struct exec_run *run, int64_t now_ms,
     command->ms = run->is_limited ? most_ms : command->ms;
 }
 
-/* What its stage has for it now. Who cleans up is not held up. */
+/* Starts the current command of the stage. Post-execution commands are not suspended.
+ */
 static void start_command(struct executor *executor, struct exec_run *run,
                           int64_t now_ms)
 {
@@ -364,7 +366,8 @@ static void start_command(struct executor *executor, struct exec_run *run,
     run->code = command.code;
 }
 
-/* Its command was told, or could not be: the slots are as the code says. */
+/* The notification command has ended or could not run: `code` decides about the slots.
+ */
 static void end_resize(struct executor *executor, struct exec_run *run, int code)
 {
     bool is_growth = run->resize.event == RESIZE_GROW;
@@ -373,23 +376,23 @@ static void end_resize(struct executor *executor, struct exec_run *run, int code
     run->resize_done = run->resize.number;
     run->resize_code = code;
     if (is_growth == (code == 0)) {
-        return; /* they came, or stay */
+        return; /* the slots were added, or are retained */
     }
     run->hosts = is_growth ? run->hosts_before : (struct host_slots *)run->resize.all;
     run->n_hosts = is_growth ? run->n_before : run->resize.n_all;
-    tell_resized(executor, run, -1);
+    report_resize(executor, run, -1);
 }
 
 static void end_run(struct executor *executor, struct exec_run *run, int64_t now_ms)
 {
-    tell_used(executor, run, is_using(run) ? -1 : 0, true);
+    report_use(executor, run, is_using(run) ? -1 : 0, true);
     run->phase = RUN_ENDED;
     run->exit = run->course.exit;
     run->exit.start_ms = run->start_ms;
     run->exit.end_ms = now_ms;
 }
 
-/* Others need its slots before its job begins, which it never does then. */
+/* Skips a job whose slots other jobs need before it starts. */
 static void leave_out_job(struct exec_run *run, int64_t now_ms)
 {
     if (run->course.stage == FAKE_STAGE_JOB && now_ms >= run->end_by_ms) {
@@ -430,12 +433,12 @@ static void go(struct executor *executor, const struct msg_run_go *order,
             plan_end(executor, run);
         }
     }
-    tell_state(executor, &order->run, run);
+    report_run(executor, &order->run, run);
 }
 
 /* ---- orders */
 
-/* A command of JOB_CONTROLS begins; false: it says nothing of this. */
+/* Starts a command of JOB_CONTROLS; false if there is none for this action. */
 static bool start_action(struct executor *executor, struct exec_run *run,
                          enum job_control action, uint64_t number, int64_t now_ms)
 {
@@ -464,7 +467,7 @@ static void kill_run(struct executor *executor, struct exec_run *run,
     bool is_hard = wish->signal == SIGKILL;
 
     if (run->phase == RUN_SUSPENDED && !is_hard) {
-        resume_work(executor, run, now_ms); /* it hears its end */
+        resume_work(executor, run, now_ms); /* so that it receives the signal */
     }
     if (!is_hard &&
         (is_in_action(run, JOB_CONTROL_TERMINATE) ||
@@ -483,7 +486,7 @@ static void carry_out(struct executor *executor, struct exec_run *run,
             break;
         }
         if (start_action(executor, run, JOB_CONTROL_SUSPEND, wish->number, now_ms)) {
-            return; /* done when that is */
+            return; /* the order is done when the command is */
         }
         hold_work(executor, run, now_ms);
         break;
@@ -513,13 +516,13 @@ static void control(struct executor *executor, const struct msg_run_control *ord
 
     if (is_begun && !is_known) {
         if (run->phase == RUN_ENDED) {
-            run->control_done = wish->number; /* too late: answered by the end */
+            run->control_done = wish->number; /* too late: RUN_STATE reports the end */
         } else {
             carry_out(executor, run, wish, now_ms);
             plan_end(executor, run);
         }
     }
-    tell_state(executor, &order->run, run);
+    report_run(executor, &order->run, run);
 }
 
 static struct host_slots *copy_slots(struct exec_run *run,
@@ -535,7 +538,8 @@ static struct host_slots *copy_slots(struct exec_run *run,
     return copies;
 }
 
-/* "notify 1500 exit 3": a command of a scenario's job; any other as the world says. */
+/* "notify 1500 exit 3" is the command of a scenario's job. For others the world
+ * decides. */
 static struct executor_command notification(const struct executor *executor,
                                             const char *text)
 {
@@ -566,7 +570,7 @@ static void begin_resize(struct executor *executor, struct exec_run *run,
         return;
     }
     if (order->event == RESIZE_GROW) {
-        tell_resized(executor, run, 1);
+        report_resize(executor, run, 1);
         run->hosts_before = run->hosts;
         run->n_before = run->n_hosts;
         run->hosts = (struct host_slots *)run->resize.all;
@@ -590,7 +594,7 @@ static void resize(struct executor *executor, const struct msg_run_resize *order
         begin_resize(executor, run, order, now_ms);
         plan_end(executor, run);
     }
-    tell_state(executor, &order->run, run);
+    report_run(executor, &order->run, run);
 }
 
 static void give_output(struct executor *executor, const struct msg_output_ask *ask)
@@ -672,7 +676,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     }
 }
 
-/* It has stopped the job, or ended it, as far as it does. */
+/* The command of JOB_CONTROLS has ended: the job is suspended, resumed or ended. */
 static void end_action(struct executor *executor, struct exec_run *run, int64_t now_ms)
 {
     run->action_until_ms = never;
@@ -707,7 +711,7 @@ void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms
         go_on(executor, run, &(struct fake_stages_result){.is_late = true}, now_ms);
     }
     plan_end(executor, run);
-    tell_state(executor, &run->run, run);
+    report_run(executor, &run->run, run);
 }
 
 void executor_tick(struct executor *executor, int64_t now_ms)

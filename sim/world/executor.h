@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.h: a sublet-host in a simulated world: guards that wait, runs that end when
- * their command says so ("run 1500": milliseconds of work; "run 1500 exit 3"), or their
- * run limit does; before and after them commands (fake_stages.h), which take as long as
- * the world says.
+/* executor.h: a sublet-host in a simulated world, with guards and runs. A run ends by
+ * its command ("run 1500": milliseconds of work; "run 1500 exit 3") or its run limit.
+ * The world sets the durations of pre- and post-execution commands (fake_stages.h).
  *
- * Speaks the same messages as host/ does. Its runs outlive its site's crashes and its
- * own. It remembers every beginning, so that a run begun twice is seen.
+ * It exchanges the same messages as host/. Its runs survive crashes of its site and of
+ * itself. It records every start, so that a run that starts twice is detected.
  *
  * Units: virtual milliseconds. Ownership: copied. Order: runs in the order of START.
  * Layer: sim (base only). */
@@ -19,30 +18,30 @@
 
 struct executor;
 
-/* How a command of PRE_EXEC, POST_EXEC or JOB_CONTROLS goes. */
+/* Duration and exit code of a command of PRE_EXEC, POST_EXEC or JOB_CONTROLS. */
 struct executor_command {
     int64_t ms;
-    int code; /* with which it exits */
+    int code; /* exit code */
 };
 
-/* Slots of a host come into use by a run of that lease ("": the site's own), or are
- * free again (n_slots < 0): also while the run is suspended. */
+/* A run of that lease ("": own job) begins to use slots of a host, or releases them
+ * (n_slots < 0), which happens also when it is suspended. */
 struct executor_use {
     const char *host, *lease;
     int n_slots;
-    int n_gone;        /* so many of them it will never want again */
-    bool is_exclusive; /* it wants all of the host */
-    bool is_again;     /* it had them before, and stood still */
-    bool is_part;      /* it has others there all along */
+    int n_gone;        /* number of slots released for good */
+    bool is_exclusive; /* it uses the host exclusively */
+    bool is_again;     /* it resumes on slots it had before */
+    bool is_part;      /* it already uses other slots there */
 };
 
-/* What the world does for it: a message to its site, and a call to executor_run_end at
+/* Services of the world: sending a message to the site, and calling executor_run_end at
  * `at_ms` with that number. */
 struct executor_world {
     void (*send)(void *arg, int host, const struct msg *msg);
     void (*end_at)(void *arg, int host, int64_t at_ms, uint64_t number);
     void (*command)(void *arg, const char *text, struct executor_command *command);
-    /* The job itself begins, after what is to run before it. */
+    /* The job itself starts, after its pre-execution commands. */
     void (*begun)(void *arg, int host, const char *site, const char *job,
                   uint64_t attempt);
     void (*used)(void *arg, int host, const struct executor_use *use);
@@ -54,18 +53,18 @@ struct executor *executor_new(const char *name, int index,
 void executor_free(struct executor *executor);
 const char *executor_name(const struct executor *executor);
 
-/* The machine has been started anew: no run is left. HELLO is to follow. */
+/* Reboots the machine, which ends all runs. HELLO must follow. */
 void executor_reboot(struct executor *executor);
-/* HELLO, every run it has, SYNCED: a new session. Sent again until WELCOME. */
+/* Opens a session: HELLO, the state of every run, SYNCED. Repeated until WELCOME. */
 void executor_hello(struct executor *executor, int64_t now_ms);
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms);
-/* What it is and how loaded it is: told now, and at each session's beginning. The
+/* Sets the resources and load to report, now and at the beginning of each session. The
  * values are borrowed. */
 void executor_tell_load(struct executor *executor, const struct load_value *values,
                         int n_values);
-/* The same once more, as hosts do now and then. */
+/* Reports the same values again, as hosts do periodically. */
 void executor_tell_again(struct executor *executor);
-/* The work of a run is done (unless the number is of an earlier phase of it). */
+/* The work of a run is done. Outdated numbers are ignored. */
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
 void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */
 

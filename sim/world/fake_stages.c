@@ -27,9 +27,8 @@ static void enter(struct fake_stages *course, enum fake_stage stage)
     course->at = 0;
 }
 
-/* A signal takes no time; nor does anything in a parallel job, for which a guard waits
- * a moment. */
-static void take_actions(struct fake_stages *course, struct arena *arena,
+/* A signal takes no time, and neither does any action on a parallel job. */
+static void read_actions(struct fake_stages *course, struct arena *arena,
                          const struct job_spec *spec)
 {
     for (int i = 0; i < spec->n_controls; i++) {
@@ -59,7 +58,7 @@ void fake_stages_init(struct fake_stages *course, struct arena *arena,
                       limits.values[JOB_RLIMIT_POST_TIME]},
         .exit = {.text = ""},
     };
-    take_actions(course, arena, spec);
+    read_actions(course, arena, spec);
     enter(course, FAKE_STAGE_PRE);
 }
 

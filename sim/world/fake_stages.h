@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_stages.h: what a simulated run executes in turn: the commands before its job,
- * the job, those after it; and what all that comes to: as host/exec/stages.h has it,
- * with made-up ends instead of processes.
+/* fake_stages.h: the stages of a simulated run: pre-execution commands, the job,
+ * post-execution commands, and the resulting exit. Like host/exec/stages.h, with given
+ * results instead of processes.
  *
- * A command before the job that fails leaves the job unbegun; those after it run all
- * the same. JOB_PREPROC_TIMEOUT and JOB_POSTPROC_TIMEOUT bound each of the two stages.
+ * If a pre-execution command fails, the job does not start, but the post-execution
+ * commands run. JOB_PREPROC_TIMEOUT and JOB_POSTPROC_TIMEOUT bound each of the two
+ * stages.
  *
  * Units: milliseconds. Ownership: texts are copied into the arena given.
  * Source: LSF's PRE_EXEC, POST_EXEC and JOB_CONTROLS. Layer: sim (base only). */
@@ -27,20 +28,21 @@ struct fake_stages {
     const char *actions[JOB_CONTROL_KINDS]; /* commands of JOB_CONTROLS; NULL: none */
     enum fake_stage stage;
     int at;
-    struct run_exit exit; /* once the job is over or will not begin */
+    struct run_exit exit; /* once the job has ended or will not start */
 };
 
-/* How a command went. */
+/* The result of a command. */
 struct fake_stages_result {
     int code;
-    bool is_late;    /* its stage was over before it; the job: others need its slots */
+    bool is_late; /* the time of its stage ended first; of the job: other jobs need its
+                     slots */
     bool is_killed;  /* by an order */
     bool is_limited; /* the job: by its run limit */
 };
 
 void fake_stages_init(struct fake_stages *course, struct arena *arena,
                       const struct job_spec *spec);
-/* The command that is to run now; NULL: the job, or it is over. */
+/* The command to run now; NULL: the job, or all stages are over. */
 const char *fake_stages_command(const struct fake_stages *course);
 void fake_stages_advance(struct fake_stages *course,
                          const struct fake_stages_result *outcome, struct arena *arena);

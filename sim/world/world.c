@@ -101,8 +101,7 @@ static void take_due(struct world *world)
     }
 }
 
-/* Ends the batches of the sites and sends what the broker has to say to what reached
- * it; true where there was anything. */
+/* Ends the batches of the sites, then that of the broker. True if there was any. */
 static bool end_batches(struct world *world)
 {
     bool is_any = false;
@@ -208,7 +207,8 @@ void world_free(struct world *world)
         disk_free(world->sites[i].disk);
         free(world->sites[i].machines);
     }
-    world->watch = (struct world_watch){.arg = NULL}; /* ends that are none */
+    world->watch =
+        (struct world_watch){.arg = NULL}; /* runs that end here are not reported */
     for (int i = 0; i < world->n_hosts; i++) {
         executor_free(world->hosts[i].executor);
     }

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world.h: a federation in virtual time: one broker, its sites, their hosts, a network
- * that loses, repeats and reorders, disks that keep what was committed, crashes between
- * any two effects. The step machines are the real ones; messages go through the codec.
+/* world.h: a federation in virtual time: one broker, its sites and their hosts, a
+ * network that loses, repeats and reorders messages, disks that retain all commits, and
+ * crashes between any two effects. The step machines are the real ones, and messages go
+ * through the codec.
  *
  * After every step the invariants of INTERFACES 4 are checked
- * (sim/invariant/invariant.c). One seed drives everything: same options, same calls,
- * same history.
+ * (sim/invariant/invariant.c). One seed drives everything: the same options and calls
+ * give the same history.
  *
- * A daemon's batch is all that reaches it at one instant, as a shell collects what has
- * arrived; the tick that ends a batch, and so what is scheduled, comes when nothing
- * more is on its way to anybody at that instant.
+ * A daemon's batch is all that reaches it at one instant. The tick that ends the batch,
+ * and so scheduling, comes when no more messages are in transit at that instant.
  *
  * Units: virtual milliseconds from options.start_ms. Ownership: configs are borrowed
- * for the life of the world (a crashed daemon is made from them again). Order: of one
- * instant first what is due by the agenda, in the order of adding; then the sites'
- * batches end, in their order, with what they send; then the broker's. When nothing
- * else is left the broker has its tick: leases are judged by what is so when all else
- * of the instant has happened. Source: INTERFACES 4, STYLE "Step and shell". Layer: sim
- * (broker, site, proto, base).
- */
+ * for the life of the world, since crashed daemons are restarted with them. Order: at
+ * each instant, first the due items of the agenda in the order of adding; then the
+ * sites' batches end, in their order; then the broker's. The broker's tick comes last,
+ * so that rebalances see everything else of the instant. Source: INTERFACES 4, STYLE
+ * "Step and shell". Layer: sim (broker, site, proto, base). */
 #ifndef SUBLET_SIM_WORLD_WORLD_H
 #define SUBLET_SIM_WORLD_WORLD_H
 
@@ -30,82 +28,81 @@
 
 struct world_options {
     uint64_t seed;
-    int64_t start_ms; /* the machines' clock at the beginning; in some places they take
-                         an instant of 0 for none */
-    bool is_calm;     /* nothing will ever be lost: hosts need not say that they live */
-    int batch_max;    /* events of one batch; 0: all that are there */
+    int64_t start_ms; /* the machines' clock at the start; not 0, which may mean none */
+    bool is_calm;     /* nothing is ever lost, so hosts send no heartbeats */
+    int batch_max;    /* events of one batch; 0: no limit */
     int loss_in_10000, repeat_in_10000; /* of messages between sites and broker */
     int64_t delay_ms;                   /* of each of them */
-    int64_t delay_max_ms; /* each is late by 0..this besides: so they overtake */
-    int crash_in_10000;   /* chance that a batch of a daemon crashes it */
-    int64_t down_max_ms;  /* and it stays down for up to this */
+    int64_t delay_max_ms; /* a random additional delay up to this reorders them */
+    int crash_in_10000;   /* probability that a daemon's batch crashes it */
+    int64_t down_max_ms;  /* longest time that it is down */
 };
 
 struct world;
 struct world *world_new(const struct world_options *options,
                         const struct broker_config *broker);
 void world_free(struct world *world);
-/* Returns the site's index, from 0. Its hosts come up with it. */
+/* Adds the site with its hosts and returns its index, from 0. */
 int world_add_site(struct world *world, const struct site_config *config);
-/* Faults from now on (liveness wants them to stop). */
+/* Sets the random faults from now on. */
 void world_fault_set_random(struct world *world, const struct world_options *options);
 
-/* Runs until all of `until_ms` has happened, or until an invariant is violated; true
- * when none was. */
+/* Runs up to and including `until_ms`, or until an invariant is violated. True if none
+ * was. */
 bool world_run(struct world *world, int64_t until_ms);
-/* Sets the clock, so that what is asked now is asked at the beginning of that instant;
- * all of the instants before has happened. */
+/* Sets the clock to the beginning of that instant. All earlier instants must have been
+ * run. */
 void world_advance(struct world *world, int64_t now_ms);
 int64_t world_now_ms(const struct world *world);
-/* "" or what was violated, when, and the seed. */
+/* The violation with its time and the seed, or "". */
 const char *world_violation(const struct world *world);
 
-/* After faults have stopped and time has passed: no change is open, all agree, every
- * job has ended. False with what is not yet so. */
+/* True if no change is open, broker and sites agree, and every job has ended. Otherwise
+ * `text` has the first exception. */
 bool world_is_settled(struct world *world, char *text, int size);
 
-/* A message of a user or administrator (`user`), which its site takes now and acts upon
- * with all else of this instant; false where the site is down. The answer, if it comes
- * at once, goes to `on_answer` (NULL: nobody) before this returns. */
+/* Delivers a message of a user or administrator (`user`) to its site; false if the site
+ * is down. The site acts on it together with the other events of this instant. An
+ * immediate answer goes to `on_answer` (may be NULL) before this returns. */
 typedef void (*world_answer_fn)(void *arg, const struct msg_reply *reply);
 bool world_client_ask(struct world *world, int site, const char *user,
                       const struct msg *msg, world_answer_fn on_answer, void *arg);
-/* An order of an administrator to a job; `index` of an element, or 0. */
+/* An administrator's order about a job; `index` is that of an element, or 0. */
 bool world_client_control(struct world *world, int site, uint64_t job, int index,
                           enum control_action action);
 
-/* Another configuration, now or at the daemon's next start; a host that is new comes up
- * with it. Borrowed like the first. */
+/* Replaces the configuration, now or at the daemon's next start. New hosts start with
+ * it. The configuration is borrowed. */
 void world_reload_site(struct world *world, int site, const struct site_config *config);
 void world_reload_broker(struct world *world, const struct broker_config *config);
 
-/* A daemon dies now, after the commit of what it has taken in, and comes back after
- * `down_ms`; index -1 is the broker. */
+/* Crashes a daemon now, after the commit of its batch, for `down_ms`. Index -1 is the
+ * broker. */
 void world_fault_crash(struct world *world, int site, int64_t down_ms);
-/* The site's configuration, which the world borrows, has another size for this host:
- * its daemon is restarted, and is back at once. Of a host of 0 slots nothing that ran
- * there is left. The site is up. */
+/* Restarts the site's daemon after the caller has changed this host's slots in the
+ * borrowed configuration. A host of 0 slots loses all its runs. The site must be up. */
 void world_reload_host(struct world *world, int site, int host);
-/* A host tells what it is and how loaded it is, now and at each session's beginning;
- * until then it tells nothing. False: there is none of that name. */
+/* Sets the resources and load that a host reports, now and at the beginning of each
+ * session. Before the first call it reports none. False if there is no host of that
+ * name. */
 bool world_host_set_load(struct world *world, int site, const char *host,
                          const struct load_value *values, int n_values);
-/* Commands of PRE_EXEC, POST_EXEC and JOB_CONTROLS that begin with that program take so
- * long from now on, and exit with that code; others take no time, and succeed. The name
- * is borrowed. */
+/* Sets duration and exit code of the commands of PRE_EXEC, POST_EXEC and JOB_CONTROLS
+ * that begin with that program. Other commands take no time and succeed. The name is
+ * borrowed. */
 void world_host_set_command(struct world *world, const char *program, int64_t ms,
                             int code);
-/* All of them succeed from now on, in the time that they take. */
+/* From now on all these commands succeed, with the same durations. */
 void world_host_mend_commands(struct world *world);
-/* When a daemon that is down comes back; now where it is up. */
+/* The time at which a daemon is up again; now if it is up. */
 int64_t world_back_ms(const struct world *world, int site);
-/* Cut off from the broker for a while. */
+/* Cuts the site off from the broker for `for_ms`. */
 void world_fault_partition(struct world *world, int site, int64_t for_ms);
-/* The broker comes back with the disk it had when the backup was made. */
+/* The broker's disk is saved; a restore restarts the broker with that disk. */
 void world_fault_backup_broker(struct world *world);
 void world_fault_restore_broker(struct world *world, int64_t down_ms);
 
-/* The machines, NULL while down, to look at. */
+/* The machines, for inspection; NULL while down. */
 const struct broker *world_broker(const struct world *world);
 const struct site *world_site(const struct world *world, int site);
 
@@ -115,20 +112,19 @@ struct world_counts {
 };
 struct world_counts world_counts(const struct world *world);
 
-/* Who watches a world; NULL: not. `site` -1 is the broker. */
+/* Callbacks that observe a world; may be NULL. `site` -1 is the broker. */
 struct world_watch {
     void (*stored)(void *arg, int site, const struct row *row, int64_t now_ms);
     void (*crashed)(void *arg, int site, int64_t now_ms);
-    /* Slots of a host begin or cease to be used (executor.h). */
+    /* Use of a host's slots begins or ends (executor.h). */
     void (*used)(void *arg, int site, const char *lease, int n_slots, int64_t now_ms);
     void *arg;
 };
 void world_set_watch(struct world *world, const struct world_watch *watch);
-/* Of the invariants' 7; 0: not judged. */
+/* For invariant 7; 0: not checked. */
 void world_set_patience(struct world *world, int64_t patience_ms);
 
-/* Each line that a daemon logs, for a person who looks for a fault; `now_ms` counts
- * from the beginning. */
+/* Called for each line that a daemon logs; `now_ms` counts from the start. */
 typedef void (*world_trace_fn)(void *arg, int64_t now_ms, const char *line);
 void world_set_trace(struct world *world, world_trace_fn fn, void *arg);
 

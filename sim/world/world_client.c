@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_client_ask.c: what users and administrators ask of a daemon, and what befalls
- * daemons at a given time. */
+/* world_client.c: requests of users and administrators to daemons, and their answers.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/world/world_daemon.h"
 
-/* The answers are among what the step put out; they reach the asker with the batch. */
+/* Passes the answers among the effects of the step to `fn`. */
 static void find_answers(const struct effects *effects, int from, world_answer_fn fn,
                          void *arg)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_daemon.c: a daemon's batch as STYLE calls step and shell: step the event, step
- * a tick, commit all rows, then send. A crash may fall before the commit (nothing of
- * the batch was), or after it, behind any of the sends. After each the invariants are
- * checked. */
+/* world_daemon.c: a daemon's batch, as in a real shell: step the events, step a tick,
+ * commit all rows, then send. A crash may come before the commit, so that the batch is
+ * lost, or after it and any of the sends. The invariants are checked after each batch.
+ */
 #include "sim/world/world_daemon.h"
 
 #include <inttypes.h>
@@ -71,11 +71,11 @@ static void carry_out(struct world *world, int daemon, const struct effect *effe
     case EFFECT_LOG:
         trace_line(world, daemon, effect->log.text);
         break;
-    case EFFECT_STORE:     /* on disk already */
-    case EFFECT_RECONNECT: /* nothing is queued here that a new socket would lose */
-    case EFFECT_HISTORY:   /* nobody asks for it */
+    case EFFECT_STORE:     /* already committed */
+    case EFFECT_RECONNECT: /* there is no socket */
+    case EFFECT_HISTORY:   /* no simulated client requests it */
     case EFFECT_SNAPSHOT:
-    case EFFECT_RELOAD: /* worlds hand configurations in: world_reload_site */
+    case EFFECT_RELOAD: /* see world_reload_site */
         break;
     }
 }
@@ -146,7 +146,7 @@ static void check(struct world *world, int daemon, bool is_restarted)
     free(sites);
 }
 
-/* Commits and sends, or dies on the way. */
+/* Commits and sends, or crashes in between. */
 static void finish_batch(struct world *world, int daemon, bool is_restarted)
 {
     struct world_batch *batch = &world->batches[daemon];
@@ -154,7 +154,7 @@ static void finish_batch(struct world *world, int daemon, bool is_restarted)
     bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000;
     int n_done = effects.count;
 
-    /* what it sends may open the next batch */
+    /* its messages may begin the next batch */
     effects_init(&batch->effects);
     batch->is_open = false;
     batch->n_events = 0;
@@ -238,7 +238,7 @@ void world_daemon_reload(struct world *world, int daemon)
 {
     world_daemon_end_batch(world, daemon, false);
     if (!world_state_is_up(world, daemon)) {
-        return; /* it comes back with the new one */
+        return; /* it restarts with the new one */
     }
     world->batches[daemon].is_open = true;
     if (daemon == BROKER) {
@@ -274,11 +274,11 @@ struct event world_daemon_client_event(const struct world *world, const char *us
                                    .gid = 1000}};
 }
 
-/* The users of interactive jobs connect again after a start of their site. */
+/* Reconnects the users of interactive jobs after a restart of their site. */
 static void return_users(struct world *world, int site)
 {
     for (int i = 0;
-         world_state_is_up(world, site + 1) && /* else it has crashed again */
+         world_state_is_up(world, site + 1) && /* unless it has crashed again */
          i < site_count_jobs(world->sites[site].site);
          i++) {
         struct site_job job;

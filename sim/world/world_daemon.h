@@ -7,8 +7,8 @@
 
 #include "sim/world/world_state.h"
 
-/* Takes an event into the daemon's batch, and ends the batch if it is full. Nothing
- * happens if the daemon is down. */
+/* Adds an event to the daemon's batch, and ends the batch if it is full. No effect if
+ * the daemon is down. */
 void world_daemon_take(struct world *world, int daemon, const struct event *event);
 /* The two halves of world_daemon_take. */
 void world_daemon_step(struct world *world, int daemon, const struct event *event);
@@ -20,10 +20,10 @@ void world_daemon_end_batch(struct world *world, int daemon, bool with_tick);
 void world_daemon_start(struct world *world, int daemon);
 void world_daemon_stop(struct world *world, int daemon);
 void world_daemon_crash(struct world *world, int daemon, int64_t down_ms);
-/* Hands the configuration in, in one batch, if the daemon is up. */
+/* Passes the configuration to the daemon, in one batch, if it is up. */
 void world_daemon_reload(struct world *world, int daemon);
 
-/* A message of a client who may do everything. */
+/* A message of a client with all permissions. */
 struct event world_daemon_client_event(const struct world *world, const char *user,
                                        const struct msg *msg);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_fault.c: crashes, partitions, a broker that is set back to a backup, and faults
- * at random. */
+/* world_fault.c: crashes, partitions, restoring the broker from a backup, and random
+ * faults. */
 #include "sim/world/world_daemon.h"
 
 static bool has_faults(const struct world_options *options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_host.c: what an executor needs of its world, the load of a host, and the
- * commands that run beside jobs. */
+/* world_host.c: the services of a world for its executors, the load of hosts, and the
+ * commands that run before and after jobs. */
 #include "sim/world/world_host.h"
 
 #include <string.h>

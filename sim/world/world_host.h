@@ -7,7 +7,7 @@
 
 #include "sim/world/world_state.h"
 
-/* Adds a host for each one of the site's configuration that the world does not have. */
+/* Adds the hosts of the site's configuration that the world does not have yet. */
 void world_host_add_all(struct world *world, int site);
 
 #endif

@@ -35,7 +35,7 @@ static bool is_by_chance(struct world *world, int in_10000)
     return in_10000 > 0 && rng_below(&world->rng, 10000) < in_10000;
 }
 
-/* Between a site and the broker: where messages are lost, late and doubled. */
+/* Between a site and the broker, messages may be lost, delayed and repeated. */
 static void post_far(struct world *world, const struct msg *msg, int from, int to)
 {
     int copies = 1 + is_by_chance(world, world->options.repeat_in_10000);

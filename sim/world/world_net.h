@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_net.h: messages between the daemons and hosts of a world: each is encoded, and
- * between a site and the broker it may be late, repeated, lost or cut off. A site and
- * its hosts share a machine room, where nothing is lost.
+/* world_net.h: messages between the daemons and hosts of a world: each is encoded.
+ * Between a site and the broker it may be delayed, repeated or lost. Between a site and
+ * its hosts nothing is lost.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_WORLD_WORLD_NET_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_reload.c: a daemon is given another configuration while the world runs. */
+/* world_reload.c: replaces a daemon's configuration while the world runs. */
 #include <string.h>
 
 #include "sim/world/world_daemon.h"
@@ -21,7 +21,7 @@ static void count_slots(struct decided *decided, const struct host_slots *hosts,
     }
 }
 
-/* Its run is on record in its state alone. */
+/* Its run is recorded only in the job's state. */
 static bool is_taken_alone(const struct world_site *of,
                            const struct row_job_state *state)
 {
@@ -52,9 +52,10 @@ static int size_of(const struct site_config *config, const char *host)
     return 0;
 }
 
-/* Its session ended while it was no member, which it hears when it next says anything:
- * at once, as everything in a calm world, where it says nothing for hours. */
-static void tell_stale(struct world *world, int site)
+/* The site's session ended while it was not a member. It would learn that from the
+ * answer to its next message. In a calm world it sends none for hours, so it is
+ * notified at once. */
+static void report_stale(struct world *world, int site)
 {
     struct msg msg = {.kind = MSG_ERROR, .site = ""};
     struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
@@ -78,7 +79,7 @@ void world_reload_broker(struct world *world, const struct broker_config *config
     world_daemon_reload(world, BROKER);
     for (int i = 0; i < world->n_sites; i++) {
         if (world->sites[i].roles != 0 && !world->sites[i].was_member) {
-            tell_stale(world, i);
+            report_stale(world, i);
         }
     }
 }
@@ -93,8 +94,7 @@ static bool has_host(const struct site_config *config, const char *name)
     return false;
 }
 
-/* A host that is new, or was refused while it was not configured and has tried again
- * and again. */
+/* Hosts that are new, or were refused while they were not configured. */
 static void greet_hosts(struct world *world, const struct world_site *of, int n_before,
                         bool is_up)
 {
@@ -142,7 +142,7 @@ void world_reload_host(struct world *world, int site, int host)
 
     world_daemon_end_batch(world, site + 1, false);
     disk_load(of->disk, count_decided, &decided);
-    /* Else a crash came first: it is back with the new size. */
+    /* After a crash, the site restarts with the new size. */
     bool is_up = world_state_is_up(world, site + 1);
     if (is_up) {
         world_daemon_stop(world, site + 1);

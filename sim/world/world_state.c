@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_state.c: finds what a world is made of, and notes what happens to it. */
+/* world_state.c: see world_state.h. */
 #include "sim/world/world_state.h"
 
 #include <inttypes.h>
@@ -125,8 +125,8 @@ void world_state_note_fault(struct world *world, int64_t until_ms)
     }
 }
 
-/* A world may have ten thousand sites. Each is asked for its next instant only after it
- * was stepped. */
+/* A world may have ten thousand sites. The next instant of a site is computed only
+ * after it was stepped. */
 void world_state_note_wake(struct world *world, int daemon)
 {
     if (daemon != BROKER) {

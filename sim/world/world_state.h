@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_state.h: what a simulated world is made of, for the files of this folder.
+/* world_state.h: the parts of a simulated world, for the files of this folder.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_WORLD_WORLD_STATE_H
@@ -15,14 +15,14 @@
 enum {
     BROKER = 0,                  /* daemon 0; site i is daemon i + 1 */
     HOST_ALIVE_MS = 2000,        /* as sublet-host */
-    BATCHES_AT_ONE_TIME = 100000 /* more at one instant: a loop that never ends */
+    BATCHES_AT_ONE_TIME = 100000 /* more at one instant are taken for an endless loop */
 };
 
-/* The events that a daemon has taken in at this instant and not committed. */
+/* The events that a daemon received at this instant and has not committed. */
 struct world_batch {
     struct effects effects;
     bool is_open;
-    bool wants_tick; /* of the broker: its events are committed, its tick is to come */
+    bool wants_tick; /* of the broker: its events are committed, its tick is due */
     int n_events;
 };
 
@@ -30,11 +30,11 @@ struct world_site {
     const struct site_config *config;
     struct site *site; /* NULL: down */
     struct disk *disk;
-    int *machines; /* of world.hosts: those of its hosts, of former ones too */
+    int *machines; /* of world.hosts: its present and former hosts */
     int n_machines;
-    int64_t wake_ms; /* of its machine, since it was stepped last */
-    int roles;       /* as the broker's configuration has them */
-    bool was_member; /* by the one before */
+    int64_t wake_ms; /* of its machine, as of its last step */
+    int roles;       /* in the broker's configuration */
+    bool was_member; /* in its previous configuration */
     int64_t cut_until_ms;
     int64_t back_ms; /* while it is down */
 };
@@ -42,7 +42,7 @@ struct world_site {
 struct world_host {
     struct executor *executor;
     int site;
-    bool is_absent; /* not in its site's configuration, which refuses it */
+    bool is_absent; /* not configured, so its site refuses it */
 };
 
 struct world_command {
@@ -60,7 +60,7 @@ struct world {
     struct disk *broker_disk, *backup;
     int64_t broker_back_ms; /* while it is down */
     struct world_site *sites;
-    int *by_name; /* their places, by name */
+    int *by_name; /* their indices, by name */
     int n_sites;
     struct world_host *hosts;
     int n_hosts;
@@ -70,23 +70,23 @@ struct world {
     struct invariants *invariants;
     struct world_counts counts;
     char violation[1024];
-    char judged[512]; /* scratch: what an invariant says */
+    char verdict[512]; /* scratch: the text of an invariant */
     world_trace_fn trace;
     void *trace_arg;
     struct world_watch watch;
-    int64_t calm_ms; /* when the last fault was over, as far as is known */
+    int64_t calm_ms; /* the end of the last known fault */
     int batches_now; /* at this instant */
 };
 
-/* The first violation of a world is kept. */
+/* Records the first violation. */
 void world_state_violate(struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The verdict of an invariant: a violation unless it holds. */
+/* Records a violation unless the invariant holds. */
 void world_state_check(struct world *world, bool holds,
                        const struct invariants_text *text);
 #define WORLD_TEXT(world)                                                              \
     {                                                                                  \
-        .text = (world)->judged, .size = sizeof(world)->judged                         \
+        .text = (world)->verdict, .size = sizeof(world)->verdict                       \
     }
 
 bool world_state_is_up(const struct world *world, int daemon);
@@ -101,9 +101,9 @@ void world_state_update_roles(struct world *world);
 /* The index in world.hosts; -1: the site never had a host of that name. */
 int world_state_find_host(const struct world *world, int site, const char *name);
 
-/* A fault lasts until then. */
+/* Records that a fault lasts until `until_ms`. */
 void world_state_note_fault(struct world *world, int64_t until_ms);
-/* The daemon was stepped, started or stopped. */
+/* Call it after the daemon was stepped, started or stopped. */
 void world_state_note_wake(struct world *world, int daemon);
 
 #endif
