@@ -70,7 +70,7 @@ struct admitted_run *admitted_find(const struct admitted *admitted,
 static void count_slots(const struct admitted_run *run, int sign)
 {
     for (int i = 0; i < run->n_hosts; i++) {
-        struct lease_share *entry = ledger_find_entry(run->book, run->hosts[i].host);
+        struct lease_share *entry = ledger_find_entry(run->lease, run->hosts[i].host);
         if (entry != NULL) {
             int *count =
                 run->is_yielded ? &entry->consumer_yielded : &entry->consumer_running;
@@ -79,17 +79,17 @@ static void count_slots(const struct admitted_run *run, int sign)
         }
         run->hosts[i].host->needs_reconcile = true;
     }
-    run->book->is_dirty = true;
+    run->lease->is_dirty = true;
 }
 
 void admitted_add(struct admitted *admitted, struct ledger *ledger,
-                  const struct run_id *id, struct ledger_lease *book,
+                  const struct run_id *id, struct ledger_lease *lease,
                   const struct host_slots *hosts, int n_hosts, bool is_ended)
 {
     struct admitted_run *run = mem_alloc(1, sizeof(*run));
     run->site = copied(id->site);
     run->attempt = id->attempt;
-    run->book = book;
+    run->lease = lease;
     run->is_ended = is_ended;
     run->hosts = mem_alloc((size_t)n_hosts, sizeof(*run->hosts));
     run->n_hosts = n_hosts;
@@ -126,7 +126,7 @@ bool admitted_fits(const struct admitted_run *run)
 {
     for (int i = 0; run->is_yielded && i < run->n_hosts; i++) {
         const struct lease_share *entry =
-            ledger_find_entry(run->book, run->hosts[i].host);
+            ledger_find_entry(run->lease, run->hosts[i].host);
         if (entry != NULL &&
             run->hosts[i].n_slots > entry->consumer - entry->consumer_running) {
             return false;

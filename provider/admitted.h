@@ -18,7 +18,7 @@ struct admitted_slots {
 struct admitted_run {
     char *site;
     uint64_t attempt;
-    struct ledger_lease *book;
+    struct ledger_lease *lease;
     bool is_ended;   /* its slots are free; its end is not acknowledged */
     bool is_yielded; /* suspended; other jobs of its lease may use its slots */
     struct admitted_slots *hosts;
@@ -43,7 +43,7 @@ struct admitted_run *admitted_find(const struct admitted *admitted,
                                    const struct run_id *run);
 /* Counts its slots as used by the consumer, unless it has ended. */
 void admitted_add(struct admitted *admitted, struct ledger *ledger,
-                  const struct run_id *run, struct ledger_lease *book,
+                  const struct run_id *run, struct ledger_lease *lease,
                   const struct host_slots *hosts, int n_hosts, bool is_ended);
 void admitted_set_yielded(struct admitted_run *run, bool is_yielded);
 /* A run that has yielded may resume: no other run uses its slots. */

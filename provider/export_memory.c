@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export_memory.c: see export_memory.h.
  *
- * Example: n1 has 80 MB; lease 1 is to have 25 of them and lease 2 75. They get 20 and
- * 60. Lease 1 is withdrawn: it keeps its 20 while a job of it runs, and lease 2 its 60;
- * after that lease 2 gets 75. */
+ * Example: n1 has 80 MB; policies give lease 1 25 and lease 2 75 of them. They get 20
+ * and 60. When lease 1 is withdrawn, both keep what they have while a job of lease 1
+ * runs. After that lease 2 gets 75. */
 #include "provider/export_memory.h"
 
 #include "base/webster.h"
 
 static struct lease_share *entry_of(const struct ledger_host *host, int link)
 {
-    return &host->links[link].book->hosts[host->links[link].index];
+    return &host->links[link].lease->hosts[host->links[link].index];
 }
 
-/* Until its last job there has ended. */
+/* The lease keeps its memory until its last job there has ended. */
 static bool is_leaving(const struct ledger_host *host, int link)
 {
-    return host->links[link].book->is_withdrawn || entry_of(host, link)->n_wanted == 0;
+    return host->links[link].lease->is_withdrawn || entry_of(host, link)->n_wanted == 0;
 }
 
-/* What the policy gives; for a host that has not reported, what is on record. */
+/* What the policy gives. If the host has not reported, at most what is on record. */
 static struct space wanted_of(const struct ledger_host *host, int link,
                               enum space_kind kind)
 {
     const struct lease_share *entry = entry_of(host, link);
     struct space wanted = entry->wanted[kind], present = entry->spaces[kind];
     bool is_on_record = host->spaces_mib[kind] < 0 && present.is_given &&
-                        !host->links[link].book->is_revised;
+                        !host->links[link].lease->is_revised;
     return is_on_record && present.mib < wanted.mib ? present : wanted;
 }
 
-/* Adds up what leaving leases have, and what the others want, which is filled in. */
+/* Adds up what leaving leases have, and lists and adds up what the others want. */
 static void add_up(const struct ledger_host *host, enum space_kind kind, int64_t *wants,
-                   int64_t *kept, int64_t *wanted)
+                   int64_t *held, int64_t *wanted)
 {
-    *kept = *wanted = 0;
+    *held = *wanted = 0;
     for (int i = 0; i < host->n_links; i++) {
         const struct lease_share *entry = entry_of(host, i);
         wants[i] = is_leaving(host, i) ? 0 : wanted_of(host, i, kind).mib;
-        *kept +=
+        *held +=
             is_leaving(host, i) && entry->n_slots > 0 ? entry->spaces[kind].mib : 0;
         *wanted += wants[i];
     }
 }
 
-static void settle_kind(struct ledger_host *host, enum space_kind kind)
+static void reconcile_kind(struct ledger_host *host, enum space_kind kind)
 {
     size_t n_links = (size_t)host->n_links;
     int64_t *wants = mem_alloc(n_links, sizeof(*wants));
     int64_t *parts = mem_alloc(n_links, sizeof(*parts));
-    int64_t kept, wanted, has = host->spaces_mib[kind];
-    add_up(host, kind, wants, &kept, &wanted);
-    bool is_short = has >= 0 && wanted > 0 && wanted > has - kept;
+    int64_t held, wanted, has = host->spaces_mib[kind];
+    add_up(host, kind, wants, &held, &wanted);
+    bool is_short = has >= 0 && wanted > 0 && wanted > has - held;
     if (is_short) {
-        webster_share(has > kept ? has - kept : 0, wants, host->n_links, parts);
+        webster_share(has > held ? has - held : 0, wants, host->n_links, parts);
     }
     for (int i = 0; i < host->n_links; i++) {
         struct lease_share *entry = entry_of(host, i);
@@ -71,7 +71,7 @@ static void settle_kind(struct ledger_host *host, enum space_kind kind)
 void export_memory_reconcile(struct ledger_host *host)
 {
     for (int i = 0; i < SPACES && host->n_links > 0; i++) {
-        settle_kind(host, (enum space_kind)i);
+        reconcile_kind(host, (enum space_kind)i);
     }
 }
 

@@ -2,10 +2,10 @@
 /* export_memory.h: memory and swap space that leases have on a host.
  *
  * A lease gets what its policy gives it. If the host has less, the leases share what
- * the host has in proportion. A lease that is withdrawn, or that the policy does not
- * give the host any more, keeps its part until its last job there has ended. If the
- * host has not reported since the start, what is on record stays, and what a policy
- * gives anew is assumed to exist.
+ * the host has in proportion. A lease that is withdrawn, or whose
+ * policy no longer has the host, keeps its memory until its last job there has ended.
+ * If the host has not reported since the start, what is on record stays, and what a
+ * changed policy gives is assumed to exist.
  *
  * Unlike slots, memory and swap space are not held by one side or the other: they are
  * the consumer's alone from the first epoch on, also in a shared lease.
@@ -20,7 +20,7 @@
 
 void export_memory_reconcile(struct ledger_host *host);
 
-/* All that is exported of the host. */
+/* What all leases have of the host. */
 int64_t export_memory_sum(const struct ledger_host *host, enum space_kind kind);
 
 #endif

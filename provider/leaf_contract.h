@@ -21,16 +21,16 @@
 
 #include "provider/ledger.h"
 
-bool leaf_contract_is_leaf(const struct ledger_lease *book);
+bool leaf_contract_is_leaf(const struct ledger_lease *lease);
 
 /* LEASE_OPEN. The leaf's lease, new or not; NULL: the policy exports to no pool here,
  * or the id is not that of a leaf. A leaf that had ended continues above its last
  * epoch, with no slots. */
 struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
-                                        const char *lease, struct effects *effects);
+                                        const char *id, struct effects *effects);
 
 /* PROPOSE for a leaf. True if it holds: it is applied, and the lease thawed. */
-bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *book,
+bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *lease,
                            const struct msg_propose *msg, struct effects *effects);
 
 #endif

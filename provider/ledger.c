@@ -28,15 +28,15 @@ static void *with_room(void *items, int count, int *capacity, size_t size)
 void ledger_release(struct ledger *ledger)
 {
     for (int i = 0; i < ledger->count; i++) {
-        struct ledger_lease *book = ledger->items[i];
-        free(book->lease);
-        free(book->policy);
-        free(book->consumer);
-        free(book->content);
-        free(book->hosts);
-        free(book->resources);
-        free(book->wanted);
-        free(book);
+        struct ledger_lease *lease = ledger->items[i];
+        free(lease->lease);
+        free(lease->policy);
+        free(lease->consumer);
+        free(lease->content);
+        free(lease->hosts);
+        free(lease->resources);
+        free(lease->wanted);
+        free(lease);
     }
     HASH_CLEAR(hh, ledger->table);
     for (int i = 0; i < ledger->n_hosts; i++) {
@@ -51,13 +51,13 @@ void ledger_release(struct ledger *ledger)
 
 /* ------------------------------------------------------------ ledger */
 
-/* Where the lease stands, or would. */
-static int book_place(const struct ledger *ledger, const char *lease)
+/* The index of the lease, or where to insert it. */
+static int find_place(const struct ledger *ledger, const char *id)
 {
     int low = 0, high = ledger->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (strcmp(ledger->items[middle]->lease, lease) < 0) {
+        if (strcmp(ledger->items[middle]->lease, id) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -66,25 +66,25 @@ static int book_place(const struct ledger *ledger, const char *lease)
     return low;
 }
 
-struct ledger_lease *ledger_find(const struct ledger *ledger, const char *lease)
+struct ledger_lease *ledger_find(const struct ledger *ledger, const char *id)
 {
-    int at = book_place(ledger, lease);
-    bool is_there = at < ledger->count && strcmp(ledger->items[at]->lease, lease) == 0;
+    int at = find_place(ledger, id);
+    bool is_there = at < ledger->count && strcmp(ledger->items[at]->lease, id) == 0;
     return is_there ? ledger->items[at] : NULL;
 }
 
 /* "PROVIDER/POLICY/": its length. */
-static size_t policy_length(const char *lease)
+static size_t policy_length(const char *id)
 {
-    const char *first = strchr(lease, '/');
+    const char *first = strchr(id, '/');
     const char *second = first != NULL ? strchr(first + 1, '/') : NULL;
-    return second != NULL ? (size_t)(second - lease) + 1 : 0;
+    return second != NULL ? (size_t)(second - id) + 1 : 0;
 }
 
 /* Only a pool's parts have a ':' in their ids. */
-static enum ledger_part part_of(const char *lease, const char *consumer)
+static enum ledger_part part_of(const char *id, const char *consumer)
 {
-    const char *last = lease + policy_length(lease);
+    const char *last = id + policy_length(id);
     size_t length = strlen(consumer);
     if (strncmp(consumer, "pool:", 5) == 0) {
         return LEDGER_IDLE;
@@ -92,20 +92,20 @@ static enum ledger_part part_of(const char *lease, const char *consumer)
     if (strchr(last, ':') == NULL) {
         return LEDGER_WHOLE;
     }
-    bool is_own = strncmp(lease, consumer, length) == 0 && lease[length] == '/';
+    bool is_own = strncmp(id, consumer, length) == 0 && id[length] == '/';
     return is_own ? LEDGER_OWN_LEAF : LEDGER_LEAF;
 }
 
-struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *lease)
+struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *id)
 {
     char prefix[LEASE_ID_SIZE];
-    size_t length = policy_length(lease);
+    size_t length = policy_length(id);
     if (length == 0 || length >= sizeof(prefix)) {
         return NULL;
     }
-    memcpy(prefix, lease, length);
+    memcpy(prefix, id, length);
     prefix[length] = '\0';
-    for (int i = book_place(ledger, prefix);
+    for (int i = find_place(ledger, prefix);
          i < ledger->count && strncmp(ledger->items[i]->lease, prefix, length) == 0;
          i++) {
         if (ledger->items[i]->part == LEDGER_IDLE && !ledger->items[i]->is_withdrawn) {
@@ -120,41 +120,41 @@ bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lea
     return strcmp(a->policy, b->policy) == 0;
 }
 
-int ledger_count_held(const struct ledger_lease *book)
+int ledger_count_held(const struct ledger_lease *lease)
 {
     int64_t n_held = 0;
-    for (int i = 0; i < book->n_hosts; i++) {
-        n_held += book->hosts[i].n_slots;
+    for (int i = 0; i < lease->n_hosts; i++) {
+        n_held += lease->hosts[i].n_slots;
     }
     return n_held < INT32_MAX ? (int)n_held : INT32_MAX;
 }
 
-struct ledger_lease *ledger_add(struct ledger *ledger, const char *lease,
+struct ledger_lease *ledger_add(struct ledger *ledger, const char *id,
                                 const char *policy, const char *consumer)
 {
-    struct ledger_lease *book = mem_alloc(1, sizeof(*book));
-    book->part = part_of(lease, consumer);
-    book->lease = copied(lease);
-    book->policy = copied(policy);
-    book->consumer = copied(consumer);
-    book->content = copied("");
-    book->told_ms = INT64_MIN / 2; /* never, and long ago */
-    book->paced_ms = INT64_MIN / 2;
+    struct ledger_lease *lease = mem_alloc(1, sizeof(*lease));
+    lease->part = part_of(id, consumer);
+    lease->lease = copied(id);
+    lease->policy = copied(policy);
+    lease->consumer = copied(consumer);
+    lease->content = copied("");
+    lease->told_ms = INT64_MIN / 2; /* never, and long ago */
+    lease->paced_ms = INT64_MIN / 2;
     ledger->items = with_room(ledger->items, ledger->count, &ledger->capacity,
                               sizeof(*ledger->items));
-    int at = book_place(ledger, lease);
+    int at = find_place(ledger, id);
     memmove(&ledger->items[at + 1], &ledger->items[at],
             (size_t)(ledger->count - at) * sizeof(struct ledger_lease *));
-    ledger->items[at] = book;
+    ledger->items[at] = lease;
     ledger->count++;
-    return book;
+    return lease;
 }
 
-void ledger_set_content(struct ledger_lease *book, const char *content)
+void ledger_set_content(struct ledger_lease *lease, const char *content)
 {
     char *copy = copied(content);
-    free(book->content);
-    book->content = copy;
+    free(lease->content);
+    lease->content = copy;
 }
 
 static bool set_resources(struct lease_resource **kept, int *n_kept,
@@ -170,16 +170,17 @@ static bool set_resources(struct lease_resource **kept, int *n_kept,
     return true;
 }
 
-bool ledger_set_resources(struct ledger_lease *book,
+bool ledger_set_resources(struct ledger_lease *lease,
                           const struct lease_resource *resources, int n_resources)
 {
-    return set_resources(&book->resources, &book->n_resources, resources, n_resources);
+    return set_resources(&lease->resources, &lease->n_resources, resources,
+                         n_resources);
 }
 
-bool ledger_want_resources(struct ledger_lease *book,
+bool ledger_want_resources(struct ledger_lease *lease,
                            const struct lease_resource *resources, int n_resources)
 {
-    return set_resources(&book->wanted, &book->n_wanted, resources, n_resources);
+    return set_resources(&lease->wanted, &lease->n_wanted, resources, n_resources);
 }
 
 /* ------------------------------------------------------------ hosts */
@@ -227,12 +228,12 @@ struct ledger_host *ledger_add_host(struct ledger *ledger, const char *name)
     return host;
 }
 
-struct lease_share *ledger_find_entry(const struct ledger_lease *book,
+struct lease_share *ledger_find_entry(const struct ledger_lease *lease,
                                       const struct ledger_host *host)
 {
     for (int i = 0; i < host->n_links; i++) {
-        if (host->links[i].book == book) {
-            return &book->hosts[host->links[i].index];
+        if (host->links[i].lease == lease) {
+            return &lease->hosts[host->links[i].index];
         }
     }
     return NULL;
@@ -264,60 +265,62 @@ void ledger_count_consumer(struct lease_share *entry)
         least(entry->consumer, entry->consumer_running + entry->consumer_yielded);
 }
 
-bool ledger_is_owed(const struct ledger_lease *book)
+bool ledger_is_owed(const struct ledger_lease *lease)
 {
-    return book->part == LEDGER_OWN_LEAF && (book->is_withdrawn || book->n_recalls > 0);
+    return lease->part == LEDGER_OWN_LEAF &&
+           (lease->is_withdrawn || lease->n_recalls > 0);
 }
 
-/* Attributes what is left to the leases that are (not) owed; returns what is left. */
+/* Attributes used slots to leases that are owed, or to the others. Returns how many
+ * are left. */
 static int64_t attribute_to(struct ledger_host *host, bool is_owed, int64_t left)
 {
     for (int i = 0; i < host->n_links; i++) {
-        struct ledger_lease *book = host->links[i].book;
-        if (ledger_is_owed(book) != is_owed) {
+        struct ledger_lease *lease = host->links[i].lease;
+        if (ledger_is_owed(lease) != is_owed) {
             continue;
         }
-        struct lease_share *entry = &book->hosts[host->links[i].index];
-        int bound = book->is_frozen ? least(entry->provider_used, entry->provider)
-                                    : entry->provider;
+        struct lease_share *entry = &lease->hosts[host->links[i].index];
+        int bound = lease->is_frozen ? least(entry->provider_used, entry->provider)
+                                     : entry->provider;
         int used = left < bound ? (int)left : bound;
-        book->is_dirty = book->is_dirty || used != entry->provider_used;
-        /* What it has as a leaf and uses no more may be owed to the pool. */
+        lease->is_dirty = lease->is_dirty || used != entry->provider_used;
+        /* Slots that a leaf no longer uses may be owed to the pool. */
         host->needs_reconcile |=
-            book->part == LEDGER_OWN_LEAF && used != entry->provider_used;
+            lease->part == LEDGER_OWN_LEAF && used != entry->provider_used;
         entry->provider_used = used;
         left -= used;
     }
     return left;
 }
 
-/* One round of it: what is owed last, or a job of ours would be ended on it while it
- * may run on what is not. Returns how many used slots found no place. */
+/* Owed slots come last: the site ends its own jobs on them, and none must be ended that
+ * fits on other slots. Returns how many used slots fit nowhere. */
 static int64_t attribute_once(struct ledger_host *host)
 {
     int64_t left = (int64_t)host->local_used + host->local_yielded;
     if (host->is_known) {
         int64_t own = host->max; /* slots that no lease has */
         for (int i = 0; i < host->n_links; i++) {
-            own -= host->links[i].book->hosts[host->links[i].index].n_slots;
+            own -= host->links[i].lease->hosts[host->links[i].index].n_slots;
         }
         left -= own > 0 ? own : 0;
     }
     left = attribute_to(host, false, left > 0 ? left : 0);
     left = attribute_to(host, true, left);
-    return left - host->local_yielded; /* those need no place until they go on */
+    return left - host->local_yielded; /* need no slot until they resume */
 }
 
-/* Thaws leases whose slots on the host are needed; true where there was one. */
+/* Thaws leases whose slots on the host are needed; true if there was one. */
 static bool thaw_needed(struct ledger_host *host)
 {
     bool has_thawed = false;
     for (int i = 0; i < host->n_links; i++) {
-        struct ledger_lease *book = host->links[i].book;
-        const struct lease_share *entry = &book->hosts[host->links[i].index];
-        if (book->is_frozen && entry->provider > entry->provider_used) {
-            book->is_frozen = false;
-            book->is_dirty = true;
+        struct ledger_lease *lease = host->links[i].lease;
+        const struct lease_share *entry = &lease->hosts[host->links[i].index];
+        if (lease->is_frozen && entry->provider > entry->provider_used) {
+            lease->is_frozen = false;
+            lease->is_dirty = true;
             has_thawed = true;
         }
     }
@@ -333,13 +336,13 @@ void ledger_attribute(struct ledger_host *host)
 
 /* ------------------------------------------------------------ on disk */
 
-void ledger_store(const struct ledger_lease *book, struct effects *effects)
+void ledger_store(const struct ledger_lease *lease, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct host_split *hosts =
-        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
-    for (int i = 0; i < book->n_hosts; i++) {
-        const struct lease_share *entry = &book->hosts[i];
+        arena_alloc(arena, (size_t)lease->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < lease->n_hosts; i++) {
+        const struct lease_share *entry = &lease->hosts[i];
         hosts[i].host = arena_str(arena, entry->host->name);
         hosts[i].n_slots = entry->n_slots;
         hosts[i].provider = entry->provider;
@@ -348,64 +351,64 @@ void ledger_store(const struct ledger_lease *book, struct effects *effects)
     }
     struct row row = {
         .kind = ROW_BOOK,
-        .book = {.lease = arena_str(arena, book->lease),
-                 .policy = arena_str(arena, book->policy),
-                 .consumer = arena_str(arena, book->consumer),
-                 .content = arena_str(arena, book->content),
-                 .type = book->type,
-                 .epoch = book->epoch,
-                 .is_made = book->is_made,
-                 .is_withdrawn = book->is_withdrawn,
-                 .is_ended = book->is_ended,
-                 .is_drained = book->is_drained,
-                 .drain = book->drain,
+        .book = {.lease = arena_str(arena, lease->lease),
+                 .policy = arena_str(arena, lease->policy),
+                 .consumer = arena_str(arena, lease->consumer),
+                 .content = arena_str(arena, lease->content),
+                 .type = lease->type,
+                 .epoch = lease->epoch,
+                 .is_made = lease->is_made,
+                 .is_withdrawn = lease->is_withdrawn,
+                 .is_ended = lease->is_ended,
+                 .is_drained = lease->is_drained,
+                 .drain = lease->drain,
                  .hosts = hosts,
-                 .n_hosts = book->n_hosts,
-                 .resources =
-                     exported_resources_copy(arena, book->resources, book->n_resources),
-                 .n_resources = book->n_resources,
-                 .recall = book->recall,
-                 .is_whole = book->is_whole,
-                 .n_recalls = book->n_recalls},
+                 .n_hosts = lease->n_hosts,
+                 .resources = exported_resources_copy(arena, lease->resources,
+                                                      lease->n_resources),
+                 .n_resources = lease->n_resources,
+                 .recall = lease->recall,
+                 .is_whole = lease->is_whole,
+                 .n_recalls = lease->n_recalls},
     };
-    row.book.recalls = arena_copy(arena, book->recalls,
-                                  (size_t)book->n_recalls * sizeof(*book->recalls));
+    row.book.recalls = arena_copy(arena, lease->recalls,
+                                  (size_t)lease->n_recalls * sizeof(*lease->recalls));
     effects_store(effects, &row);
 }
 
 void ledger_load(struct ledger *ledger, const struct row_book *row)
 {
-    struct ledger_lease *book =
+    struct ledger_lease *lease =
         ledger_add(ledger, row->lease, row->policy, row->consumer);
-    ledger_set_content(book, row->content);
-    book->type = row->type;
-    book->epoch = row->epoch;
-    book->is_made = row->is_made;
-    book->is_withdrawn = row->is_withdrawn;
-    book->is_ended = row->is_ended;
-    book->is_drained = row->is_drained;
-    book->drain = row->drain;
-    book->recall = row->recall;
-    book->is_whole = row->is_whole;
+    ledger_set_content(lease, row->content);
+    lease->type = row->type;
+    lease->epoch = row->epoch;
+    lease->is_made = row->is_made;
+    lease->is_withdrawn = row->is_withdrawn;
+    lease->is_ended = row->is_ended;
+    lease->is_drained = row->is_drained;
+    lease->drain = row->drain;
+    lease->recall = row->recall;
+    lease->is_whole = row->is_whole;
     for (int i = 0; i < row->n_recalls && i < RECALLS_MAX; i++) {
-        book->recalls[book->n_recalls++] = row->recalls[i];
+        lease->recalls[lease->n_recalls++] = row->recalls[i];
     }
-    book->is_dirty = true;
-    book->hosts = mem_alloc((size_t)row->n_hosts, sizeof(*book->hosts));
-    book->n_hosts = row->n_hosts;
+    lease->is_dirty = true;
+    lease->hosts = mem_alloc((size_t)row->n_hosts, sizeof(*lease->hosts));
+    lease->n_hosts = row->n_hosts;
     for (int i = 0; i < row->n_hosts; i++) {
         const struct host_split *split = &row->hosts[i];
-        book->hosts[i] = (struct lease_share){
+        lease->hosts[i] = (struct lease_share){
             .host = ledger_add_host(ledger, split->host),
             .n_wanted = split->n_slots,
             .n_slots = split->n_slots,
             .provider = split->provider,
             .consumer = split->consumer,
         };
-        memcpy(book->hosts[i].wanted, split->spaces, sizeof(split->spaces));
-        memcpy(book->hosts[i].spaces, split->spaces, sizeof(split->spaces));
+        memcpy(lease->hosts[i].wanted, split->spaces, sizeof(split->spaces));
+        memcpy(lease->hosts[i].spaces, split->spaces, sizeof(split->spaces));
     }
-    ledger_set_resources(book, row->resources, row->n_resources);
-    ledger_want_resources(book, row->resources, row->n_resources);
+    ledger_set_resources(lease, row->resources, row->n_resources);
+    ledger_want_resources(lease, row->resources, row->n_resources);
     ledger_link(ledger);
 }

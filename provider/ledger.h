@@ -36,7 +36,7 @@ struct ledger_lease;
 
 /* A lease on a host. */
 struct ledger_link {
-    struct ledger_lease *book;
+    struct ledger_lease *lease;
     int index; /* into the lease's hosts */
 };
 
@@ -89,17 +89,17 @@ struct ledger_lease {
     bool is_frozen; /* in memory only, as are all below but the hosts */
     int64_t frozen_until_ms;
     uint64_t freeze;     /* the highest number accepted */
-    bool needs_reserved; /* the one slot that lets the lease be made is still owed */
+    bool needs_reserved; /* the one slot that lets the lease be made is missing */
     bool is_changed;     /* differs from the epoch on record */
     bool is_exported;    /* provider_export: the plan has it */
     bool is_revised;     /* provider_export: it gives other slots than before */
     bool is_reshared;    /* provider_export: other shared resources */
-    bool has_part;       /* provider_export: drained, of a policy that is there */
-    bool is_open;        /* provider_export: its hosts are still to be picked */
+    bool has_part;       /* provider_export: drained, but its policy exists */
+    bool is_open;        /* provider_export: its hosts are not picked yet */
     bool is_dirty;       /* differs from the STATE last sent */
     int64_t told_ms;     /* when STATE was last sent */
-    int n_repeats;       /* of it since, unasked */
-    int64_t paced_ms;    /* when it would have been, one a gap */
+    int n_repeats;       /* how often it was repeated since */
+    int64_t paced_ms;    /* when it were sent at one per gap */
     struct lease_share *hosts;
     int n_hosts;
     struct lease_resource *resources; /* shared ones, that the consumer has */
@@ -121,44 +121,44 @@ struct ledger {
 
 void ledger_release(struct ledger *ledger);
 
-struct ledger_lease *ledger_find(const struct ledger *ledger, const char *lease);
-/* A new book at epoch 0 without hosts. */
-struct ledger_lease *ledger_add(struct ledger *ledger, const char *lease,
+struct ledger_lease *ledger_find(const struct ledger *ledger, const char *id);
+/* A new lease, at epoch 0 and without hosts. */
+struct ledger_lease *ledger_add(struct ledger *ledger, const char *id,
                                 const char *policy, const char *consumer);
-void ledger_set_content(struct ledger_lease *book, const char *content);
-/* True where they are others than before. */
-bool ledger_set_resources(struct ledger_lease *book,
+void ledger_set_content(struct ledger_lease *lease, const char *content);
+/* True if they differ from before. */
+bool ledger_set_resources(struct ledger_lease *lease,
                           const struct lease_resource *resources, int n_resources);
-/* What it should have, likewise. */
-bool ledger_want_resources(struct ledger_lease *book,
+/* Likewise what the export policy gives it. */
+bool ledger_want_resources(struct ledger_lease *lease,
                            const struct lease_resource *resources, int n_resources);
 
 struct ledger_host *ledger_find_host(const struct ledger *ledger, const char *name);
 struct ledger_host *ledger_add_host(struct ledger *ledger, const char *name);
 
-/* The book's entry for a host, or NULL. */
-struct lease_share *ledger_find_entry(const struct ledger_lease *book,
+/* The lease's share of a host, or NULL. */
+struct lease_share *ledger_find_entry(const struct ledger_lease *lease,
                                       const struct ledger_host *host);
-/* What the site itself has of a pool as a leaf, and what falls free of it goes back. */
-bool ledger_is_owed(const struct ledger_lease *book);
-/* After any change of which hosts a book has. */
+/* The site holds the slots as a leaf of a pool and must return each one that becomes
+ * idle. */
+bool ledger_is_owed(const struct ledger_lease *lease);
+/* Call it after any change of which hosts a lease has. */
 void ledger_link(struct ledger *ledger);
 
-/* After a change of what the consumer holds or its jobs have. */
+/* Call it after a change of what the consumer holds or its jobs use. */
 void ledger_count_consumer(struct lease_share *entry);
-/* The contract with the slots of the policy that are idle in its pool; NULL: the policy
- * exports to none now. Likewise by "PROVIDER/POLICY/" and what may follow. */
-struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *lease);
-/* Both are parts of one policy. */
+/* The contract with the idle slots of the policy's pool; NULL: the policy exports to no
+ * pool now. `id` is any lease id of the policy, or "PROVIDER/POLICY/". */
+struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *id);
 bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lease *b);
-/* Slots that are held, on all hosts. */
-int ledger_count_held(const struct ledger_lease *book);
+/* All slots of the lease, of both sides. */
+int ledger_count_held(const struct ledger_lease *lease);
 
-/* Attributes a host's local use anew; marks leases whose share of it changed. */
+/* Attributes a host's local use again; marks leases whose part of it changed. */
 void ledger_attribute(struct ledger_host *host);
 
-/* The lease's row as it is now. */
-void ledger_store(const struct ledger_lease *book, struct effects *effects);
+/* Stores the lease's row. */
+void ledger_store(const struct ledger_lease *lease, struct effects *effects);
 void ledger_load(struct ledger *ledger, const struct row_book *row);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider.c: see provider.h. Here: the state as a whole, what the site tells and asks,
- * and when STATE goes out. */
+/* provider.c: see provider.h. Here: the state as a whole, the reports and questions of
+ * the site's scheduler, and when STATE is sent. */
 #include "provider/provider_parts.h"
 
 #include <stdlib.h>
@@ -57,9 +57,9 @@ void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeo
 
 static void load_run(struct provider *provider, const struct row_run *row)
 {
-    struct ledger_lease *book = ledger_find(&provider->ledger, row->lease);
-    if (book != NULL && !row->is_gone) {
-        admitted_add(&provider->admitted, &provider->ledger, &row->run, book,
+    struct ledger_lease *lease = ledger_find(&provider->ledger, row->lease);
+    if (lease != NULL && !row->is_gone) {
+        admitted_add(&provider->admitted, &provider->ledger, &row->run, lease,
                      row->hosts, row->n_hosts, row->record == RUN_RECORD_ENDED);
     }
 }
@@ -78,11 +78,10 @@ void provider_load(struct provider *provider, const struct row *row)
 
 /* ------------------------------------------------------------ the site's scheduler */
 
-/* Nothing new starts on it from this side: it is frozen; or it is what this site has as
- * a leaf, and what falls free of it goes back to the pool. */
-static bool takes_none(const struct ledger_lease *book)
+/* No own job starts on it: it is frozen, or its idle slots go back to the pool. */
+static bool takes_none(const struct ledger_lease *lease)
 {
-    return book->is_frozen || ledger_is_owed(book);
+    return lease->is_frozen || ledger_is_owed(lease);
 }
 
 const struct ledger_host *provider_host(struct provider *provider, const char *name)
@@ -100,14 +99,14 @@ int provider_host_local_max(const struct ledger_host *host, int max, int local_u
     int64_t allowed = max;
     bool is_owed = false;
     for (int i = 0; i < host->n_links; i++) {
-        const struct ledger_lease *book = host->links[i].book;
-        const struct lease_share *entry = &book->hosts[host->links[i].index];
+        const struct ledger_lease *lease = host->links[i].lease;
+        const struct lease_share *entry = &lease->hosts[host->links[i].index];
         allowed -= entry->n_slots;
-        allowed += takes_none(book) ? entry->provider_used : entry->provider;
-        is_owed |= ledger_is_owed(book);
+        allowed += takes_none(lease) ? entry->provider_used : entry->provider;
+        is_owed |= ledger_is_owed(lease);
     }
-    /* Until they are given back, nothing new runs on slots of suspended jobs: these
-     * count as in use, as whatever starts there would have to end again. */
+    /* Slots of suspended jobs count as in use until they are given back: a job that
+     * started there would have to end again. */
     allowed -= is_owed ? host->local_yielded : 0;
     return allowed > local_used ? (int)allowed : local_used;
 }
@@ -125,7 +124,7 @@ int provider_exported(const struct provider *provider, const char *name)
     const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     int n_slots = 0;
     for (int i = 0; host != NULL && i < host->n_links; i++) {
-        n_slots += host->links[i].book->hosts[host->links[i].index].n_slots;
+        n_slots += host->links[i].lease->hosts[host->links[i].index].n_slots;
     }
     return n_slots;
 }
@@ -134,9 +133,9 @@ int provider_host_lent(const struct ledger_host *host)
 {
     int n_slots = 0;
     for (int i = 0; i < host->n_links; i++) {
-        const struct ledger_lease *book = host->links[i].book;
-        bool is_idle = book->part == LEDGER_IDLE; /* in a pool: nobody has it */
-        n_slots += is_idle ? 0 : book->hosts[host->links[i].index].consumer;
+        const struct ledger_lease *lease = host->links[i].lease;
+        bool is_idle = lease->part == LEDGER_IDLE; /* in a pool, held by no leaf */
+        n_slots += is_idle ? 0 : lease->hosts[host->links[i].index].consumer;
     }
     return n_slots;
 }
@@ -180,17 +179,17 @@ int provider_list_pools(const struct provider *provider, struct arena *arena,
     struct provider_pool *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
     n_all = 0;
     for (int i = 0; i < provider->ledger.count; i++) {
-        const struct ledger_lease *book = provider->ledger.items[i];
-        for (int k = 0; k < book->n_resources; k++) {
-            const struct lease_resource *resource = &book->resources[k];
+        const struct ledger_lease *lease = provider->ledger.items[i];
+        for (int k = 0; k < lease->n_resources; k++) {
+            const struct lease_resource *resource = &lease->resources[k];
             all[n_all++] = (struct provider_pool){
-                resource->name, book->consumer, resource->pool, resource->n_instances};
+                resource->name, lease->consumer, resource->pool, resource->n_instances};
         }
     }
     if (n_all > 0) {
         qsort(all, (size_t)n_all, sizeof(*all), compare_pools);
     }
-    /* Of one consumer the first has the most: the others have the same instances. */
+    /* The first of a consumer has the most; the others name the same instances. */
     for (int i = 0; i < n_all; i++) {
         const struct provider_pool *last = &all[n_pools - 1];
         if (n_pools == 0 || strcmp(last->resource, all[i].resource) != 0 ||
@@ -235,7 +234,7 @@ void provider_set_local_yielded(struct provider *provider, const char *name,
 static void tell_all(struct ledger_host *host)
 {
     for (int i = 0; i < host->n_links; i++) {
-        host->links[i].book->is_dirty = true;
+        host->links[i].lease->is_dirty = true;
     }
 }
 
@@ -275,36 +274,37 @@ void provider_set_waiting(struct provider *provider, int n_waiting_slots)
     }
     provider->n_waiting_slots = n_waiting_slots;
     for (int i = 0; i < provider->ledger.count; i++) {
-        struct ledger_lease *book = provider->ledger.items[i];
-        book->is_dirty = book->is_dirty || !book->is_ended;
+        struct ledger_lease *lease = provider->ledger.items[i];
+        lease->is_dirty = lease->is_dirty || !lease->is_ended;
     }
 }
 
 /* ------------------------------------------------------------ STATE */
 
 static void fill_recalls(const struct provider *provider,
-                         const struct ledger_lease *book, struct arena *arena,
+                         const struct ledger_lease *lease, struct arena *arena,
                          struct msg_state *state)
 {
     struct recall *recalls =
-        arena_alloc(arena, (size_t)book->n_recalls, sizeof(*recalls));
-    for (int i = 0; i < book->n_recalls; i++) {
-        int64_t left_ms = book->recalls[i].deadline_ms - provider->now_ms;
-        recalls[i].n_held = book->recalls[i].n_held;
+        arena_alloc(arena, (size_t)lease->n_recalls, sizeof(*recalls));
+    for (int i = 0; i < lease->n_recalls; i++) {
+        int64_t left_ms = lease->recalls[i].deadline_ms - provider->now_ms;
+        recalls[i].n_held = lease->recalls[i].n_held;
         recalls[i].left_ms = left_ms > 0 ? left_ms : 0;
     }
     state->recalls = recalls;
-    state->n_recalls = book->n_recalls;
+    state->n_recalls = lease->n_recalls;
 }
 
-void provider_fill_state(const struct provider *provider,
-                         const struct ledger_lease *book, struct arena *arena,
-                         struct msg_state *state)
+/* The lease as a message body in the arena. */
+static void fill_state(const struct provider *provider,
+                       const struct ledger_lease *lease, struct arena *arena,
+                       struct msg_state *state)
 {
     struct host_split *hosts =
-        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
-    for (int i = 0; i < book->n_hosts; i++) {
-        const struct lease_share *entry = &book->hosts[i];
+        arena_alloc(arena, (size_t)lease->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < lease->n_hosts; i++) {
+        const struct lease_share *entry = &lease->hosts[i];
         hosts[i] = (struct host_split){
             .host = arena_str(arena, entry->host->name),
             .n_slots = entry->n_slots,
@@ -317,31 +317,32 @@ void provider_fill_state(const struct provider *provider,
         memcpy(hosts[i].spaces, entry->spaces, sizeof(entry->spaces));
     }
     *state = (struct msg_state){
-        .lease = arena_str(arena, book->lease),
-        .epoch = book->epoch,
-        .type = book->type,
-        .is_made = book->is_made,
-        .is_withdrawn = book->is_withdrawn,
-        .is_ended = book->is_ended,
-        .is_frozen = book->is_frozen,
-        .freeze = book->freeze,
-        .drain = book->drain,
-        .is_drained = book->is_drained,
+        .lease = arena_str(arena, lease->lease),
+        .epoch = lease->epoch,
+        .type = lease->type,
+        .is_made = lease->is_made,
+        .is_withdrawn = lease->is_withdrawn,
+        .is_ended = lease->is_ended,
+        .is_frozen = lease->is_frozen,
+        .freeze = lease->freeze,
+        .drain = lease->drain,
+        .is_drained = lease->is_drained,
         .provider_waiting = provider->n_waiting_slots,
-        .reclaim_policy = book->reclaim_policy,
-        .min_hold_ms = book->min_hold_ms,
-        .lease_term_ms = book->lease_term_ms,
-        .ends_lost = book->ends_lost,
-        .takes_interactive = book->takes_interactive,
-        .last_attempt = admitted_highest(&provider->admitted, book->consumer),
+        .reclaim_policy = lease->reclaim_policy,
+        .min_hold_ms = lease->min_hold_ms,
+        .lease_term_ms = lease->lease_term_ms,
+        .ends_lost = lease->ends_lost,
+        .takes_interactive = lease->takes_interactive,
+        .last_attempt = admitted_highest(&provider->admitted, lease->consumer),
         .hosts = hosts,
-        .n_hosts = book->n_hosts,
-        .resources = exported_resources_copy(arena, book->resources, book->n_resources),
-        .n_resources = book->n_resources,
-        .reason = arena_str(arena, book->reason),
-        .recall = book->recall,
+        .n_hosts = lease->n_hosts,
+        .resources =
+            exported_resources_copy(arena, lease->resources, lease->n_resources),
+        .n_resources = lease->n_resources,
+        .reason = arena_str(arena, lease->reason),
+        .recall = lease->recall,
     };
-    fill_recalls(provider, book, arena, state);
+    fill_recalls(provider, lease, arena, state);
 }
 
 static void send_state(const struct provider *provider, const struct msg_state *state,
@@ -357,28 +358,28 @@ static void send_state(const struct provider *provider, const struct msg_state *
     effects_send(effects, &broker, &msg);
 }
 
-void provider_tell(struct provider *provider, struct ledger_lease *book, int64_t now_ms,
-                   struct effects *effects)
+void provider_tell(struct provider *provider, struct ledger_lease *lease,
+                   int64_t now_ms, struct effects *effects)
 {
     if (provider->session == 0) {
         return;
     }
     struct msg_state state;
     provider->now_ms = now_ms;
-    provider_fill_state(provider, book, &effects->arena, &state);
+    fill_state(provider, lease, &effects->arena, &state);
     send_state(provider, &state, effects);
-    book->is_dirty = false;
-    book->told_ms = now_ms;
-    book->n_repeats = 0;
-    book->paced_ms =
-        (book->paced_ms > now_ms ? book->paced_ms : now_ms) + PROVIDER_TELL_GAP_MS;
+    lease->is_dirty = false;
+    lease->told_ms = now_ms;
+    lease->n_repeats = 0;
+    lease->paced_ms =
+        (lease->paced_ms > now_ms ? lease->paced_ms : now_ms) + PROVIDER_TELL_GAP_MS;
 }
 
-void provider_tell_unknown(struct provider *provider, const char *lease,
+void provider_tell_unknown(struct provider *provider, const char *id,
                            struct effects *effects)
 {
     if (provider->session != 0) {
-        struct msg_state state = {.lease = arena_str(&effects->arena, lease),
+        struct msg_state state = {.lease = arena_str(&effects->arena, id),
                                   .reason = ""};
         send_state(provider, &state, effects);
     }
@@ -399,15 +400,15 @@ int provider_count_leases(const struct provider *provider)
     return provider->ledger.count;
 }
 
-bool provider_find_lease(const struct provider *provider, const char *lease,
+bool provider_find_lease(struct provider *provider, const char *id,
                          struct msg_state *state)
 {
-    const struct ledger_lease *book = ledger_find(&provider->ledger, lease);
-    if (book != NULL) {
+    const struct ledger_lease *lease = ledger_find(&provider->ledger, id);
+    if (lease != NULL) {
         arena_clear(provider->shown);
-        provider_fill_state(provider, book, provider->shown, state);
+        fill_state(provider, lease, provider->shown, state);
     }
-    return book != NULL;
+    return lease != NULL;
 }
 
 const char *provider_lease_id(const struct provider *provider, int index)
@@ -420,21 +421,20 @@ const char *provider_lease_id(const struct provider *provider, int index)
 bool provider_overdue_at(const struct provider *provider, int index,
                          struct arena *arena, struct provider_overdue *overdue)
 {
-    const struct ledger_lease *book = provider->ledger.items[index];
-    *overdue = (struct provider_overdue){.lease = book->lease,
-                                         .is_own = book->part == LEDGER_OWN_LEAF};
+    const struct ledger_lease *lease = provider->ledger.items[index];
+    *overdue = (struct provider_overdue){.lease = lease->lease,
+                                         .is_own = lease->part == LEDGER_OWN_LEAF};
     overdue->n_slots =
-        recall_book_overdue(book, arena, &overdue->hosts, &overdue->n_hosts);
+        recall_book_overdue(lease, arena, &overdue->hosts, &overdue->n_hosts);
     return overdue->n_slots > 0;
 }
 
-int provider_own_used(const struct provider *provider, const char *lease,
-                      const char *name)
+int provider_own_used(const struct provider *provider, const char *id, const char *name)
 {
-    const struct ledger_lease *book = ledger_find(&provider->ledger, lease);
+    const struct ledger_lease *lease = ledger_find(&provider->ledger, id);
     const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
     const struct lease_share *entry =
-        book != NULL && host != NULL ? ledger_find_entry(book, host) : NULL;
+        lease != NULL && host != NULL ? ledger_find_entry(lease, host) : NULL;
     return entry != NULL ? entry->provider_used : 0;
 }
 
@@ -446,11 +446,11 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     bool has_thawed = false;
     provider->now_ms = now_ms;
     for (int i = 0; i < provider->ledger.count; i++) {
-        struct ledger_lease *book = provider->ledger.items[i];
-        recall_book_tick(book, now_ms);
-        if (book->is_frozen && book->frozen_until_ms <= now_ms) {
-            book->is_frozen = false;
-            book->is_dirty = true;
+        struct ledger_lease *lease = provider->ledger.items[i];
+        recall_book_tick(lease, now_ms);
+        if (lease->is_frozen && lease->frozen_until_ms <= now_ms) {
+            lease->is_frozen = false;
+            lease->is_dirty = true;
             has_thawed = true;
         }
     }
@@ -462,12 +462,13 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     }
 }
 
-/* The wait until an unchanged STATE is sent again, most often in vain. */
+/* The wait until an unchanged STATE is sent again. */
 static int64_t pause_of(const struct provider *provider,
-                        const struct ledger_lease *book)
+                        const struct ledger_lease *lease)
 {
-    int64_t pause_ms = book->is_ended ? PROVIDER_TELL_CALM_MS
-                                      : resend_wait_ms(tell_waits, book->n_repeats + 1);
+    int64_t pause_ms = lease->is_ended
+                           ? PROVIDER_TELL_CALM_MS
+                           : resend_wait_ms(tell_waits, lease->n_repeats + 1);
     return pause_ms * provider->patience;
 }
 
@@ -475,23 +476,24 @@ static int64_t pause_of(const struct provider *provider,
  * counts, except for a lease that changes very often, which is paced. A lease that has
  * ended is repeated rarely: only a broker that has lost its disk, and the first STATE
  * of the session, needs it. */
-static int64_t tell_at(const struct provider *provider, const struct ledger_lease *book)
+static int64_t tell_at(const struct provider *provider,
+                       const struct ledger_lease *lease)
 {
-    if (book->is_dirty) {
-        return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
+    if (lease->is_dirty) {
+        return lease->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
     }
-    return book->told_ms + pause_of(provider, book);
+    return lease->told_ms + pause_of(provider, lease);
 }
 
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)
 {
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->ledger.count; i++) {
-        struct ledger_lease *book = provider->ledger.items[i];
-        if (tell_at(provider, book) <= now_ms) {
-            int n_repeats = book->is_dirty ? 0 : book->n_repeats + 1;
-            provider_tell(provider, book, now_ms, effects);
-            book->n_repeats = n_repeats;
+        struct ledger_lease *lease = provider->ledger.items[i];
+        if (tell_at(provider, lease) <= now_ms) {
+            int n_repeats = lease->is_dirty ? 0 : lease->n_repeats + 1;
+            provider_tell(provider, lease, now_ms, effects);
+            lease->n_repeats = n_repeats;
         }
     }
 }
@@ -500,13 +502,13 @@ int64_t provider_wake_ms(const struct provider *provider)
 {
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < provider->ledger.count; i++) {
-        const struct ledger_lease *book = provider->ledger.items[i];
-        int64_t tell_ms = provider->session != 0 ? tell_at(provider, book) : INT64_MAX;
+        const struct ledger_lease *lease = provider->ledger.items[i];
+        int64_t tell_ms = provider->session != 0 ? tell_at(provider, lease) : INT64_MAX;
         wake_ms = tell_ms < wake_ms ? tell_ms : wake_ms;
-        if (book->is_frozen && book->frozen_until_ms < wake_ms) {
-            wake_ms = book->frozen_until_ms;
+        if (lease->is_frozen && lease->frozen_until_ms < wake_ms) {
+            wake_ms = lease->frozen_until_ms;
         }
-        int64_t recall_ms = recall_book_wake_ms(book);
+        int64_t recall_ms = recall_book_wake_ms(lease);
         wake_ms = recall_ms < wake_ms ? recall_ms : wake_ms;
     }
     return wake_ms;

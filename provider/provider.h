@@ -31,50 +31,46 @@ void provider_set_patience(struct provider *provider, int patience);
 /* ROW_BOOK, ROW_HIGH, and ROW_RUN of consumers (lease not empty). */
 void provider_load(struct provider *provider, const struct row *row);
 
-/* Brings the ledger in line with the export plan (at start; on reload): a new policy
- * opens a book at epoch 1 (shared: all but one slot, on its first host, the provider's;
- * exclusive: all the consumer's); an equal one keeps its split; a changed or shrunken
- * one is the next epoch (idle slots taken first); one that is gone is withdrawn. What
- * is in use stays until it ends; a new or larger lease waits for such slots, and for
- * those that the site's own jobs use: so tell those before, where they are known. A
- * lease that ended stays as the memory of its epoch; if its policy comes back, it goes
- * on above. What is drained counts as gone. The plan is borrowed until the next call.
- */
+/* Brings the ledger in line with the export plan, at start and on reload.
+ * A new policy opens a lease at epoch 1: if it is shared, one slot on its first host is
+ * the consumer's and the others the provider's; if it is exclusive, all are the
+ * consumer's. An equal policy keeps its split. A changed one gets the next epoch, and
+ * idle slots are taken first. One that is gone or drained is withdrawn.
+ * Slots in use stay until their jobs end. A new or larger lease waits for them, so
+ * report the use of own jobs before. A lease that has ended stays as the memory of its
+ * epoch, above which it continues if its policy comes back.
+ * The plan is borrowed until the next call. */
 void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects);
 
-/* FREEZE_TIMEOUT, for freezes from now on. */
+/* FREEZE_TIMEOUT, for later freezes. */
 void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
 
-/* Who of other sites runs here; NULL: everybody. Borrowed until the next call. */
+/* Which users of other sites may run here; NULL: all. Borrowed until the next call. */
 void provider_set_users(struct provider *provider, const struct user_map *users);
 
-/* What the site's scheduler may use. `local_used`: slots of its own jobs on the host,
- * in use. Returns how many slots its own jobs may use there in all, not
- * below local_used where a lease is frozen or shrank: nothing new then. `max` is MXJ.
- */
+/* How many slots the site's own jobs may use on the host in all, at least `local_used`,
+ * the number that they use now. `max` is MXJ. */
 int provider_local_max(const struct provider *provider, const char *host, int max,
                        int local_used);
-/* Exported by all leases on this host; lent: held by consumers now. */
+/* Slots that all leases have on this host, and those that consumers hold now. */
 int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
-/* The ledger's record of a host, for a caller that asks about thousands of hosts again
- * and again; its address never changes. Then the two functions above for it. */
+/* The ledger's record of a host, whose address never changes, and the same functions
+ * for it: for a caller that looks at thousands of hosts in every pass. */
 struct ledger_host;
 const struct ledger_host *provider_host(struct provider *provider, const char *host);
 const char *provider_host_name(const struct ledger_host *host);
 int provider_host_local_max(const struct ledger_host *host, int max, int local_used);
 int provider_host_lent(const struct ledger_host *host);
 
-/* Memory or swap space (MB) that leases have on this host: its own jobs do without.
- * provider_changes grows whenever what is exported of hosts may be other than before.
- */
+/* Memory or swap space (MB) that leases have on this host. */
 int64_t provider_space(const struct provider *provider, const char *host,
                        enum space_kind kind);
-/* What the host has of it, exported or not; -1: not reported. */
+/* What the host has in all; -1: not reported. */
 int64_t provider_known_space(const struct provider *provider, const char *host,
                              enum space_kind kind);
-/* Instances that all leases of one consumer have of a pool together; one for each, by
+/* Instances that all leases of one consumer share in a pool of a resource. Listed by
  * resource, pool, consumer. */
 struct provider_pool {
     const char *resource, *consumer;
@@ -83,6 +79,7 @@ struct provider_pool {
 };
 int provider_list_pools(const struct provider *provider, struct arena *arena,
                         struct provider_pool **pools);
+/* Grows whenever what is exported of hosts may have changed. */
 uint64_t provider_changes(const struct provider *provider);
 
 /* The site reports changes at the end of its step; a value holds until the next report.
@@ -96,8 +93,8 @@ void provider_set_local_used(struct provider *provider, const char *host, int ma
 void provider_set_local_yielded(struct provider *provider, const char *host,
                                 int n_slots);
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
-/* An exclusive job, own or borrowed, runs on the host: nothing else starts there, and
- * to its leases the host looks down. */
+/* An exclusive job, own or borrowed, runs on the host. No other job starts there, and
+ * STATE says that the host is down. */
 void provider_set_used_exclusively(struct provider *provider, const char *host,
                                    bool is_taken);
 /* Memory and swap space (MB) of the host, exported or not; -1: not reported. */
@@ -109,21 +106,21 @@ void provider_set_waiting(struct provider *provider, int n_waiting_slots);
  * STATE. */
 void provider_broker_message(struct provider *provider, const struct msg *msg,
                              int64_t now_ms, struct effects *effects);
-/* The broker's session began: every book's STATE goes out (0: it is lost, nothing is
- * sent until the next). n_books for HELLO. */
+/* The broker's session began: STATE of every lease is sent. 0: the session is lost, and
+ * nothing is sent until the next one. */
 void provider_session(struct provider *provider, uint64_t session, int64_t now_ms,
                       struct effects *effects);
 int provider_count_leases(const struct provider *provider);
 
-/* START, judged [7]. `verdict` says what the site must do. */
+/* The decision about a START: what the site must do. */
 enum provider_verdict {
     PROVIDER_ADMITTED, /* on record: store the run and start its guard */
-    PROVIDER_KNOWN,    /* taken before: answer with the run as it is */
-    PROVIDER_REFUSED,  /* decided against: the reason is in the answer */
+    PROVIDER_KNOWN,    /* admitted before: answer with the run as it is */
+    PROVIDER_REFUSED,
 };
-/* For TAKEN: high-water mark (and the lease made) are among the effects, and STATE if
- * the lease was made; the site appends ROW_RUN in the same batch. For REFUSED the mark
- * likewise. ATTEMPT_STATE is the site's to send in every case. */
+/* Unless the attempt is known, the effects store its number as the highest decided one.
+ * If it is admitted they also say that the lease is made, if it was not, and the site
+ * appends ROW_RUN to the same batch. The site always sends ATTEMPT_STATE. */
 enum provider_verdict provider_run_start(struct provider *provider,
                                          const struct msg_start *start, int64_t now_ms,
                                          struct effects *effects, const char **reason);
@@ -139,31 +136,29 @@ bool provider_run_may_resume(const struct provider *provider, const struct run_i
 void provider_run_ended(struct provider *provider, const struct run_id *run);
 void provider_run_forgotten(struct provider *provider, const struct run_id *run);
 
-/* Of the book at that place, slots in use whose time is over: they were recalled, and
- * the site is to end as many, until this says false. `is_own`: its own jobs use them.
- */
+/* Recalled slots of the lease at that index that are in use after the deadline: the
+ * site ends jobs on as many, until this returns false. */
 struct provider_overdue {
     const char *lease;
     int n_slots;
-    bool is_own;
-    const struct host_slots *hosts; /* all that is on them, where hosts go whole */
+    bool is_own;                    /* the site's own jobs use them */
+    const struct host_slots *hosts; /* to empty, if whole hosts are recalled */
     int n_hosts;
 };
 bool provider_overdue_at(const struct provider *provider, int index,
                          struct arena *arena, struct provider_overdue *overdue);
-/* Of its own jobs on the host: slots that count as that lease's. */
+/* Slots of the lease on the host that the site's own jobs use. */
 int provider_own_used(const struct provider *provider, const char *lease,
                       const char *host);
 
-/* Lapsed freezes, withdrawn leases that emptied, STATEs that are due: on change, at
- * once, but for a lease that changes more than 20 times in a row: then ten a second;
- * else each 5 s, of what has ended each minute. */
+/* Ends freezes that have timed out and withdrawn leases that are empty, and sends STATE
+ * of leases that have changed or whose last STATE is old. */
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects);
 int64_t provider_wake_ms(const struct provider *provider);
 
-/* A book as STATE would say it; false where there is none. Borrowed until the next
- * call. */
-bool provider_find_lease(const struct provider *provider, const char *lease,
+/* The lease as in STATE; false if there is none. The result is valid until the next
+ * call, whose result takes its memory. */
+bool provider_find_lease(struct provider *provider, const char *lease,
                          struct msg_state *state);
 const char *provider_lease_id(const struct provider *provider, int index);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider_export.c: the ledger brought in line with the export plan, at start and on
- * reload. Which slots move, and when, is reconcile.c's; here is which lease is which.
+/* provider_export.c: brings the ledger in line with the export plan, at start and on
+ * reload. It decides which policy has which lease; reconcile.c decides which slots
+ * move.
  *
- * A named policy is known by its name: whatever changes in it, its leases keep their
- * id. One without a name is known by its content: while that is equal it keeps its
- * number, and when it changes it is another policy, whose leases are new contracts; the
- * old ones are withdrawn. A number is not given to another content again, so that a
- * lease id never means two things; a new policy takes its section's place where no
- * policy ever had that number, else the lowest such number.
+ * A named policy keeps its lease ids whatever changes in it. A policy without a name is
+ * identified by its content. While that is the same it keeps its number. When it
+ * changes it is another policy, whose leases are new contracts, and the old ones are
+ * withdrawn. A number is never used for two contents, so that a lease id never means
+ * two things. A new policy gets the position of its section as its number, if no policy
+ * had it before, else the lowest unused number.
  *
- * A book that has ended stays, without hosts: it is the memory of the epoch that its
- * lease id has reached. If the policy comes back, the lease goes on under the next one.
+ * A lease that has ended stays, without hosts, as the memory of the epoch that its id
+ * has reached. If the policy comes back, the lease continues under the next epoch.
  *
- * Example: the file has A, B, C: they are 1, 2, 3. B goes and D comes before C: A and C
- * keep 1 and 3; D stands at place 2, which was B's, so it is 4. */
+ * Example: the file has A, B and C, numbered 1, 2 and 3. B is replaced by D: A and C
+ * keep 1 and 3. D is at position 2, which was B's number, so it gets 4. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,11 @@ struct unnamed_list {
     int count;
 };
 
-/* The number that a book's policy is; 0 where it has a name. */
-static int number_of(const struct ledger_lease *book)
+/* The number of the lease's policy; 0 if it has a name. */
+static int number_of(const struct ledger_lease *lease)
 {
     int64_t number = 0;
-    for (const char *at = book->policy; *at != '\0'; at++) {
+    for (const char *at = lease->policy; *at != '\0'; at++) {
         if (*at < '0' || *at > '9' || number > INT32_MAX / 10 - 1) {
             return 0;
         }
@@ -69,15 +70,15 @@ static bool is_used(const struct provider *provider, int number)
     return false;
 }
 
-/* Of the numbers that this content has had: the section's own place, else the least. */
+/* A number that this content had: its section's position, else the least; 0: none. */
 static int known_number(const struct provider *provider,
                         const struct unnamed_list *list, const struct unnamed *unnamed)
 {
     int best = 0;
     for (int i = 0; i < provider->ledger.count; i++) {
-        const struct ledger_lease *book = provider->ledger.items[i];
-        int number = number_of(book);
-        if (number == 0 || strcmp(book->content, unnamed->content) != 0 ||
+        const struct ledger_lease *lease = provider->ledger.items[i];
+        int number = number_of(lease);
+        if (number == 0 || strcmp(lease->content, unnamed->content) != 0 ||
             is_claimed(list, number)) {
             continue;
         }
@@ -117,7 +118,7 @@ static struct unnamed_list list_unnamed(const struct export_plan *plan)
     return list;
 }
 
-/* First those that had a number, then the new ones. */
+/* Policies that had a number come before new ones. */
 static struct unnamed_list number_policies(const struct provider *provider,
                                            const struct export_plan *plan)
 {
@@ -146,152 +147,152 @@ static void name_policy(const struct unnamed_list *list,
 
 /* ------------------------------------------------------------ ledger */
 
-/* The contract changes, whatever becomes of its slots. */
-static void change(struct ledger_lease *book, const char *reason)
+static void change(struct ledger_lease *lease, const char *reason)
 {
-    book->is_changed = true;
-    snprintf(book->reason, sizeof(book->reason), "%s", reason);
+    lease->is_changed = true;
+    snprintf(lease->reason, sizeof(lease->reason), "%s", reason);
 }
 
-/* What the policy gives each host now, in its order; hosts that it had stay behind them
- * until they are idle. Returns how many there are. */
-static int list_wanted(struct ledger *ledger, const struct ledger_lease *book,
-                       const struct export_lease *lease, struct lease_share *hosts)
+/* Lists the hosts of the policy in its order, then hosts that it had before and that
+ * are still in use. Returns how many there are. */
+static int list_wanted(struct ledger *ledger, const struct ledger_lease *lease,
+                       const struct export_lease *planned, struct lease_share *hosts)
 {
     int n_hosts = 0;
-    for (int i = 0; i < book->n_hosts; i++) {
-        book->hosts[i].n_wanted = 0;
-        memset(book->hosts[i].wanted, 0, sizeof(book->hosts[i].wanted));
-    }
     for (int i = 0; i < lease->n_hosts; i++) {
-        struct ledger_host *host = ledger_add_host(ledger, lease->hosts[i].host);
-        struct lease_share *entry = ledger_find_entry(book, host);
+        lease->hosts[i].n_wanted = 0;
+        memset(lease->hosts[i].wanted, 0, sizeof(lease->hosts[i].wanted));
+    }
+    for (int i = 0; i < planned->n_hosts; i++) {
+        struct ledger_host *host = ledger_add_host(ledger, planned->hosts[i].host);
+        struct lease_share *entry = ledger_find_entry(lease, host);
         hosts[n_hosts] = entry != NULL ? *entry : (struct lease_share){.host = host};
-        memcpy(hosts[n_hosts].wanted, lease->hosts[i].spaces,
+        memcpy(hosts[n_hosts].wanted, planned->hosts[i].spaces,
                sizeof(hosts[n_hosts].wanted));
-        hosts[n_hosts++].n_wanted = lease->hosts[i].n_slots;
+        hosts[n_hosts++].n_wanted = planned->hosts[i].n_slots;
         if (entry != NULL) {
-            entry->n_wanted = lease->hosts[i].n_slots;
+            entry->n_wanted = planned->hosts[i].n_slots;
         }
     }
-    for (int i = 0; i < book->n_hosts; i++) {
-        if (book->hosts[i].n_wanted == 0 && book->hosts[i].n_slots > 0) {
-            hosts[n_hosts++] = book->hosts[i];
+    for (int i = 0; i < lease->n_hosts; i++) {
+        if (lease->hosts[i].n_wanted == 0 && lease->hosts[i].n_slots > 0) {
+            hosts[n_hosts++] = lease->hosts[i];
         }
     }
     return n_hosts;
 }
 
-static bool are_other_hosts(const struct ledger_lease *book,
+static bool are_other_hosts(const struct ledger_lease *lease,
                             const struct lease_share *hosts, int n_hosts)
 {
-    bool are_others = n_hosts != book->n_hosts;
+    bool are_others = n_hosts != lease->n_hosts;
     for (int i = 0; !are_others && i < n_hosts; i++) {
-        are_others = hosts[i].host != book->hosts[i].host;
+        are_others = hosts[i].host != lease->hosts[i].host;
     }
     return are_others;
 }
 
-/* Which hosts a lease has is part of the contract. How many slots they get, settling
- * will tell. */
-static void set_wanted(struct ledger *ledger, struct ledger_lease *book,
-                       const struct export_lease *lease)
+/* Sets which hosts the lease has, which is part of the contract. How many slots it gets
+ * there is decided by reconcile(). */
+static void set_wanted(struct ledger *ledger, struct ledger_lease *lease,
+                       const struct export_lease *planned)
 {
-    size_t n_max = (size_t)lease->n_hosts + (size_t)book->n_hosts;
+    size_t n_max = (size_t)planned->n_hosts + (size_t)lease->n_hosts;
     struct lease_share *hosts = mem_alloc(n_max, sizeof(*hosts));
-    int n_hosts = list_wanted(ledger, book, lease, hosts);
-    bool are_others = are_other_hosts(book, hosts, n_hosts);
-    if (are_others && !book->is_changed) {
-        change(book, "export policy changed");
+    int n_hosts = list_wanted(ledger, lease, planned, hosts);
+    bool are_others = are_other_hosts(lease, hosts, n_hosts);
+    if (are_others && !lease->is_changed) {
+        change(lease, "export policy changed");
     }
-    free(book->hosts);
-    book->hosts = hosts;
-    book->n_hosts = n_hosts;
+    free(lease->hosts);
+    lease->hosts = hosts;
+    lease->n_hosts = n_hosts;
     if (are_others) {
         ledger_link(ledger);
     }
 }
 
-/* The provider's slots of a lease that becomes exclusive go home first: from there the
- * consumer gets them as they are idle. */
-static void make_exclusive(struct ledger_lease *book)
+/* The provider's slots leave a lease that becomes exclusive; reconcile() gives them to
+ * the consumer as they become idle. */
+static void make_exclusive(struct ledger_lease *lease)
 {
-    for (int i = 0; i < book->n_hosts; i++) {
-        book->hosts[i].n_slots = book->hosts[i].consumer;
-        book->hosts[i].provider = 0;
+    for (int i = 0; i < lease->n_hosts; i++) {
+        lease->hosts[i].n_slots = lease->hosts[i].consumer;
+        lease->hosts[i].provider = 0;
     }
 }
 
-static void open_book(struct ledger_lease *book)
+static void open_lease(struct ledger_lease *lease)
 {
-    change(book, book->epoch == 0 ? "" : "exported again");
-    book->is_made = book->is_made && !book->is_ended;
-    book->is_withdrawn = false;
-    book->is_ended = false;
+    change(lease, lease->epoch == 0 ? "" : "exported again");
+    lease->is_made = lease->is_made && !lease->is_ended;
+    lease->is_withdrawn = false;
+    lease->is_ended = false;
 }
 
-static void set_type(struct ledger_lease *book, enum lease_type type)
+static void set_type(struct ledger_lease *lease, enum lease_type type)
 {
-    if (book->type != type) {
-        change(book, "export policy changed");
+    if (lease->type != type) {
+        change(lease, "export policy changed");
     }
-    if (book->type == LEASE_SHARED && type == LEASE_EXCLUSIVE) {
-        make_exclusive(book);
+    if (lease->type == LEASE_SHARED && type == LEASE_EXCLUSIVE) {
+        make_exclusive(lease);
     }
-    book->type = type;
+    lease->type = type;
 }
 
-static void set_terms(struct ledger_lease *book, const struct export_lease *lease)
+static void set_terms(struct ledger_lease *lease, const struct export_lease *planned)
 {
-    book->is_dirty = book->is_dirty || book->reclaim_policy != lease->reclaim_policy ||
-                     book->min_hold_ms != lease->min_hold_ms ||
-                     book->lease_term_ms != lease->lease_term_ms ||
-                     book->ends_lost != lease->ends_lost ||
-                     book->takes_interactive != lease->takes_interactive;
-    book->reclaim_policy = lease->reclaim_policy;
-    book->min_hold_ms = lease->min_hold_ms;
-    book->lease_term_ms = lease->lease_term_ms;
-    book->ends_lost = lease->ends_lost;
-    book->takes_interactive = lease->takes_interactive;
+    lease->is_dirty = lease->is_dirty ||
+                      lease->reclaim_policy != planned->reclaim_policy ||
+                      lease->min_hold_ms != planned->min_hold_ms ||
+                      lease->lease_term_ms != planned->lease_term_ms ||
+                      lease->ends_lost != planned->ends_lost ||
+                      lease->takes_interactive != planned->takes_interactive;
+    lease->reclaim_policy = planned->reclaim_policy;
+    lease->min_hold_ms = planned->min_hold_ms;
+    lease->lease_term_ms = planned->lease_term_ms;
+    lease->ends_lost = planned->ends_lost;
+    lease->takes_interactive = planned->takes_interactive;
 }
 
-/* Until hosts are picked for its policy, a lease has those that it had. */
-static void keep_book(struct ledger_lease *book)
+/* Until hosts are picked for its policy, the lease keeps those that it has. */
+static void hold_lease(struct ledger_lease *lease)
 {
-    if (book != NULL) {
-        book->is_exported = true;
-        book->is_open = true;
-        ledger_want_resources(book, NULL, 0); /* others were given them */
+    if (lease != NULL) {
+        lease->is_exported = true;
+        lease->is_open = true;
+        ledger_want_resources(lease, NULL, 0); /* they were given to other leases */
     }
 }
 
-/* The leaves' contracts of a policy that exports to a pool are exported with it. One
- * that has ended is opened by the broker, when its leaf gets slots again. */
+/* The contracts of leaves are exported with the policy. One that has ended is opened by
+ * the broker when its leaf gets slots again. */
 static void export_leaves(struct provider *provider, const struct ledger_lease *idle,
                           struct effects *effects)
 {
     for (int i = 0; i < provider->ledger.count; i++) {
-        struct ledger_lease *book = provider->ledger.items[i];
-        if (!leaf_contract_is_leaf(book) || !ledger_is_same_policy(book, idle) ||
-            book->is_drained || book->is_ended) {
+        struct ledger_lease *lease = provider->ledger.items[i];
+        if (!leaf_contract_is_leaf(lease) || !ledger_is_same_policy(lease, idle) ||
+            lease->is_drained || lease->is_ended) {
             continue;
         }
-        book->is_exported = true;
-        book->is_dirty =
-            book->is_dirty || book->takes_interactive != idle->takes_interactive;
-        book->takes_interactive = idle->takes_interactive;
-        if (book->is_withdrawn) {
-            open_book(book);
+        lease->is_exported = true;
+        lease->is_dirty =
+            lease->is_dirty || lease->takes_interactive != idle->takes_interactive;
+        lease->takes_interactive = idle->takes_interactive;
+        if (lease->is_withdrawn) {
+            open_lease(lease);
         }
-        if (strcmp(book->content, idle->content) != 0) {
-            ledger_set_content(book, idle->content);
-            ledger_store(book, effects);
+        if (strcmp(lease->content, idle->content) != 0) {
+            ledger_set_content(lease, idle->content);
+            ledger_store(lease, effects);
         }
     }
 }
 
-/* What it exports of each host is what all its parts have there. */
-static void keep_pool(struct provider *provider, struct ledger_lease *idle,
+/* Until hosts are picked, the policy exports the slots that its leases have. */
+static void hold_pool(struct provider *provider, struct ledger_lease *idle,
                       struct effects *effects)
 {
     if (idle == NULL || idle->part != LEDGER_IDLE) {
@@ -302,124 +303,116 @@ static void keep_pool(struct provider *provider, struct ledger_lease *idle,
         entry->n_wanted = entry->n_slots;
         for (int k = 0; k < entry->host->n_links; k++) {
             const struct ledger_link *link = &entry->host->links[k];
-            bool is_part = leaf_contract_is_leaf(link->book) &&
-                           ledger_is_same_policy(link->book, idle);
-            entry->n_wanted += is_part ? link->book->hosts[link->index].n_slots : 0;
+            bool is_part = leaf_contract_is_leaf(link->lease) &&
+                           ledger_is_same_policy(link->lease, idle);
+            entry->n_wanted += is_part ? link->lease->hosts[link->index].n_slots : 0;
         }
     }
     export_leaves(provider, idle, effects);
 }
 
-static void export_lease(struct provider *provider, const struct export_lease *lease,
+static void export_lease(struct provider *provider, const struct export_lease *planned,
                          const char *policy, struct effects *effects)
 {
     char id[LEASE_ID_SIZE];
-    snprintf(id, sizeof(id), "%s/%s/%s", provider->site, policy, lease->consumer);
-    struct ledger_lease *book = ledger_find(&provider->ledger, id);
-    if (book != NULL && book->is_drained) {
-        /* As if the policy were not there, until it is resumed; but nobody else is to
-         * have its part. */
-        ledger_want_resources(book, lease->resources, lease->n_resources);
-        book->has_part = true;
+    snprintf(id, sizeof(id), "%s/%s/%s", provider->site, policy, planned->consumer);
+    struct ledger_lease *lease = ledger_find(&provider->ledger, id);
+    if (lease != NULL && lease->is_drained) {
+        /* Until it is resumed the policy counts as gone, but its shared resources are
+         * given to no other lease. */
+        ledger_want_resources(lease, planned->resources, planned->n_resources);
+        lease->has_part = true;
         return;
     }
-    if (lease->is_open) {
-        keep_book(book);
-        keep_pool(provider, book, effects);
+    if (planned->is_open) {
+        hold_lease(lease);
+        hold_pool(provider, lease, effects);
         return;
     }
-    if (book == NULL) {
-        book = ledger_add(&provider->ledger, id, policy, lease->consumer);
+    if (lease == NULL) {
+        lease = ledger_add(&provider->ledger, id, policy, planned->consumer);
     }
-    book->is_exported = true;
-    book->is_open = false;
-    book->is_revised = strcmp(book->content, lease->content) != 0;
-    book->is_reshared =
-        ledger_want_resources(book, lease->resources, lease->n_resources);
-    if (book->epoch == 0 || book->is_withdrawn) {
-        open_book(book);
+    lease->is_exported = true;
+    lease->is_open = false;
+    lease->is_revised = strcmp(lease->content, planned->content) != 0;
+    lease->is_reshared =
+        ledger_want_resources(lease, planned->resources, planned->n_resources);
+    if (lease->epoch == 0 || lease->is_withdrawn) {
+        open_lease(lease);
     }
-    book->is_made = book->is_made || lease->type == LEASE_POOL;
-    set_type(book, lease->type);
-    set_terms(book, lease);
-    set_wanted(&provider->ledger, book, lease);
-    book->needs_reserved = lease->type == LEASE_SHARED && !book->is_made;
-    if (book->is_revised) {
-        ledger_set_content(book, lease->content);
+    lease->is_made = lease->is_made || planned->type == LEASE_POOL;
+    set_type(lease, planned->type);
+    set_terms(lease, planned);
+    set_wanted(&provider->ledger, lease, planned);
+    lease->needs_reserved = planned->type == LEASE_SHARED && !lease->is_made;
+    if (lease->is_revised) {
+        ledger_set_content(lease, planned->content);
     }
-    if (book->is_revised && !book->is_changed) {
-        ledger_store(book, effects);
+    if (lease->is_revised && !lease->is_changed) {
+        ledger_store(lease, effects);
     }
-    if (book->part == LEDGER_IDLE) {
-        export_leaves(provider, book, effects);
+    if (lease->part == LEDGER_IDLE) {
+        export_leaves(provider, lease, effects);
     }
 }
 
-static void withdraw(struct ledger_lease *book, const char *reason)
+static void withdraw(struct ledger_lease *lease, const char *reason)
 {
-    book->is_withdrawn = true;
-    book->needs_reserved = false;
-    change(book, reason);
-    for (int i = 0; i < book->n_hosts; i++) {
-        book->hosts[i].n_wanted = 0;
+    lease->is_withdrawn = true;
+    lease->needs_reserved = false;
+    change(lease, reason);
+    for (int i = 0; i < lease->n_hosts; i++) {
+        lease->hosts[i].n_wanted = 0;
     }
 }
 
 static void withdraw_others(struct provider *provider)
 {
     for (int i = 0; i < provider->ledger.count; i++) {
-        struct ledger_lease *book = provider->ledger.items[i];
-        if (!book->is_exported && !book->has_part) {
-            ledger_want_resources(book, NULL, 0);
+        struct ledger_lease *lease = provider->ledger.items[i];
+        if (!lease->is_exported && !lease->has_part) {
+            ledger_want_resources(lease, NULL, 0);
         }
-        if (!book->is_exported && !book->is_withdrawn) {
-            withdraw(book, book->is_drained ? "drained by an administrator"
-                                            : "export policy withdrawn");
+        if (!lease->is_exported && !lease->is_withdrawn) {
+            withdraw(lease, lease->is_drained ? "drained by an administrator"
+                                              : "export policy withdrawn");
         }
     }
 }
 
-/* What is on record says nothing about the sizes of hosts: all are looked at. */
-static void unsettle_all(struct provider *provider)
-{
-    for (int i = 0; i < provider->ledger.n_hosts; i++) {
-        provider->ledger.hosts[i]->needs_reconcile = true;
-    }
-}
-
-/* The broker has a contract of a higher epoch, from a ledger that was lost. Whatever
- * those said, what this one says is the next. */
-static void recover(struct provider *provider, struct ledger_lease *book,
+/* The broker knows the contract at a higher epoch, from a ledger that was lost: it
+ * continues above that epoch. */
+static void recover(struct provider *provider, struct ledger_lease *lease,
                     uint64_t above, int64_t now_ms, struct effects *effects)
 {
-    if (above == 0 || above < book->epoch || provider->plan == NULL) {
+    if (above == 0 || above < lease->epoch || provider->plan == NULL) {
         return;
     }
     effects_log(effects, LOG_LEVEL_NOTICE,
                 "lease %s: from epoch %llu to above %llu, by order of an administrator",
-                book->lease, (unsigned long long)book->epoch,
+                lease->lease, (unsigned long long)lease->epoch,
                 (unsigned long long)above);
-    book->epoch = above;
-    change(book, "its provider had lost its books");
+    lease->epoch = above;
+    change(lease, "its provider had lost its books");
     provider_refresh(provider, now_ms, effects);
 }
 
 void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
                            int64_t now_ms, struct effects *effects)
 {
-    struct ledger_lease *book = ledger_find(&provider->ledger, drain->lease);
-    if (book == NULL) {
+    struct ledger_lease *lease = ledger_find(&provider->ledger, drain->lease);
+    if (lease == NULL) {
         return;
     }
-    recover(provider, book, drain->raise_above, now_ms, effects);
-    if (drain->number <= book->drain) {
+    recover(provider, lease, drain->raise_above, now_ms, effects);
+    if (drain->number <= lease->drain) {
         return;
     }
-    bool has_changed = book->is_drained != drain->is_drained;
-    book->drain = drain->number;
-    book->is_drained = drain->is_drained;
-    book->is_dirty = true;
-    ledger_store(book, effects);
+    bool has_changed = lease->is_drained != drain->is_drained;
+    lease->drain = drain->number;
+    lease->is_drained = drain->is_drained;
+    lease->is_dirty = true;
+    ledger_store(lease, effects);
     if (has_changed && provider->plan != NULL) {
         provider_export(provider, provider->plan, now_ms, effects);
     }
@@ -436,7 +429,7 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     for (int i = 0; i < plan->n_leases; i++) {
         char policy[NAME_SIZE];
         if (plan->leases[i].n_hosts == 0 && !plan->leases[i].is_open) {
-            continue; /* there were too few hosts for it */
+            continue; /* there were too few hosts */
         }
         name_policy(&list, &plan->leases[i], policy);
         export_lease(provider, &plan->leases[i], policy, effects);
@@ -444,7 +437,9 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     withdraw_others(provider);
     free(list.items);
     provider->plan = plan;
-    unsettle_all(provider);
+    for (int i = 0; i < provider->ledger.n_hosts; i++) {
+        provider->ledger.hosts[i]->needs_reconcile = true;
+    }
     provider->ledger.needs_reshare = true;
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->ledger.count; i++) {

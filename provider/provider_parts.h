@@ -15,11 +15,10 @@
 #include "provider/provider.h"
 
 enum {
-    PROVIDER_TELL_GAP_MS = 100, /* at most so often for one lease, where unasked ... */
-    PROVIDER_TELL_BURST = 20,   /* ... but for so many in a row */
-    PROVIDER_TELL_EVERY_MS = 5000, /* again so long after a change, and then ... */
-    PROVIDER_TELL_CALM_MS = 60000, /* ... after twice as long each time, up to this: it
-                                      may have been lost, but not time and again */
+    PROVIDER_TELL_GAP_MS = 100,    /* between unasked STATEs of one lease ... */
+    PROVIDER_TELL_BURST = 20,      /* ... after so many without a gap */
+    PROVIDER_TELL_EVERY_MS = 5000, /* until it is repeated; doubles each time ... */
+    PROVIDER_TELL_CALM_MS = 60000, /* ... up to this */
 };
 
 struct provider {
@@ -36,14 +35,10 @@ struct provider {
     int64_t now_ms;      /* of the latest look at the clock */
 };
 
-/* The book as a message body in the arena. */
-void provider_fill_state(const struct provider *provider,
-                         const struct ledger_lease *book, struct arena *arena,
-                         struct msg_state *state);
 /* Sends STATE now; it is not sent again before it changes or is due. */
-void provider_tell(struct provider *provider, struct ledger_lease *book, int64_t now_ms,
-                   struct effects *effects);
-/* Of a lease that has no book: STATE with epoch 0. */
+void provider_tell(struct provider *provider, struct ledger_lease *lease,
+                   int64_t now_ms, struct effects *effects);
+/* STATE with epoch 0, of a lease that the ledger does not have. */
 void provider_tell_unknown(struct provider *provider, const char *lease,
                            struct effects *effects);
 /* DRAIN. The lease continues above the epoch in the order, if that is set: the broker
@@ -52,7 +47,7 @@ void provider_tell_unknown(struct provider *provider, const char *lease,
  * the last one changes nothing. */
 void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
                            int64_t now_ms, struct effects *effects);
-/* Lapsed freezes and settling: before anything is judged. */
+/* Ends freezes that have timed out, and reconciles. Call it before any decision. */
 void provider_refresh(struct provider *provider, int64_t now_ms,
                       struct effects *effects);
 

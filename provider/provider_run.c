@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* provider_run.c: decides about START in the order of rule 7, and follows what was
- * admitted.
+/* provider_run.c: decides about START, and follows the attempts that were admitted.
  *
  * An attempt that was admitted before gets the same answer. An attempt that is not
  * above the highest decided one is refused, and changes nothing. Any other is checked,
@@ -11,25 +10,25 @@
 
 /* ------------------------------------------------------------ checks */
 
-static const char *judge_lease(const struct ledger_lease *book,
+static const char *judge_lease(const struct ledger_lease *lease,
                                const struct msg_start *start, struct arena *arena)
 {
-    if (book == NULL) {
+    if (lease == NULL) {
         return arena_printf(arena, "lease %s is unknown here", start->lease);
     }
-    if (strcmp(book->consumer, start->run.site) != 0) {
+    if (strcmp(lease->consumer, start->run.site) != 0) {
         return arena_printf(arena, "lease %s is not %s's", start->lease,
                             start->run.site);
     }
-    if (book->is_withdrawn) {
+    if (lease->is_withdrawn) {
         return arena_printf(arena, "lease %s is withdrawn", start->lease);
     }
-    if (start->epoch != book->epoch) {
+    if (start->epoch != lease->epoch) {
         return arena_printf(arena, "stale epoch: the contract is at %llu, not %llu",
-                            (unsigned long long)book->epoch,
+                            (unsigned long long)lease->epoch,
                             (unsigned long long)start->epoch);
     }
-    return book->is_frozen
+    return lease->is_frozen
                ? arena_printf(arena, "lease %s is frozen, its split is being changed",
                               start->lease)
                : NULL;
@@ -52,7 +51,7 @@ static int count_used(const struct ledger_host *host, bool with_suspended)
     int n_used = host->local_used + (with_suspended ? host->local_yielded : 0);
     for (int i = 0; i < host->n_links; i++) {
         const struct lease_share *entry =
-            &host->links[i].book->hosts[host->links[i].index];
+            &host->links[i].lease->hosts[host->links[i].index];
         n_used +=
             entry->consumer_running + (with_suspended ? entry->consumer_yielded : 0);
     }
@@ -60,14 +59,14 @@ static int count_used(const struct ledger_host *host, bool with_suspended)
 }
 
 static const char *judge_host(const struct provider *provider,
-                              const struct ledger_lease *book,
+                              const struct ledger_lease *lease,
                               const struct msg_start *start, int place,
                               struct arena *arena)
 {
     const struct host_slots *asked = &start->hosts[place];
     const struct ledger_host *host = ledger_find_host(&provider->ledger, asked->host);
     const struct lease_share *entry =
-        host != NULL ? ledger_find_entry(book, host) : NULL;
+        host != NULL ? ledger_find_entry(lease, host) : NULL;
     if (entry == NULL) {
         return arena_printf(arena, "unknown host: %s is not of lease %s", asked->host,
                             start->lease);
@@ -88,7 +87,7 @@ static const char *judge_host(const struct provider *provider,
     if (asked->n_slots > entry->consumer - entry->consumer_running) {
         return arena_printf(arena, "no free slot on host %s", asked->host);
     }
-    /* It has shrunk, and what ran then is not gone yet. */
+    /* The host has shrunk, and jobs from before have not ended yet. */
     if (asked->n_slots > host->max - count_used(host, false)) {
         return arena_printf(arena, "host %s has %d slots, and jobs of before use them",
                             asked->host, host->max);
@@ -96,7 +95,8 @@ static const char *judge_host(const struct provider *provider,
     return NULL;
 }
 
-/* Under what account it would run, the site looks up where it starts it. */
+/* The user must have an account here; the site looks up which when it starts the job.
+ */
 static const char *judge_user(const struct provider *provider,
                               const struct msg_start *start, struct arena *arena)
 {
@@ -109,17 +109,17 @@ static const char *judge_user(const struct provider *provider,
                         start->run.site, provider->site);
 }
 
-/* NULL: nothing stands against it. */
+/* The reason to refuse it, or NULL. */
 static const char *judge(const struct provider *provider,
-                         const struct ledger_lease *book, const struct msg_start *start,
-                         struct arena *arena)
+                         const struct ledger_lease *lease,
+                         const struct msg_start *start, struct arena *arena)
 {
-    const char *reason = judge_lease(book, start, arena);
+    const char *reason = judge_lease(lease, start, arena);
     if (reason == NULL) {
         reason = judge_user(provider, start, arena);
     }
     if (reason == NULL && start->spec.interaction != INTERACTION_NONE &&
-        !book->takes_interactive) {
+        !lease->takes_interactive) {
         reason = arena_printf(arena, "lease %s takes no interactive jobs (INTERACTIVE)",
                               start->lease);
     }
@@ -127,7 +127,7 @@ static const char *judge(const struct provider *provider,
         reason = "no host is requested";
     }
     for (int i = 0; reason == NULL && i < start->n_hosts; i++) {
-        reason = judge_host(provider, book, start, i, arena);
+        reason = judge_host(provider, lease, start, i, arena);
     }
     return reason;
 }
@@ -146,18 +146,18 @@ static void decide(struct provider *provider, const struct run_id *run,
     effects_store(effects, &row);
 }
 
-static void take(struct provider *provider, struct ledger_lease *book,
+static void take(struct provider *provider, struct ledger_lease *lease,
                  const struct msg_start *start, int64_t now_ms, struct effects *effects)
 {
-    admitted_add(&provider->admitted, &provider->ledger, &start->run, book,
+    admitted_add(&provider->admitted, &provider->ledger, &start->run, lease,
                  start->hosts, start->n_hosts, false);
     for (int i = 0; start->spec.is_exclusive && i < start->n_hosts; i++) {
         provider_set_used_exclusively(provider, start->hosts[i].host, true);
     }
-    if (!book->is_made) {
-        book->is_made = true;
-        ledger_store(book, effects);
-        provider_tell(provider, book, now_ms, effects);
+    if (!lease->is_made) {
+        lease->is_made = true;
+        ledger_store(lease, effects);
+        provider_tell(provider, lease, now_ms, effects);
     }
 }
 
@@ -174,17 +174,17 @@ enum provider_verdict provider_run_start(struct provider *provider,
         return PROVIDER_REFUSED;
     }
     provider_refresh(provider, now_ms, effects);
-    struct ledger_lease *book = ledger_find(&provider->ledger, start->lease);
-    const char *against = judge(provider, book, start, &effects->arena);
+    struct ledger_lease *lease = ledger_find(&provider->ledger, start->lease);
+    const char *against = judge(provider, lease, start, &effects->arena);
     decide(provider, &start->run, effects);
     if (against != NULL) {
         *reason = against;
-        if (book != NULL) {
-            book->is_dirty = true; /* the consumer is to get the contract as it is */
+        if (lease != NULL) {
+            lease->is_dirty = true; /* so that the consumer gets the contract again */
         }
         return PROVIDER_REFUSED;
     }
-    take(provider, book, start, now_ms, effects);
+    take(provider, lease, start, now_ms, effects);
     return PROVIDER_ADMITTED;
 }
 

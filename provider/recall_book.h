@@ -25,24 +25,24 @@
 #include "provider/ledger.h"
 
 /* Stores a RECALL whose number is above the last. Others change nothing. */
-void recall_book_accept(struct ledger_lease *book, const struct msg_recall *msg,
+void recall_book_accept(struct ledger_lease *lease, const struct msg_recall *msg,
                         int64_t now_ms, struct effects *effects);
 
 /* Gives idle slots back; of whole hosts only the chosen ones. Hosts that lose slots
  * need reconciling, and bounds that are met are removed. The lease is marked changed,
  * or stored. */
-void recall_book_reconcile(struct ledger_lease *book, struct effects *effects);
+void recall_book_reconcile(struct ledger_lease *lease, struct effects *effects);
 
 /* Notes which deadlines have passed. */
-void recall_book_tick(struct ledger_lease *book, int64_t now_ms);
+void recall_book_tick(struct ledger_lease *lease, int64_t now_ms);
 /* Slots in use whose jobs have to be ended now. If hosts go whole, also which hosts:
  * all jobs on them have to end. The list is the arena's. */
-int recall_book_overdue(const struct ledger_lease *book, struct arena *arena,
+int recall_book_overdue(const struct ledger_lease *lease, struct arena *arena,
                         const struct host_slots **hosts, int *n_hosts);
 /* When the next deadline comes; INT64_MAX: none will. */
-int64_t recall_book_wake_ms(const struct ledger_lease *book);
+int64_t recall_book_wake_ms(const struct ledger_lease *lease);
 
 /* How many slots it may hold at most; INT_MAX: no bound. */
-int recall_book_limit(const struct ledger_lease *book);
+int recall_book_limit(const struct ledger_lease *lease);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reconcile.c: see reconcile.h. Host by host, in steps that each keep what the ones
- * before have reached:
+/* reconcile.c: see reconcile.h. Host by host, in steps none of which undoes an earlier
+ * one:
  *
- *   trim   each lease to what its policy exports: provider's slots first, then idle
- *          ones of the consumer; a withdrawn lease to what the consumer uses. Of a
- *          policy that exports to a pool all parts together, what is idle in it first
- *   fit    all leases into MXJ: from the last one back, as in trim
- *   yield  idle slots of consumers, where the site's own jobs already use them (a
- *          policy that is new, or a host that shrank, finds the host busy)
- *   grow   from the first lease on, where there is room: a shared lease on the
- *          provider's side, an exclusive one on the consumer's, and there only slots
- *          that the site's own jobs do not use
+ *   trim   each lease to what its policy exports: the provider's slots first, then
+ *          idle ones of the consumer. A withdrawn lease keeps what the consumer uses.
+ *          The leases of a policy that exports to a pool count together, and the
+ *          pool's idle slots are taken first
+ *   fit    all leases into MXJ, from the last one back, as in trim
+ *   yield  idle slots of consumers that the site's own jobs use already (if the policy
+ *          is new, or the host shrank)
+ *   grow   from the first lease on, while there is room: a shared lease on the
+ *          provider's side, an exclusive one on the consumer's, with slots that the
+ *          site's own jobs do not use
  *
  * Example: n1 has 4 slots. Lease 1 (4 slots, shared, 2:2, the consumer uses 1) is
  * withdrawn, policy 2 exports 4 exclusively to another site, and 2 own jobs run. Trim:
@@ -25,11 +26,12 @@
 
 #include "model/exported_resources.h"
 #include "provider/export_memory.h"
+#include "provider/leaf_contract.h"
 #include "provider/recall_book.h"
 #include "provider/shared_instances.h"
 
-/* Each round but the first takes what a change of the one before has left idle: there
- * is an end to it, long before this. */
+/* Each round but the first uses slots that the one before has made idle. It ends long
+ * before this bound. */
 enum { ROUNDS_MAX = 8 };
 
 static int least(int a, int b)
@@ -39,15 +41,15 @@ static int least(int a, int b)
 
 static struct lease_share *entry_of(const struct ledger_link *link)
 {
-    return &link->book->hosts[link->index];
+    return &link->lease->hosts[link->index];
 }
 
-/* Takes up to `n` slots out of the lease, the provider's first, never used ones of the
- * consumer; the provider's own part of a pool is as a consumer's. Returns how many. */
+/* Takes up to `n` slots out of the lease: the provider's first, then idle ones of the
+ * consumer. The site's own leaf gives idle ones only. Returns how many. */
 static int take_out(const struct ledger_link *link, int n)
 {
     struct lease_share *entry = entry_of(link);
-    bool is_leaf = link->book->part == LEDGER_OWN_LEAF;
+    bool is_leaf = link->lease->part == LEDGER_OWN_LEAF;
     int from_provider =
         least(n, entry->provider - (is_leaf ? entry->provider_used : 0));
     int from_consumer =
@@ -58,63 +60,58 @@ static int take_out(const struct ledger_link *link, int n)
     return from_provider + from_consumer;
 }
 
-static bool is_leaf(const struct ledger_lease *book)
-{
-    return book->part == LEDGER_LEAF || book->part == LEDGER_OWN_LEAF;
-}
-
-/* The part that holds what is idle in the pool; NULL: nothing of the host is exported
- * to it any more. */
+/* The contract with the pool's idle slots; NULL: nothing of the host is exported to the
+ * pool any more. */
 static const struct ledger_link *find_idle(const struct ledger_host *host,
                                            const struct ledger_lease *leaf)
 {
     for (int i = 0; i < host->n_links; i++) {
-        const struct ledger_lease *book = host->links[i].book;
-        if (book->part == LEDGER_IDLE && !book->is_withdrawn &&
-            ledger_is_same_policy(book, leaf)) {
+        const struct ledger_lease *lease = host->links[i].lease;
+        if (lease->part == LEDGER_IDLE && !lease->is_withdrawn &&
+            ledger_is_same_policy(lease, leaf)) {
             return &host->links[i];
         }
     }
     return NULL;
 }
 
-/* Slots of the host that leaves of the policy have. */
+/* Slots of the host that leaves of the policy hold. */
 static int held_by_leaves(const struct ledger_host *host, const struct ledger_lease *of)
 {
     int n_held = 0;
     for (int i = 0; i < host->n_links; i++) {
-        const struct ledger_lease *book = host->links[i].book;
-        if (is_leaf(book) && ledger_is_same_policy(book, of)) {
+        const struct ledger_lease *lease = host->links[i].lease;
+        if (leaf_contract_is_leaf(lease) && ledger_is_same_policy(lease, of)) {
             n_held += entry_of(&host->links[i])->n_slots;
         }
     }
     return n_held;
 }
 
-/* What the lease should have here at most. Of leaves: what they have, but for what the
- * policy does not export any more. */
+/* How many slots the lease should have here at most. A leaf keeps what it has, less
+ * what the policy does not export any more. */
 static int wanted_of(const struct ledger_host *host, const struct ledger_link *link)
 {
-    const struct ledger_lease *book = link->book;
+    const struct ledger_lease *lease = link->lease;
     int n_wanted = entry_of(link)->n_wanted;
-    if (book->is_withdrawn) {
+    if (lease->is_withdrawn) {
         return 0;
     }
-    if (book->part == LEDGER_IDLE) {
-        int rest = n_wanted - held_by_leaves(host, book);
+    if (lease->part == LEDGER_IDLE) {
+        int rest = n_wanted - held_by_leaves(host, lease);
         return rest > 0 ? rest : 0;
     }
-    if (is_leaf(book)) {
-        const struct ledger_link *idle = find_idle(host, book);
+    if (leaf_contract_is_leaf(lease)) {
+        const struct ledger_link *idle = find_idle(host, lease);
         int exported = idle != NULL ? entry_of(idle)->n_wanted : 0;
-        int excess = held_by_leaves(host, book) - exported;
-        int kept = entry_of(link)->n_slots - (excess > 0 ? excess : 0);
-        return kept > 0 ? kept : 0;
+        int excess = held_by_leaves(host, lease) - exported;
+        int rest = entry_of(link)->n_slots - (excess > 0 ? excess : 0);
+        return rest > 0 ? rest : 0;
     }
     return n_wanted;
 }
 
-/* From the last lease back: of leaves the last gives first. */
+/* From the last lease back. */
 static void trim(struct ledger_host *host)
 {
     for (int i = host->n_links - 1; i >= 0; i--) {
@@ -126,13 +123,13 @@ static void trim(struct ledger_host *host)
     }
 }
 
-/* What the host has, where the site has told. */
+/* MXJ; no bound if the site has not reported the host. */
 static int64_t size_of(const struct ledger_host *host)
 {
     return host->is_known ? host->max : INT_MAX;
 }
 
-/* Room beside all leases: below 0 where they do not fit. */
+/* Slots that no lease has; below 0 if the leases do not fit. */
 static int64_t room_of(const struct ledger_host *host)
 {
     int64_t room = size_of(host);
@@ -149,16 +146,16 @@ static int64_t idle_of(const struct ledger_host *host)
     for (int i = 0; i < host->n_links; i++) {
         idle -= entry_of(&host->links[i])->consumer;
     }
-    /* Jobs that stand still keep what is there; they take nothing away for it. */
+    /* Suspended jobs block idle slots, but take none away from a consumer. */
     return idle <= 0                    ? idle
            : idle > host->local_yielded ? idle - host->local_yielded
                                         : 0;
 }
 
-/* What nobody has in a pool goes before what somebody has. */
-static bool is_turn(const struct ledger_link *link, int round)
+/* Idle slots of a pool are taken before those of a leaf. */
+static bool is_in_round(const struct ledger_link *link, int round)
 {
-    return (link->book->part == LEDGER_IDLE) == (round == 0);
+    return (link->lease->part == LEDGER_IDLE) == (round == 0);
 }
 
 static void fit(struct ledger_host *host)
@@ -167,7 +164,7 @@ static void fit(struct ledger_host *host)
     for (int k = 0; k < 2 * host->n_links && excess > 0; k++) {
         const struct ledger_link *link =
             &host->links[host->n_links - 1 - k % host->n_links];
-        if (is_turn(link, k / host->n_links)) {
+        if (is_in_round(link, k / host->n_links)) {
             excess -= take_out(link, (int)excess);
         }
     }
@@ -179,12 +176,12 @@ static void yield(struct ledger_host *host)
     for (int k = 0; k < 2 * host->n_links && excess > 0; k++) {
         int i = host->n_links - 1 - k % host->n_links;
         struct lease_share *entry = entry_of(&host->links[i]);
-        if (!is_turn(&host->links[i], k / host->n_links)) {
+        if (!is_in_round(&host->links[i], k / host->n_links)) {
             continue;
         }
         int n = least((int)excess, entry->consumer - entry->consumer_used);
         entry->consumer -= n;
-        if (host->links[i].book->type == LEASE_SHARED) {
+        if (host->links[i].lease->type == LEASE_SHARED) {
             entry->provider += n;
         } else {
             entry->n_slots -= n;
@@ -197,16 +194,16 @@ static void grow(struct ledger_host *host)
 {
     int64_t room = room_of(host), idle = idle_of(host);
     for (int i = 0; i < host->n_links && room > 0; i++) {
-        const struct ledger_lease *book = host->links[i].book;
+        const struct ledger_lease *lease = host->links[i].lease;
         struct lease_share *entry = entry_of(&host->links[i]);
         int missing = wanted_of(host, &host->links[i]) - entry->n_slots;
-        int64_t free_slots = book->type == LEASE_SHARED || room < idle ? room : idle;
+        int64_t free_slots = lease->type == LEASE_SHARED || room < idle ? room : idle;
         if (missing <= 0 || free_slots <= 0) {
             continue;
         }
         int n = missing < free_slots ? missing : (int)free_slots;
         entry->n_slots += n;
-        if (book->type == LEASE_SHARED) {
+        if (lease->type == LEASE_SHARED) {
             entry->provider += n;
         } else {
             entry->consumer += n;
@@ -217,19 +214,19 @@ static void grow(struct ledger_host *host)
     }
 }
 
-/* Marks what differs from before, with the reason where the export gave none. */
+/* Marks a lease that has changed, with a reason if it has none yet. */
 static void note_change(const struct ledger_link *link,
                         const struct lease_share *before)
 {
-    struct ledger_lease *book = link->book;
+    struct ledger_lease *lease = link->lease;
     const struct lease_share *after = entry_of(link);
     if (after->n_slots == before->n_slots && after->consumer == before->consumer) {
         return;
     }
-    if (book->is_revised) {
-        snprintf(book->reason, sizeof(book->reason), "export policy changed");
-    } else if (!book->is_changed && !book->is_withdrawn) {
-        snprintf(book->reason, sizeof(book->reason), "%s %s",
+    if (lease->is_revised) {
+        snprintf(lease->reason, sizeof(lease->reason), "export policy changed");
+    } else if (!lease->is_changed && !lease->is_withdrawn) {
+        snprintf(lease->reason, sizeof(lease->reason), "%s %s",
                  after->n_slots < before->n_slots     ? "fewer slots on host"
                  : after->consumer < before->consumer ? "own jobs use slots of host"
                                                       : "slots fell free on host",
@@ -237,30 +234,30 @@ static void note_change(const struct ledger_link *link,
     }
     /* The slot that lets the lease be made may be among what was taken. */
     bool is_unmade =
-        book->type == LEASE_SHARED && !book->is_made && !book->is_withdrawn;
-    book->needs_reserved = book->needs_reserved || is_unmade;
-    book->is_changed = true;
+        lease->type == LEASE_SHARED && !lease->is_made && !lease->is_withdrawn;
+    lease->needs_reserved = lease->needs_reserved || is_unmade;
+    lease->is_changed = true;
 }
 
 /* Memory and swap space are part of the contract. */
 static void note_spaces(const struct ledger_link *link,
                         const struct lease_share *before)
 {
-    struct ledger_lease *book = link->book;
+    struct ledger_lease *lease = link->lease;
     const struct lease_share *after = entry_of(link);
     if (exported_resources_is_same_memory(after->spaces, before->spaces)) {
         return;
     }
-    if (!book->is_changed && !book->is_revised) {
-        snprintf(book->reason, sizeof(book->reason), "memory or swap space of host %s",
-                 after->host->name);
-    } else if (!book->is_changed) {
-        snprintf(book->reason, sizeof(book->reason), "export policy changed");
+    if (!lease->is_changed && !lease->is_revised) {
+        snprintf(lease->reason, sizeof(lease->reason),
+                 "memory or swap space of host %s", after->host->name);
+    } else if (!lease->is_changed) {
+        snprintf(lease->reason, sizeof(lease->reason), "export policy changed");
     }
-    book->is_changed = true;
+    lease->is_changed = true;
 }
 
-static void settle_host(struct ledger_host *host)
+static void reconcile_host(struct ledger_host *host)
 {
     struct lease_share *before = mem_alloc((size_t)host->n_links, sizeof(*before));
     for (int i = 0; i < host->n_links; i++) {
@@ -279,66 +276,67 @@ static void settle_host(struct ledger_host *host)
     host->needs_reconcile = false;
 }
 
-/* The one slot that lets a shared lease be made: on its first host that has one. */
-static void reserve_slot(struct ledger_lease *book)
+/* Gives a shared lease the one slot that lets it be made, on the first host that has an
+ * idle one. */
+static void reserve_slot(struct ledger_lease *lease)
 {
-    if (!book->needs_reserved) {
+    if (!lease->needs_reserved) {
         return;
     }
-    for (int i = 0; i < book->n_hosts; i++) {
-        book->needs_reserved = book->needs_reserved && book->hosts[i].consumer == 0;
+    for (int i = 0; i < lease->n_hosts; i++) {
+        lease->needs_reserved = lease->needs_reserved && lease->hosts[i].consumer == 0;
     }
-    for (int i = 0; i < book->n_hosts && book->needs_reserved; i++) {
-        struct lease_share *entry = &book->hosts[i];
+    for (int i = 0; i < lease->n_hosts && lease->needs_reserved; i++) {
+        struct lease_share *entry = &lease->hosts[i];
         if (entry->provider > 0 && idle_of(entry->host) > 0) {
             entry->provider--;
             entry->consumer++;
-            book->needs_reserved = false;
-            book->is_changed = true;
+            lease->needs_reserved = false;
+            lease->is_changed = true;
         }
     }
 }
 
 /* Drops hosts that are neither exported nor used any more. */
-static bool drop_hosts(struct ledger_lease *book)
+static bool drop_hosts(struct ledger_lease *lease)
 {
-    int n_kept = 0;
-    for (int i = 0; i < book->n_hosts; i++) {
-        const struct lease_share *entry = &book->hosts[i];
-        bool is_wanted = entry->n_wanted > 0 && !book->is_withdrawn;
+    int n_left = 0;
+    for (int i = 0; i < lease->n_hosts; i++) {
+        const struct lease_share *entry = &lease->hosts[i];
+        bool is_wanted = entry->n_wanted > 0 && !lease->is_withdrawn;
         if (is_wanted || entry->n_slots > 0) {
-            book->hosts[n_kept++] = *entry;
+            lease->hosts[n_left++] = *entry;
         }
     }
-    bool has_dropped = n_kept < book->n_hosts;
-    book->n_hosts = n_kept;
+    bool has_dropped = n_left < lease->n_hosts;
+    lease->n_hosts = n_left;
     return has_dropped;
 }
 
-static void commit(struct ledger_lease *book, struct effects *effects)
+static void commit(struct ledger_lease *lease, struct effects *effects)
 {
-    book->epoch++;
-    book->is_changed = false;
-    book->is_frozen = false;
-    book->is_ended = book->is_withdrawn && book->n_hosts == 0;
-    book->is_dirty = true;
-    if (book->is_ended) {
-        ledger_set_resources(book, NULL, 0);
+    lease->epoch++;
+    lease->is_changed = false;
+    lease->is_frozen = false;
+    lease->is_ended = lease->is_withdrawn && lease->n_hosts == 0;
+    lease->is_dirty = true;
+    if (lease->is_ended) {
+        ledger_set_resources(lease, NULL, 0);
     }
-    ledger_store(book, effects);
+    ledger_store(lease, effects);
 }
 
-/* Each contract that changed, under its next epoch. True where there was one. */
+/* Stores each contract that changed, under its next epoch. True if there was one. */
 static bool commit_all(struct ledger *ledger, struct effects *effects)
 {
     bool has_dropped = false, has_changed = false;
     for (int i = 0; i < ledger->count; i++) {
-        struct ledger_lease *book = ledger->items[i];
-        if (book->is_changed) {
+        struct ledger_lease *lease = ledger->items[i];
+        if (lease->is_changed) {
             has_changed = true;
-            has_dropped = drop_hosts(book) || has_dropped;
-            commit(book, effects);
-            ledger->needs_reshare |= book->is_ended;
+            has_dropped = drop_hosts(lease) || has_dropped;
+            commit(lease, effects);
+            ledger->needs_reshare |= lease->is_ended;
         }
     }
     if (has_dropped) {
@@ -348,8 +346,8 @@ static bool commit_all(struct ledger *ledger, struct effects *effects)
     return has_changed;
 }
 
-/* Own jobs count elsewhere now: what the site has as a leaf there may be idle, and too
- * much. True where that may be so. */
+/* Slots of own jobs may be attributed to other leases now, so that a leaf of the site
+ * has idle slots to return. True if so. */
 static bool attribute_all(struct ledger *ledger)
 {
     bool needs_reconcile = false;
@@ -360,15 +358,15 @@ static bool attribute_all(struct ledger *ledger)
     return needs_reconcile;
 }
 
-/* True where it is to be done once more. */
-static bool settle_once(struct ledger *ledger, struct effects *effects)
+/* True if another round is needed. */
+static bool reconcile_once(struct ledger *ledger, struct effects *effects)
 {
     for (int i = 0; i < ledger->count; i++) {
         recall_book_reconcile(ledger->items[i], effects);
     }
     for (int i = 0; i < ledger->n_hosts; i++) {
         if (ledger->hosts[i]->needs_reconcile) {
-            settle_host(ledger->hosts[i]);
+            reconcile_host(ledger->hosts[i]);
         }
     }
     for (int i = 0; i < ledger->count; i++) {
@@ -383,6 +381,6 @@ static bool settle_once(struct ledger *ledger, struct effects *effects)
 
 void reconcile(struct ledger *ledger, struct effects *effects)
 {
-    for (int i = 0; i < ROUNDS_MAX && settle_once(ledger, effects); i++) {
+    for (int i = 0; i < ROUNDS_MAX && reconcile_once(ledger, effects); i++) {
     }
 }

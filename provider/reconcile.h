@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reconcile.h: brings the ledger in line with what the policies export and what the
- * hosts have: all that a provider changes of its contracts on its own.
+ * hosts have: every change of a contract that the provider makes on its own.
  *
  * Afterwards, on each host of MXJ slots:
  *   - slots in use stay with the side that uses them;
- *   - a lease has at most what its policy exports, apart from slots that consumer's
- * jobs use beyond that, which go as the jobs end; a withdrawn lease has nothing else;
+ *   - a lease has at most what its policy exports, apart from slots that
+ *     the consumer's jobs use beyond that, until they end; a withdrawn lease has only
+ *     those;
  *   - all leases together have at most MXJ slots, and what consumers hold together with
  *     the site's own jobs is at most MXJ, apart from slots in use;
  *   - a lease that could not get all its slots gets them as they become free.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared_instances.c: see shared_instances.h. Pool by pool: nobody loses what it has
- * and is still to have; what neither those have nor leases that leave is left of what
- * is exported, and goes to who lacks some, by highest averages of what they lack.
+/* shared_instances.c: see shared_instances.h. Pool by pool: no consumer loses instances
+ * that it has and is still to have. Exported instances that no lease has, those that
+ * are ending included, go to the consumers that lack some, by highest averages of what
+ * they lack.
  *
- * Example: of 10 licences south has 7 and east 3. South's policy goes while a job of it
- * runs, and another gives east all 10. South keeps 7, so east has 3 still. When south's
- * job has ended east gets the 7. Had the 10 gone to south again, by another lease, it
- * would have had 7 of them at once: they are the ones that it has. */
+ * Example: of 10 licences south has 7 and east 3. South's policy is removed while a job
+ * of it runs, and another gives east all 10. South keeps 7, so east still has 3. When
+ * south's job has ended, east gets the 7. If another lease had given the 10 to south
+ * again, it would have had 7 of them at once, the ones that it has. */
 #include "provider/shared_instances.h"
 
 #include <stdio.h>
@@ -20,16 +21,16 @@ struct part {
     const char *resource, *consumer;
     int pool;
     int64_t n_exported; /* that the policies give it */
-    int64_t n_wanted;   /* of these, those of leases that take what is given */
+    int64_t n_wanted;   /* of these, those of leases that are not ending or open */
     int64_t n_had;      /* that these leases have already */
-    int64_t n_kept;     /* that others have */
+    int64_t n_held;     /* that ending or open leases have */
     int64_t n_given;
 };
 
-/* It is not for the policies to say, now. */
-static bool is_keeping(const struct ledger_lease *book)
+/* The policies decide nothing for it now: it keeps what it has. */
+static bool is_fixed(const struct ledger_lease *lease)
 {
-    return book->is_withdrawn || book->is_open;
+    return lease->is_withdrawn || lease->is_open;
 }
 
 static int compare_parts(const void *left, const void *right)
@@ -50,7 +51,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Leases of one consumer have the same instances: the most that one of them names. */
+/* Leases of one consumer share the same instances, as many as the most that one of them
+ * names. */
 static int merge_parts(struct part *parts, int n_parts)
 {
     int n_merged = 0;
@@ -65,36 +67,36 @@ static int merge_parts(struct part *parts, int n_parts)
             last->n_exported = most(last->n_exported, parts[i].n_exported);
             last->n_wanted = most(last->n_wanted, parts[i].n_wanted);
             last->n_had = most(last->n_had, parts[i].n_had);
-            last->n_kept = most(last->n_kept, parts[i].n_kept);
+            last->n_held = most(last->n_held, parts[i].n_held);
         }
     }
     return n_merged;
 }
 
-/* What the policies give the book, and what it has: one part each. What it has is
- * another list as soon as something is given: its names are copied. */
-static int add_parts(const struct ledger_lease *book, struct arena *arena,
+/* One part for what the policies give the lease, one for what it has. The names of the
+ * latter are copied, as that list is replaced when something is given. */
+static int add_parts(const struct ledger_lease *lease, struct arena *arena,
                      struct part *parts)
 {
     int n = 0;
-    for (int i = 0; i < book->n_wanted; i++) {
-        int n_instances = book->wanted[i].n_instances;
+    for (int i = 0; i < lease->n_wanted; i++) {
+        int n_instances = lease->wanted[i].n_instances;
         parts[n++] = (struct part){
-            .resource = book->wanted[i].name,
-            .consumer = book->consumer,
-            .pool = book->wanted[i].pool,
+            .resource = lease->wanted[i].name,
+            .consumer = lease->consumer,
+            .pool = lease->wanted[i].pool,
             .n_exported = n_instances,
-            .n_wanted = is_keeping(book) ? 0 : n_instances,
+            .n_wanted = is_fixed(lease) ? 0 : n_instances,
         };
     }
-    for (int i = 0; i < book->n_resources; i++) {
-        int n_instances = book->resources[i].n_instances;
+    for (int i = 0; i < lease->n_resources; i++) {
+        int n_instances = lease->resources[i].n_instances;
         parts[n++] = (struct part){
-            .resource = arena_str(arena, book->resources[i].name),
-            .consumer = book->consumer,
-            .pool = book->resources[i].pool,
-            .n_had = is_keeping(book) ? 0 : n_instances,
-            .n_kept = is_keeping(book) ? n_instances : 0,
+            .resource = arena_str(arena, lease->resources[i].name),
+            .consumer = lease->consumer,
+            .pool = lease->resources[i].pool,
+            .n_had = is_fixed(lease) ? 0 : n_instances,
+            .n_held = is_fixed(lease) ? n_instances : 0,
         };
     }
     return n;
@@ -118,13 +120,13 @@ static struct part *list_parts(const struct ledger *ledger, struct arena *arena,
     return parts;
 }
 
-/* What everybody has of it already, and may keep. */
+/* What the consumer has already, and may keep. */
 static int64_t count_out(const struct part *part)
 {
-    return most(part->n_given, part->n_kept);
+    return most(part->n_given, part->n_held);
 }
 
-/* What is exported of these, and nobody has. */
+/* What is exported and no consumer has. */
 static int64_t count_left(const struct part *parts, int n_parts)
 {
     int64_t left = 0;
@@ -134,8 +136,8 @@ static int64_t count_left(const struct part *parts, int n_parts)
     return most(left, 0);
 }
 
-/* The parts of one pool, from what is left there and of the resource. Returns how many
- * instances were given. */
+/* Shares what is left of the pool, at most what is left of the resource, over its
+ * parts. Returns how many instances were given. */
 static int64_t give_pool(struct part *parts, int n_parts, int64_t left_of_all)
 {
     int64_t *lacks = mem_alloc((size_t)n_parts, sizeof(*lacks));
@@ -160,7 +162,7 @@ static void give_resource(struct part *parts, int n_parts)
 {
     for (int i = 0; i < n_parts; i++) {
         parts[i].n_given =
-            least(parts[i].n_wanted, most(parts[i].n_had, parts[i].n_kept));
+            least(parts[i].n_wanted, most(parts[i].n_had, parts[i].n_held));
     }
     int64_t left = count_left(parts, n_parts);
     for (int i = 0, n; i < n_parts; i += n) {
@@ -181,32 +183,33 @@ static void give_all(struct part *parts, int n_parts)
     }
 }
 
-static void note_change(struct ledger_lease *book)
+static void note_change(struct ledger_lease *lease)
 {
-    if (!book->is_changed) {
-        snprintf(book->reason, sizeof(book->reason), "%s",
-                 book->epoch == 0 ? ""
-                 : book->is_revised || book->is_reshared
+    if (!lease->is_changed) {
+        snprintf(lease->reason, sizeof(lease->reason), "%s",
+                 lease->epoch == 0 ? ""
+                 : lease->is_revised || lease->is_reshared
                      ? "export policy changed"
                      : "shared resources fell free");
     }
-    book->is_changed = true;
+    lease->is_changed = true;
 }
 
-static void take(struct ledger_lease *book, const struct part *parts, int n_parts)
+static void take(struct ledger_lease *lease, const struct part *parts, int n_parts)
 {
-    struct lease_resource *given = mem_alloc((size_t)book->n_wanted, sizeof(*given));
-    for (int i = 0; i < book->n_wanted; i++) {
-        const struct lease_resource *wanted = &book->wanted[i];
-        const struct part key = {
-            .resource = wanted->name, .consumer = book->consumer, .pool = wanted->pool};
+    struct lease_resource *given = mem_alloc((size_t)lease->n_wanted, sizeof(*given));
+    for (int i = 0; i < lease->n_wanted; i++) {
+        const struct lease_resource *wanted = &lease->wanted[i];
+        const struct part key = {.resource = wanted->name,
+                                 .consumer = lease->consumer,
+                                 .pool = wanted->pool};
         const struct part *part =
             bsearch(&key, parts, (size_t)n_parts, sizeof(*parts), compare_parts);
         given[i] = *wanted;
         given[i].n_instances = (int)least(part->n_given, wanted->n_instances);
     }
-    if (ledger_set_resources(book, given, book->n_wanted)) {
-        note_change(book);
+    if (ledger_set_resources(lease, given, lease->n_wanted)) {
+        note_change(lease);
     }
     free(given);
 }
@@ -222,7 +225,7 @@ void shared_instances_reconcile(struct ledger *ledger)
     struct part *parts = list_parts(ledger, &arena, &n_parts);
     give_all(parts, n_parts);
     for (int i = 0; i < ledger->count; i++) {
-        if (!is_keeping(ledger->items[i])) {
+        if (!is_fixed(ledger->items[i])) {
             take(ledger->items[i], parts, n_parts);
         }
     }

@@ -18,7 +18,7 @@
 
 #include "provider/ledger.h"
 
-/* Gives each book what it is to have now; marks those that change. */
+/* Gives each lease its instances, and marks those that change. */
 void shared_instances_reconcile(struct ledger *ledger);
 
 #endif

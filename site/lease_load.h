@@ -33,7 +33,7 @@ struct lease_load_parts {
     const struct site_config *config;
     struct facts *facts;
     const struct host_table *hosts;
-    const struct provider *provider;
+    struct provider *provider;
     const struct consumer *consumer;
     struct site_uplink *uplink;
 };

@@ -574,7 +574,7 @@ void site_job_at(const struct site *site, int index, struct site_job *job)
                           .is_interactive = at->spec->interaction != INTERACTION_NONE};
 }
 
-const struct provider *site_provider(const struct site *site)
+struct provider *site_provider(const struct site *site)
 {
     return site->provider;
 }

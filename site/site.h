@@ -153,7 +153,7 @@ void site_list_reserved(const struct site *site, rusage_held_fn fn, void *arg);
 void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);
 void site_job_at(const struct site *site, int index, struct site_job *job);
-const struct provider *site_provider(const struct site *site);
+struct provider *site_provider(const struct site *site);
 const struct consumer *site_consumer(const struct site *site);
 /* Slots of runs that are on record and not ended on that host: own, and of consumers.
  */

@@ -77,7 +77,7 @@ struct export_lease {
     bool takes_interactive;    /* INTERACTIVE=Y */
     struct export_part *hosts; /* in the policy's order */
     int n_hosts;
-    bool is_open; /* its hosts are still to be picked: a book of the policy stays */
+    bool is_open; /* its hosts are still to be picked: a lease of the policy stays */
     const struct lease_resource *resources; /* by SharedResourceExport */
     int n_resources;
 };

@@ -191,7 +191,7 @@ bool invariants_check_site(struct invariants *invariants,
                            const struct invariants_site *site, bool is_restarted,
                            struct invariants_text *text)
 {
-    const struct provider *provider = site_provider(site->site);
+    struct provider *provider = site_provider(site->site);
     struct seen_site *seen = invariant_state_site(invariants, site->config->name);
     bool is_due = --seen->steps_to_check < 0 || is_restarted;
 

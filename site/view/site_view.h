@@ -47,7 +47,7 @@ struct site_view {
     const struct resize_requests *resizes;
     struct load_suspend *overloads; /* caches the conditions that it has judged */
     const struct rusage_sources *reserves;
-    const struct provider *provider;
+    struct provider *provider;
     const struct picks *picks;
     const struct consumer *consumer;
     const struct site_uplink *uplink;

@@ -2,7 +2,7 @@
 /* provider_world.h: a provider with a disk and a clock, for tests that tell stories.
  *
  * Every call goes through here, so that what it stores reaches the disk and what it
- * sends can be looked at: the effects of the latest call only. A book reads
+ * sends can be looked at: the effects of the latest call only. A lease reads
  *   "EPOCH [made] [frozen] [withdrawn] [ended]: HOST p/used c/used [down]; ..."
  * as in "2 made: n1 3/1 1/0; n2 4/0 0/0". */
 #ifndef SUBLET_TESTS_PROVIDER_WORLD_H
@@ -67,7 +67,7 @@ void provider_world_forget(struct provider_world *world, const char *consumer,
 void provider_world_tick(struct provider_world *world, int64_t later_ms);
 
 const char *provider_world_book(struct provider_world *world, const char *lease);
-/* The book as the disk has it (nobody uses anything there). */
+/* The lease as stored on disk (without use counts). */
 const char *provider_world_disk(struct provider_world *world, const char *lease);
 /* How many STATEs the latest call sent of that lease. */
 int provider_world_told(const struct provider_world *world, const char *lease);

@@ -35,7 +35,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct msg_state book(const char *lease)
+static struct msg_state state_of(const char *lease)
 {
     struct msg_state state;
     assert_true(provider_find_lease(world.provider, lease, &state));
@@ -44,7 +44,7 @@ static struct msg_state book(const char *lease)
 
 static int held(const char *lease)
 {
-    struct msg_state state = book(lease);
+    struct msg_state state = state_of(lease);
     int n_held = 0;
     for (int i = 0; i < state.n_hosts; i++) {
         n_held += state.hosts[i].n_slots;
@@ -55,7 +55,7 @@ static int held(const char *lease)
 static void what_is_exported_is_idle_first(void **state)
 {
     (void)state;
-    struct msg_state idle = book(IDLE);
+    struct msg_state idle = state_of(IDLE);
     assert_int_equal(idle.type, LEASE_POOL);
     assert_true(idle.is_made);
     assert_int_equal(held(IDLE), 6);
@@ -70,15 +70,15 @@ static void a_grant_changes_both_parts(void **state)
 {
     (void)state;
     provider_world_open(&world, ENG);
-    assert_int_equal(book(ENG).epoch, 1);
+    assert_int_equal(state_of(ENG).epoch, 1);
     assert_int_equal(held(ENG), 0);
     provider_world_propose(&world, ENG, 1, "n1 0:3 n2 0:1");
-    assert_int_equal(book(ENG).epoch, 2);
-    assert_int_equal(book(IDLE).epoch, 2);
+    assert_int_equal(state_of(ENG).epoch, 2);
+    assert_int_equal(state_of(IDLE).epoch, 2);
     assert_int_equal(held(ENG), 4);
     assert_int_equal(held(IDLE), 2);
     provider_world_propose(&world, ENG, 1, "n1 0:1"); /* late */
-    assert_int_equal(book(ENG).epoch, 2);
+    assert_int_equal(state_of(ENG).epoch, 2);
 }
 
 static void what_does_not_hold_changes_nothing(void **state)
@@ -93,7 +93,7 @@ static void what_does_not_hold_changes_nothing(void **state)
                 {"n2 0:3", "of n2 two are exported"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         provider_world_propose(&world, ENG, 1, rows[i].split);
-        if (book(ENG).epoch != 1 || held(IDLE) != 6) {
+        if (state_of(ENG).epoch != 1 || held(IDLE) != 6) {
             fail_msg("%s: %s", rows[i].split, rows[i].why);
         }
     }
@@ -115,7 +115,7 @@ static void only_leaves_of_policies_that_export_to_a_pool_are_opened(void **stat
     provider_world_open(&world, ENG);
     provider_world_open(&world, ENG); /* again: nothing new */
     assert_int_equal(provider_count_leases(world.provider), n_books + 1);
-    assert_int_equal(book(ENG).epoch, 1);
+    assert_int_equal(state_of(ENG).epoch, 1);
 }
 
 static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
@@ -124,17 +124,17 @@ static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
     provider_world_open(&world, ENG);
     provider_world_propose(&world, ENG, 1, "n1 0:4");
     assert_int_equal(
-        provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=2"),
+        provider_world_start(&world, "south", 1, ENG, state_of(ENG).epoch, "n1=2"),
         PROVIDER_ADMITTED);
     provider_world_recall(&world, ENG, 1, 1, 5000);
     assert_int_equal(held(ENG), 2);
     assert_int_equal(held(IDLE), 4);
-    assert_int_equal(book(ENG).n_recalls, 1);
+    assert_int_equal(state_of(ENG).n_recalls, 1);
     struct provider_overdue overdue;
     for (int i = 0; i < provider_count_leases(world.provider); i++) {
         assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
     }
-    provider_world_propose(&world, ENG, book(ENG).epoch, "n1 0:3");
+    provider_world_propose(&world, ENG, state_of(ENG).epoch, "n1 0:3");
     assert_int_equal(held(ENG), 2); /* no grant beyond it */
     provider_world_tick(&world, 5000);
     int n_overdue = 0;
@@ -148,7 +148,7 @@ static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
     provider_world_tick(&world, 0);
     assert_int_equal(held(ENG), 1);
     assert_int_equal(held(IDLE), 5);
-    assert_int_equal(book(ENG).n_recalls, 0);
+    assert_int_equal(state_of(ENG).n_recalls, 0);
 }
 
 static void a_recall_outlives_a_crash_and_is_called_off_by_number(void **state)
@@ -156,18 +156,18 @@ static void a_recall_outlives_a_crash_and_is_called_off_by_number(void **state)
     (void)state;
     provider_world_open(&world, ENG);
     provider_world_propose(&world, ENG, 1, "n1 0:4");
-    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=4");
+    provider_world_start(&world, "south", 1, ENG, state_of(ENG).epoch, "n1=4");
     provider_world_recall(&world, ENG, 3, 0, 5000);
     provider_world_load(&world);
     provider_set_local_used(world.provider, "n1", 4, 0);
     provider_set_local_used(world.provider, "n2", 4, 0);
     provider_world_restart(&world);
-    assert_int_equal(book(ENG).recall, 3);
-    assert_int_equal(book(ENG).n_recalls, 1);
+    assert_int_equal(state_of(ENG).recall, 3);
+    assert_int_equal(state_of(ENG).n_recalls, 1);
     provider_world_recall(&world, ENG, 3, -1, 0); /* the same number: late */
-    assert_int_equal(book(ENG).n_recalls, 1);
+    assert_int_equal(state_of(ENG).n_recalls, 1);
     provider_world_recall(&world, ENG, 4, -1, 0);
-    assert_int_equal(book(ENG).n_recalls, 0);
+    assert_int_equal(state_of(ENG).n_recalls, 0);
     assert_int_equal(held(ENG), 4);
 }
 
@@ -178,7 +178,7 @@ static void the_site_uses_what_it_has_as_a_leaf(void **state)
     provider_world_propose(&world, OWN, 1, "n1 3:0");
     assert_int_equal(provider_local_max(world.provider, "n1", 4, 0), 3);
     provider_set_local_used(world.provider, "n1", 4, 2);
-    assert_int_equal(book(OWN).hosts[0].provider_used, 2);
+    assert_int_equal(state_of(OWN).hosts[0].provider_used, 2);
     provider_world_recall(&world, OWN, 1, 1, 5000);
     assert_int_equal(held(OWN), 2);
     /* nothing new of its own on what it owes */
@@ -196,8 +196,8 @@ static void exclusive_hosts_go_whole(void **state)
     (void)state;
     provider_world_open(&world, ENG);
     provider_world_propose(&world, ENG, 1, "n1 0:4 n2 0:2");
-    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=1");
-    provider_world_start(&world, "south", 2, ENG, book(ENG).epoch, "n2=2");
+    provider_world_start(&world, "south", 1, ENG, state_of(ENG).epoch, "n1=1");
+    provider_world_start(&world, "south", 2, ENG, state_of(ENG).epoch, "n2=2");
     world.wants_whole = true;
     provider_world_recall(&world, ENG, 1, 3, 5000);
     assert_int_equal(held(ENG), 6);
@@ -216,7 +216,7 @@ static void exclusive_hosts_go_whole(void **state)
     provider_world_tick(&world, 0);
     /* One above what was asked for, but no host is so small: that is all. */
     assert_int_equal(held(ENG), 4);
-    assert_int_equal(book(ENG).n_recalls, 0);
+    assert_int_equal(state_of(ENG).n_recalls, 0);
     for (int i = 0; i < provider_count_leases(world.provider); i++) {
         assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
     }
@@ -263,20 +263,20 @@ static void a_policy_that_goes_takes_its_leaves_along(void **state)
     (void)state;
     provider_world_open(&world, ENG);
     provider_world_propose(&world, ENG, 1, "n1 0:2");
-    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=1");
+    provider_world_start(&world, "south", 1, ENG, state_of(ENG).epoch, "n1=1");
     provider_world_export(&world, "");
-    assert_true(book(IDLE).is_ended);
-    assert_true(book(ENG).is_withdrawn);
+    assert_true(state_of(IDLE).is_ended);
+    assert_true(state_of(ENG).is_withdrawn);
     assert_int_equal(held(ENG), 1); /* in use */
     provider_world_end(&world, "south", 1);
     provider_world_tick(&world, 0);
-    assert_true(book(ENG).is_ended);
+    assert_true(state_of(ENG).is_ended);
     assert_int_equal(provider_local_max(world.provider, "n1", 4, 0), 4);
     provider_world_export(&world, "p pool:x pool n1=4 n2=2");
     assert_int_equal(held(IDLE), 6);
-    uint64_t epoch = book(ENG).epoch;
+    uint64_t epoch = state_of(ENG).epoch;
     provider_world_open(&world, ENG);
-    assert_int_equal(book(ENG).epoch, epoch + 1); /* above its last */
+    assert_int_equal(state_of(ENG).epoch, epoch + 1); /* above its last */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -104,7 +104,8 @@ static void test_other_policies(void **state)
     assert_string_equal(provider_world_book(&world, "north/2/south"), "1: n2 0/0 1/0");
 }
 
-/* Its books were lost: it goes on above what the broker knows, once. */
+/* The ledger was lost: the lease continues above the epoch that the broker knows, once.
+ */
 static void test_recovered(void **state)
 {
     provider_world_export(&world, "p south shared n1=4");
@@ -114,20 +115,20 @@ static void test_recovered(void **state)
     for (int i = 0; i < 2; i++) { /* a copy changes nothing */
         effects_clear(&world.effects);
         provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
-        struct msg_state book;
-        assert_true(provider_find_lease(world.provider, "north/p/south", &book));
-        assert_int_equal(book.epoch, 8);
-        assert_int_equal(book.drain, 3);
-        assert_false(book.is_withdrawn);
+        struct msg_state now;
+        assert_true(provider_find_lease(world.provider, "north/p/south", &now));
+        assert_int_equal(now.epoch, 8);
+        assert_int_equal(now.drain, 3);
+        assert_false(now.is_withdrawn);
     }
     msg.drain.raise_above = 8;
     msg.drain.number = 4;
     effects_clear(&world.effects);
     provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
-    struct msg_state book;
-    assert_true(provider_find_lease(world.provider, "north/p/south", &book));
-    assert_int_equal(book.epoch, 9);
-    assert_string_equal(book.reason, "its provider had lost its books");
+    struct msg_state now;
+    assert_true(provider_find_lease(world.provider, "north/p/south", &now));
+    assert_int_equal(now.epoch, 9);
+    assert_string_equal(now.reason, "its provider had lost its books");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_world, close_world)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_provider_export.c: policies becoming books, and books following the policies,
+/* test_provider_export.c: policies become leases, and leases follow the policies,
  * the hosts and the jobs: opening, numbers, revision, withdrawal, return. */
 #include <setjmp.h>
 #include <stdarg.h>

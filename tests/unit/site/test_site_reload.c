@@ -122,7 +122,7 @@ static void test_queues(void **state)
 static void test_policies(void **state)
 {
     struct msg_state book;
-    const struct provider *provider;
+    struct provider *provider;
     assert_true(site_stage_reload(&stage, SITE("", "s1 2\ns2 4\n", QUEUE("local"))
                                               EXPORT("4")));
     provider = site_provider(stage.site);
