@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.c: reads a command line by the rows of call.h. */
+/* call.c: see call.h. */
 #include "cli/call.h"
 
 #include <errno.h>
@@ -75,8 +75,7 @@ int call_finish_output(void)
     return call_fail("standard output cannot be written: %s", strerror(errno));
 }
 
-/* True where `word` is the option, alone or as "--name=value"; then `*value` is what
- * follows the sign, or NULL. */
+/* True if `word` is the option. `*value` is the value in "--name=value", else NULL. */
 static bool option_matches(const struct call_option *option, const char *word,
                            const char **value)
 {
@@ -120,7 +119,7 @@ static const struct call_option *option_of_call(const struct call *call,
 }
 
 /* Takes the option at argv[*at] and its value. */
-static int take_option(struct call *call, int argc, char **argv, int *at)
+static int read_option(struct call *call, int argc, char **argv, int *at)
 {
     const char *word = argv[*at];
     const char *value;
@@ -180,7 +179,7 @@ int call_read(struct call *call, const struct command *commands, int argc, char 
         if (may_be_option && strcmp(word, "--") == 0) {
             may_be_option = false;
         } else if (may_be_option && !is_operand(call, word)) {
-            int status = take_option(call, argc, argv, &i);
+            int status = read_option(call, argc, argv, &i);
             if (status != CALL_OK) {
                 return status;
             }

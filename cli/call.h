@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.h: one command line: which command, its options and operands, and how it
- * ends.
+/* call.h: one command line: its command, options and operands, and the exit status.
  *
- * A command is a row: name, what it is for, its options, its function. Help, usage
- * and the parsing of the line all come from the rows, so they cannot drift.
+ * A command is a row with name, purpose, options and function. Parsing, usage and help
+ * all use the rows.
  *
  * Options are matched whole ("-q", "-cwd", "--json"), as LSF's are; "--name=value"
  * works for those with two dashes; "--" ends them. The options in call_globals are
@@ -19,29 +18,28 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* How a command ends: INTERFACES 3. */
+/* Exit statuses: INTERFACES 3. */
 enum { CALL_OK = 0, CALL_FAILED = 1, CALL_MISUSED = 2, CALL_BAD_RESREQ = 255 };
 
 struct call_option {
     const char *name;  /* with its dashes */
-    const char *value; /* what the value is called; NULL: takes none */
+    const char *value; /* name of the value in help; NULL: takes none */
     const char *what;  /* one line of help */
     bool is_unbuilt;   /* known, and refused as not supported yet */
 };
 
 struct call;
 
-/* What the words behind a command may be. */
+/* The words that may follow a command. */
 enum call_words {
     CALL_WORDS_MIXED,   /* options and operands */
-    CALL_WORDS_FOREIGN, /* behind the first operand the line is not ours (sub) */
-    CALL_WORDS_DASHED,  /* what looks like an option and is none is an operand (resreq)
-                         */
+    CALL_WORDS_FOREIGN, /* from the first operand on, all words are operands (sub) */
+    CALL_WORDS_DASHED,  /* unknown options are operands (resreq) */
 };
 
 struct command {
     const char *name;
-    const char *operands; /* as usage shows them; "" none */
+    const char *operands; /* for usage; "": none */
     const char *summary;
     const struct call_option *options; /* ended by a NULL name; NULL: none */
     const struct call_option *more;    /* shared ones, likewise (--json ...) */
@@ -67,28 +65,27 @@ struct call {
 
 extern const struct call_option call_globals[];
 
-/* Reads a whole line; `commands` ends with a NULL name. Returns CALL_OK and fills
- * `call`, or says what is wrong and returns CALL_MISUSED or, for what is known and not
- * built, CALL_FAILED. `call->command` is NULL where the line names none. */
+/* Parses a whole line; `commands` ends with a NULL name. Returns CALL_OK and fills
+ * `call`, or prints an error and returns CALL_MISUSED, or CALL_FAILED for an
+ * unsupported command or option. `call->command` is NULL if the line has no command. */
 int call_read(struct call *call, const struct command *commands, int argc, char **argv);
 
-/* The option's value (of several the last), "" for a flag that was given, else NULL. */
+/* The last value of the option, "" for a flag that is set, or NULL. */
 const char *call_value(const struct call *call, const char *name);
 bool call_has(const struct call *call, const char *name);
 
 /* The command's help, on standard output. */
 void call_print_help(const struct command *command);
 
-/* One line on standard error; each returns the exit status that goes with it. */
+/* Prints a line to standard error and returns the exit status. */
 int call_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int call_fail_err(const struct err *err);
 int call_misuse(const struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Talk: a line on standard error that is no failure. */
+/* Prints a line to standard error that is not an error. */
 void call_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flushes standard output: CALL_OK, or CALL_FAILED with a line where it could not be
- * written. */
+/* Flushes standard output: CALL_OK, or CALL_FAILED with a line if that fails. */
 int call_finish_output(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.h: the functions and options behind the table of commands in main.c.
+/* commands.h: functions and options for the table of commands in main.c.
  *
  * Each runs one command and returns its exit status (call.h).
  * Layer: cli. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connect.c: the site's socket and the broker's port behind one question. */
+/* connect.c: see connect.h. */
 #include "cli/connect.h"
 
 #include <czmq.h>
@@ -13,9 +13,9 @@
 static const char default_socket[] = "/var/lib/sublet/sublet.sock";
 
 enum {
-    CONNECTING_MS = 50, /* between two tries to send before there is a link */
-    CONNECT_PATIENCE_TCP_MS = 5000, /* until there is one: a key that the broker does
-                                       not know never gets there */
+    CONNECTING_MS = 50,             /* between attempts to send until connected */
+    CONNECT_PATIENCE_TCP_MS = 5000, /* for connecting: a key that the broker does not
+                                       know is never accepted */
     RESEND_MS = 1000,
 };
 
@@ -24,7 +24,7 @@ struct connect {
     struct local_client *site;
     struct wire_client *broker;
     uint64_t last_request;
-    /* What the broker's client hands over while a question is open. */
+    /* The reply that the broker's client delivers. */
     struct arena *arena;
     struct msg_reply *reply;
     uint64_t awaited;
@@ -32,7 +32,7 @@ struct connect {
     struct err refusal;
 };
 
-/* The option, else the environment, else NULL. */
+/* The option, the environment variable, or NULL. */
 static const char *setting(const struct call *call, const char *option,
                            const char *variable)
 {
@@ -69,7 +69,7 @@ static int open_broker(struct connect *connect, const struct call *call,
                        "ends in .key_secret",
                        key_file);
     }
-    /* Ctrl-C is the shell's to handle, not the library's. */
+    /* SIGINT must end the program, not be handled by the library. */
     zsys_handler_set(NULL);
     return wire_client_new(connect->where, &key, broker_key.public_z85,
                            &connect->broker, err);
@@ -127,8 +127,8 @@ bool connect_is_broker(const struct connect *connect)
     return connect->broker != NULL;
 }
 
-/* Takes a message that arrived: true where it ends the question. */
-static bool take_message(struct connect *connect, const struct msg *msg)
+/* True if the message answers the request. */
+static bool handle_message(struct connect *connect, const struct msg *msg)
 {
     if (msg->kind == MSG_ERROR) {
         err_set(&connect->refusal, msg->error.code < 0 ? msg->error.code : ERR_PARSE,
@@ -164,19 +164,19 @@ static int receive_from_site(struct connect *connect, int timeout_ms, struct err
                            "again",
                            connect->where, cause.text);
         }
-        if (take_message(connect, &msg)) {
+        if (handle_message(connect, &msg)) {
             return 0;
         }
     }
 }
 
-/* What wire_client_drain hands over lives until this returns: the reply is copied. */
+/* Copies the reply, which is valid only until this returns. */
 static void on_broker_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct connect *connect = arg;
     struct msg_reply *reply = connect->reply;
     (void)from;
-    if (connect->is_answered || !take_message(connect, msg)) {
+    if (connect->is_answered || !handle_message(connect, msg)) {
         return;
     }
     connect->is_answered = true;

@@ -9,7 +9,7 @@
 #include "cli/listing/listing.h"
 #include "model/msg.h"
 
-enum { RETRY_MS = 500, RETRIES_MAX = 120 }; /* a minute for a daemon to come back */
+enum { RETRY_MS = 500, RETRIES_MAX = 120 }; /* a minute for a daemon to restart */
 
 int job_outcome_connect_again(const struct call *call, struct connect **connect,
                               struct err *err)
@@ -25,7 +25,7 @@ int job_outcome_connect_again(const struct call *call, struct connect **connect,
     return rc;
 }
 
-/* Whatever code it had, what is not DONE is no success. */
+/* A job that is not DONE never has status 0. */
 static int status_of(const json_t *row)
 {
     const char *state = json_string_value(json_object_get(row, "state"));
@@ -40,7 +40,7 @@ static int status_of(const json_t *row)
                                                             : OUTCOME_WITHDRAWN;
 }
 
-/* How it ended, from the job's own row; an array has one for each element. */
+/* Reads the result from the listing, which has one row per element of an array. */
 static int read_state(struct connect *connect, const char *job, int *status,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c: the sublet command: its table of commands, and help from it.
+/* main.c: the sublet command: its table of commands.
  *
  * Layer: cli (sys, proto, base; for check, plan and resreq the pure rooms). */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_check.c: `sublet check`: judges configuration files as the daemons would. */
+/* cmd_check.c: `sublet check`: checks configuration files as the daemons do. */
 #include <stdio.h>
 
 #include "base/conf.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_drain.c: `sublet lease drain` and `lease resume`: empties a lease, or all leases
- * of a site, for maintenance, and takes that back. `lease recover`: an administrator
- * says that a provider which has lost its books may go on with a lease.
+/* cmd_drain.c: `sublet lease drain` and `lease resume`: drains a lease, or all leases
+ * of a site, for maintenance, and resumes them. `lease recover`: lets a provider that
+ * has lost its ledger continue a lease.
  *
- * The order is on record once it is answered: what follows is only looked at, once a
- * second, until the last job on the leases has ended. An interrupted wait takes nothing
- * back, and a daemon that is away for a while is waited for.
+ * The order is stored when it is answered. Then progress is polled once per second
+ * until the last job on the leases has ended. Interrupting the wait does not undo the
+ * order. The wait continues over restarts of the daemon.
  *
  * Units: seconds for --timeout, or suffixes s m h d. Exit: 0 drained (with --no-wait:
- * on record), 1 refused, timed out, or resumed by somebody else meanwhile.
- * Source: INTERFACES 3; docs/adr/0012. */
+ * stored), 1 refused, timed out, or resumed meanwhile. Source: INTERFACES 3;
+ * docs/adr/0012. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,11 +32,11 @@ struct drain {
     bool is_shown;       /* a progress line is on the terminal */
 };
 
-/* What is left to wait for. */
+/* The remaining leases and slots. */
 struct progress {
     int n_leases;    /* that have not ended */
-    int n_used;      /* slots of them that jobs use */
-    bool is_drained; /* the order stands */
+    int n_used;      /* their slots in use */
+    bool is_drained; /* the order is still in force */
 };
 
 /* ---------------------------------------------------------------- the order */
@@ -100,7 +100,7 @@ static int send_order(const struct drain *drain, enum order order)
 
 /* ---------------------------------------------------------------- looking */
 
-/* The leases that the order is about, those of a site that have ended left out. */
+/* The leases of the order, without ended leases of a site. */
 static int fetch_leases(const struct drain *drain, struct connect *connect,
                         struct listing *leases, struct err *err)
 {
@@ -172,7 +172,7 @@ static int look(const struct drain *drain, struct listing *leases,
 
 /* ---------------------------------------------------------------- waiting */
 
-/* One line that is written over; NULL takes it away. */
+/* Overwrites the progress line; NULL removes it. */
 static void show(struct drain *drain, const char *line)
 {
     if (!isatty(STDERR_FILENO) || (line == NULL && !drain->is_shown)) {
@@ -213,7 +213,7 @@ static int finish(struct drain *drain, struct listing *leases)
                : call_finish_output();
 }
 
-/* True where the wait is over, with its exit status. */
+/* True if the wait is over, with its exit status. */
 static bool is_over(struct drain *drain, int *status)
 {
     struct listing leases = {NULL, NULL};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_events.c: `sublet events`: what happened to leases and sites, a JSON object a
- * line, oldest first; with --follow also what happens from now on. Source: INTERFACES 3
- * and 4. */
+/* cmd_events.c: `sublet events`: the history of leases and sites, one JSON object per
+ * line, oldest first; with --follow also new events. Source: INTERFACES 3 and 4. */
 #include <czmq.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -24,10 +23,10 @@ const struct call_option cmd_events_options[] = {
 
 enum { FOLLOW_MS = 500 };
 
-/* The id of the last event that was printed, as a query takes it. */
+/* The id of the last event printed, for the next query. */
 struct place {
     char after[32];
-    int last; /* of the first page; 0: from the first on */
+    int last; /* of the first page; 0: all */
 };
 
 static int print_page(struct connect *connect, struct place *place, size_t *n_rows,

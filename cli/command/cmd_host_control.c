@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_host_control.c: `sublet close` and `sublet open`: hosts that take nothing new,
- * own ones and borrowed ones (HOST@SITE), and that do again. Source: INTERFACES 3;
- * LSF's badmin hclose, hopen. */
+/* cmd_host_control.c: `sublet close` and `sublet open`: stops and permits new jobs on
+ * own and borrowed hosts (HOST@SITE). Source: INTERFACES 3; LSF's badmin hclose, hopen.
+ */
 #include <stdio.h>
 
 #include "cli/commands.h"

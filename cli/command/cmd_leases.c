@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_table.c: `sublet leases`, `lease show/history` and `sites`: the federation.
+/* cmd_leases.c: `sublet leases`, `lease show/history` and `sites`.
  * Source: INTERFACES 3. */
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ int cmd_leases_sites(struct call *call)
     return listing_run(call, &query, "site", &columns_sites);
 }
 
-/* The contract in full, then its hosts. */
+/* Shows the whole contract, then its hosts. */
 static int show_lease(struct call *call, struct listing *listing)
 {
     const json_t *row = json_array_get(listing->rows, 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_load.c: `sublet load`: how loaded the site's hosts are, in columns and units as
- * lsload has them.
- * Source: INTERFACES 3; LSF's lsload. */
+/* cmd_load.c: `sublet load`: the load of the site's hosts, in the columns and units of
+ * lsload. Source: INTERFACES 3; LSF's lsload. */
 #include <string.h>
 
 #include "cli/commands.h"
@@ -14,7 +13,7 @@ const struct call_option cmd_load_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-enum { EXTERNAL_MAX = 1000 }; /* as many as a catalogue has */
+enum { EXTERNAL_MAX = 1000 }; /* of measured resources */
 
 static size_t count_columns(const struct column *columns)
 {
@@ -35,8 +34,7 @@ static bool has_column(const struct column *columns, const char *heading)
     return false;
 }
 
-/* The table of lsload -l: a column more for each measured resource that any host has.
- */
+/* The table of lsload -l: with a column for each measured resource. */
 static struct columns widen(struct arena *arena, const struct columns *base,
                             const json_t *rows)
 {

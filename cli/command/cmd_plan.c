@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_plan.c: `sublet plan quota` and `plan explain`: one cycle of a pool from a file
- * and the numbers given, without a daemon. `plan show`, and `plan explain` without
- * --slots, ask the broker (cmd_plan_live.c). Source: INTERFACES 3. */
+/* cmd_plan.c: `sublet plan quota` and `plan explain`: compute one cycle of a pool from
+ * a file and given numbers, without a daemon. `plan show`, and `plan explain` without
+ * --slots, query the broker (cmd_plan_live.c). Source: INTERFACES 3. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +25,12 @@ const struct call_option cmd_plan_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-/* What the command line says. */
+/* The input of the command. */
 struct question {
     struct call *call;
     const char *file;
     const struct plan *plan;
-    int64_t slots, n_hosts, host_slots; /* no hosts: 0 */
+    int64_t slots, n_hosts, host_slots; /* 0: no hosts */
     struct plan_use *uses;
 };
 
@@ -155,12 +155,12 @@ static int read_hosts(struct question *question)
                            (long long)(question->n_hosts * question->host_slots),
                            (long long)question->slots);
     }
-    /* Elsewhere a quota does not depend on which hosts the slots are. */
+    /* Only exclusive pools depend on the size of hosts. */
     question->host_slots = is_exclusive ? question->host_slots : 0;
     return CALL_OK;
 }
 
-/* The member of a use that an option sets. */
+/* The field that an option sets. */
 enum field { DEMAND, ALLOC, RECALLED };
 
 static int64_t *field_of(struct plan_use *use, enum field field)
@@ -170,7 +170,7 @@ static int64_t *field_of(struct plan_use *use, enum field field)
                             : &use->recalled;
 }
 
-/* "NODE=N": sets it, once. */
+/* Reads "NODE=N"; a node may occur only once. */
 static int read_pair(struct question *question, const char *option, enum field field,
                      bool *seen, char *pair)
 {
@@ -203,7 +203,7 @@ static int read_pair(struct question *question, const char *option, enum field f
     return CALL_OK;
 }
 
-/* All that the option was given with. */
+/* Reads all values of the option. */
 static int read_pairs(struct question *question, const char *option, enum field field)
 {
     struct call *call = question->call;

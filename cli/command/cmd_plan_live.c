@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_plan_live.c: see cmd_plan_live.h; and `sublet pools`. A federation most often has
- * one pool, which then need not be named. Source: INTERFACES 3. */
+/* cmd_plan_live.c: see cmd_plan_live.h; and `sublet pools`. The pool need not be named
+ * if there is only one. Source: INTERFACES 3. */
 #include "cli/command/cmd_plan_live.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static int fetch(struct call *call, const struct msg_query *query,
     return rc != 0 ? call_fail_err(&err) : CALL_OK;
 }
 
-/* The pool that is named, or the one that there is. */
+/* The pool named, or the only one. */
 static int choose_pool(struct call *call, const char *given, const char **pool)
 {
     struct msg_query query = listing_query(QUERY_POOLS);

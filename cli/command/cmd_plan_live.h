@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_plan_live.h: plans as the broker runs them: `plan show [POOL]`, `plan explain
- * [NODE...]`.
+/* cmd_plan_live.h: the broker's plans: `plan show [POOL]`, `plan explain [NODE...]`.
  *
  * Layer: cli. */
 #ifndef SUBLET_CLI_COMMAND_CMD_PLAN_LIVE_H
@@ -10,8 +9,7 @@
 
 #include "cli/call.h"
 
-/* Operands behind the verb: a pool, or with `with_why` nodes. Returns the exit status.
- */
+/* The operands are a pool, or with `with_why` nodes. Returns the exit status. */
 int cmd_plan_live_run(struct call *call, bool with_why);
 
 #endif

@@ -36,7 +36,7 @@ static int set_delay(struct call *call, struct msg *msg)
     return status;
 }
 
-/* Whom the options name; all leases without one. */
+/* The scope by the options; all leases without one. */
 static int read_scope(const struct call *call, enum reclaim_scope *scope,
                       const char **name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_resources.c: `sublet hosts`, `queues`, `users`, `limits` and `exports`: what a
- * site has, as it sees it. Source: INTERFACES 3; LSF's bhosts, bqueues, busers and
- * blimits. */
+/* cmd_resources.c: `sublet hosts`, `queues`, `users`, `limits` and `exports`: the
+ * resources of a site. Source: INTERFACES 3; LSF's bhosts, bqueues, busers and blimits.
+ */
 #include "cli/commands.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"

@@ -17,7 +17,7 @@ const struct call_option cmd_resreq_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-/* Shows what is wrong, on standard error; returns CALL_BAD_RESREQ. */
+/* Prints the error; returns CALL_BAD_RESREQ. */
 static int refuse(struct call *call, const struct resreq_error *fault,
                   const char *consequence)
 {
@@ -27,7 +27,7 @@ static int refuse(struct call *call, const struct resreq_error *fault,
     return CALL_BAD_RESREQ;
 }
 
-/* Warnings, on standard error. */
+/* Prints warnings. */
 static void show_notes(struct call *call, const struct resreq_notes *notes)
 {
     fflush(stdout);
@@ -65,7 +65,7 @@ int cmd_resreq_check(struct call *call, const char *const *strings, int n_string
 
 /* ---------------------------------------------------------------- match */
 
-/* Hosts of no compute unit are not considered where the string has a cu section. */
+/* A string with a cu section considers only hosts in a compute unit. */
 static bool is_considered(const struct resreq *resreq, const struct resreq_host *host)
 {
     return (resreq->sections & 1U << RESREQ_CU) == 0 || host->has_cu;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_snapshot.c: `sublet snapshot FILE`: a consistent copy of the broker's store,
- * fetched piece by piece, judged, and put in place only when it is whole. Source:
+/* cmd_snapshot.c: `sublet snapshot FILE`: fetches a consistent copy of the broker's
+ * store in pieces, checks it, and renames it into place when it is complete. Source:
  * INTERFACES 3 and 5. */
 #include <czmq.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static int write_piece(int fd, const struct msg_reply *reply, const char *path,
     return 0;
 }
 
-/* Asks for the piece at `offset`. */
+/* Fetches the piece at `offset`. */
 static int ask(struct connect *connect, uint64_t ticket, int64_t offset,
                struct arena *arena, struct msg_reply *reply, struct err *err)
 {
@@ -50,7 +50,7 @@ static int fetch(struct connect *connect, int fd, const char *path, struct err *
     if (getrandom(&ticket, sizeof(ticket), 0) != sizeof(ticket)) {
         return err_set(err, ERR_IO, "no random numbers: %s", strerror(errno));
     }
-    ticket >>= 1; /* a number of the wire has 63 bits */
+    ticket >>= 1; /* numbers on the wire have 63 bits */
     while (rc == 0 && !is_end) {
         struct arena arena;
         struct msg_reply reply;
@@ -66,7 +66,7 @@ static int fetch(struct connect *connect, int fd, const char *path, struct err *
         }
         arena_release(&arena);
     }
-    if (rc == 0) { /* behind the end: that was all, it may be forgotten */
+    if (rc == 0) { /* a request behind the end lets the broker delete the copy */
         struct arena arena;
         struct msg_reply reply;
         struct err ignored;

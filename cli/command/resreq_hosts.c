@@ -12,7 +12,7 @@
 
 enum { HOSTS_OF_FILE_MAX = 1000000 }; /* ten times the largest federation */
 
-/* One line on its way into the table. */
+/* A line that is being read. */
 struct line_reader {
     struct resreq_hosts *hosts;
     struct arena *arena;
@@ -27,7 +27,7 @@ static enum resource_type type_of(const json_t *value)
                                     : RESOURCE_NUMERIC;
 }
 
-/* The resource's id; it is defined where nobody has mentioned it before. */
+/* The resource's id; its first use defines it. */
 static int find_resource(struct line_reader *line, const char *name,
                          enum resource_type type, int *id)
 {

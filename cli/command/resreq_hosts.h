@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_hosts.h: the hosts of `resreq match`: a file with a JSON object a line.
+/* resreq_hosts.h: the hosts of `resreq match`: a file with one JSON object per line.
  *
  *     {"name":"hA","resources":{"type":"LINUX","swp":60,"fs":true},
  *      "exclusive":["bigmem"],"cu":"rack1","slots":4,"maxslots":8}
  *
- * A text is a string resource, true and false a Boolean one, a number a numeric one;
- * null is absent. What is not built in is defined by its first mention.
+ * A text is a string resource, true and false are Boolean, a number is numeric; null is
+ * absent. A resource that is not built in is defined by its first use.
  *
  * Ownership: resreq_hosts_release, also after an error. Errors: ERR_IO; ERR_PARSE,
  * ERR_BOUNDS, ERR_EXISTS with file and line. Source: INTERFACES 3. Layer: cli. */
@@ -23,8 +23,8 @@ struct resreq_host {
 
 struct resreq_hosts {
     struct resources *resources;
-    struct resource_table *table; /* a row a host */
-    struct resreq_host *hosts;    /* in the file's order */
+    struct resource_table *table; /* one row per host */
+    struct resreq_host *hosts;    /* in file order */
     int n_hosts, capacity;
 };
 

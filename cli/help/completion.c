@@ -11,7 +11,7 @@ static const char begin[] =
     "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
     "        case ${COMP_WORDS[i]} in\n";
 
-/* Of a global option its value is skipped, so that it is not taken for the command. */
+/* Skips the value of a global option, which is not the command. */
 static const char middle[] = "        -*) ;;\n"
                              "        *) command=${COMP_WORDS[i]}; break ;;\n"
                              "        esac\n"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help.h: help, manual pages, the page of configuration keys, and completion. All of
- * them come from the tables that the program runs by, so that they cannot differ from
- * it.
+ * them are generated from the tables of commands and keys.
  *
- * All print on standard output. Layer: cli. */
+ * All print to standard output. Layer: cli. */
 #ifndef SUBLET_CLI_HELP_HELP_H
 #define SUBLET_CLI_HELP_HELP_H
 
@@ -12,13 +11,13 @@
 /* The script for bash: `eval "$(sublet completion)"`. */
 int completion_print(const struct command *commands);
 
-/* A manual page, in the man macros: "sublet" (1), of the commands, or "sublet.conf"
- * (5), of the keys. Returns CALL_..., CALL_MISUSED for another name. */
+/* A manual page in the man macros: "sublet" (1), or "sublet.conf" (5). CALL_MISUSED for
+ * another name. */
 int manual_print(const char *page, const struct command *commands);
 
 /* docs/configuration.md: every section and key. */
 void keys_page_print(void);
-/* The keys of a section; `section` as conf_keys_section spells it. */
+/* The keys of a section; `section` as returned by conf_keys_section. */
 void keys_help_print(const char *section);
 
 #endif

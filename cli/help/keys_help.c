@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The largest unit that gives a whole number. */
+/* Prints a time in the largest unit that gives a whole number. */
 static void put_time(char *text, size_t size, int64_t ms)
 {
     static const struct {

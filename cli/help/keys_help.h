@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys_help.h: a configuration key in words, and the keys of a section, from the one
- * table (base/conf_keys.h): for `sublet help Queue` and for the manual page.
+/* keys_help.h: describes configuration keys from their table (base/conf_keys.h), for
+ * `sublet help Queue` and for the manual page.
  *
- * Units: bounds and times as they are written in a file. Layer: cli. */
+ * Units: those of configuration files. Layer: cli. */
 #ifndef SUBLET_CLI_HELP_KEYS_HELP_H
 #define SUBLET_CLI_HELP_KEYS_HELP_H
 
@@ -11,15 +11,15 @@
 
 #include "base/conf_keys.h"
 
-/* What a value looks like: "number, 1 to 100", "time, a bare number is minutes",
- * "lsf or demand". Returns `text`. */
+/* Describes a value: "number, 1 to 100", "time, a bare number is minutes", "lsf or
+ * demand". Returns `text`. */
 const char *keys_help_kind(const struct conf_key *key, char *text, size_t size);
 
-/* The next key of the section with that status behind `after` (NULL: the first). */
+/* The next key of the section with that status after `after` (NULL: the first). */
 const struct conf_key *keys_help_next(const char *section, enum conf_status status,
                                       const struct conf_key *after);
 
-/* Keys that do nothing (yet), and how a list of them is headed. Ends with a NULL. */
+/* Groups of keys without effect, with their titles. Ends with a NULL. */
 struct keys_help_group {
     enum conf_status status;
     const char *heading;

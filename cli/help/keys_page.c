@@ -7,7 +7,7 @@
 
 #include "cli/help/keys_help.h"
 
-/* A bar would end the cell. */
+/* Escapes bars, which end a cell. */
 static void put(const char *text)
 {
     for (; *text != '\0'; text++) {

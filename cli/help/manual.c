@@ -7,7 +7,7 @@
 
 #include "cli/help/keys_help.h"
 
-/* Text of ours as roff reads it: no escapes, no requests, minus signs as they are. */
+/* Escapes text for roff: backslashes, requests and minus signs. */
 static void put(const char *text)
 {
     bool is_begin = true;
@@ -79,7 +79,7 @@ static bool is_shared(const struct command *command, const struct call_option *s
     return command->run != NULL && command->more == shared;
 }
 
-/* The options that several commands take are told once. */
+/* Options shared by several commands are described once. */
 static const struct call_option *find_shared(const struct command *commands)
 {
     for (; commands->name != NULL; commands++) {

@@ -13,7 +13,7 @@ static int fail(const char *text, const char *why, struct err *err)
                    "\"%s\" %s, expected [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE", text, why);
 }
 
-/* The numbers between colons; how many, or -1. */
+/* Reads the numbers between colons; returns their count, or -1. */
 static int read_fields(const char *text, int *fields)
 {
     int count = 0;
@@ -32,7 +32,7 @@ static int read_fields(const char *text, int *fields)
     }
 }
 
-/* The instant; false where the calendar has none: 31 April, 2:30 when summer begins. */
+/* False if there is no such instant: 31 April, 2:30 at the begin of summer time. */
 static bool make_time(const struct tm *wanted, time_t *at)
 {
     struct tm tm = *wanted;
@@ -42,8 +42,8 @@ static bool make_time(const struct tm *wanted, time_t *at)
            tm.tm_mday == wanted->tm_mday && tm.tm_hour == wanted->tm_hour;
 }
 
-/* The next day, month or year: what is not said turns. */
-static void turn(struct tm *tm, int n_fields)
+/* Advances the largest field that is not given: day, month or year. */
+static void advance(struct tm *tm, int n_fields)
 {
     struct tm noon = *tm;
     noon.tm_isdst = -1;
@@ -97,7 +97,7 @@ int begin_time_read(const char *text, time_t now, int64_t *begin_ms, struct err 
         if (count == FIELDS_MAX) {
             return fail(text, "is over, or no time of the calendar", err);
         }
-        turn(&tm, count);
+        advance(&tm, count);
     }
     return fail(text, "is no time of the calendar", err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* begin_time.h: when a job may begin at the earliest (-b), as people write it:
- * [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE in local time. What is left out is the next such
- * instant: "8:00" is today, or tomorrow where that is over.
+/* begin_time.h: parses the earliest start of a job (-b):
+ * [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE in local time. An incomplete time is the next such
+ * instant: "8:00" is today, or tomorrow if it is later than that now.
  *
  * Source: LSF's bsub -b. Layer: cli. */
 #ifndef SUBLET_CLI_JOB_BEGIN_TIME_H
@@ -12,8 +12,7 @@
 
 #include "base/err.h"
 
-/* Milliseconds of the wall clock; ERR_PARSE for what is no time, or one that is over.
- */
+/* Milliseconds of the wall clock; ERR_PARSE if it is not a time, or in the past. */
 int begin_time_read(const char *text, time_t now, int64_t *begin_ms,
                     struct err *err) MUST_CHECK;
 

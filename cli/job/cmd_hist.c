@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_hist.c: `sublet hist`: what happened to jobs, long after they have ended: how
- * long they were in which state, and with -l each event with its instant, hosts and
- * reason. Source: INTERFACES 3; LSF's bhist. */
+/* cmd_hist.c: `sublet hist`: the history of jobs, also of ended ones: the time in each
+ * state, and with -l each event with its time, hosts and reason. Source: INTERFACES 3;
+ * LSF's bhist. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool is_ended(const json_t *row, const void *unused)
     return strcmp(state, "DONE") == 0 || strcmp(state, "EXIT") == 0;
 }
 
-/* ---- -l, as bhist -l tells it */
+/* ---- -l, as bhist -l */
 
 static void print_hosts(struct arena *arena, const json_t *event)
 {
@@ -48,7 +48,7 @@ static void print_reason(const json_t *event, const char *joint)
     }
 }
 
-/* What the exit code does not say already. */
+/* Prints the reason unless the exit code implies it. */
 static void print_end_reason(const json_t *event)
 {
     static const char known[] = "exited with code ";
@@ -78,7 +78,7 @@ static void print_end(struct arena *arena, const json_t *row, const json_t *even
     }
 }
 
-/* Of a job that waits again. */
+/* The end of a run whose job was requeued. */
 static void print_run_end(const json_t *event)
 {
     json_t *code = json_object_get(event, "exit_code");
@@ -89,7 +89,7 @@ static void print_run_end(const json_t *event)
     print_reason(event, ": ");
 }
 
-/* Its provider has it; at the provider: a consumer's job came. */
+/* Admission by the provider; at the provider: of a consumer's job. */
 static void print_accept(struct arena *arena, const json_t *row, const json_t *event)
 {
     bool is_guest = strchr(text_of(row, "id"), '@') != NULL;

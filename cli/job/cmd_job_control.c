@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_job_control.c: `sublet kill`, `stop` and `resume`: orders about jobs, many in one
- * line. Source: INTERFACES 3; LSF's bkill, bstop, bresume. */
+/* cmd_job_control.c: `sublet kill`, `stop` and `resume`: orders about one or more jobs.
+ * Source: INTERFACES 3; LSF's bkill, bstop, bresume. */
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ const struct call_option cmd_job_control_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-/* "USR1", "SIGUSR1", "10"; 0 where it is none. */
+/* "USR1", "SIGUSR1", "10"; 0 if it is not a signal. */
 static int read_signal(const char *text)
 {
     char *end;
@@ -37,7 +37,7 @@ static int read_signal(const char *text)
     return 0;
 }
 
-/* Ids, or one "0" for all of one's own. */
+/* Checks for ids, or one "0" for all jobs of the caller. */
 static int check_jobs(const struct call *call)
 {
     if (call->n_operands == 0) {
@@ -58,7 +58,7 @@ static int check_jobs(const struct call *call)
     return CALL_OK;
 }
 
-/* A command takes JOBS_PER_COMMAND_MAX jobs, a line may have more. */
+/* Splits the jobs into messages of at most JOBS_PER_COMMAND_MAX. */
 static int send_orders(struct call *call, struct connect *connect,
                        const struct msg_job_control *order)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_job_move.c: requeue, switch, btop and bbot of jobs; `queue`, which opens, closes,
- * activates and inactivates one. */
+/* cmd_job_move.c: `sublet requeue`, `switch`, `btop` and `bbot`; `queue`, which opens,
+ * closes, activates and inactivates a queue. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static int check_jobs(const struct call *call, int first)
     return CALL_OK;
 }
 
-/* Sends it, and prints what comes back. */
+/* Sends the message and prints the answer. */
 static int ask(struct call *call, struct msg *msg, uint64_t *request)
 {
     struct connect *connect;

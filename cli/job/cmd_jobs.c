@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_table.c: `sublet jobs`: one's own unfinished jobs, or those asked for.
+/* cmd_jobs.c: `sublet jobs`: the caller's unfinished jobs, or those selected.
  * Source: INTERFACES 3; LSF's bjobs. */
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static int fetch(struct call *call, struct connect *connect, struct listing *lis
     return CALL_OK;
 }
 
-/* As bjobs -p: a line a job, and below it why it waits. */
+/* As bjobs -p: one line per job, followed by its pending reasons. */
 static int show_waiting(struct call *call, const struct listing *listing)
 {
     static const char line[] = "%-8s %-8s %-5s %-10s %5s %-12s %s\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_peek.c: `sublet peek`: what a job has written so far, or with -f until it ends.
- * Its output goes to standard output, its errors to standard error. */
+/* cmd_peek.c: `sublet peek`: the output of a job so far, or with -f until it ends, on
+ * standard output and standard error. */
 #include <czmq.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ struct stream {
     bool is_ended;
 };
 
-/* Prints what there is now. */
+/* Prints the output available now. */
 static int print_stream(struct connect *connect, const char *job, struct stream *stream,
                         struct err *err)
 {
@@ -48,7 +48,7 @@ static int print_stream(struct connect *connect, const char *job, struct stream 
         }
         arena_release(&arena);
         if (rc == ERR_NOT_FOUND && stream->which == OUTPUT_ERR) {
-            stream->is_ended = true; /* it goes where the output goes */
+            stream->is_ended = true; /* it is merged into the output */
         } else if (rc != 0) {
             return rc;
         }

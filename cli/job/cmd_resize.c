@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_resize.c: `sublet resize`: other slots for a running job.
+/* cmd_resize.c: `sublet resize`: changes the slots of a running job.
  * Source: INTERFACES 3; LSF's bresize. */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ const struct call_option cmd_resize_options[] = {
 
 enum { JOB = 0, WHAT = 1, FIRST = 2 }; /* operands */
 
-/* "2@n1", "n1": all that the job has there. */
+/* "2@n1", or "n1" for all slots of the job there. */
 static int read_slots(struct call *call, const char *text, struct host_slots *slots)
 {
     const char *at = strchr(text, '@');

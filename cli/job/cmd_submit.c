@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_submit.c: `sublet sub`: a job from options, command line and surroundings.
+/* cmd_submit.c: `sublet sub`: a job from options, command line and environment.
  *
- * What goes along is what a job would see if it ran here: environment, working
- * directory, umask. Options of bsub that are not built are refused before anything is
- * sent, so that no job runs without what its user asked for.
+ * The job gets the caller's environment, working directory and umask. Unsupported
+ * options of bsub are refused, so that no job runs without a requested property.
  * Source: INTERFACES 3; LSF's bsub. */
 #include <errno.h>
 #include <inttypes.h>
@@ -104,7 +103,7 @@ static int read_slots(struct call *call, struct job_spec *spec, struct job_terms
     return CALL_OK;
 }
 
-/* "90", "1:30"; also with a suffix, as everywhere. */
+/* "90", "1:30", or a number with a suffix. */
 static int read_run_limit(const struct call *call, struct job_spec *spec)
 {
     const char *value = call_value(call, "-W");
@@ -121,7 +120,7 @@ static int read_run_limit(const struct call *call, struct job_spec *spec)
     return CALL_OK;
 }
 
-/* A size without a unit counts in what the site says: it is marked as bare. */
+/* A size without a unit is marked as bare, since the site's unit applies. */
 static int read_limits(struct call *call, struct msg_submit *submit)
 {
     struct job_rlimits limits = job_rlimits_none();
@@ -141,7 +140,7 @@ static int read_limits(struct call *call, struct msg_submit *submit)
     return CALL_OK;
 }
 
-/* A command before the job, or after it. */
+/* A pre-execution or post-execution command. */
 static int read_command_around(struct call *call, const char *option,
                                const char *const **list, int *n_list)
 {
@@ -173,7 +172,7 @@ static int read_hosts(struct call *call, struct job_spec *spec)
     return CALL_OK;
 }
 
-/* "name[1-10]" asks for an array: its list is the site's to judge. */
+/* "name[1-10]" asks for an array: the site checks its list. */
 static int read_name(const struct call *call, struct job_spec *spec)
 {
     const char *name = call_value(call, "-J");
@@ -272,7 +271,7 @@ static void read_umask(struct job_spec *spec)
     spec->umask = (int64_t)mask;
 }
 
-/* -I, -Ip, -Is: of several the last. */
+/* -I, -Ip, -Is: the last one applies. */
 static int read_interaction(struct call *call, struct job_spec *spec)
 {
     static const struct {
@@ -382,7 +381,7 @@ static int read_terms(struct call *call, struct job_terms *terms)
     return CALL_OK;
 }
 
-/* What is around its execution. */
+/* The options about its execution. */
 static int read_around(struct call *call, struct msg_submit *submit)
 {
     struct job_spec *spec = &submit->spec;
@@ -401,7 +400,7 @@ static int read_around(struct call *call, struct msg_submit *submit)
                                                    &spec->n_post_execs);
 }
 
-/* The command first: a script may bring options along. */
+/* Reads the command first, since a script may have embedded options. */
 static int read_spec(struct call *call, struct msg_submit *submit)
 {
     struct job_spec *spec = &submit->spec;
@@ -451,7 +450,7 @@ static int read_spec(struct call *call, struct msg_submit *submit)
 
 /* ---- */
 
-/* The id in {"job":12}; 0 where there is none. */
+/* The id in {"job":12}; 0 if there is none. */
 static json_int_t id_of(const char *text)
 {
     json_t *answer = json_loads(text != NULL ? text : "", 0, NULL);
@@ -460,7 +459,7 @@ static json_int_t id_of(const char *text)
     return id;
 }
 
-/* Until the job has ended; what it writes is all that standard output gets. */
+/* Runs until the job has ended. Standard output gets only the job's output. */
 static int connect_terminal(struct call *call, struct connect **connect,
                             const struct msg_reply *reply, enum interaction interaction)
 {
@@ -487,7 +486,7 @@ static int wait_for_end(struct call *call, struct connect **connect, json_int_t 
     return status; /* the job's, as LSF's bsub -K */
 }
 
-/* BSUB_CHK_RESREQ: the selection is judged, strictly, and nothing is submitted. */
+/* BSUB_CHK_RESREQ: strictly checks the selection without submitting a job. */
 static int check_requirements(struct call *call)
 {
     struct job_spec spec = {.n_res_reqs = 0};
@@ -496,7 +495,7 @@ static int check_requirements(struct call *call)
                             RESREQ_READ_SELECT);
 }
 
-/* The site found a requirement string bad: where, below its sentence. */
+/* Shows the position of an error in a requirement string below the site's sentence. */
 static int refuse(struct call *call, const struct job_spec *spec,
                   const struct msg_reply *reply, const struct err *err)
 {

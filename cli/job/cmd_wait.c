@@ -7,7 +7,7 @@
 #include "cli/job_outcome.h"
 #include "cli/listing/listing.h"
 
-/* "12[1-5]": its elements, one after the other. */
+/* Waits for the elements of "12[1-5]" one after the other. */
 static int wait_for_list(struct call *call, struct connect **connect, const char *list,
                          int *status, struct err *err)
 {

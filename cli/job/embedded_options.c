@@ -13,8 +13,8 @@ struct words {
     int count;
 };
 
-/* One word of the line, without its quotes; NULL: the line is over. `*at` moves on. */
-static char *take_word(struct arena *arena, const char **at, bool *is_open)
+/* Reads a word of the line, without its quotes; NULL at the end of the line. */
+static char *read_word(struct arena *arena, const char **at, bool *is_open)
 {
     const char *from = *at + strspn(*at, " \t\r");
     size_t left = strcspn(from, "\n");
@@ -46,7 +46,7 @@ static int split(struct call *call, const char *line, int number, struct words *
     const char *at = line + sizeof(mark) - 1;
     bool is_open = false;
     char *word;
-    while ((word = take_word(&call->arena, &at, &is_open)) != NULL) {
+    while ((word = read_word(&call->arena, &at, &is_open)) != NULL) {
         if (is_open) {
             return call_fail("sub: line %d: a quote that does not end; no job was "
                              "submitted",
@@ -108,6 +108,6 @@ int embedded_options_read(struct call *call, const char *script)
     if (status == CALL_OK) {
         status = put_first(call, inner);
     }
-    arena_release(&inner->arena); /* options lie in the script's words */
+    arena_release(&inner->arena); /* the options point into the script's words */
     return status;
 }

@@ -4,16 +4,15 @@
  *     #BSUB -n 4 -q night
  *     #BSUB -J "my job"
  *
- * Words as the shell splits them, with both quotes; a # between blanks ends the line.
- * The command line beats them.
- * Source: LSF's bsub. Layer: cli. */
+ * Words are split as in the shell, with both quotes; a # after a blank ends the line.
+ * Options of the command line have precedence. Source: LSF's bsub. Layer: cli. */
 #ifndef SUBLET_CLI_JOB_EMBEDDED_OPTIONS_H
 #define SUBLET_CLI_JOB_EMBEDDED_OPTIONS_H
 
 #include "cli/call.h"
 
-/* Puts the script's options before those that were given. CALL_OK, or what is wrong has
- * been said. */
+/* Inserts the script's options before those of the command line. Prints an error unless
+ * it returns CALL_OK. */
 int embedded_options_read(struct call *call, const char *script);
 
 #endif

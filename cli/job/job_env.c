@@ -66,8 +66,8 @@ static bool is_name(const char *text, size_t length)
            strspn(text, more) >= length;
 }
 
-/* One item, without the blanks around it; NULL: it was the last. Quotes go. */
-static char *take_item(struct arena *arena, const char **list, bool *is_open)
+/* Reads an item without quotes and blanks around it; NULL at the end. */
+static char *read_item(struct arena *arena, const char **list, bool *is_open)
 {
     const char *from = *list + strspn(*list, " \t");
     char *item = arena_alloc(arena, strlen(from) + 1, 1), *to = item;
@@ -142,7 +142,7 @@ int job_env_select(struct arena *arena, const char *list, char *const *given,
     if (strcmp(list, "none") != 0) {
         for (bool is_first = true; code == 0 && list != NULL; is_first = false) {
             bool is_open;
-            const char *item = take_item(arena, &list, &is_open);
+            const char *item = read_item(arena, &list, &is_open);
             code = is_open ? err_set(err, ERR_PARSE, "a quote that does not end")
                            : take(&selection, item, is_first, err);
         }

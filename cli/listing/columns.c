@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* columns.c: the tables of columns, and how a path finds its value. */
+/* columns.c: see columns.h. */
 #include "cli/listing/columns.h"
 
 #include <string.h>
@@ -97,7 +97,7 @@ const struct columns columns_hist = {
     .nothing = "nothing is on record of such jobs",
 };
 
-/* jobs -p -o; what it prints by itself is no table (job_table.c) */
+/* jobs -p -o; without -o it prints no table (cmd_jobs.c) */
 static const struct column jobs_waiting[] = {
     {"JOBID", "id", true, format_plain},
     {"USER", "user", false, format_plain},
@@ -321,7 +321,7 @@ static const struct column queues_block[] = {
     {NULL, NULL, false, NULL},
 };
 
-/* Of a queue, as bqueues -l shows them below it. */
+/* Shares of a queue, as in bqueues -l. */
 static const struct column shares_table[] = {
     {"USER/GROUP", "account", false, format_plain},
     {"SHARES", "shares", true, format_plain},

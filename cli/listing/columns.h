@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* columns.h: what each listing shows: one table of columns per listing, each a heading
- * and a path into the JSON of INTERFACES 3.
+/* columns.h: the columns of each listing: a heading and a path into the JSON of
+ * INTERFACES 3.
  *
  * Layer: cli. */
 #ifndef SUBLET_CLI_LISTING_COLUMNS_H
@@ -18,17 +18,17 @@ struct column {
     format_fn format;
 };
 
-/* What a listing is: `table` a line a row, `block` what -l shows of each. Both end
- * with a NULL heading. */
+/* A listing: `table` has the columns with one line per row, `block` the fields of a row
+ * with -l. Both end with a NULL heading. */
 struct columns {
     const struct column *table;
     const struct column *block;
-    const char *nothing;               /* said on standard error when there is no row */
+    const char *nothing; /* printed to standard error if there is no row */
     const struct columns_below *below; /* of each block; NULL: none */
 };
 
-/* A table that stands below each block: rows of the row, and what is said above it,
- * before the block's first value. The last has no columns. */
+/* A table below each block: the path to its rows in the row, and its title, printed
+ * before the first value. The last entry has no columns. */
 struct columns_below {
     const struct column *columns;
     const char *path, *heading;
@@ -57,8 +57,8 @@ extern const struct columns columns_plan_why;
 extern const struct columns columns_quota;
 extern const struct columns columns_explain;
 
-/* The member at a path, or NULL. A key that itself has dots (a host's name) may be
- * the whole rest of the path. */
+/* The member at a path, or NULL. A key with dots (a host's name) may be the whole rest
+ * of the path. */
 json_t *columns_find(const json_t *row, const char *path);
 
 #endif

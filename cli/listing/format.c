@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format.c: values of JSON as people read them. */
+/* format.c: see format.h. */
 #include "cli/listing/format.h"
 
 #include <inttypes.h>
@@ -60,7 +60,7 @@ const char *format_plain(struct arena *arena, json_t *value)
     return format_json(arena, value);
 }
 
-/* "2026-11-21T10:08:12.345Z" as "Nov 21 10:08:12", here. */
+/* "2026-11-21T10:08:12.345Z" as "Nov 21 10:08:12" in local time. */
 const char *format_time(struct arena *arena, json_t *value)
 {
     const char *text = json_string_value(value);
@@ -156,7 +156,7 @@ const char *format_percent(struct arena *arena, json_t *value)
 
 const char *format_size(struct arena *arena, json_t *value)
 {
-    const double step = 1024.0, most = 10000.0; /* LSF shows 6348M so */
+    const double step = 1024.0, most = 10000.0; /* as in LSF: 6348M */
     double size = json_number_value(value);
     if (!json_is_number(value)) {
         return format_plain(arena, value);

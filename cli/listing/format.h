@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format.h: single values of JSON as people read them in a table.
+/* format.h: formats single values of JSON for tables.
  *
- * What is null, absent or empty reads "-". What is not of the expected shape reads as
- * format_plain has it.
- * Units: local time; slots; durations as "10s", "5m", "1h30m".
- * Ownership: texts are made in the arena given, or borrowed from the value.
- * Layer: cli. */
+ * A value that is null, absent or empty becomes "-". A value of another kind than
+ * expected is formatted by format_plain. Units: local time; slots; durations as "10s",
+ * "5m", "1h30m". Ownership: texts are made in the arena given, or borrowed from the
+ * value. Layer: cli. */
 #ifndef SUBLET_CLI_LISTING_FORMAT_H
 #define SUBLET_CLI_LISTING_FORMAT_H
 
@@ -13,21 +12,21 @@
 
 #include "base/arena.h"
 
-/* `value` is NULL where the row has no such field. */
+/* `value` is NULL if the row has no such field. */
 typedef const char *(*format_fn)(struct arena *arena, json_t *value);
 
 const char *format_plain(struct arena *arena, json_t *value);
 const char *format_time(struct arena *arena, json_t *value);
 const char *format_duration(struct arena *arena, json_t *value);
-/* The same, "" where it is 0: a block leaves that out. */
+/* The same, but "" for 0, which a block omits. */
 const char *format_count_if_any(struct arena *arena, json_t *value);
 const char *format_duration_if_any(struct arena *arena, json_t *value);
 /* One side of a lease: used/available. */
 const char *format_side(struct arena *arena, json_t *value);
-/* A limit, {"used":2,"limit":6} as "2/6"; as it is configured: "6". */
+/* {"used":2,"limit":6} as "2/6"; a configured limit: "6". */
 const char *format_used(struct arena *arena, json_t *value);
-/* A load index as lsload prints it: one digit behind the point; a fraction as "12%";
- * MB as "895M", from 10 GB on "12.3G", likewise "12.3T". */
+/* A load index as in lsload: one decimal; a fraction as "12%"; MB as "895M", from 10 GB
+ * on "12.3G", likewise "12.3T". */
 const char *format_index(struct arena *arena, json_t *value);
 const char *format_percent(struct arena *arena, json_t *value);
 const char *format_size(struct arena *arena, json_t *value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listing.c: pages in, rows sorted and chosen, one listing out. */
+/* listing.c: see listing.h. */
 #include "cli/listing/listing.h"
 
 #include <ctype.h>
@@ -64,7 +64,7 @@ static int add_page(struct listing *listing, const char *text, struct err *err)
     return 0;
 }
 
-/* Adds a page; `*next` is what the one behind asks for, "" at the end. */
+/* Adds a page; `*next` is the `after` of the next page, "" at the end. */
 static int fetch_page(struct listing *listing, struct connect *connect,
                       const struct msg_query *query, char next[LEASE_ID_SIZE],
                       struct err *err)
@@ -129,7 +129,7 @@ struct sort_item {
     bool is_reversed;
 };
 
-/* Nothing first, then numbers, then texts, then the rest. */
+/* Order of kinds: null, numbers, texts, others. */
 static int rank_of(const json_t *value)
 {
     if (value == NULL || json_is_null(value)) {
@@ -181,8 +181,7 @@ static void sort_rows(json_t *rows, const char *path, bool is_reversed)
 
 /* ---- fields */
 
-/* A field is known where any row has its first key; without rows nothing can be said.
- */
+/* A field is known if any row has its first key, or if there are no rows. */
 static bool is_field_known(const json_t *rows, const char *path)
 {
     const json_t *row;
@@ -268,7 +267,7 @@ static int sort_as_asked(struct call *call, struct listing *listing)
     return CALL_OK;
 }
 
-/* A table of the row's own rows. */
+/* Prints a table of the rows inside a row. */
 static void show_below(struct call *call, const json_t *row, const char *name,
                        const struct columns_below *below)
 {

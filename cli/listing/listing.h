@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listing.h: asks for a listing page by page and shows it: as JSON, table or blocks.
+/* listing.h: fetches a listing page by page and prints it as JSON, table or blocks.
  *
- * --json prints the daemon's object as it is, pages merged; -o, --sort, --noheader and
- * -l change what is shown of it. Filters that a query does not know are applied here,
- * to JSON and table alike.
- * Order: the daemon's, unless --sort says otherwise; ties keep it.
- * Ownership: a listing owns its JSON until listing_free.
+ * --json prints the daemon's object unchanged, with the pages merged; -o, --sort,
+ * --noheader and -l change what is shown of it. Filters that a query does not know are
+ * applied here, to JSON and table alike. Order: the daemon's, unless --sort says
+ * otherwise; ties keep it. Ownership: a listing owns its JSON until listing_free.
  * Layer: cli. */
 #ifndef SUBLET_CLI_LISTING_LISTING_H
 #define SUBLET_CLI_LISTING_LISTING_H
@@ -19,7 +18,7 @@
 #include "cli/listing/columns.h"
 #include "model/msg.h"
 
-/* --json --noheader -o --sort: every listing takes them. */
+/* --json --noheader -o --sort, the options of every listing. */
 extern const struct call_option listing_options[];
 
 struct listing {
@@ -27,40 +26,39 @@ struct listing {
     json_t *rows;   /* that array, borrowed */
 };
 
-/* A query that asks for everything of that kind. */
+/* A query for everything of that kind. */
 struct msg_query listing_query(enum query_kind kind);
 
-/* Asks until the last page and adds the rows to what `listing` (zeroed at first) has.
- */
+/* Fetches all pages and appends the rows to `listing`, which is zeroed at first. */
 int listing_fetch(struct listing *listing, struct connect *connect,
                   const struct msg_query *query, struct err *err) MUST_CHECK;
-/* One page only, for who goes on by himself. */
+/* Fetches a single page. */
 int listing_fetch_page(struct listing *listing, struct connect *connect,
                        const struct msg_query *query, struct err *err) MUST_CHECK;
 void listing_free(struct listing *listing);
 
-/* Keeps the rows that `keep` wants. */
+/* Removes the rows for which `keep` is false. */
 typedef bool (*listing_keep_fn)(const json_t *row, const void *arg);
 void listing_filter(struct listing *listing, listing_keep_fn keep, const void *arg);
 
-/* Shows it as the call's options ask; returns the exit status. */
+/* Prints the listing by the call's options; returns the exit status. */
 int listing_show(struct call *call, struct listing *listing,
                  const struct columns *columns);
 
-/* One query for each operand (as `name`), or one for all: connects, and fetches into
- * `listing`. Returns the exit status. `thing` names what an operand is, for errors. */
+/* Connects and fetches into `listing`, by one query per operand (as `name`), or one for
+ * all. Returns the exit status. `thing` is the kind of the operands, for errors. */
 int listing_gather(struct call *call, const struct msg_query *query, const char *thing,
                    struct listing *listing);
 
-/* Most listings whole: gathered and shown. */
+/* listing_gather and listing_show. */
 int listing_run(struct call *call, const struct msg_query *query, const char *thing,
                 const struct columns *columns);
 
-/* Whose jobs a listing shows: -u USER, or -u all, which is ""; without -u one's own, or
- * those of all users if jobs are named. */
+/* The user of a listing of jobs: -u USER, or "" for -u all. Without -u it is the
+ * caller, or all users if jobs are named. */
 const char *listing_user(struct call *call, bool is_named);
 
-/* ---- tables, on standard output: with colour on a terminal, unless NO_COLOR is set */
+/* ---- tables, on standard output; coloured on a terminal, unless NO_COLOR is set */
 
 /* `columns` ends with a NULL heading; `rows` is an array of objects. */
 void table_print(struct arena *arena, const struct column *columns, const json_t *rows,

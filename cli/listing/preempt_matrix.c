@@ -40,7 +40,7 @@ static bool is_preempted(const json_t *queues, const char *name)
     return false;
 }
 
-/* Keys of cells are the columns' headings, but that a path has dots of its own. */
+/* The key of a cell; not the column's heading, which may have dots. */
 static const char *key_of(struct arena *arena, int column)
 {
     return arena_printf(arena, "c%d", column);

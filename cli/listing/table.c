@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Words of states that deserve a glance. */
+/* Colours of states. */
 static const struct {
     const char *word, *colour;
 } colours[] = {
@@ -64,7 +64,7 @@ void table_print(struct arena *arena, const struct column *columns, const json_t
     }
     scols_table_enable_noheadings(table, !has_heading);
     scols_table_enable_colors(table, may_colour());
-    /* A line is a row, however narrow the terminal. */
+    /* One line per row, even on a narrow terminal. */
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
     for (i = 0; columns[i].heading != NULL; i++) {
         if (scols_table_new_column(table, columns[i].heading, 0,
@@ -80,7 +80,7 @@ void table_print(struct arena *arena, const struct column *columns, const json_t
     scols_unref_table(table);
 }
 
-/* What others wrote (a job's command) does not steer this terminal. */
+/* Replaces control characters, for example in a job's command. */
 static void print_text(const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {

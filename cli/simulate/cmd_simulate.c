@@ -119,7 +119,7 @@ static json_t *all_of(const struct simulate_run *runs, int n_runs)
     return object;
 }
 
-/* All are read before any is played: a mistake in the last is said at once. */
+/* Reads all scenarios before it plays any, so that errors are reported at once. */
 static int play_all(struct simulate_run *runs, int n_runs)
 {
     int status = CALL_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simulate_plot.c: the picture of a run: a panel a site, slots over time. Used slots
- * are an area, lent and borrowed ones lines; a run of months is drawn by the pixel, as
- * the mean of each. */
+/* simulate_plot.c: plots slots over time, one panel per site. Used slots are an area,
+ * lent and borrowed slots are lines. Each pixel shows the mean of its time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ enum {
     TOP = 56,
     PANEL = 150,
     GAP = 46,
-    STEPS = WIDTH - LEFT - RIGHT, /* a pixel each */
+    STEPS = WIDTH - LEFT - RIGHT, /* one pixel each */
 };
 
 #define AREA_OPACITY "0.35"
@@ -33,7 +32,7 @@ static int level_of(const struct summary_level *level, enum which which)
                            : level->n_borrowed;
 }
 
-/* Mean levels of each step of time. */
+/* Computes the mean levels of each step of time. */
 static void average(const struct simulate_curve *curve, int64_t until_ms,
                     enum which which, double *means)
 {
@@ -84,7 +83,7 @@ static int highest(const struct simulate_curve *curve)
     return most;
 }
 
-/* Steps, without the points of a level that stays. */
+/* Draws steps, without points at which the level does not change. */
 static void draw_line(FILE *file, const double *means, int most, int base, bool is_area,
                       const char *colour)
 {
@@ -132,14 +131,14 @@ static void draw_panel(FILE *file, const struct simulate_run *run, int site, int
     draw_axis(file, run->scenario->sites[site].name, most, n_slots, base);
     for (int i = 0; i < N_WHICH; i++) {
         if (i != USED && !has_any(curve, (enum which)i)) {
-            continue; /* a site that never lends has no line for it */
+            continue; /* omit lines that are always 0 */
         }
         average(curve, run->scenario->until_ms, (enum which)i, means);
         draw_line(file, means, most, base, i == USED, series[i].colour);
     }
 }
 
-/* "6h", "89d": a tenth of a unit at most. */
+/* "6h", "89d": with at most one decimal. */
 static void draw_times(FILE *file, int64_t until_ms, int base)
 {
     double hours = (double)until_ms / 3600000;

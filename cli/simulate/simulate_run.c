@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simulate_run.c: a scenario from its file to its end. */
+/* simulate_run.c: see simulate.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "sys/json.h"
 
 enum {
-    FILE_BYTES_MAX = 1 << 30, /* a trace of millions of jobs */
+    FILE_BYTES_MAX = 1 << 30, /* enough for a trace of millions of jobs */
     PROGRESS_AFTER_MS = 1000,
     PROGRESS_EVERY_MS = 200,
 };
@@ -45,7 +45,7 @@ static int read_open(FILE *file, const char *path, char **text, size_t *length,
 static int read_file(const char *path, char **text, size_t *length, struct err *err)
 {
     struct stat status;
-    /* A FIFO would be waited for. */
+    /* Opening a FIFO would block. */
     if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode)) {
         return err_set(err, ERR_IO, "%s: not a file, expected one", path);
     }
@@ -58,7 +58,7 @@ static int read_file(const char *path, char **text, size_t *length, struct err *
     return rc;
 }
 
-/* Texts of a scenario live as long as the arena of the call. */
+/* The texts live in the arena of the call. */
 static int read_for_scenario(void *arg, const char *path, const char **text,
                              size_t *length, struct err *err)
 {
@@ -113,7 +113,7 @@ static void write_event(void *arg, const struct value *event)
     free(text);
 }
 
-/* Of one instant the last level counts. */
+/* Records the last level of each instant. */
 static void note_level(void *arg, int site, const struct summary_level *level,
                        int64_t now_ms)
 {
@@ -166,7 +166,7 @@ static void clear_progress(const struct simulate_run *run)
 
 /* ---------------------------------------------------------------- the run */
 
-static void say_remarks(const struct simulate_run *run)
+static void print_remarks(const struct simulate_run *run)
 {
     for (const struct play_remark *remark = play_remarks(run->play); remark != NULL;
          remark = remark->next) {
@@ -202,7 +202,7 @@ int simulate_run_play(struct simulate_run *run)
     run->play = play_new(run->scenario, &options);
     enum play_end end = play_run(run->play);
     clear_progress(run);
-    say_remarks(run);
+    print_remarks(run);
     run->summary = show_summary(run);
     if (end == PLAY_VIOLATED) {
         call_say("%s: an invariant is violated: %s", run->file,

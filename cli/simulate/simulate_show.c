@@ -5,7 +5,7 @@
 #include "cli/listing/listing.h"
 #include "cli/simulate/simulate.h"
 
-/* Three digits behind the point of a small number, none of a large one. */
+/* Three decimals for a small number, none for a large one. */
 static const char *format_real(struct arena *arena, json_t *value)
 {
     double number = json_number_value(value);
@@ -54,7 +54,7 @@ void simulate_show(struct call *call, const json_t *summary)
 
 /* ---------------------------------------------------------------- side by side */
 
-/* "a.scn", or with its directory where another one is called the same. */
+/* "a.scn", or with its directory if another run has the same file name. */
 static const char *heading_of(const struct simulate_run *runs, int n_runs, int index)
 {
     const char *slash = strrchr(runs[index].file, '/');
@@ -83,7 +83,7 @@ static const struct column *make_columns(struct arena *arena,
     return columns;
 }
 
-/* A number of a site in all runs; "-" where a run has no such site. */
+/* A number of a site in all runs; "-" if a run has no such site. */
 static void add_number(struct arena *arena, json_t *rows,
                        const struct simulate_run *runs, int n_runs, const char *site,
                        const char *number)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_top.c: `sublet top`: sites and leases on the terminal, live.
  *
- * Asks for both listings every interval, and between two answers for nothing but keys.
- * An answer is waited for up to 10 s, and keys with it.
- * While nobody answers it shows what it knew, says since when, and goes on asking.
- * Where standard output is no terminal, or with --once, it prints one picture and ends.
- * Source: INTERFACES 3. */
+ * It fetches both listings every interval, and handles keys in between. A query may
+ * block for up to 10 s. Without an answer it shows the last data with their time, and
+ * continues to query. If standard output is not a terminal, or with --once, it prints
+ * once and ends. Source: INTERFACES 3. */
 #include <czmq.h>
 #include <jansson.h>
 #include <ncurses.h>
@@ -33,7 +32,7 @@ enum {
     INTERVAL_MS = 1000,
     INTERVAL_MIN_MS = 1000,
     FILTER_SIZE = 64,
-    PLAIN_WIDTH = 100, /* of a picture that is printed */
+    PLAIN_WIDTH = 100, /* of the output if not on a terminal */
     ESCAPE = 27,
     PAIR_BAD = TOP_PARTS + 1,
 };
@@ -42,7 +41,7 @@ struct top {
     struct call *call;
     struct connect *connect;
     struct listing sites, leases;
-    char problem[512]; /* why there was no answer; "": there was */
+    char problem[512]; /* error of the last query; "": none */
     int64_t heard_ms;
     int64_t interval_ms;
     enum top_sort sort;
@@ -98,7 +97,7 @@ static bool is_here(const json_t *site)
 
 /* ---------------------------------------------------------------- lines */
 
-/* "1m30s", "-" for none. */
+/* "1m30s", or "-" for none. */
 static const char *describe(struct arena *arena, int64_t ms)
 {
     if (ms < 0) {
@@ -145,7 +144,7 @@ static const char *site_line(const json_t *site, struct arena *arena)
 static const char site_heading[] =
     "SITE                 STATE     OWN    USED    LENT  BORROWED    FREE   WAITING";
 
-/* Columns of a lease's line: widths that a narrow terminal leaves room for. */
+/* Widths of the columns of a lease. */
 struct widths {
     int id, bar, reason;
 };
@@ -241,7 +240,7 @@ static int draw_head(const struct top *top, const struct top_rows *rows,
     return y + 1;
 }
 
-/* At most a third of the screen: those that are away first. */
+/* Uses at most a third of the screen; sites that are not connected come first. */
 static int draw_sites(const struct top *top, int y, struct arena *arena)
 {
     int last = y + 1 + (LINES - y) / 3;
@@ -345,11 +344,11 @@ static void type_key(struct top *top, int key)
 
 static void move_to(struct top *top, int first)
 {
-    top->first = first > 0 ? first : 0; /* the end is known when it is drawn */
+    top->first = first > 0 ? first : 0; /* drawing limits it to the last row */
 }
 
-/* False: the end is asked for. */
-static bool take_key(struct top *top, int key)
+/* False to quit. */
+static bool handle_key(struct top *top, int key)
 {
     int page = LINES / 2;
     if (top->is_typing) {
@@ -435,9 +434,9 @@ static void run_screen(struct top *top)
         timeout(left_ms > 0 ? (int)left_ms : 0);
         int key = getch();
         if (key != ERR && key != KEY_RESIZE) {
-            is_on = take_key(top, key);
+            is_on = handle_key(top, key);
         } else if (daemon_now_ms() >= next_ms) {
-            (void)fetch(top, &err); /* what is wrong is shown */
+            (void)fetch(top, &err); /* draw shows the error */
             next_ms = daemon_now_ms() + top->interval_ms;
         }
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* terminal.c: see terminal.h.
  *
- * Offsets count from the run's beginning; a run that begins anew (the job was requeued)
- * begins at 0 again, and gets what of the input the one before it had not taken. Of the
- * output only what was written counts as arrived, so that a slow reader slows the job;
- * once the job is over all of it does, as there is no more to come. */
+ * Offsets count from the start of the run. After a requeue they begin at 0 again, and
+ * the new run gets the input that the old run had not accepted. Output is acknowledged
+ * when it is written, so that a slow reader slows down the job; after the job's end,
+ * all of it is acknowledged. */
 #include "cli/terminal/terminal.h"
 
 #include <errno.h>
@@ -23,10 +23,10 @@
 
 enum {
     N_OUTPUTS = 2,
-    INPUT_SIZE = 2 * STREAM_CHUNK_MAX, /* of ours on the way */
-    WRITE_MAX = 4096, /* what poll promises to have room for in a pipe: PIPE_BUF */
-    AGAIN_MS =
-        2000, /* without news: what has not arrived is asked for, or sent, again */
+    INPUT_SIZE = 2 * STREAM_CHUNK_MAX, /* of input that is not acknowledged */
+    WRITE_MAX =
+        4096,        /* PIPE_BUF: poll reports a pipe as writable only with this room */
+    AGAIN_MS = 2000, /* without progress: bytes are requested or sent again */
     SIGNALLED = 128,
 };
 
@@ -34,7 +34,7 @@ enum {
 struct output {
     int fd;
     int64_t written, got;
-    int64_t told; /* of `written`, to the other side */
+    int64_t told; /* the part of `written` that was acknowledged */
     uint8_t bytes[STREAM_WINDOW];
 };
 
@@ -46,25 +46,25 @@ struct terminal {
     struct tty tty;
     int signals;
     sigset_t watched;
-    struct arena arena; /* of the message in hand */
+    struct arena arena; /* of the present message */
 
-    uint64_t attempt;  /* that runs; 0: it waits */
+    uint64_t attempt;  /* that runs; 0: the job is pending */
     uint64_t ended_by; /* number of our WAIT */
     uint8_t input[INPUT_SIZE];
-    int n_input, n_sent; /* of `input`: there, and on its way */
-    int64_t input_at;    /* offset of the first of it */
-    bool is_input_over;  /* nothing behind it */
+    int n_input, n_sent; /* bytes in `input`, and those of them that were sent */
+    int64_t input_at;    /* offset of the first byte in `input` */
+    bool is_input_over;  /* end of file */
     struct output outputs[N_OUTPUTS];
     bool is_over;           /* the job's processes are gone */
-    char note[REASON_SIZE]; /* that the site said last */
-    bool has_news;          /* for the other side */
+    char note[REASON_SIZE]; /* the last note of the site */
+    bool has_news;          /* an acknowledgement is to be sent */
     int64_t heard_ms, asked_ms;
-    bool is_done; /* and `status` is how */
+    bool is_done; /* `status` is valid */
     int status;
 };
 
-/* Above or below what the job writes, in either mode of the terminal. */
-static void say(const struct terminal *terminal, const char *text)
+/* Prints a line between the job's output, in either terminal mode. */
+static void print_note(const struct terminal *terminal, const char *text)
 {
     fprintf(stderr, "%s%s", text, terminal->tty.is_raw ? "\r\n" : "\n");
 }
@@ -96,7 +96,7 @@ static int send_piece(struct terminal *terminal, int n_bytes, bool is_again,
     return code;
 }
 
-/* Says where we are, with the input that has not gone yet. */
+/* Sends acknowledgements and the input that is not sent yet. */
 static int send_news(struct terminal *terminal, bool is_again, struct err *err)
 {
     int code = 0;
@@ -126,8 +126,8 @@ static int send_order(struct terminal *terminal, enum control_action action, int
     return connect_send(*terminal->connect, &msg, &msg.job_control.request, err);
 }
 
-/* The end of the job is its answer; where the job is, the site says by itself. */
-static int introduce(struct terminal *terminal, struct err *err)
+/* Sends a WAIT, which the site answers at the end of the job. */
+static int send_wait(struct terminal *terminal, struct err *err)
 {
     struct msg msg = {.kind = MSG_WAIT, .wait = {.job = terminal->job}};
     int code = connect_send(*terminal->connect, &msg, &msg.wait.request, err);
@@ -160,7 +160,7 @@ static void take_bytes(struct output *output, const struct msg_stream_up *up)
     int64_t skipped = output->got - up->offset;
     int64_t room = STREAM_WINDOW - (output->got - output->written);
     if (skipped < 0 || skipped > up->n_bytes || up->n_bytes - skipped > room) {
-        return; /* a gap, or nothing new: what is missing comes again */
+        return; /* a gap, or no new bytes: the site sends missing bytes again */
     }
     for (int64_t i = skipped; i < up->n_bytes; i++) {
         output->bytes[output->got++ % STREAM_WINDOW] = up->bytes[i];
@@ -188,9 +188,9 @@ static void take_up(struct terminal *terminal, const struct msg_stream_up *up)
         if (is_new) {
             begin_attempt(terminal, up->run.attempt);
         }
-        if (is_new || strcmp(terminal->note, up->note) != 0) { /* else said twice */
+        if (is_new || strcmp(terminal->note, up->note) != 0) { /* not a repeated note */
             snprintf(terminal->note, sizeof(terminal->note), "%s", up->note);
-            say(terminal, up->note);
+            print_note(terminal, up->note);
         }
         terminal->has_news = true;
         return;
@@ -204,7 +204,7 @@ static void take_up(struct terminal *terminal, const struct msg_stream_up *up)
     terminal->has_news = terminal->has_news || terminal->is_over;
 }
 
-/* Its exit code is ours; where it has none, or a signal ended it, a word of why. */
+/* Takes the job's exit code. Without one, or after a signal, prints the reason. */
 static void take_end(struct terminal *terminal, const struct msg_reply *reply)
 {
     json_t *answer = json_loads(reply->json != NULL ? reply->json : "", 0, NULL);
@@ -214,12 +214,12 @@ static void take_end(struct terminal *terminal, const struct msg_reply *reply)
         json_is_integer(code) ? (int)json_integer_value(code) & 0xff : CALL_FAILED;
     tty_leave(&terminal->tty);
     if (!json_is_integer(code) || terminal->status > SIGNALLED) {
-        say(terminal, reply->text);
+        print_note(terminal, reply->text);
     }
     json_decref(answer);
 }
 
-/* A failure of ours: the job's end is up to the site then. */
+/* An error ends this process; the site then ends the job. */
 static int take_message(struct terminal *terminal, const struct msg *msg,
                         struct err *err)
 {
@@ -267,7 +267,7 @@ static void read_input(struct terminal *terminal)
     terminal->has_news = true;
 }
 
-/* False where nobody reads it any more. */
+/* False if the reader has closed the pipe. */
 static bool write_output(struct terminal *terminal, struct output *output)
 {
     size_t at = (size_t)(output->written % STREAM_WINDOW);
@@ -276,14 +276,14 @@ static bool write_output(struct terminal *terminal, struct output *output)
     ssize_t put = write(output->fd, output->bytes + at, left < most ? left : most);
     if (put > 0) {
         output->written += put;
-        terminal->has_news =
-            terminal->has_news || output->written == output->got ||
-            output->written - output->told >= STREAM_CHUNK_MAX; /* not each bit */
+        terminal->has_news = terminal->has_news || output->written == output->got ||
+                             output->written - output->told >=
+                                 STREAM_CHUNK_MAX; /* not each small piece */
     }
     return put >= 0 || errno == EAGAIN || errno == EINTR;
 }
 
-/* The job stands still as long as this process does. */
+/* Suspends the job together with this process. */
 static int suspend(struct terminal *terminal, struct err *err)
 {
     int code = send_order(terminal, CONTROL_SIGNAL, SIGTSTP, err);
@@ -313,7 +313,7 @@ static int take_signal(struct terminal *terminal, struct err *err)
                           SIGINT, err);
     case SIGTSTP:
         return suspend(terminal, err);
-    default: /* the connection goes with us, and the job with it */
+    default: /* ends the connection, and with it the job */
         terminal->is_done = true;
         terminal->status = SIGNALLED + signal;
         return 0;
@@ -353,7 +353,7 @@ static int serve_user(struct terminal *terminal, const struct pollfd *polls,
     for (int i = 0; i < N_OUTPUTS; i++) {
         if (polls[POLL_OUTPUTS + i].revents != 0 &&
             !write_output(terminal, &terminal->outputs[i])) {
-            terminal->is_done = true; /* as a broken pipe ends anybody else */
+            terminal->is_done = true; /* as SIGPIPE would */
             terminal->status = SIGNALLED + SIGPIPE;
         }
     }
@@ -382,7 +382,7 @@ static int turn(struct terminal *terminal, struct err *err)
     return code;
 }
 
-/* Signals are themselves again for that while: it may take a minute. */
+/* Restores the default signal actions meanwhile, since this may take a minute. */
 static int come_back(struct terminal *terminal, struct err *err)
 {
     bool was_raw = terminal->tty.is_raw;
@@ -393,10 +393,10 @@ static int come_back(struct terminal *terminal, struct err *err)
     if (was_raw) {
         tty_enter(&terminal->tty, terminal->interaction == INTERACTION_PTY);
     }
-    return code != 0 ? code : introduce(terminal, err);
+    return code != 0 ? code : send_wait(terminal, err);
 }
 
-/* What has come and is not written yet: the job has ended, there is no hurry. */
+/* Writes the rest of the output after the job's end, blocking. */
 static void write_rest(struct terminal *terminal)
 {
     for (int i = 0; i < N_OUTPUTS; i++) {
@@ -430,9 +430,10 @@ int terminal_run(const struct call *call, struct connect **connect, const char *
     *terminal = (struct terminal){
         .call = call, .connect = connect, .job = job, .interaction = interaction};
     init(terminal);
-    say(terminal, "<<Waiting for dispatch ...>>");
-    int code = introduce(terminal, &err);
-    if (code == 0) { /* what came together with the answer to the submission */
+    print_note(terminal, "<<Waiting for dispatch ...>>");
+    int code = send_wait(terminal, &err);
+    if (code ==
+        0) { /* messages that arrived together with the answer to the submission */
         code = read_site(terminal, &err);
     }
     while (!terminal->is_done && (code == 0 || code == ERR_AWAY)) {

@@ -15,7 +15,7 @@ const char *top_rows_sort_name(enum top_sort sort)
     return names[sort];
 }
 
-/* Milliseconds since 1970 of "2026-11-21T10:08:12.345Z"; -1 where it is none. */
+/* Milliseconds since 1970 of "2026-11-21T10:08:12.345Z"; -1 if it is not an instant. */
 static int64_t instant(const json_t *value)
 {
     const char *text = json_string_value(value);
@@ -171,8 +171,8 @@ void top_rows_read(const json_t *leases, const char *filter, enum top_sort sort,
 
 /* ---------------------------------------------------------------- bars */
 
-/* Largest remainders: the letters add up to the width. A part that would vanish takes a
- * letter of the widest one. */
+/* By largest remainders, so that the letters add up to the width. A part that would get
+ * none takes one from the widest part. */
 void top_rows_bar(const int slots[TOP_PARTS], int width, char *bar)
 {
     int cells[TOP_PARTS] = {0}, total = sum_of(slots), at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tty.h: the user's own terminal while an interactive job has it: its mode, its size.
+/* tty.h: mode and size of the user's terminal during an interactive job.
  * Layer: cli. */
 #ifndef SUBLET_CLI_TERMINAL_TTY_H
 #define SUBLET_CLI_TERMINAL_TTY_H
@@ -14,11 +14,11 @@ struct tty {
 };
 
 void tty_init(struct tty *tty);
-/* Keys go to the job as they are; with `keeps_signals` those that send a signal still
- * do so here. Nothing where it is no terminal. */
+/* Sets raw mode; with `keeps_signals`, keys still send signals to this process. No
+ * effect if standard input is not a terminal. */
 void tty_enter(struct tty *tty, bool keeps_signals);
 void tty_leave(struct tty *tty);
-/* Of the first of our standard descriptors that is a terminal; 0 where none is. */
+/* The size of the first standard descriptor that is a terminal; 0 if none is. */
 void tty_size(int *n_rows, int *n_columns);
 
 #endif
