@@ -13,15 +13,11 @@
 
 #include <utlist.h>
 
-#include "broker/broker_drain.h"
 #include "broker/broker_parts.h"
-#include "broker/broker_requests.h"
 #include "broker/member/outbox.h"
 #include "broker/pool/pool_clock.h"
 #include "broker/pool/pool_persist.h"
 #include "broker/push/push.h"
-#include "broker/relay.h"
-#include "broker/state_apply.h"
 
 enum {
     /* Of one tick: some milliseconds of work. The rest is due at once, after the shell

@@ -7,9 +7,9 @@
  *
  *     lease/rebalance.c     the rule            lease/handover.h        how slots move
  *     lease/lease.h         a contract          lease/rebalance_clock.h when the rule
- * applies state_apply.h         a provider's STATE  push/push.h             what is
+ * applies state_apply.c         a provider's STATE  push/push.h             what is
  * sent again member/member.h       sites, sessions     pool/pool.h, plan/      pools
- * and plans relay.h               messages between sites
+ * and plans relay.c               messages between sites
  *
  * broker.c composes them.
  *

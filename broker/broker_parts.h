@@ -27,4 +27,44 @@ struct broker {
     int n_unconfirmed; /* leases from disk that a site has not confirmed yet */
 };
 
+/* ------------------------------------------------------------ broker_drain.c */
+
+/* The consequences for the leases are applied as their timers expire, which are set to
+ * now. */
+void broker_drain_set(struct broker *broker, const struct event *event,
+                      struct effects *effects);
+
+/* --------------------------------------------------------- broker_requests.c */
+
+void broker_requests_query(const struct broker *broker, const struct event *event,
+                           struct effects *effects);
+
+/* A piece of a copy of the store, which the shell makes; administrators only. */
+void broker_requests_snapshot(const struct event *event, struct effects *effects);
+
+/* The shell is to read the configuration again; administrators only. */
+void broker_requests_reconfig(const struct event *event, struct effects *effects);
+
+/* True if an override was set or removed: delays in force may have changed. */
+bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
+                                 struct effects *effects);
+
+/* ------------------------------------------------------------------- relay.c */
+
+void relay_message(struct broker *broker, struct member *sender,
+                   const struct event *event, struct effects *effects);
+
+/* ------------------------------------------------------------- state_apply.c */
+
+/* The lease that the STATE is about, for which the caller does what is due; NULL if the
+ * STATE was refused, or is about no lease in the table. */
+struct lease *state_apply(struct broker *broker, struct member *provider,
+                          const struct event *event, struct effects *effects);
+
+/* Ends a lease whose provider may not be one any more, by the configuration. If that
+ * changes and the provider states the lease, it is registered again, under any epoch.
+ */
+void state_apply_check_members(struct lease *lease, int64_t now_ms,
+                               struct effects *effects);
+
 #endif

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker_requests.c: see broker_requests.h. */
-#include "broker/broker_requests.h"
+/* broker_requests.c: requests of clients and sites: listings, the reclaim delay, a copy
+ * of the store, a reload.
+ *
+ * Every client with a key may list. Administrators may set any reclaim delay; a
+ * provider may set its own and those of its leases. A refusal says what was refused,
+ * why, and what to do, and changes nothing.
+ *
+ * Source: INTERFACES 3; ARCHITECTURE 5 `MC_RECLAIM_DELAY`. */
+#include "broker/broker_parts.h"
 
 #include <string.h>
 
-#include "broker/broker_parts.h"
 #include "broker/member/outbox.h"
 
 /* ---------------------------------------------------------------- listings */

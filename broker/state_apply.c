@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state_apply.c: see state_apply.h. */
-#include "broker/state_apply.h"
+/* state_apply.c: applies a provider's STATE to the broker's record [Contract 5].
+ *
+ * Only the provider creates epochs, so a STATE with a higher epoch is the contract from
+ * now on:
+ *
+ *     unknown lease  is registered under the epoch of the STATE; the id must name the
+ *                    sender as provider, and a member with that role as consumer
+ *     higher epoch   is applied as a whole
+ *     equal epoch    counts, hosts down and flags are applied. A different split is the
+ *                    provider's fault; it is applied, as it is what the provider
+ *                    enforces, and an error is logged
+ *     lower epoch    is refused: a late copy, or a provider that was restored from a
+ *                    backup and needs its administrator
+ *     epoch 0        the provider no longer knows the lease, which ends
+ *
+ * A lease that has ended is registered again when its provider states it again.
+ *
+ * Source: ARCHITECTURE 2. */
+#include "broker/broker_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -95,4 +95,19 @@ void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
 void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
                               int64_t now_ms, struct effects *effects);
 
+/* ------------------------------------------------------------ output_fetch.c */
+
+/* The attempt has ended: asks for the first piece, or there is none to ask for. */
+void output_fetch_begin(struct attempts *attempts, struct attempt *attempt,
+                        int64_t now_ms, struct effects *effects);
+/* Asks again where an answer is due. */
+void output_fetch_ask_again(struct attempts *attempts, struct attempt *attempt,
+                            int64_t now_ms, struct effects *effects);
+/* A piece came. True: it is to be written, output_fetch_written follows. */
+bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
+                       const struct msg_output *piece, int64_t now_ms,
+                       struct effects *effects);
+void output_fetch_written(struct attempts *attempts, struct attempt *attempt,
+                          bool is_ok, int64_t now_ms, struct effects *effects);
+
 #endif

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumer/output_fetch.h"
+#include "consumer/attempt.h"
 
 void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,
                               int sign)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumer/output_fetch.h"
+#include "consumer/attempt.h"
 
 struct consumer *consumer_new(const char *site)
 {

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output_fetch.c: see output_fetch.h. */
-#include "consumer/output_fetch.h"
+/* output_fetch.c: fetches the output of an attempt that has ended, before the end is
+ * reported: stdout, then stderr if it has its own file; one piece at a time, and the
+ * next is asked for when the last is written.
+ *
+ * Output that cannot be fetched (it is gone at the provider, or cannot be written here)
+ * is named in the text of the end, and not waited for.
+ *
+ * Requests have the top bit set, so that they never clash with those of bpeek.
+ * Source: ARCHITECTURE 2 [9]. */
+#include "consumer/attempt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

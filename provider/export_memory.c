@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_memory.c: see export_memory.h.
+/* export_memory.c: memory and swap space that leases have on a host.
+ *
+ * A lease gets what its policy gives it. If the host has less, the leases share what
+ * the host has in proportion. A lease that is withdrawn, or whose
+ * policy no longer has the host, keeps its memory until its last job there has ended.
+ * If the host has not reported since the start, what is on record stays, and what a
+ * changed policy gives is assumed to exist.
+ *
+ * Unlike slots, memory and swap space are not held by one side or the other: they are
+ * the consumer's alone from the first epoch on, also in a shared lease.
+ *
+ * Units: MB. Order: what does not divide evenly goes to the earlier lease id.
+ * Source: lsf.md 1.2 ("if the provider has less than configured it exports what it
+ * has"), 1.5 rule 2.
  *
  * Example: n1 has 80 MB; policies give lease 1 25 and lease 2 75 of them. They get 20
  * and 60. When lease 1 is withdrawn, both keep what they have while a job of lease 1
  * runs. After that lease 2 gets 75. */
-#include "provider/export_memory.h"
+#include "provider/reconcile.h"
 
 #include "base/webster.h"
 

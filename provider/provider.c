@@ -8,7 +8,6 @@
 
 #include "base/resend.h"
 #include "model/exported_resources.h"
-#include "provider/export_memory.h"
 #include "provider/recall_book.h"
 #include "provider/reconcile.h"
 

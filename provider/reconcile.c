@@ -25,10 +25,8 @@
 #include <string.h>
 
 #include "model/exported_resources.h"
-#include "provider/export_memory.h"
 #include "provider/leaf_contract.h"
 #include "provider/recall_book.h"
-#include "provider/shared_instances.h"
 
 /* Each round but the first uses slots that the one before has made idle. It ends long
  * before this bound. */

@@ -23,4 +23,16 @@
 /* Looks at hosts that need reconciling and at leases marked changed. */
 void reconcile(struct ledger *ledger, struct effects *effects);
 
+/* ----------------------------------------------------------- export_memory.c */
+
+void export_memory_reconcile(struct ledger_host *host);
+
+/* What all leases have of the host. */
+int64_t export_memory_sum(const struct ledger_host *host, enum space_kind kind);
+
+/* -------------------------------------------------------- shared_instances.c */
+
+/* Gives each lease its instances, and marks those that change. */
+void shared_instances_reconcile(struct ledger *ledger);
+
 #endif

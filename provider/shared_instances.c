@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared_instances.c: see shared_instances.h. Pool by pool: no consumer loses instances
+/* shared_instances.c: shared resources of leases: how many instances of a resource pool
+ * each consumer has.
+ *
+ * A policy says how many instances each consumer is to have of a pool (the places of
+ * ResourceMap, in file order); the sum over all policies is what is exported. A lease
+ * that is withdrawn, or whose hosts are not picked yet, keeps what it has until it ends
+ * or is exported again, and others wait for that. All consumers together never have
+ * more than is exported, apart from what such leases keep.
+ *
+ * Leases of one consumer with hosts in a pool share the same instances. They count
+ * once, as the most that one of them has.
+ *
+ * Units: instances. Order: what does not divide evenly goes to the earlier consumer.
+ * Source: lsf.md 1.4; ADR 0016. Pool by pool: no consumer loses instances
  * that it has and is still to have. Exported instances that no lease has, those that
  * are ending included, go to the consumers that lack some, by highest averages of what
  * they lack.
@@ -8,7 +21,7 @@
  * of it runs, and another gives east all 10. South keeps 7, so east still has 3. When
  * south's job has ended, east gets the 7. If another lease had given the 10 to south
  * again, it would have had 7 of them at once, the ones that it has. */
-#include "provider/shared_instances.h"
+#include "provider/reconcile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/io/store_fields.h"
-#include "broker/io/store_history.h"
-#include "broker/io/store_leases.h"
-#include "broker/io/store_pools.h"
-#include "broker/io/store_present.h"
+#include "broker/io/store_parts.h"
 #include "sys/db/db.h"
 
 enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */

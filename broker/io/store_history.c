@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_history.c: see store_history.h. */
-#include "broker/io/store_history.h"
+/* store_history.c: what happened to contracts and sites: appended in order, read by the
+ * page, as a lease's history or as events.
+ *
+ * Kept are the latest STORE_EVENTS_MAX rows, and at most FORGET_EVERY more: some 120
+ * MiB.
+ * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner where its JSON might not fit
+ * a frame. */
+#include "broker/io/store_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "broker/io/store_fields.h"
 
 enum {
     /* A row's JSON without its texts: names, two instants' worth of digits, counts. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_leases.c: see store_leases.h. */
-#include "broker/io/store_leases.h"
+/* store_leases.c: ROW_LEASE in its tables: the contract, its hosts, and the shared
+ * resources that come with it.
+ *
+ * A contract often changes its split and keeps its hosts: a host's row is written only
+ * where it differs from what stands there. */
+#include "broker/io/store_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "broker/io/store_fields.h"
 
 /* An UPDATE, and an INSERT where it found nothing, is half the work of an upsert, which
  * checks every column twice; a contract is new once. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_pools.c: see store_pools.h. */
-#include "broker/io/store_pools.h"
-
-#include "broker/io/store_fields.h"
+/* store_pools.c: tables pool and pool_kept of the broker's store (store.h has the
+ * rules).
+ *
+ * Order: pools by name, what nodes keep by pool and path. */
+#include "broker/io/store_parts.h"
 
 static const char put_sql[] = "INSERT INTO pool (name, window, slots)"
                               " VALUES (?1, ?2, ?3) ON CONFLICT (name)"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_present.c: see store_present.h. A column is where its value stands in the
- * JSON. */
-#include "broker/io/store_present.h"
+/* store_present.c: what of the listings is in no row, because only the running broker
+ * knows it: status, the delay in force, a site's slots. Written for snapshots, from the
+ * pages of the listings themselves, so that both say the same. A column is where its
+ * value stands in the JSON. */
+#include "broker/io/store_parts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "broker/io/store_fields.h"
 
 static const char put_lease_sql[] =
     "INSERT INTO present_lease (lease, status, reclaim_delay_s, next_rebalance_at,"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "broker/io/store_fields.h"
+#include "broker/io/store_parts.h"
 
 static const char name_sql[] =
     "INSERT INTO series (kind, name, last_ms) VALUES (?1, ?2, ?3)"

@@ -3,11 +3,10 @@
 #include "broker/pool/pool_clock.h"
 
 #include "broker/lease/lease_table.h"
-#include "broker/pool/pool_execute.h"
-#include "broker/pool/pool_explain.h"
 #include "broker/pool/pool_persist.h"
 #include "broker/pool/pool_snapshot.h"
 #include "broker/pool/pool_switch.h"
+#include "broker/pool/pool_view.h"
 #include "broker/push/push.h"
 
 /* ---------------------------------------------------------------- time */

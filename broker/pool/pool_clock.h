@@ -3,7 +3,7 @@
  *
  * In each CYCLE a pool looks at what is exported to it and what its leaves have and
  * want (pool_snapshot.h), decides (pool.h), and executes the decision: idle slots
- * become grants, others are recalled (pool_execute.h). The start of a time window is
+ * become grants, others are recalled (pool_execute.c). The start of a time window is
  * one more cycle. After a start of the broker no cycle runs before all providers are
  * back, or LOST_AFTER has passed: the slots of a provider that is not back yet must not
  * look as if they were gone.

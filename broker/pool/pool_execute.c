@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_execute.c: see pool_execute.h. */
-#include "broker/pool/pool_execute.h"
+/* pool_execute.c: executes a cycle: grants for the contracts of leaves, and recalls
+ * from them.
+ *
+ * A leaf that only the plan of another window has gives back all its slots. A leaf that
+ * has to give back some gives idle slots first, then those of other providers, and last
+ * those of its own site. A cancel goes the other way round. If hosts are exclusive, a
+ * leaf is asked for whole hosts only, and may keep what is less than a host.
+ *
+ * Order: leaves as in the plan. */
+#include "broker/pool/pool_snapshot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +16,6 @@
 #include "base/whole_hosts.h"
 #include "broker/lease/lease_split.h"
 #include "broker/lease/lease_table.h"
-#include "broker/pool/pool_place.h"
 #include "broker/push/push.h"
 
 struct orders {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_explain.c: see pool_explain.h. All of it is read off the cycle's numbers. */
-#include "broker/pool/pool_explain.h"
+/* pool_explain.c: why a node has its quota, and why a cycle moves its slots: a sentence
+ * for people, and the name of the rule for programs.
+ *
+ * Ownership: texts live in the arena given. All of it is read off the cycle's numbers.
+ */
+#include "broker/pool/pool_view.h"
 
 #include <inttypes.h>
 

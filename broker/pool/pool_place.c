@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_place.c: see pool_place.h.
+/* pool_place.c: which hosts' idle slots a leaf is granted.
+ *
+ * Hosts of the leaf's own site come first. Then the pool's PLACEMENT decides:
+ *
+ *     stacked    a host is used up before the next, in the order of policies and hosts
+ *     balanced   slot by slot, each time from the host with most idle slots
+ *     exclusive  whole hosts of which nobody has a slot, and which are not larger than
+ * what is still to be granted
+ *
+ * Units: slots. Ownership: the memory is the arena's; the idle slots of the snapshot's
+ * hosts are reduced. Order: ties by policy, then host, as in the snapshot.
+ * Source: hybrid.md 1.6, 3.9; ARCHITECTURE 5.
  *
  * Hosts of one provider are consecutive in the snapshot, as ids of leases begin with
  * its name. Each such run, and the whole, has a heap (balanced) or an index before
@@ -7,7 +18,7 @@
  *
  * Example: n1 and n2 of 4 slots each, both idle, 3 to be granted: stacked n1 3;
  * balanced n1 1, n2 1, n1 1; exclusive none. */
-#include "broker/pool/pool_place.h"
+#include "broker/pool/pool_snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -50,4 +50,28 @@ void pool_snapshot_take(const struct lease_table *leases, const struct members *
 void pool_snapshot_decide(const struct pool_snapshot *snapshot,
                           struct pool_cycle *cycle, struct arena *arena);
 
+/* -------------------------------------------------------------- pool_place.c */
+
+/* Slots of one host for a leaf. */
+struct pool_pick {
+    int host; /* index into the snapshot's hosts */
+    int n_slots;
+};
+
+struct pool_place;
+struct pool_place *pool_place_new(struct pool_snapshot *snapshot,
+                                  enum plan_placement placement, struct arena *arena);
+
+/* Picks up to so many slots for a leaf of that site, which are not idle any more: each
+ * host once, in the snapshot's order. Returns how many picks. */
+int pool_place_pick(struct pool_place *place, const char *site, int64_t n_slots,
+                    struct arena *arena, struct pool_pick **picks);
+
+/* ------------------------------------------------------------ pool_execute.c */
+
+/* The snapshot is the one that the cycle was decided by. */
+void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
+                  struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
+                  int64_t now_ms, struct effects *effects);
+
 #endif

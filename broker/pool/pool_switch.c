@@ -2,10 +2,14 @@
 /* pool_switch.c: see pool_switch.h.
  *
  * Example: 60 slots; /x has owned 40 by ownership policy and owns 30 from now on,
- * hybrid; its leaves own 10 each and have 25 and 15. /x    min(40 - 0, 30) = 30 /x/a
- * min(25 - 15, 10) = 10 at least, /x/b min(15 - 5, 10) = 10 at least 10 more in the
- * branch, by what they have beyond: 15 to 5, makes 17.5 and 12.5 /x/a keeps 18 and
- * gives 7, /x/b keeps 12 and gives 3 */
+ * hybrid; its leaves own 10 each and have 25 and 15.
+ *
+ *     /x    min(40 - 0, 30) = 30
+ *     /x/a  min(25 - 15, 10) = 10 at least
+ *     /x/b  min(15 - 5, 10) = 10 at least
+ *
+ * The other 10 of the branch are shared 15 to 5, by what the leaves have beyond: 17.5
+ * and 12.5. /x/a keeps 18 and gives 7, /x/b keeps 12 and gives 3. */
 #include "broker/pool/pool_switch.h"
 
 #include "base/max_min_fill.h"

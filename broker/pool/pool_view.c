@@ -2,8 +2,6 @@
 /* pool_view.c: see pool_view.h. */
 #include "broker/pool/pool_view.h"
 
-#include "broker/pool/pool_explain.h"
-
 enum { SCHEMA_VERSION = 1 };
 
 static void add_count(struct arena *arena, struct value *row, const char *key,

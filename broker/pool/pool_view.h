@@ -14,4 +14,12 @@
 struct value *pool_view_cycle(const struct pool_cycle *cycle, bool with_why,
                               struct arena *arena);
 
+/* ------------------------------------------------------------ pool_explain.c */
+
+/* "demand", "limit", "reserve", "floor", "level" ... */
+const char *pool_explain_rule(enum plan_rule rule);
+
+/* "gets 9 of 20: its scaled ownership (OWNED 10 of 100, at 90 slots); ..." */
+const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena *arena);
+
 #endif

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "broker/broker_parts.h"
-#include "broker/pool/pool_explain.h"
 #include "broker/pool/pool_snapshot.h"
+#include "broker/pool/pool_view.h"
 #include "broker/view/view_page.h"
 
 enum {

@@ -10,8 +10,21 @@
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
 
+#include "base/conf.h"
 #include "provider/export/export.h"
-#include "provider/export/export_shares.h"
+
+/* DISTRIBUTION. */
+struct export_share {
+    const char *consumer;
+    int64_t share;
+};
+
+struct export_shares {
+    const struct conf_cell *cell;
+    struct export_share *items; /* without the site's own */
+    int count;
+    bool is_pool; /* the one item is of a pool, "pool:NAME" */
+};
 
 struct export_policy {
     const struct conf_section *section;
@@ -42,5 +55,16 @@ bool export_policy_read(struct conf *conf, const char *site,
 /* The policy as a normal text: what makes it the same policy after a reload. */
 const char *export_policy_content(struct arena *arena,
                                   const struct export_policy *policy);
+
+/* ----------------------------------------------------------- export_shares.c */
+
+/* False: complaints were made. */
+bool export_shares_read(struct conf *conf, const char *site,
+                        const struct conf_section *section, const struct conf_row *row,
+                        struct export_shares *shares);
+
+/* n things by the shares; in the arena. */
+int64_t *export_shares_divide(struct arena *arena, const struct export_shares *shares,
+                              int64_t n);
 
 #endif

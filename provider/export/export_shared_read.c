@@ -3,8 +3,8 @@
  * export_shared.h. */
 #include <string.h>
 
+#include "provider/export/export_policy.h"
 #include "provider/export/export_shared.h"
-#include "provider/export/export_shares.h"
 
 struct reader {
     struct conf *conf;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_shares.c: see export_shares.h. */
-#include "provider/export/export_shares.h"
+/* export_shares.c: DISTRIBUTION: which sites get how much of what is exported.
+ *
+ * `([a, 1] [b, 2])`, or without the outer parentheses as LSF's own sample has it. Only
+ * ratios matter. The site's own entry is ignored, and somebody else must be named.
+ * `([pool:NAME])`: a pool, alone.
+ *
+ * Ownership: everything in conf's arena. Errors: diagnostics of `conf`.
+ * Source: lsf.md 1.2, 1.4. */
+#include "provider/export/export_policy.h"
 
 #include <string.h>
 

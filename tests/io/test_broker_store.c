@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "broker/io/store.h"
-#include "broker/io/store_history.h"
+#include "broker/io/store_parts.h"
 #include "sys/json.h"
 
 /* ---------------------------------------------------------------- fixture */

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "broker/pool/pool_explain.h"
 #include "broker/pool/pool_switch.h"
 #include "broker/pool/pool_view.h"
 #include "tests/unit/broker/plan_stage.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "broker/lease/lease.h"
-#include "broker/pool/pool_place.h"
+#include "broker/pool/pool_snapshot.h"
 
 enum { HOSTS = 4 };
 
