@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "model/dup.h"
-#include "site/facts_model.h"
+#include "site/facts_config.h"
 #include "site/facts_shared.h"
 #include "site/facts_value.h"
 
@@ -56,11 +56,11 @@ static void set_detected(struct facts *facts, int host, const char *type,
                          const char *architecture)
 {
     const struct site_host *config = &facts->config->hosts[host];
-    bool is_model_open = facts_model_is_detected(config->model);
+    bool is_model_open = facts_config_is_detected(config->model);
     double cpuf = 1.0;
-    const char *model = facts_model_find(
+    const char *model = facts_config_find_model(
         &facts->config->facts, is_model_open ? architecture : config->model, &cpuf);
-    if (facts_model_is_detected(config->type) && type[0] != '\0') {
+    if (facts_config_is_detected(config->type) && type[0] != '\0') {
         resource_table_set_text(facts->table, host, RESOURCE_TYPE, type);
     }
     if (is_model_open && model[0] != '\0') {
@@ -86,10 +86,10 @@ static void set_configured(struct facts *facts, int host)
     resource_table_set_text(facts->table, host, RESOURCE_HNAME, config->name);
     resource_table_set_flag(facts->table, host, RESOURCE_SERVER, true);
     resource_table_set_number(facts->table, host, RESOURCE_REXPRI, 0);
-    if (!facts_model_is_detected(config->type)) {
+    if (!facts_config_is_detected(config->type)) {
         resource_table_set_text(facts->table, host, RESOURCE_TYPE, config->type);
     }
-    if (!facts_model_is_detected(config->model)) {
+    if (!facts_config_is_detected(config->model)) {
         resource_table_set_text(facts->table, host, RESOURCE_MODEL, config->model);
     }
     set_detected(facts, host, "", "");
@@ -284,7 +284,7 @@ static bool are_all_set(const struct facts *facts, int id)
 {
     for (int i = 0; i < facts->config->n_hosts; i++) {
         const struct site_host *host = &facts->config->hosts[i];
-        if (facts_model_is_detected(id == RESOURCE_TYPE ? host->type : host->model)) {
+        if (facts_config_is_detected(id == RESOURCE_TYPE ? host->type : host->model)) {
             return false;
         }
     }

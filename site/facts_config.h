@@ -92,4 +92,17 @@ struct resources *facts_config_catalogue(const struct facts_config *config);
 /* As contracts tell how a resource is defined: enum resource_trait. */
 int facts_config_traits(const struct resource *resource);
 
+/* A type or model of "" or "!": the host detects it. */
+bool facts_config_is_detected(const char *text);
+
+/* The model of a host that describes its processor as FAMILY_SPEED_NAME
+ * ("x6_4000_IntelXeon"): the one that has this word under ARCHITECTURE, else the one
+ * whose word differs only in the speed and is nearest in it, because two measurements
+ * of the speed always differ. `text` may also be the name of a model
+ * (LSF_LOCAL_RESOURCES). Returns the model's name and sets its factor; if no model
+ * fits, returns `text` and sets 1. Order: of equally near models the first in the file.
+ */
+const char *facts_config_find_model(const struct facts_config *config, const char *text,
+                                    double *cpuf);
+
 #endif

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "site/facts.h"
-#include "site/facts_model.h"
+#include "site/facts_config.h"
 #include "site/site_config.h"
 
 #define SITE "Begin Site\nNAME = north\nSPOOL = /s\nEnd Site\n"
@@ -392,7 +392,7 @@ static void test_models(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         double cpuf = 0;
         const char *model =
-            facts_model_find(&world.setup.config.facts, rows[i].told, &cpuf);
+            facts_config_find_model(&world.setup.config.facts, rows[i].told, &cpuf);
         if (strcmp(model, rows[i].model) != 0 || cpuf != rows[i].cpuf) {
             fail_msg("%s: %s %g, expected %s %g: %s", rows[i].told, model, cpuf,
                      rows[i].model, rows[i].cpuf, rows[i].why);
