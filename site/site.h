@@ -28,11 +28,11 @@
 #include "sched/queue/application.h"
 #include "sched/queue/queue.h"
 #include "sched/resreq/resreq.h"
-#include "site/facts_config.h"
+#include "site/config/resource_config.h"
 #include "site/ledger/rusage_ledger.h"
 
 /* What an amount of a resource in rusage applies to. */
-struct reserve_method {
+struct rusage_method {
     const char *resource;
     enum resreq_scope scope;
 };
@@ -74,7 +74,7 @@ struct site_config {
     int n_limits;
     struct preempt_policy preempt;
     struct export_plan exports;
-    struct facts_config facts;
+    struct resource_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */
@@ -87,10 +87,10 @@ struct site_config {
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* users and user groups besides root and the daemon's */
     int n_admins;
-    bool is_resreq_lenient;               /* LSF_STRICT_RESREQ=N */
-    bool is_sched_by_slot;                /* PARALLEL_SCHED_BY_SLOT */
-    bool is_reserved_per_slot;            /* RESOURCE_RESERVE_PER_SLOT */
-    const struct reserve_method *methods; /* section ReservationUsage */
+    bool is_resreq_lenient;              /* LSF_STRICT_RESREQ=N */
+    bool is_sched_by_slot;               /* PARALLEL_SCHED_BY_SLOT */
+    bool is_reserved_per_slot;           /* RESOURCE_RESERVE_PER_SLOT */
+    const struct rusage_method *methods; /* section ReservationUsage */
     int n_methods;
     const char *const *preemptable; /* PREEMPTABLE_RESOURCES */
     int n_preemptable;

@@ -12,7 +12,7 @@
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
-#include "site/parts.h"
+#include "site/site_parts.h"
 
 /* A message that is dispatched. */
 struct call {
@@ -91,7 +91,7 @@ static void on_welcome(struct site *site, const struct call *call,
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_new_session(site->lending, call->now_ms);
-        lease_load_mark(&site->lease_load, true, call->now_ms);
+        borrowed_load_mark(&site->lease_load, true, call->now_ms);
         /* Their requests were sent in the last session and will not be answered. */
         waiters_expire(site->waiters, WAITER_BROKER, call->now_ms);
         pass_request_set(&site->pass_request);
@@ -142,7 +142,7 @@ static void on_contract(struct site *site, const struct call *call,
     struct msg_contract before = {0}, after = {0};
     bool was_known = consumer_find_contract(site->consumer, lease, &before);
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
-    lease_load_look(&site->lease_load, call->now_ms);
+    borrowed_load_check_soon(&site->lease_load, call->now_ms);
     bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
         recall_enforce_forget(site->recalls, lease);
@@ -274,8 +274,8 @@ static void on_lease_load(struct site *site, const struct call *call,
                           struct effects *effects)
 {
     bool is_first = false;
-    if (lease_load_take(&site->lease_load, call->msg, &is_first, effects)) {
-        if (facts_borrowed_has_thresholds(facts_borrowed(site->facts))) {
+    if (borrowed_load_receive(&site->lease_load, call->msg, &is_first, effects)) {
+        if (borrowed_resources_has_thresholds(host_resources_borrowed(site->facts))) {
             load_suspend_enable(site->overloads);
         }
         look_at_load(site, is_first, call->now_ms);
@@ -285,7 +285,7 @@ static void on_lease_load(struct site *site, const struct call *call,
 static void on_lease_load_ask(struct site *site, const struct call *call,
                               struct effects *effects)
 {
-    lease_load_answer(&site->lease_load, call->msg, call->now_ms, effects);
+    borrowed_load_answer(&site->lease_load, call->msg, call->now_ms, effects);
 }
 
 static void on_reply(struct site *site, const struct call *call,
@@ -352,17 +352,18 @@ static void take_use(struct site *site, const struct call *call)
 static void on_host_load(struct site *site, const struct call *call,
                          struct effects *effects)
 {
-    const struct resource_table *table = facts_table(site->facts);
-    bool is_first = !facts_is_told(site->facts, call->host);
+    const struct resource_table *table = host_resources_table(site->facts);
+    bool is_first = !host_resources_is_reported(site->facts, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
     unsigned sides = load_suspend_exceeded(site->overloads, call->host);
-    const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
+    const char *unknown =
+        host_resources_report(site->facts, call->host, &call->msg->host_load);
     take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
-    grants_tell(&site->grants, call->host);
+    lease_resources_update_host(&site->grants, call->host);
     bool is_turned = load_suspend_exceeded(site->overloads, call->host) != sides;
-    lease_load_mark(&site->lease_load, is_first || is_better || is_turned,
-                    call->now_ms);
+    borrowed_load_mark(&site->lease_load, is_first || is_better || is_turned,
+                       call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host %s reports \"%s\", which is not a resource here or has a "
@@ -370,7 +371,7 @@ static void on_host_load(struct site *site, const struct call *call,
                     host_table_name(site->hosts, call->host), unknown);
     }
     look_at_load(site, is_first, call->now_ms);
-    picks_mark(site->picks);
+    export_select_mark(site->picks);
 }
 
 static void on_run_state(struct site *site, const struct call *call,

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "site/parts.h"
-#include "site/site_copy.h"
+#include "site/config/config_copy.h"
+#include "site/site_parts.h"
 
 static bool is_configured(const struct site_config *config, const char *host)
 {
@@ -145,15 +145,15 @@ static void change_hosts(struct site *site, const struct site_config *before,
 static void change_facts(struct site *site, int64_t now_ms)
 {
     resreq_match_free(site->needs);
-    facts_free(site->facts);
-    site->facts = facts_new(site->config);
+    host_resources_free(site->facts);
+    site->facts = host_resources_new(site->config);
     site->needs = resreq_match_new(site->config, site->facts);
     load_suspend_reload(site->overloads, site->config, site->facts);
-    rusage_ledger_reload(site->reserves, facts_resources(site->facts));
-    grants_reload(&site->grants, site->config, site->facts);
-    picks_reload(site->picks, site->config, site->facts);
-    lease_load_reload(&site->lease_load, site->config, site->facts);
-    lease_load_look(&site->lease_load, now_ms);
+    rusage_ledger_reload(site->reserves, host_resources_catalogue(site->facts));
+    lease_resources_reload(&site->grants, site->config, site->facts);
+    export_select_reload(site->picks, site->config, site->facts);
+    borrowed_load_reload(&site->lease_load, site->config, site->facts);
+    borrowed_load_check_soon(&site->lease_load, now_ms);
 }
 
 static void change_groups(struct site *site)
@@ -181,7 +181,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     arena_init(&scratch);
     list_hosts(site, &scratch, &config);
     arena_init(&site->config_arena);
-    site->config = site_copy_config(&site->config_arena, &config);
+    site->config = config_copy(&site->config_arena, &config);
     arena_release(&scratch);
 
     change_queues(site, now_ms, effects);
@@ -201,7 +201,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
                     site->now_ms + site->utc_offset_ms);
     resize_requests_reload(site->resizes, site->config);
     time_windows_reload(&site->windows, site->config);
-    picks_begin(site->picks, now_ms, effects);
+    export_select_begin(site->picks, now_ms, effects);
     change_uplink(site, now_ms, effects);
     site_scheduler_connect(site);
     pass_request_set(&site->pass_request);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_scheduler.c: which parts of the site the scheduler works on (parts.h). */
-#include "site/parts.h"
+/* site_scheduler.c: which parts of the site the scheduler works on (site_parts.h). */
+#include "site/site_parts.h"
 
 void site_scheduler_connect(struct site *site)
 {

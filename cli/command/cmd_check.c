@@ -6,7 +6,7 @@
 #include "broker/broker_config.h"
 #include "broker/plan/plan_config.h"
 #include "cli/commands.h"
-#include "site/site_config.h"
+#include "site/config/site_config.h"
 #include "sys/daemon.h"
 
 int cmd_check_run(struct call *call)

@@ -10,8 +10,8 @@
 #include "consumer/consumer.h"
 #include "model/exported_resources.h"
 #include "provider/provider.h"
-#include "site/facts_config.h"
-#include "site/facts_value.h"
+#include "site/config/resource_config.h"
+#include "site/config/resource_value.h"
 #include "site/ledger/rusage_ledger.h"
 
 /* The state of summing up one site's jobs. */
@@ -62,8 +62,8 @@ static int64_t exported(struct summing *summing, const char *resource, int numbe
     return n_instances;
 }
 
-static bool is_in(const struct site_config *config, const struct facts_place *place,
-                  const char *host)
+static bool is_in(const struct site_config *config,
+                  const struct resource_location *place, const char *host)
 {
     for (int i = 0; i < place->n_hosts; i++) {
         if (!strcmp(config->hosts[place->hosts[i]].name, host)) {
@@ -82,14 +82,14 @@ static struct seen_supply *own_pool(struct summing *summing, const char *resourc
     double value;
 
     for (int i = 0; i < config->facts.n_places; i++) {
-        const struct facts_place *place = &config->facts.places[i];
+        const struct resource_location *place = &config->facts.places[i];
 
         if (strcmp(place->name, resource) != 0) {
             continue;
         }
         number++;
         if (is_in(config, place, host) && place->value &&
-            facts_value_parse_number(place->value, &value)) {
+            resource_value_parse_number(place->value, &value)) {
             int64_t left = (int64_t)value - exported(summing, resource, number);
             return see_pool(summing, resource, "own", number,
                             left > 0 ? left * 1000 : 0);

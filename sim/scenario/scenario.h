@@ -25,7 +25,7 @@
 #include "broker/broker_config.h"
 #include "model/msg.h"
 #include "sim/scenario/swf.h"
-#include "site/site_config.h"
+#include "site/config/site_config.h"
 
 enum {
     SCENARIO_SITES_MAX = 100,

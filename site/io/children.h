@@ -15,7 +15,7 @@
 
 #include <czmq.h>
 
-#include "site/site_config.h"
+#include "site/config/site_config.h"
 
 struct children;
 /* Finds sublet-host beside the daemon's own program, and makes each host's spool. */

@@ -10,8 +10,8 @@
 #ifndef SUBLET_SITE_IO_HOSTS_H
 #define SUBLET_SITE_IO_HOSTS_H
 
+#include "site/config/site_config.h"
 #include "site/io/shell.h"
-#include "site/site_config.h"
 
 struct hosts;
 int hosts_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "site/config/site_config.h"
 #include "site/io/children.h"
 #include "site/io/hosts.h"
 #include "site/io/jobapi.h"
@@ -18,7 +19,6 @@
 #include "site/io/shell.h"
 #include "site/io/site_http.h"
 #include "site/io/uplink.h"
-#include "site/site_config.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 

@@ -8,8 +8,8 @@
 #ifndef SUBLET_SITE_IO_UPLINK_H
 #define SUBLET_SITE_IO_UPLINK_H
 
+#include "site/config/site_config.h"
 #include "site/io/shell.h"
-#include "site/site_config.h"
 
 struct uplink;
 int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,

@@ -23,7 +23,7 @@
 #include "sched/resreq/resreq.h"
 
 struct consumer;
-struct facts;
+struct host_resources;
 struct job;
 struct lifecycle;
 struct site_config;
@@ -50,7 +50,7 @@ void rusage_ledger_reload(struct rusage_ledger *reserves,
 struct rusage_sources {
     const struct site_config *config;
     const struct rusage_ledger *ledger;
-    struct facts *facts;
+    struct host_resources *facts;
     const struct host_table *hosts;
     const struct consumer *consumer;
     const struct lifecycle *life;

@@ -10,9 +10,9 @@
 #define SUBLET_SITE_LEDGER_RUSAGE_LEDGER_PARTS_H
 
 #include "consumer/consumer.h"
-#include "site/facts.h"
 #include "site/job/job.h"
 #include "site/ledger/rusage_ledger.h"
+#include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
 #include "site/site.h"
 

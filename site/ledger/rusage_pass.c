@@ -6,9 +6,9 @@
  * host is in, what it has, and what open jobs take off it. */
 #include <string.h>
 
+#include "site/config/rusage_config.h"
 #include "site/job/job_attempt.h"
 #include "site/ledger/rusage_ledger_parts.h"
-#include "site/reserve_config.h"
 
 /* ---------------------------------------------------------------- what is taken */
 
@@ -34,8 +34,9 @@ static struct spread spread_of(const struct job *job)
 static int row_of(struct rusage_pass *pass, const struct spread *spread, int index)
 {
     const char *name = spread->hosts[index].host;
-    return spread->lease[0] == '\0' ? host_table_find(pass->from.hosts, name)
-                                    : facts_row(pass->from.facts, name);
+    return spread->lease[0] == '\0'
+               ? host_table_find(pass->from.hosts, name)
+               : host_resources_find_borrowed(pass->from.facts, name);
 }
 
 /* What an item takes on those hosts. */
@@ -106,7 +107,7 @@ struct rusage_pass *rusage_pass_new(const struct rusage_sources *from,
     pass->arena = arena;
     pass->hosts = hosts;
     pass->n_hosts = n_hosts;
-    pass->n_rows = resource_table_rows(facts_table(from->facts));
+    pass->n_rows = resource_table_rows(host_resources_table(from->facts));
     pass->now_ms = now_ms;
     pass->wake_ms = INT64_MAX;
     return pass;
@@ -119,7 +120,9 @@ static void list_rows(struct rusage_pass *pass)
     for (int i = 0; i < pass->n_hosts; i++) {
         const struct place_host *host = &pass->hosts[i];
         pass->rows[i] =
-            host->site[0] == '\0' ? i : facts_row(pass->from.facts, host->name);
+            host->site[0] == '\0'
+                ? i
+                : host_resources_find_borrowed(pass->from.facts, host->name);
     }
 }
 
@@ -151,10 +154,11 @@ static int kind_of(struct rusage_pass *pass, int id)
     }
     struct rusage_pass_resource *kind = &pass->kinds[pass->n_kinds];
     *kind = (struct rusage_pass_resource){
-        .shown = {.name = resources_at(facts_resources(pass->from.facts), id)->name,
-                  .id = id}};
+        .shown = {
+            .name = resources_at(host_resources_catalogue(pass->from.facts), id)->name,
+            .id = id}};
     kind->shown.is_preemptable =
-        reserve_config_is_preemptable(pass->from.config, kind->shown.name);
+        rusage_config_is_preemptable(pass->from.config, kind->shown.name);
     supply_map_find(pass, kind);
     for (int i = 0; i < pass->from.ledger->count; i++) {
         take_off(pass, kind, pass->from.ledger->items[i]);
@@ -166,7 +170,7 @@ static int kind_of(struct rusage_pass *pass, int id)
 static bool is_limited(struct rusage_pass *pass, int id)
 {
     const struct resource *resource =
-        resources_at(facts_resources(pass->from.facts), id);
+        resources_at(host_resources_catalogue(pass->from.facts), id);
     return resource->type == RESOURCE_NUMERIC && !resource->is_increasing;
 }
 
@@ -181,9 +185,9 @@ const double *rusage_pass_left(struct rusage_pass *pass, int id)
     double *left = arena_alloc(pass->arena, n_blocks * RESOURCE_BLOCK, sizeof(*left));
     for (int row = 0; row < pass->n_rows; row++) {
         int pool = kind->pool_of_row[row];
-        left[row] = pool >= 0
-                        ? (double)pass->left[pool] / 1000
-                        : resource_table_number(facts_table(pass->from.facts), row, id);
+        left[row] = pool >= 0 ? (double)pass->left[pool] / 1000
+                              : resource_table_number(
+                                    host_resources_table(pass->from.facts), row, id);
     }
     return left;
 }
@@ -195,7 +199,7 @@ static enum resreq_scope scope_of(struct rusage_pass *pass,
     if (item->scope != RESREQ_SCOPE_DEFAULT) {
         return item->scope;
     }
-    enum resreq_scope scope = reserve_config_scope(pass->from.config, kind->shown.name);
+    enum resreq_scope scope = rusage_config_scope(pass->from.config, kind->shown.name);
     return scope != RESREQ_SCOPE_DEFAULT ? scope
            : kind->is_shared             ? RESREQ_SCOPE_JOB
                                          : RESREQ_SCOPE_HOST;
@@ -325,9 +329,9 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
         int n_parts = list_parts(pass, &one, job, &spread, gives_back, &parts);
         if (!rusage_supply_has(pass->left, parts, n_parts)) {
             int id = usage->items[i].id;
-            text =
-                arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
-                             resources_at(facts_resources(pass->from.facts), id)->name);
+            text = arena_printf(
+                arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
+                resources_at(host_resources_catalogue(pass->from.facts), id)->name);
         }
     }
     return text;
@@ -393,8 +397,8 @@ static int parts_of_record(struct rusage_pass *pass, const char *reserved,
     if (reserved[0] == '\0') {
         return 0;
     }
-    resreq_rusage_read(pass->arena, facts_resources(pass->from.facts), reserved,
-                       &usage);
+    resreq_rusage_read(pass->arena, host_resources_catalogue(pass->from.facts),
+                       reserved, &usage);
     return list_parts(pass, &usage, NULL, spread, takes_all, parts);
 }
 
@@ -440,7 +444,7 @@ const char *rusage_pass_text(struct rusage_pass *pass, struct arena *arena,
 {
     return asks == NULL || asks->rusage == NULL
                ? ""
-               : resreq_rusage_text(arena, facts_resources(pass->from.facts),
+               : resreq_rusage_text(arena, host_resources_catalogue(pass->from.facts),
                                     asks->rusage);
 }
 
@@ -455,7 +459,7 @@ int64_t rusage_pass_wake_ms(const struct rusage_pass *pass)
  * that is shared (ResourceMap). */
 static void see_kinds(struct rusage_pass *pass, bool is_shared)
 {
-    const struct resources *resources = facts_resources(pass->from.facts);
+    const struct resources *resources = host_resources_catalogue(pass->from.facts);
     for (int id = RESOURCE_BUILTINS; is_shared && id < resources_count(resources);
          id++) {
         if (resources_at(resources, id)->is_consumable && is_limited(pass, id)) {

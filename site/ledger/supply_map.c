@@ -65,7 +65,8 @@ struct finding {
 
 static int *pool_at_place(struct finding *finding, struct rusage_pass *pass, int host)
 {
-    int place = facts_place_of(pass->from.facts, host, finding->kind->shown.id);
+    int place =
+        host_resources_find_location(pass->from.facts, host, finding->kind->shown.id);
     if (place < 0) {
         return NULL;
     }
@@ -100,7 +101,7 @@ static int *pool_of_provider(struct finding *finding, struct rusage_pass *pass,
 static void find_pool(struct finding *finding, struct rusage_pass *pass, int host,
                       int row)
 {
-    const struct resource_table *table = facts_table(pass->from.facts);
+    const struct resource_table *table = host_resources_table(pass->from.facts);
     struct rusage_pass_resource *kind = finding->kind;
     bool is_own = pass->hosts[host].site[0] == '\0';
     if (kind->pool_of_row[row] >= 0 ||
@@ -161,7 +162,7 @@ static int most_of(int id)
 
 int64_t *supply_map_in_use(struct rusage_pass *pass, struct arena *arena)
 {
-    const struct resource_table *table = facts_table(pass->from.facts);
+    const struct resource_table *table = host_resources_table(pass->from.facts);
     int64_t *used = arena_alloc(arena, (size_t)pass->n_pools, sizeof(*used));
     for (int i = 0; i < pass->n_kinds; i++) {
         const struct rusage_pass_resource *kind = &pass->kinds[i];

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/resreq_config.h"
-#include "site/threshold_config.h"
+#include "site/config/resreq_config.h"
+#include "site/config/threshold_config.h"
 
 struct condition {
     struct resreq resreq;
@@ -42,8 +42,8 @@ struct load_judge *load_judge_new(const struct load_judge_parts *parts)
             condition->n_rows = -1;
             if (condition->is_set) {
                 threshold_config_compile(&judge->arena, config,
-                                         facts_resources(parts->facts), texts[k],
-                                         &condition->resreq);
+                                         host_resources_catalogue(parts->facts),
+                                         texts[k], &condition->resreq);
             }
         }
     }
@@ -71,8 +71,8 @@ void load_judge_clear(struct load_judge *judge, int n_queues)
 /* Any load index: a provider tells of a host also before that has told anything. */
 static bool has_load(const struct load_judge *judge, int row)
 {
-    const struct resource_table *table = facts_table(judge->parts.facts);
-    const struct resources *resources = facts_resources(judge->parts.facts);
+    const struct resource_table *table = host_resources_table(judge->parts.facts);
+    const struct resources *resources = host_resources_catalogue(judge->parts.facts);
     for (int id = RESOURCE_R15S; id < resources_count(resources); id++) {
         if (load_threshold_is_index(resources_at(resources, id), id) &&
             resource_table_has(table, row, id)) {
@@ -87,22 +87,22 @@ void load_judge_find_host(const struct load_judge *judge, const char *host, bool
 {
     *spot = (struct load_judged_host){.host = host, .row = -1};
     if (!is_own) {
-        spot->row = facts_row(judge->parts.facts, host);
-        spot->is_new =
-            !facts_borrowed_is_told(facts_borrowed(judge->parts.facts), host);
+        spot->row = host_resources_find_borrowed(judge->parts.facts, host);
+        spot->is_new = !borrowed_resources_is_reported(
+            host_resources_borrowed(judge->parts.facts), host);
         spot->is_told = !spot->is_new && has_load(judge, spot->row);
-        spot->thresholds =
-            facts_borrowed_thresholds(facts_borrowed(judge->parts.facts), host);
-        spot->told = facts_borrowed_told(facts_borrowed(judge->parts.facts), host,
-                                         &spot->told_row);
+        spot->thresholds = borrowed_resources_thresholds(
+            host_resources_borrowed(judge->parts.facts), host);
+        spot->told = borrowed_resources_reported(
+            host_resources_borrowed(judge->parts.facts), host, &spot->told_row);
         return;
     }
     spot->row = host_table_find(judge->parts.hosts, host);
     if (spot->row >= 0) {
-        spot->is_told =
-            facts_is_told(judge->parts.facts, spot->row) && has_load(judge, spot->row);
+        spot->is_told = host_resources_is_reported(judge->parts.facts, spot->row) &&
+                        has_load(judge, spot->row);
         spot->thresholds = judge->parts.config->hosts[spot->row].thresholds;
-        spot->told = facts_table(judge->parts.facts);
+        spot->told = host_resources_table(judge->parts.facts);
         spot->told_row = spot->row;
     }
 }
@@ -113,7 +113,7 @@ static bool is_beyond(const struct load_judge *judge, int queue,
                       const struct load_judged_host *spot,
                       enum load_threshold_kind side, struct load_excess *excess)
 {
-    const struct resource_table *table = facts_table(judge->parts.facts);
+    const struct resource_table *table = host_resources_table(judge->parts.facts);
     return spot->is_told && spot->row >= 0 &&
            (load_thresholds_find(&spot->thresholds, spot->told, spot->told_row, side,
                                  excess) ||
@@ -141,11 +141,11 @@ static const char *excess_text(struct arena *arena, const struct load_excess *ex
 static bool knows_all(const struct load_judge *judge,
                       const struct resreq_program *program, int row)
 {
-    const struct resource_table *table = facts_table(judge->parts.facts);
+    const struct resource_table *table = host_resources_table(judge->parts.facts);
     for (int i = 0; i < program->n_named; i++) {
         int id = program->named[i];
         const struct resource *resource =
-            resources_at(facts_resources(judge->parts.facts), id);
+            resources_at(host_resources_catalogue(judge->parts.facts), id);
         if (load_threshold_is_index(resource, id) &&
             !resource_table_has(table, row, id)) {
             return false;
@@ -158,7 +158,7 @@ static bool is_met(struct load_judge *judge, int queue, int which, int row)
 {
     struct condition *condition = &judge->conditions[queue][which];
     const struct resreq_program *program = &condition->resreq.program;
-    const struct resource_table *table = facts_table(judge->parts.facts);
+    const struct resource_table *table = host_resources_table(judge->parts.facts);
     if (condition->n_rows != resource_table_rows(table)) {
         condition->n_rows = resource_table_rows(table);
         condition->matches =

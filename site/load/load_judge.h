@@ -11,15 +11,15 @@
 #define SUBLET_SITE_LOAD_LOAD_JUDGE_H
 
 #include "sched/resource/load_threshold.h"
-#include "site/facts.h"
 #include "site/job/job.h"
+#include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
 #include "site/site.h"
 
 struct load_judge;
 struct load_judge_parts {
     const struct site_config *config;
-    struct facts *facts;
+    struct host_resources *facts;
     const struct host_table *hosts;
 };
 struct load_judge *load_judge_new(const struct load_judge_parts *parts);

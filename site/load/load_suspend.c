@@ -58,7 +58,7 @@ void load_suspend_free(struct load_suspend *overloads)
 }
 
 void load_suspend_reload(struct load_suspend *overloads,
-                         const struct site_config *config, struct facts *facts)
+                         const struct site_config *config, struct host_resources *facts)
 {
     overloads->parts.config = config;
     overloads->parts.facts = facts;
@@ -168,7 +168,7 @@ static bool is_left_alone(const struct load_suspend *overloads, const struct job
                           int piece, const struct load_judged_host *spot,
                           const int *moving)
 {
-    const struct resource_table *table = facts_table(overloads->parts.facts);
+    const struct resource_table *table = host_resources_table(overloads->parts.facts);
     bool is_used = resource_table_has(table, spot->row, RESOURCE_IT) &&
                    resource_table_number(table, spot->row, RESOURCE_IT) <= 0;
     return !is_used && !has_others(overloads, job, piece, moving);
@@ -341,7 +341,8 @@ static void lift_some(struct load_suspend *overloads, struct arena *arena,
 static bool has_thresholds(const struct load_suspend *overloads)
 {
     return overloads->parts.config->has_thresholds ||
-           facts_borrowed_has_thresholds(facts_borrowed(overloads->parts.facts));
+           borrowed_resources_has_thresholds(
+               host_resources_borrowed(overloads->parts.facts));
 }
 
 /* Load says nothing here, and never did to anybody who still waits. */
@@ -418,9 +419,9 @@ unsigned load_suspend_exceeded(const struct load_suspend *overloads, int host)
     struct load_excess excess;
     unsigned sides = 0;
     for (int i = 0; i < LOAD_THRESHOLD_KINDS && thresholds->n_items > 0; i++) {
-        bool is_beyond =
-            load_thresholds_find(thresholds, facts_table(overloads->parts.facts), host,
-                                 (enum load_threshold_kind)i, &excess);
+        bool is_beyond = load_thresholds_find(
+            thresholds, host_resources_table(overloads->parts.facts), host,
+            (enum load_threshold_kind)i, &excess);
         sides |= is_beyond ? 1U << i : 0;
     }
     return sides;

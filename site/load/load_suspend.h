@@ -30,10 +30,10 @@
 
 #include "model/effect.h"
 #include "sched/place/place.h"
-#include "site/facts.h"
 #include "site/job/job.h"
 #include "site/job/lifecycle.h"
 #include "site/pass/pass_request.h"
+#include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
 #include "site/site.h"
@@ -45,7 +45,7 @@ enum {
 struct load_suspend;
 struct load_suspend_parts {
     const struct site_config *config;
-    struct facts *facts;
+    struct host_resources *facts;
     const struct host_table *hosts;
     const struct job_table *jobs;
     const struct runs *runs;
@@ -57,7 +57,8 @@ struct load_suspend *load_suspend_new(const struct load_suspend_parts *parts);
 void load_suspend_free(struct load_suspend *overloads);
 /* Another configuration, another catalogue. */
 void load_suspend_reload(struct load_suspend *overloads,
-                         const struct site_config *config, struct facts *facts);
+                         const struct site_config *config,
+                         struct host_resources *facts);
 
 /* Load, or who runs where, is another: it is looked at again. `is_told`: a host has
  * told its load, so that jobs that wait for it are looked at too. */

@@ -15,9 +15,9 @@
 #include <uthash.h>
 
 #include "sched/resreq/resreq.h"
-#include "site/facts.h"
+#include "site/config/resreq_config.h"
 #include "site/pass/span_match.h"
-#include "site/resreq_config.h"
+#include "site/resource/host_resources.h"
 
 /* Kept, a kilobyte or two each; past it all are forgotten and compiled anew. */
 enum { NEEDS_MAX = 20000 };
@@ -36,7 +36,7 @@ struct match_class {
 
 struct resreq_match {
     const struct site_config *config;
-    struct facts *facts;
+    struct host_resources *facts;
     const struct resources *resources; /* of the facts */
     struct arena arena;                /* of the needs */
     uint64_t age;                      /* how often they were forgotten */
@@ -59,12 +59,12 @@ struct resreq_match {
 };
 
 struct resreq_match *resreq_match_new(const struct site_config *config,
-                                      struct facts *facts)
+                                      struct host_resources *facts)
 {
     struct resreq_match *needs = mem_alloc(1, sizeof(*needs));
     needs->config = config;
     needs->facts = facts;
-    needs->resources = facts_resources(facts);
+    needs->resources = host_resources_catalogue(facts);
     needs->strange = resource_table_new(needs->resources);
     arena_init(&needs->arena);
     return needs;
@@ -202,14 +202,16 @@ struct match_class *resreq_match_find(struct resreq_match *needs, int queue,
 
 /* ---------------------------------------------------------------- the pass */
 
-static int row_of(const struct facts *facts, int host, const struct place_host *place)
+static int row_of(const struct host_resources *facts, int host,
+                  const struct place_host *place)
 {
-    return place->site[0] == '\0' ? host : facts_row(facts, place->name);
+    return place->site[0] == '\0' ? host
+                                  : host_resources_find_borrowed(facts, place->name);
 }
 
 static struct resreq_local local_host(const struct resreq_match *needs)
 {
-    struct resource_table *table = facts_table(needs->facts);
+    struct resource_table *table = host_resources_table(needs->facts);
     int host = 0;
     while (host < needs->config->n_hosts && !needs->config->hosts[host].is_here) {
         host++;
@@ -290,7 +292,7 @@ static bool reads_state(const struct resreq *resreq)
 
 static void set_states(struct resreq_match *needs)
 {
-    struct resource_table *known = facts_table(needs->facts);
+    struct resource_table *known = host_resources_table(needs->facts);
     if (needs->has_state) {
         return;
     }
@@ -367,7 +369,7 @@ static void tell_spent(const struct resreq_match *needs,
                        const struct resource_overrides *lefts, int row,
                        struct place_reserved *spent)
 {
-    const struct resource_table *table = facts_table(needs->facts);
+    const struct resource_table *table = host_resources_table(needs->facts);
     for (int i = 0; i < lefts->n_items && spent->resource == NULL; i++) {
         int id = lefts->items[i].id;
         double total = resource_table_number(table, row, id);
@@ -407,7 +409,7 @@ static const struct place_reserved *find_spent(const struct resreq_match *needs,
 static int *order_rows(struct resreq_match *needs, const struct resreq *resreq,
                        const struct resource_overrides *lefts, const uint8_t *matches)
 {
-    const struct resource_table *table = facts_table(needs->facts);
+    const struct resource_table *table = host_resources_table(needs->facts);
     int n_rows = resource_table_rows(table), n_sorted = 0;
     int *rows = arena_alloc(needs->scratch, (size_t)n_rows, sizeof(*rows));
     int *places = arena_alloc(needs->scratch, (size_t)n_rows, sizeof(*places));
@@ -467,7 +469,7 @@ static const struct place_span *find_shape(const struct resreq_match *needs,
 {
     struct span_match_hosts hosts = {.hosts = needs->hosts,
                                      .n_hosts = needs->n_hosts,
-                                     .table = facts_table(needs->facts),
+                                     .table = host_resources_table(needs->facts),
                                      .rows = needs->rows,
                                      .matches = matches};
     return span_match_make(needs->scratch, &resreq->span, &hosts);
@@ -482,7 +484,7 @@ static const struct place_filter *judge(struct resreq_match *needs,
     if (reads_state(resreq)) {
         set_states(needs);
     }
-    const struct resource_table *table = facts_table(needs->facts);
+    const struct resource_table *table = host_resources_table(needs->facts);
     const uint8_t *known = run(needs, resreq, table, lefts);
     struct place_filter *filter = arena_alloc(needs->scratch, 1, sizeof(*filter));
     filter->matches = matches_by_host(needs, resreq, known);

@@ -17,14 +17,14 @@
 
 #include "sched/place/place.h"
 #include "sched/resreq/resreq.h"
-#include "site/facts.h"
 #include "site/ledger/rusage_ledger.h"
+#include "site/resource/host_resources.h"
 #include "site/site.h"
 
 struct resreq_match;
 
 struct resreq_match *resreq_match_new(const struct site_config *config,
-                                      struct facts *facts);
+                                      struct host_resources *facts);
 void resreq_match_free(struct resreq_match *needs);
 
 /* Judges strings before a job with them is taken, also by its queue's RESRSV_LIMIT,

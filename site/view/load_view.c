@@ -95,10 +95,11 @@ static void add_flags(struct arena *arena, struct value *row,
 }
 
 void load_view_add_resources(const struct site_view *view, struct arena *arena,
-                             struct value *row, int facts_row, const char *architecture)
+                             struct value *row, int host_resources_find_borrowed,
+                             const char *architecture)
 {
-    int host = facts_row;
-    const struct resource_table *table = facts_values(view->facts);
+    int host = host_resources_find_borrowed;
+    const struct resource_table *table = host_resources_values(view->facts);
     add_value(arena, row, table, host, RESOURCE_TYPE);
     add_value(arena, row, table, host, RESOURCE_MODEL);
     value_add_text(arena, row, "architecture", architecture);
@@ -133,7 +134,8 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
                    side == LOAD_SCHED ? "loadSched" : "loadStop");
     for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
         const struct load_threshold *at = find_threshold(thresholds, indices[i], side);
-        const char *name = resources_at(facts_resources(view->facts), indices[i])->name;
+        const char *name =
+            resources_at(host_resources_catalogue(view->facts), indices[i])->name;
         if (at != NULL) {
             add_number(arena, row, name, at->bounds[side]);
         } else {
@@ -143,9 +145,10 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
     for (int i = 0; i < thresholds->n_items; i++) {
         const struct load_threshold *at = &thresholds->items[i];
         if (at->id >= RESOURCE_BUILTINS && at->has[side]) {
-            add_number(arena, others,
-                       resources_at(facts_resources(view->facts), at->id)->name,
-                       at->bounds[side]);
+            add_number(
+                arena, others,
+                resources_at(host_resources_catalogue(view->facts), at->id)->name,
+                at->bounds[side]);
         }
     }
     value_add(arena, row, "resources", others);
@@ -166,7 +169,8 @@ void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
 /* As in lsload: "-ok" is a host that is connected but not ready for jobs. */
 static const char *status_of(const struct site_view *view, int host)
 {
-    if (host_table_is_away(view->hosts, host) || !facts_is_told(view->facts, host)) {
+    if (host_table_is_away(view->hosts, host) ||
+        !host_resources_is_reported(view->facts, host)) {
         return "unavail";
     }
     return host_table_is_ready(view->hosts, host) ? "ok" : "-ok";
@@ -175,7 +179,7 @@ static const char *status_of(const struct site_view *view, int host)
 static struct value *load_row(const struct site_view *view, struct arena *arena,
                               const char *name, const char *status, int row_of_facts)
 {
-    const struct resource_table *table = facts_values(view->facts);
+    const struct resource_table *table = host_resources_values(view->facts);
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status", status);
@@ -201,8 +205,9 @@ static void add_place(const struct site_view *view, struct site_page *page,
     if (!is_asked(query, name) || !site_page_wants(page, number)) {
         return;
     }
-    int facts = place < n_own ? place : facts_row(view->facts, name);
-    bool is_told = facts_borrowed_is_told(facts_borrowed(view->facts), name);
+    int facts = place < n_own ? place : host_resources_find_borrowed(view->facts, name);
+    bool is_told =
+        borrowed_resources_is_reported(host_resources_borrowed(view->facts), name);
     const char *status = place < n_own             ? status_of(view, place)
                          : host.is_open && is_told ? "ok"
                                                    : "unavail";

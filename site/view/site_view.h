@@ -12,7 +12,6 @@
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "site/exchange/site_uplink.h"
-#include "site/facts.h"
 #include "site/job/job.h"
 #include "site/job/queue_table.h"
 #include "site/ledger/fairshare_ledger.h"
@@ -23,7 +22,8 @@
 #include "site/pass/reservation_table.h"
 #include "site/pass/resize_requests.h"
 #include "site/pass/resreq_match.h"
-#include "site/picks.h"
+#include "site/resource/export_select.h"
+#include "site/resource/host_resources.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
@@ -40,7 +40,7 @@ struct site_view {
     const struct fairshare_ledger *shares;
     const struct host_table *hosts;
     const struct capacity *capacity;
-    const struct facts *facts;
+    const struct host_resources *facts;
     const struct host_admin *closed;
     const struct runs *runs;
     const struct reservation_table *slot_reserves;
@@ -48,7 +48,7 @@ struct site_view {
     struct load_suspend *overloads; /* caches the conditions that it has judged */
     const struct rusage_sources *reserves;
     struct provider *provider;
-    const struct picks *picks;
+    const struct export_select *picks;
     const struct consumer *consumer;
     const struct site_uplink *uplink;
     struct resreq_match *needs;          /* caches requirements that it has compiled */

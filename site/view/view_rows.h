@@ -67,9 +67,10 @@ int view_select_hosts(const struct site_view *view, struct arena *arena,
 /* `load`: the load of the hosts that view_select_hosts gives. */
 void load_view_list(const struct site_view *view, struct site_page *page,
                     const struct msg_query *query);
-/* Adds the resources and the load of a host; `facts_row` -1: nothing is known. */
+/* Adds the resources and the load of a host; `host_resources_find_borrowed` -1: nothing
+ * is known. */
 void load_view_add_resources(const struct site_view *view, struct arena *arena,
-                             struct value *row, int facts_row,
+                             struct value *row, int host_resources_find_borrowed,
                              const char *architecture);
 /* Adds the load thresholds of a host or queue: a row loadSched, a row loadStop. */
 void load_view_add_thresholds(const struct site_view *view, struct arena *arena,

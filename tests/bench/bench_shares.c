@@ -15,7 +15,7 @@
 
 #include "model/job_id.h"
 #include "sched/place/place_order.h"
-#include "site/parts.h"
+#include "site/site_parts.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/lone_site.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "sim/world/world.h"
-#include "site/site_config.h"
-#include "site/site_copy.h"
+#include "site/config/config_copy.h"
+#include "site/config/site_config.h"
 #include "tests/bench/bench.h"
 
 enum {
@@ -70,7 +70,7 @@ static void read_site(struct crowded *all, int index)
     setup.config.patience = PATIENCE;
     setup.config.max_array_size = JOB_INDEX_MAX;
     setup.config.clean_period_ms = INT64_MAX / 4;
-    all->configs[index] = site_copy_config(&all->arena, &setup.config);
+    all->configs[index] = config_copy(&all->arena, &setup.config);
     arena_release(&arena);
 }
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "sim/world/executor.h"
+#include "site/config/site_config.h"
 #include "site/site.h"
-#include "site/site_config.h"
 #include "sys/daemon.h"
 #include "sys/wire/wire.h"
 

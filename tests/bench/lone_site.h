@@ -7,7 +7,7 @@
 #ifndef SUBLET_TESTS_BENCH_LONE_SITE_H
 #define SUBLET_TESTS_BENCH_LONE_SITE_H
 
-#include "site/site_config.h"
+#include "site/config/site_config.h"
 
 enum { LONE_SITE_NAME_SIZE = 16 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "broker/broker_config.h"
-#include "site/site_config.h"
+#include "site/config/site_config.h"
 #include "tests/fuzz/input.h"
 
 enum { FILES_MAX = 8 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "provider/provider.h"
+#include "site/config/site_config.h"
 #include "site/site.h"
-#include "site/site_config.h"
 #include "tests/fuzz/machine.h"
 
 static const char text[] = "Begin Site\n"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "model/job_id.h"
-#include "site/site_config.h"
+#include "site/config/site_config.h"
 
 static const char standard[] = "Begin Site\n"
                                "NAME = south\n"

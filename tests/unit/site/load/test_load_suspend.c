@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "site/parts.h"
+#include "site/site_parts.h"
 #include "tests/unit/site/site_stage.h"
 
 #define SITE                                                                           \

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resource_config.c: see resource_config.h. The catalogue is made along the way, so
+ * that its rules of names are the only ones; ResourceMap is resource_map.c's. */
+#include "site/config/resource_config.h"
+
+#include "model/msg.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/bounds.h"
+#include "site/config/resource_map.h"
+#include "site/config/resource_value.h"
+
+#define COMPLAIN(severity, section, row, cell, ...)                                    \
+    conf_complain(conf, severity, section, row, cell, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- values */
+
+static bool is_yes(const struct conf_row *row, const char *key, bool otherwise)
+{
+    const char *text = conf_text(row, key, NULL);
+    bool flag = otherwise;
+    return text != NULL && conf_parse_bool(text, &flag, NULL) != 0 ? otherwise : flag;
+}
+
+static int count_rows(const struct conf *conf, const char *name)
+{
+    int count = 0;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        count += section->n_rows;
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------- Resource */
+
+struct reader {
+    struct conf *conf;
+    const struct resource_config_host *hosts;
+    int n_hosts;
+    struct resources *catalogue;
+    struct resource *resources;
+    int n_resources, capacity;
+};
+
+/* The type, or -1 for a word that is none: conf_check has said so. */
+static int type_of(const char *text)
+{
+    for (int type = RESOURCE_NUMERIC; type <= RESOURCE_STRING; type++) {
+        if (strcasecmp(resource_type_name((enum resource_type)type), text) == 0) {
+            return type;
+        }
+    }
+    return -1;
+}
+
+static void add_resource(struct reader *reader, const struct resource *resource,
+                         const struct conf_section *section, const struct conf_row *row,
+                         const struct conf_cell *cell)
+{
+    struct conf *conf = reader->conf;
+    struct err err;
+    int id;
+    if (resources_add(reader->catalogue, resource, &id, &err) != 0) {
+        COMPLAIN(CONF_ERROR, section, row, cell, "%s", err.text);
+        return;
+    }
+    if (reader->n_resources == reader->capacity) {
+        int capacity = reader->capacity * 2 + 16;
+        struct resource *more =
+            arena_alloc(conf->arena, (size_t)capacity, sizeof(*more));
+        if (reader->n_resources > 0) {
+            memcpy(more, reader->resources,
+                   (size_t)reader->n_resources * sizeof(*more));
+        }
+        reader->resources = more;
+        reader->capacity = capacity;
+    }
+    reader->resources[reader->n_resources++] = *resource;
+}
+
+static void read_resource(struct reader *reader, const struct conf_section *section,
+                          const struct conf_row *row)
+{
+    struct conf *conf = reader->conf;
+    const struct conf_cell *cell = conf_cell(row, "RESOURCENAME");
+    int type = type_of(conf_text(row, "TYPE", ""));
+    int64_t seconds = 0;
+    if (cell == NULL || cell->value == NULL) {
+        COMPLAIN(CONF_ERROR, section, row, cell,
+                 "a resource without a name, expected RESOURCENAME");
+        return;
+    }
+    if (conf_text(row, "TYPE", NULL) == NULL) {
+        COMPLAIN(CONF_ERROR, section, row, cell,
+                 "resource \"%s\" has no TYPE, expected Numeric, Boolean or String",
+                 cell->value);
+    }
+    const char *interval = conf_text(row, "INTERVAL", NULL);
+    if (interval != NULL && conf_parse_int(interval, 1, RESOURCE_CONFIG_INTERVAL_MAX,
+                                           &seconds, NULL) != 0) {
+        seconds = 0; /* conf_check has said so */
+    }
+    if (type < 0) {
+        return;
+    }
+    bool is_increasing = is_yes(row, "INCREASING", false);
+    add_resource(reader,
+                 &(struct resource){
+                     .name = cell->value,
+                     .type = (enum resource_type)type,
+                     .interval_ms = seconds * 1000,
+                     .is_increasing = is_increasing,
+                     .is_released = is_yes(row, "RELEASE", true),
+                     .is_consumable = is_yes(
+                         row, "CONSUMABLE", type == RESOURCE_NUMERIC && !is_increasing),
+                     .description = conf_text(row, "DESCRIPTION", ""),
+                 },
+                 section, row, cell);
+}
+
+static void read_resources(struct reader *reader)
+{
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(reader->conf, "Resource", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            read_resource(reader, section, &section->rows[i]);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- RESOURCES */
+
+/* The word as a Boolean of the catalogue; false where it cannot be one. */
+static bool has_boolean(struct reader *reader, const struct resource_config_host *host,
+                        const char *name)
+{
+    struct conf *conf = reader->conf;
+    const struct conf_cell *cell = conf_cell(host->row, "RESOURCES");
+    int id = resources_find(reader->catalogue, name, strlen(name));
+    if (id < 0) {
+        if (conf_next(conf, "Resource", NULL) != NULL) {
+            COMPLAIN(CONF_WARNING, host->section, host->row, cell,
+                     "resource \"%s\" is not defined in section Resource, taken as a "
+                     "Boolean",
+                     name);
+        }
+        int before = reader->n_resources;
+        add_resource(reader,
+                     &(struct resource){
+                         .name = name, .type = RESOURCE_BOOLEAN, .description = ""},
+                     host->section, host->row, cell);
+        return reader->n_resources > before;
+    }
+    if (id < RESOURCE_BUILTINS ||
+        resources_at(reader->catalogue, id)->type != RESOURCE_BOOLEAN) {
+        COMPLAIN(CONF_ERROR, host->section, host->row, cell,
+                 "resource \"%s\" is no Boolean, expected it in section ResourceMap",
+                 name);
+        return false;
+    }
+    return true;
+}
+
+static void read_given(struct reader *reader, struct resource_config *config)
+{
+    int count = 0;
+    for (int i = 0; i < reader->n_hosts; i++) {
+        count += reader->hosts[i].n_resources;
+    }
+    struct host_boolean *given =
+        arena_alloc(reader->conf->arena, (size_t)count, sizeof(*given));
+    config->given = given;
+    for (int i = 0; i < reader->n_hosts; i++) {
+        const struct resource_config_host *host = &reader->hosts[i];
+        for (int k = 0; k < host->n_resources; k++) {
+            const char *word = host->resources[k];
+            bool is_exclusive = word[0] == '!';
+            if (has_boolean(reader, host, word + is_exclusive)) {
+                given[config->n_given++] =
+                    (struct host_boolean){.host = i,
+                                          .name = word + is_exclusive,
+                                          .is_exclusive = is_exclusive};
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- types, models */
+
+static bool is_defined(const struct conf *conf, const char *section_name,
+                       const char *key, const char *name)
+{
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, section_name, section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            if (strcmp(conf_text(&section->rows[i], key, ""), name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* One of the section's names, where there is such a section. */
+static void check_defined(struct conf *conf, const struct resource_config_host *host,
+                          const char *host_key, const char *name, const char *section,
+                          const char *key)
+{
+    if (name[0] != '\0' && strcmp(name, "!") != 0 &&
+        conf_next(conf, section, NULL) != NULL &&
+        !is_defined(conf, section, key, name)) {
+        COMPLAIN(CONF_ERROR, host->section, host->row, conf_cell(host->row, host_key),
+                 "unknown \"%s\", expected \"!\" or one of section %s", name, section);
+    }
+}
+
+static void read_model(struct conf *conf, const struct conf_section *section,
+                       const struct conf_row *row, struct resource_config *config,
+                       struct host_model *models)
+{
+    const struct conf_cell *cell = conf_cell(row, "MODELNAME");
+    const char *factor = conf_text(row, "CPUFACTOR", "1");
+    double cpuf = 1.0;
+    if (cell == NULL || cell->value == NULL) {
+        COMPLAIN(CONF_ERROR, section, row, cell,
+                 "a model without a name, expected MODELNAME");
+        return;
+    }
+    if (!resource_value_parse_number(factor, &cpuf) || cpuf <= 0) {
+        COMPLAIN(CONF_ERROR, section, row, conf_cell(row, "CPUFACTOR"),
+                 "\"%s\" is no factor, expected a number above 0", factor);
+        cpuf = 1.0;
+    }
+    for (int i = 0; i < config->n_models; i++) {
+        if (strcmp(models[i].name, cell->value) == 0) {
+            COMPLAIN(CONF_ERROR, section, row, cell,
+                     "model \"%s\" is defined twice, expected one row", cell->value);
+            return;
+        }
+    }
+    struct conf_words words =
+        conf_words(conf->arena, conf_text(row, "ARCHITECTURE", NULL));
+    models[config->n_models++] = (struct host_model){.name = cell->value,
+                                                     .cpuf = cpuf,
+                                                     .architectures = words.words,
+                                                     .n_architectures = words.count};
+}
+
+static void read_models(struct conf *conf, struct resource_config *config)
+{
+    struct host_model *models = arena_alloc(
+        conf->arena, (size_t)count_rows(conf, "HostModel"), sizeof(*models));
+    const struct conf_section *section = NULL;
+    config->models = models;
+    while ((section = conf_next(conf, "HostModel", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            read_model(conf, section, &section->rows[i], config, models);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- EGO_DEFINE_NCPUS */
+
+static void read_cpus(const struct conf *conf, struct resource_config *config)
+{
+    static const char *const words[] = {"procs", "cores", "threads"};
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        const char *text = conf_text(&section->rows[0], "EGO_DEFINE_NCPUS", NULL);
+        for (int i = 0; text != NULL && i < 3; i++) {
+            if (strcasecmp(words[i], text) == 0) {
+                config->cpus = (enum ncpus_unit)i;
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+void resource_config_read(struct conf *conf, const struct resource_config_host *hosts,
+                          int n_hosts, struct resource_config *config)
+{
+    struct reader reader = {
+        .conf = conf, .hosts = hosts, .n_hosts = n_hosts, .catalogue = resources_new()};
+    *config = (struct resource_config){.cpus = NCPUS_PROCS};
+    read_resources(&reader);
+    read_given(&reader, config);
+    config->resources = reader.resources;
+    config->n_resources = reader.n_resources;
+    read_models(conf, config);
+    for (int i = 0; i < n_hosts; i++) {
+        check_defined(conf, &hosts[i], "TYPE", hosts[i].type, "HostType", "TYPENAME");
+        check_defined(conf, &hosts[i], "MODEL", hosts[i].model, "HostModel",
+                      "MODELNAME");
+    }
+    resource_map_read(conf, reader.catalogue, hosts, n_hosts, config);
+    read_cpus(conf, config);
+    resources_free(reader.catalogue);
+}
+
+struct resources *resource_config_catalogue(const struct resource_config *config)
+{
+    struct resources *resources = resources_new();
+    for (int i = 0; i < config->n_resources; i++) {
+        int id;
+        if (resources_add(resources, &config->resources[i], &id, NULL) != 0) {
+            abort(); /* it was judged by the same rules */
+        }
+    }
+    return resources;
+}
+
+/* ---------------------------------------------------------------- model of a host */
+
+bool resource_config_is_detected(const char *text)
+{
+    return text[0] == '\0' || strcmp(text, "!") == 0;
+}
+
+/* How far apart two descriptions' speeds are; LONG_MAX: they are of other machines. */
+static long distance(const char *one, const char *other)
+{
+    size_t family = strcspn(one, "_");
+    char *one_end, *other_end;
+    if (strcmp(one, other) == 0) {
+        return 0;
+    }
+    if (one[family] == '\0' || strncmp(one, other, family + 1) != 0) {
+        return LONG_MAX;
+    }
+    long one_speed = strtol(one + family + 1, &one_end, 10);
+    long other_speed = strtol(other + family + 1, &other_end, 10);
+    if (*one_end != '_' || strcmp(one_end, other_end) != 0 || one_speed < 0 ||
+        other_speed < 0) {
+        return LONG_MAX;
+    }
+    long apart = labs(one_speed - other_speed);
+    return apart < LONG_MAX - 1 ? apart + 1 : LONG_MAX; /* the very word is nearer */
+}
+
+const char *resource_config_find_model(const struct resource_config *config,
+                                       const char *text, double *cpuf)
+{
+    const struct host_model *nearest = NULL;
+    long least = LONG_MAX;
+    for (int i = 0; i < config->n_models; i++) {
+        const struct host_model *model = &config->models[i];
+        if (strcmp(model->name, text) == 0) {
+            *cpuf = model->cpuf;
+            return model->name;
+        }
+        for (int k = 0; k < model->n_architectures; k++) {
+            long apart = distance(model->architectures[k], text);
+            if (apart < least) {
+                least = apart;
+                nearest = model;
+            }
+        }
+    }
+    *cpuf = nearest != NULL ? nearest->cpuf : 1.0;
+    return nearest != NULL ? nearest->name : text;
+}
+
+/* ---------------------------------------------------------------- copy */
+
+static void *copy_array(struct arena *arena, const void *from, int count, size_t size)
+{
+    return count > 0 ? arena_copy(arena, from, (size_t)count * size) : NULL;
+}
+
+static void copy_models(struct arena *arena, struct resource_config *config)
+{
+    struct host_model *models =
+        copy_array(arena, config->models, config->n_models, sizeof(*models));
+    for (int i = 0; i < config->n_models; i++) {
+        const char **words = copy_array(arena, models[i].architectures,
+                                        models[i].n_architectures, sizeof(*words));
+        for (int k = 0; k < models[i].n_architectures; k++) {
+            words[k] = arena_str(arena, words[k]);
+        }
+        models[i].name = arena_str(arena, models[i].name);
+        models[i].architectures = words;
+    }
+    config->models = models;
+}
+
+void resource_config_copy(struct arena *arena, struct resource_config *config)
+{
+    struct resource *resources =
+        copy_array(arena, config->resources, config->n_resources, sizeof(*resources));
+    for (int i = 0; i < config->n_resources; i++) {
+        resources[i].name = arena_str(arena, resources[i].name);
+        resources[i].description = arena_str(arena, resources[i].description);
+    }
+    struct host_boolean *given =
+        copy_array(arena, config->given, config->n_given, sizeof(*given));
+    for (int i = 0; i < config->n_given; i++) {
+        given[i].name = arena_str(arena, given[i].name);
+    }
+    struct resource_location *places =
+        copy_array(arena, config->places, config->n_places, sizeof(*places));
+    for (int i = 0; i < config->n_places; i++) {
+        places[i].name = arena_str(arena, places[i].name);
+        places[i].value = arena_str(arena, places[i].value);
+        places[i].hosts =
+            copy_array(arena, places[i].hosts, places[i].n_hosts, sizeof(int));
+    }
+    config->resources = resources;
+    config->given = given;
+    config->places = places;
+    copy_models(arena, config);
+}
+
+int resource_config_traits(const struct resource *resource)
+{
+    return (resource->is_increasing ? TRAIT_INCREASING : 0) |
+           (resource->is_consumable ? TRAIT_CONSUMABLE : 0) |
+           (resource->is_released ? TRAIT_RELEASED : 0) |
+           (resource->interval_ms > 0 ? TRAIT_DYNAMIC : 0);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_config.c: see resreq_config.h. */
+#include "site/config/resreq_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf_value.h"
+#include "sched/resreq/resreq.h"
+#include "site/resource/host_resources.h"
+
+/* Where a requirement stands. */
+struct spot {
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *cell;
+};
+
+/* ---------------------------------------------------------------- one string */
+
+/* False: it is no good, and has been complained about. */
+static bool compile(struct conf *conf, const struct spot *spot,
+                    const struct resreq_rules *rules, struct resreq *resreq)
+{
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resreq_error fault;
+    struct resreq_strings from = {.queue = spot->cell->value};
+    bool is_good =
+        resreq_compile(conf->arena, rules, &from, resreq, &notes, &fault) == 0;
+    if (!is_good) {
+        conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
+                      "%s Column %d: %s", fault.text, fault.at + 1, fault.hint);
+    }
+    for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
+        conf_complain(conf, CONF_WARNING, spot->section, spot->row, spot->cell,
+                      "column %d: %s", note->at + 1, note->text);
+    }
+    return is_good;
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static void check_key(struct conf *conf, const char *name, const char *key,
+                      const struct resreq_rules *rules)
+{
+    const struct conf_section *section = NULL;
+    struct resreq resreq;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const struct conf_row *row = &section->rows[i];
+            struct spot spot = {section, row, conf_cell(row, key)};
+            if (spot.cell != NULL && spot.cell->value != NULL) {
+                compile(conf, &spot, rules, &resreq);
+            }
+        }
+    }
+}
+
+/* RESRSV_LIMIT of a queue, and that what the queue reserves by itself is within it. */
+static void check_range(struct conf *conf, const struct spot *spot,
+                        const struct resreq_rules *rules)
+{
+    const struct resources *resources = rules->language.resources;
+    struct resreq_strings from = {.queue = conf_text(spot->row, "RES_REQ", NULL)};
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resrsv_limits ranges;
+    struct resreq_error fault;
+    struct resreq resreq;
+    if (resrsv_limit_parse(conf->arena, resources, spot->cell->value, &ranges,
+                           &fault) != 0) {
+        conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
+                      "column %d: %s", fault.at + 1, fault.hint);
+    } else if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) ==
+                   0 &&
+               resrsv_limit_check(conf->arena, resources, &ranges, &resreq.rusages,
+                                  &fault) != 0) {
+        conf_complain(conf, CONF_ERROR, spot->section, spot->row,
+                      conf_cell(spot->row, "RES_REQ"), "column %d: %s", fault.at + 1,
+                      fault.hint);
+    } /* else it is good, or has been complained about */
+}
+
+static void check_ranges(struct conf *conf, const struct resreq_rules *rules)
+{
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const struct conf_row *row = &section->rows[i];
+            struct spot spot = {section, row, conf_cell(row, "RESRSV_LIMIT")};
+            if (spot.cell != NULL && spot.cell->value != NULL) {
+                check_range(conf, &spot, rules);
+            }
+        }
+    }
+}
+
+static void check_keys(struct conf *conf, const struct site_config *config)
+{
+    struct resources *resources = resource_config_catalogue(&config->facts);
+    struct resreq_rules rules = resreq_config_rules(config, resources);
+    struct resreq_rules conditions = resreq_config_select_rules(config, resources);
+    check_key(conf, "Queue", "RES_REQ", &rules);
+    check_key(conf, "Application", "RES_REQ", &rules);
+    check_ranges(conf, &rules);
+    check_key(conf, "Queue", "STOP_COND", &conditions);
+    check_key(conf, "Queue", "RESUME_COND", &conditions);
+    resources_free(resources);
+}
+
+static bool last_bool(const struct conf *conf, const char *section, const char *key,
+                      bool otherwise)
+{
+    struct conf_place at = conf_value_last(conf, section, key);
+    return conf_value_bool(conf, &at, key, otherwise);
+}
+
+void resreq_config_read(struct conf *conf, struct site_config *config)
+{
+    config->is_resreq_lenient = !last_bool(conf, "", "LSF_STRICT_RESREQ", true);
+    config->is_sched_by_slot =
+        last_bool(conf, "Parameters", "PARALLEL_SCHED_BY_SLOT", false);
+    check_keys(conf, config);
+}
+
+/* ---------------------------------------------------------------- RES_SELECT */
+
+struct resreq_selector {
+    struct conf *conf;
+    const struct site_config *config;
+    struct host_resources *facts; /* of hosts that have told nothing */
+    bool is_simulated;
+};
+
+const struct resreq_local resreq_config_nowhere = {.type = "", .model = ""};
+
+struct resreq_rules resreq_config_rules(const struct site_config *config,
+                                        const struct resources *resources)
+{
+    return (struct resreq_rules){
+        .language = {.resources = resources,
+                     .is_lenient = config->is_resreq_lenient,
+                     .has_local = true,
+                     .counts_slots = config->is_sched_by_slot},
+        .reading = RESREQ_READ_SUPPORTED,
+    };
+}
+
+struct resreq_rules resreq_config_select_rules(const struct site_config *config,
+                                               const struct resources *resources)
+{
+    struct resreq_rules rules = resreq_config_rules(config, resources);
+    rules.reading = RESREQ_READ_ALL;
+    rules.language.has_local = false;
+    rules.defaults_any = true;
+    return rules;
+}
+
+struct resreq_selector *resreq_config_selector(struct conf *conf,
+                                               const struct site_config *config,
+                                               bool is_simulated)
+{
+    struct resreq_selector *selector = mem_alloc(1, sizeof(*selector));
+    selector->conf = conf;
+    selector->config = config;
+    selector->is_simulated = is_simulated;
+    selector->facts = host_resources_new(config);
+    for (int i = 0; i < config->n_hosts; i++) {
+        resource_table_set_number(host_resources_table(selector->facts), i,
+                                  RESOURCE_MAXSLOTS, config->hosts[i].max);
+    }
+    return selector;
+}
+
+void resreq_config_free(struct resreq_selector *selector)
+{
+    if (selector == NULL) {
+        return;
+    }
+    host_resources_free(selector->facts);
+    free(selector);
+}
+
+/* The first resource that the configuration does not settle, or -1. */
+static int find_told(const struct host_resources *facts,
+                     const struct resreq_program *program)
+{
+    for (int i = 0; i < program->n_instrs; i++) {
+        const struct resreq_instr *instr = &program->instrs[i];
+        bool has_resource = instr->op == RESREQ_OP_FLAG || instr->op == RESREQ_OP_HAS ||
+                            instr->op == RESREQ_OP_TEXT ||
+                            instr->op == RESREQ_OP_COLUMN;
+        if (has_resource && !host_resources_is_configured(facts, instr->id)) {
+            return instr->id;
+        }
+    }
+    return -1;
+}
+
+/* Says so where hosts have to tell. */
+static bool is_settled(const struct resreq_selector *selector, const struct spot *spot,
+                       const struct resreq_program *program)
+{
+    int id = find_told(selector->facts, program);
+    if (id < 0) {
+        return true;
+    }
+    const char *name =
+        resources_at(host_resources_catalogue(selector->facts), id)->name;
+    conf_complain(selector->conf, CONF_WARNING, spot->section, spot->row, spot->cell,
+                  selector->is_simulated ? "%s is reported by hosts, and simulated "
+                                           "hosts do not report it: it is absent"
+                                         : "%s is reported by hosts: the hosts are "
+                                           "chosen once, after they have reported",
+                  name);
+    return selector->is_simulated;
+}
+
+enum export_answer resreq_config_match(void *arg, const struct conf_section *section,
+                                       const struct conf_row *row,
+                                       const struct conf_cell *cell, uint8_t *matches)
+{
+    const struct resreq_selector *selector = arg;
+    struct spot spot = {section, row, cell};
+    struct resreq_rules rules = resreq_config_select_rules(
+        selector->config, host_resources_catalogue(selector->facts));
+    struct resreq resreq;
+    if (!compile(selector->conf, &spot, &rules, &resreq)) {
+        return EXPORT_REFUSED;
+    }
+    if ((resreq.sections & ~(1U << RESREQ_SELECT)) != 0) {
+        conf_complain(selector->conf, CONF_ERROR, section, row, cell,
+                      "more than a select section, expected that alone");
+        return EXPORT_REFUSED;
+    }
+    if (!is_settled(selector, &spot, &resreq.program)) {
+        return EXPORT_LATER;
+    }
+    resreq_program_run(&resreq.program, host_resources_table(selector->facts), NULL,
+                       &resreq_config_nowhere, matches);
+    return EXPORT_MATCHED;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rusage_config.c: see rusage_config.h. */
+#include "site/config/rusage_config.h"
+
+#include <string.h>
+
+#include "base/conf_value.h"
+#include "model/row.h"
+
+static const struct resource *find_defined(const struct site_config *config,
+                                           const char *name)
+{
+    for (int i = 0; i < config->facts.n_resources; i++) {
+        if (strcmp(config->facts.resources[i].name, name) == 0) {
+            return &config->facts.resources[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct rusage_method *find_method(const struct site_config *config,
+                                               const char *resource)
+{
+    for (int i = 0; i < config->n_methods; i++) {
+        if (strcmp(config->methods[i].resource, resource) == 0) {
+            return &config->methods[i];
+        }
+    }
+    return NULL;
+}
+
+static bool may_be_reserved(const struct resource *resource)
+{
+    return resource->is_consumable && !resource->is_increasing &&
+           resource->type == RESOURCE_NUMERIC;
+}
+
+/* What is wrong with a row about that resource; NULL: nothing. */
+static const char *wrong_with(const struct site_config *config, const char *name)
+{
+    const struct resource *resource = find_defined(config, name);
+    if (resource == NULL) {
+        return "is not defined in section Resource, expected a numeric resource of it";
+    }
+    if (!may_be_reserved(resource)) {
+        return "cannot be reserved, expected a Numeric resource with INCREASING N and "
+               "CONSUMABLE Y";
+    }
+    return find_method(config, name) != NULL ? "appears there twice" : NULL;
+}
+
+static void read_row(struct conf *conf, const struct conf_section *section,
+                     const struct conf_row *row, const struct site_config *config,
+                     struct rusage_method *method)
+{
+    const char *name = conf_text(row, "RESOURCE", NULL);
+    const char *how = conf_text(row, "METHOD", NULL);
+    method->scope = RESREQ_SCOPE_DEFAULT;
+    if (name == NULL || how == NULL) {
+        conf_complain(conf, CONF_ERROR, section, row, NULL,
+                      "a row needs both RESOURCE and METHOD");
+        return;
+    }
+    const char *wrong = wrong_with(config, name);
+    if (wrong != NULL) {
+        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, "RESOURCE"),
+                      "resource \"%s\" %s", name, wrong);
+        return;
+    }
+    method->resource = name;
+    method->scope = strcmp(how, "PER_JOB") == 0    ? RESREQ_SCOPE_JOB
+                    : strcmp(how, "PER_HOST") == 0 ? RESREQ_SCOPE_HOST
+                                                   : RESREQ_SCOPE_SLOT;
+}
+
+static int count_rows(const struct conf *conf)
+{
+    const struct conf_section *section = NULL;
+    int n_rows = 0;
+    while ((section = conf_next(conf, "ReservationUsage", section)) != NULL) {
+        n_rows += section->n_rows;
+    }
+    return n_rows;
+}
+
+/* ---------------------------------------------------------------- to be preempted */
+
+/* NULL: nothing is wrong. */
+static const char *why_not_preemptable(const struct site_config *config,
+                                       const char *name)
+{
+    const struct resource *resource = find_defined(config, name);
+    if (strcmp(name, "mem") == 0) {
+        return NULL;
+    }
+    if (resource == NULL) {
+        return "is neither mem nor defined in section Resource";
+    }
+    if (!may_be_reserved(resource)) {
+        return "cannot be reserved, expected a Numeric resource with INCREASING N and "
+               "CONSUMABLE Y";
+    }
+    return resource->is_released
+               ? NULL
+               : "is not released by suspended jobs, expected RELEASE Y";
+}
+
+static bool ends_jobs(const struct site_config *config)
+{
+    for (int i = 0; i < config->preempt.n_queues; i++) {
+        if ((config->preempt.queues[i].terminate_when & HALT_PREEMPT) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_preemptable(struct conf *conf, struct site_config *config)
+{
+    static const char key[] = "PREEMPTABLE_RESOURCES";
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    const struct conf_cell *cell = at.row != NULL ? conf_cell(at.row, key) : NULL;
+    struct conf_words words =
+        conf_words(conf->arena, cell != NULL ? cell->value : NULL);
+    for (int i = 0; i < words.count; i++) {
+        const char *wrong = why_not_preemptable(config, words.words[i]);
+        if (wrong != NULL) {
+            conf_complain(conf, CONF_ERROR, at.section, at.row, cell,
+                          "resource \"%s\" %s", words.words[i], wrong);
+        } else if (strcmp(words.words[i], "mem") == 0 && !ends_jobs(config)) {
+            conf_complain(conf, CONF_WARNING, at.section, at.row, cell,
+                          "suspended jobs do not release memory: only jobs of queues "
+                          "with TERMINATE_WHEN = PREEMPT are preempted for it");
+        }
+    }
+    config->preemptable = words.words;
+    config->n_preemptable = words.count;
+}
+
+void rusage_config_read(struct conf *conf, struct site_config *config)
+{
+    struct conf_place at =
+        conf_value_last(conf, "Parameters", "RESOURCE_RESERVE_PER_SLOT");
+    struct rusage_method *methods =
+        arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(*methods));
+    const struct conf_section *section = NULL;
+    config->is_reserved_per_slot =
+        conf_value_bool(conf, &at, "RESOURCE_RESERVE_PER_SLOT", false);
+    config->methods = methods;
+    config->n_methods = 0;
+    read_preemptable(conf, config);
+    while ((section = conf_next(conf, "ReservationUsage", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            struct rusage_method *method = &methods[config->n_methods];
+            read_row(conf, section, &section->rows[i], config, method);
+            config->n_methods += method->scope != RESREQ_SCOPE_DEFAULT;
+        }
+    }
+}
+
+enum resreq_scope rusage_config_scope(const struct site_config *config,
+                                      const char *resource)
+{
+    const struct rusage_method *method = find_method(config, resource);
+    return method != NULL                 ? method->scope
+           : config->is_reserved_per_slot ? RESREQ_SCOPE_SLOT
+                                          : RESREQ_SCOPE_DEFAULT;
+}
+
+bool rusage_config_is_preemptable(const struct site_config *config,
+                                  const char *resource)
+{
+    for (int i = 0; i < config->n_preemptable; i++) {
+        if (strcmp(config->preemptable[i], resource) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

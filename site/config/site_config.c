@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_config.c: see site_config.h. A value that conf_check finds malformed is its
+ * complaint; here it counts as unset. */
+#include "site/config/site_config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/bounds.h"
+#include "base/conf_value.h"
+#include "model/local_resources.h"
+#include "provider/export/export_shared.h"
+#include "sched/fairshare/slot_pool.h"
+#include "sched/limit/limit.h"
+#include "sched/queue/application.h"
+#include "site/config/resource_value.h"
+#include "site/config/resreq_config.h"
+#include "site/config/rusage_config.h"
+#include "site/config/threshold_config.h"
+
+#define COMPLAIN(section, row, cell, ...)                                              \
+    conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- values */
+
+static bool is_set(const struct conf_row *row, const char *key)
+{
+    return conf_text(row, key, NULL) != NULL;
+}
+
+/* Where a value stands: its section, row and cell. */
+struct place {
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *cell;
+};
+
+static int64_t parameter_duration(const struct conf *conf, const char *key)
+{
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    return conf_value_duration(conf, &at, key, 0);
+}
+
+static int parameter_int(const struct conf *conf, const char *key)
+{
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    return (int)conf_value_int(conf, &at, key, 0);
+}
+
+/* ---------------------------------------------------------------- hosts */
+
+/* A host as its rows say, which may be two: one of each form. */
+struct host_entry {
+    struct site_host host;
+    struct resource_config_host facts;
+    struct place place;    /* its first row */
+    struct place forms[2]; /* by HOST_NAME, by HOSTNAME */
+    bool has_slots;
+    bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
+};
+
+struct host_entries {
+    struct host_entry *items;
+    int count;
+    struct site_host others; /* what row "default" says; max -1: nothing */
+    struct place others_at;  /* and where it stands */
+};
+
+static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
+
+static struct host_entry *find_entry(struct host_entries *list, const char *name)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].host.name, name) == 0) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
+}
+
+static struct host_entry *add_entry(struct host_entries *list, const char *name,
+                                    const struct place *place)
+{
+    struct host_entry *entry = &list->items[list->count++];
+    entry->host.name = name;
+    entry->host.type = entry->host.model = "";
+    entry->facts =
+        (struct resource_config_host){.section = place->section, .row = place->row};
+    entry->place = *place;
+    return entry;
+}
+
+static void read_slots(const struct conf_row *row, int *max, bool *is_found)
+{
+    const char *text = conf_text(row, "MXJ", NULL);
+    int64_t number;
+    if (text != NULL && conf_parse_int(text, 0, SLOTS_MAX, &number, NULL) == 0) {
+        *max = (int)number;
+        *is_found = true;
+    }
+}
+
+static void read_window(struct conf *conf, const struct place *place, const char *key,
+                        struct window_list *list)
+{
+    const char *text = conf_text(place->row, key, NULL);
+    struct err err;
+    if (text != NULL && window_read(conf->arena, text, list, &err) != 0) {
+        COMPLAIN(place->section, place->row, conf_cell(place->row, key), "%s",
+                 err.text);
+    }
+}
+
+static void read_windows(struct conf *conf, const struct place *place,
+                         struct site_host *host)
+{
+    read_window(conf, place, "RUNWINDOW", &host->run_windows);
+    read_window(conf, place, "DISPATCH_WINDOW", &host->dispatch_windows);
+}
+
+static void merge_row(struct conf *conf, const struct place *place,
+                      struct host_entry *entry)
+{
+    const struct conf_row *row = place->row;
+    const char *resources = conf_text(row, "RESOURCES", NULL);
+    read_slots(row, &entry->host.max, &entry->has_slots);
+    read_windows(conf, place, &entry->host);
+    entry->host.type = conf_text(row, "TYPE", entry->host.type);
+    entry->host.model = conf_text(row, "MODEL", entry->host.model);
+    if (resources != NULL) {
+        struct conf_words words = conf_words(conf->arena, resources);
+        entry->facts.resources = words.words;
+        entry->facts.n_resources = words.count;
+    }
+    if (resources != NULL || is_set(row, "TYPE") || is_set(row, "MODEL")) {
+        entry->facts.section = place->section;
+        entry->facts.row = row;
+    }
+}
+
+/* `form` is the key that names the host. */
+static void read_host_row(struct conf *conf, struct place place, int form,
+                          struct host_entries *list)
+{
+    const char *name = place.cell->value;
+    struct host_entry *entry = find_entry(list, name);
+    bool is_found = false;
+    if (form == 0 && strcasecmp(name, "default") == 0) {
+        list->others_at = place;
+        read_slots(place.row, &list->others.max, &is_found);
+        read_windows(conf, &place, &list->others);
+        return;
+    }
+    if (conf_parse_name(name, NULL) != 0) {
+        return; /* conf_check has said so */
+    }
+    if (entry != NULL && entry->is_named[form]) {
+        COMPLAIN(place.section, place.row, place.cell,
+                 "host \"%s\" is defined twice, expected one row", name);
+        return;
+    }
+    if (entry == NULL && list->count == HOSTS_MAX) {
+        COMPLAIN(place.section, place.row, place.cell,
+                 "too many hosts, expected at most %d", HOSTS_MAX);
+        return;
+    }
+    if (entry == NULL) {
+        entry = add_entry(list, name, &place);
+    }
+    entry->is_named[form] = true;
+    entry->forms[form] = place;
+    merge_row(conf, &place, entry);
+}
+
+static void read_host_section(struct conf *conf, const struct conf_section *section,
+                              struct host_entries *list)
+{
+    for (int i = 0; i < section->n_rows; i++) {
+        const struct conf_row *row = &section->rows[i];
+        int form = is_set(row, host_keys[0]) ? 0 : 1;
+        const struct conf_cell *cell = conf_cell(row, host_keys[form]);
+        if (cell == NULL || cell->value == NULL) {
+            COMPLAIN(section, row, NULL, "a host without a name, expected HOST_NAME");
+        } else {
+            read_host_row(conf, (struct place){section, row, cell}, form, list);
+        }
+    }
+}
+
+static int count_rows(const struct conf *conf, const char *name)
+{
+    int count = 0;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        count += section->n_rows;
+    }
+    return count;
+}
+
+static void judge_hosts(struct conf *conf, struct host_entries *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct host_entry *entry = &list->items[i];
+        if (!entry->is_named[0]) {
+            entry->host.run_windows = list->others.run_windows;
+            entry->host.dispatch_windows = list->others.dispatch_windows;
+            entry->forms[0] = list->others_at;
+        }
+        if (!entry->has_slots && list->others.max >= 0) {
+            entry->host.max = list->others.max;
+        } else if (!entry->has_slots) {
+            COMPLAIN(entry->place.section, entry->place.row, entry->place.cell,
+                     "host \"%s\" has no slots, expected MXJ", entry->host.name);
+        }
+    }
+}
+
+static void read_hosts(struct conf *conf, struct host_entries *list)
+{
+    *list = (struct host_entries){
+        .items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
+                             sizeof(*list->items)),
+        .others = {.max = -1},
+    };
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Host", section)) != NULL) {
+        read_host_section(conf, section, list);
+    }
+    judge_hosts(conf, list);
+}
+
+static void read_hosts_here(struct conf *conf, const struct place *site,
+                            struct host_entries *list, struct site_setup *setup)
+{
+    const struct conf_cell *cell = conf_cell(site->row, "HOSTS_HERE");
+    struct conf_words words =
+        conf_words(conf->arena, conf_text(site->row, "HOSTS_HERE", NULL));
+    setup->hosts_here =
+        arena_alloc(conf->arena, (size_t)words.count, sizeof(*setup->hosts_here));
+    for (int i = 0; i < words.count; i++) {
+        struct host_entry *entry = find_entry(list, words.words[i]);
+        if (entry == NULL) {
+            COMPLAIN(site->section, site->row, cell,
+                     "unknown host \"%s\", expected one of section Host",
+                     words.words[i]);
+        } else if (!entry->host.is_here) {
+            entry->host.is_here = true;
+            setup->hosts_here[setup->n_hosts_here++] = entry->host.name;
+        }
+    }
+}
+
+/* Those of its rows that say something of its load. */
+static struct threshold_rows rows_of(const struct host_entry *entry)
+{
+    struct threshold_rows rows = {.rows = {NULL}};
+    for (int i = 0, n_rows = 0; i < THRESHOLD_ROWS; i++) {
+        if (entry->forms[i].row != NULL) {
+            rows.sections[n_rows] = entry->forms[i].section;
+            rows.rows[n_rows++] = entry->forms[i].row;
+        }
+    }
+    return rows;
+}
+
+static void give_hosts(struct conf *conf, const struct host_entries *list,
+                       struct site_config *config)
+{
+    struct site_host *hosts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
+    struct resource_config_host *facts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*facts));
+    struct threshold_rows *rows =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*rows));
+    for (int i = 0; i < list->count; i++) {
+        rows[i] = rows_of(&list->items[i]);
+        hosts[i] = list->items[i].host;
+        facts[i] = list->items[i].facts;
+        facts[i].name = hosts[i].name;
+        facts[i].type = hosts[i].type;
+        facts[i].model = hosts[i].model;
+    }
+    config->hosts = hosts;
+    config->n_hosts = list->count;
+    resource_config_read(conf, facts, list->count, &config->facts);
+    threshold_config_hosts(conf, &config->facts, rows, hosts, list->count);
+}
+
+/* What the site hands to the hosts that it starts itself. */
+static void read_measures(struct conf *conf, const struct place *site,
+                          struct site_setup *setup)
+{
+    struct load_value values[LOCAL_RESOURCES_MAX];
+    int n_values;
+    struct err err;
+    struct conf_words elims =
+        conf_words(conf->arena, conf_text(site->row, "ELIM", NULL));
+    setup->elims = elims.words;
+    setup->n_elims = elims.count;
+    for (int i = 0; i < elims.count; i++) {
+        if (elims.words[i][0] != '/') {
+            COMPLAIN(site->section, site->row, conf_cell(site->row, "ELIM"),
+                     "\"%s\", expected a path that begins with /", elims.words[i]);
+        }
+    }
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        const struct conf_row *row = &section->rows[0];
+        const char *text = conf_text(row, "LSF_LOCAL_RESOURCES", NULL);
+        if (text != NULL &&
+            local_resources_read(conf->arena, text, values, &n_values, &err) != 0) {
+            COMPLAIN(section, row, conf_cell(row, "LSF_LOCAL_RESOURCES"), "%s",
+                     err.text);
+        }
+        setup->local_resources = text != NULL ? text : setup->local_resources;
+    }
+}
+
+/* ---------------------------------------------------------------- queues */
+
+static void read_default_queue(struct conf *conf, struct site_config *config)
+{
+    struct conf_place at = conf_value_last(conf, "Parameters", "DEFAULT_QUEUE");
+    config->default_queue = config->n_queues > 0 ? config->queues[0].name : "";
+    const struct conf_cell *cell = conf_cell(at.row, "DEFAULT_QUEUE");
+    if (cell == NULL) {
+        return;
+    }
+    struct conf_words words = conf_words(conf->arena, cell->value);
+    for (int i = 0; i < words.count; i++) {
+        bool is_known = false;
+        for (int k = 0; k < config->n_queues; k++) {
+            is_known = is_known || strcmp(config->queues[k].name, words.words[i]) == 0;
+        }
+        if (!is_known) {
+            COMPLAIN(at.section, at.row, cell,
+                     "unknown queue \"%s\", expected one of section Queue",
+                     words.words[i]);
+        } else if (i == 0) {
+            config->default_queue = words.words[0];
+        }
+    }
+}
+
+static void read_default_application(struct conf *conf, struct site_config *config)
+{
+    struct conf_place place =
+        conf_value_last(conf, "Parameters", "DEFAULT_APPLICATION");
+    config->default_application = "";
+    if (!is_set(place.row, "DEFAULT_APPLICATION")) {
+        return;
+    }
+    const struct conf_cell *cell = conf_cell(place.row, "DEFAULT_APPLICATION");
+    config->default_application = cell->value;
+    if (application_find(config->applications, config->n_applications,
+                         config->default_application) == NULL) {
+        COMPLAIN(place.section, place.row, cell,
+                 "unknown application \"%s\", expected one of section Application",
+                 config->default_application);
+    }
+}
+
+/* Profiles, and what section Parameters says of all jobs. */
+static void read_applications(struct conf *conf, struct site_config *config)
+{
+    struct application *applications;
+    const struct conf_section *section = NULL;
+    application_read(conf, &applications, &config->n_applications);
+    config->applications = applications;
+    read_default_application(conf, config);
+    job_rules_init(&config->rules);
+    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            job_rules_read(conf, section, &section->rows[i], &config->rules);
+        }
+    }
+    config->limit_unit_kib = job_rules_unit_kib(conf);
+}
+
+static void read_queues(struct conf *conf, const struct place *site,
+                        struct site_config *config)
+{
+    const char **names =
+        arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*names));
+    struct queue_config *queues;
+    for (int i = 0; i < config->n_hosts; i++) {
+        names[i] = config->hosts[i].name;
+    }
+    groups_read(conf, names, config->n_hosts, &config->groups);
+    queue_read(conf, &config->groups, &queues, &config->n_queues);
+    threshold_config_queues(conf, &config->facts, queues, config->n_queues);
+    limit_config_read(conf, &config->groups, &config->limits, &config->n_limits);
+    fairshare_load(conf, &config->groups, queues, config->n_queues, &config->shares);
+    slot_pool_config_read(conf, &config->groups, queues, config->n_queues,
+                          &config->shares, &config->pools);
+    preempt_policy_read(conf, queues, config->n_queues, &config->preempt);
+    config->queues = queues;
+    for (int i = 0; i < config->n_queues; i++) {
+        config->accept_ms = queues[i].accept_interval_ms > config->accept_ms
+                                ? queues[i].accept_interval_ms
+                                : config->accept_ms;
+    }
+    read_applications(conf, config);
+    if (config->n_queues == 0) {
+        COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");
+    }
+    read_default_queue(conf, config);
+}
+
+/* ---------------------------------------------------------------- exports */
+
+/* What its places of ResourceMap have, in file order. */
+static void list_places(struct arena *arena, const struct resource_config *facts,
+                        struct export_resource *resource)
+{
+    size_t n_places = 0;
+    for (int i = 0; i < facts->n_places; i++) {
+        n_places += strcmp(facts->places[i].name, resource->name) == 0;
+    }
+    struct export_place *places = arena_alloc(arena, n_places, sizeof(*places));
+    resource->places = places;
+    for (int i = 0; i < facts->n_places; i++) {
+        const struct resource_location *place = &facts->places[i];
+        double number = -1;
+        if (strcmp(place->name, resource->name) != 0 ||
+            (place->value != NULL &&
+             !resource_value_parse_number(place->value, &number))) {
+            continue;
+        }
+        number = number < INSTANCES_MAX ? number : INSTANCES_MAX;
+        places[resource->n_places++] = (struct export_place){
+            number >= 0 ? (int64_t)number : -1, place->hosts, place->n_hosts};
+    }
+}
+
+static void read_shared(struct conf *conf, const struct export_site *site,
+                        struct site_config *config)
+{
+    const struct resource_config *facts = &config->facts;
+    struct export_resource *resources =
+        arena_alloc(conf->arena, (size_t)facts->n_resources, sizeof(*resources));
+    for (int i = 0; i < facts->n_resources; i++) {
+        const struct resource *from = &facts->resources[i];
+        resources[i].name = from->name;
+        resources[i].is_numeric = from->type == RESOURCE_NUMERIC;
+        resources[i].traits = resource_config_traits(from);
+        list_places(conf->arena, facts, &resources[i]);
+    }
+    export_shared_read(conf, site, resources, facts->n_resources, &config->exports);
+}
+
+static void read_exports(struct conf *conf, bool is_simulated,
+                         struct site_config *config)
+{
+    struct conf_place policy = conf_value_last(conf, "Parameters", "RECLAIM_POLICY");
+    struct conf_place lost = conf_value_last(conf, "Parameters", "ON_LOST");
+    struct export_defaults defaults = {
+        .reclaim_policy = conf_value_word(conf, &policy, "RECLAIM_POLICY") == 1
+                              ? RECLAIM_DEMAND
+                              : RECLAIM_LSF,
+        .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
+        .lease_term_ms = parameter_duration(conf, "LEASE_TERM"),
+        .ends_lost = conf_value_word(conf, &lost, "ON_LOST") == 1,
+    };
+    struct resreq_selector *selector =
+        resreq_config_selector(conf, config, is_simulated);
+    struct export_host *hosts =
+        arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < config->n_hosts; i++) {
+        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max,
+                                        config->hosts[i].type, i};
+    }
+    struct export_site site = {.name = config->name,
+                               .hosts = hosts,
+                               .n_hosts = config->n_hosts,
+                               .match = resreq_config_match,
+                               .arg = selector};
+    export_read(conf, &site, &defaults, &config->exports);
+    read_shared(conf, &site, config);
+    resreq_config_free(selector);
+    if (config->exports.n_leases > 0 && (config->roles & ROLE_PROVIDER) == 0) {
+        const struct conf_section *section = conf_next(conf, "HostExport", NULL);
+        COMPLAIN(
+            section, NULL, NULL,
+            "ROLES of section Site leave out provider, expected it with a HostExport");
+    }
+}
+
+/* ---------------------------------------------------------------- the site */
+
+static void read_roles(struct conf *conf, const struct place *site,
+                       struct site_config *config)
+{
+    struct conf_place at = {site->section, site->row};
+    struct conf_words words =
+        conf_words(conf->arena, conf_value_text(conf, &at, "ROLES"));
+    for (int i = 0; i < words.count; i++) {
+        if (strcasecmp(words.words[i], "provider") == 0) {
+            config->roles |= ROLE_PROVIDER;
+        } else if (strcasecmp(words.words[i], "consumer") == 0) {
+            config->roles |= ROLE_CONSUMER;
+        } else {
+            COMPLAIN(site->section, site->row, conf_cell(site->row, "ROLES"),
+                     "unknown role \"%s\", expected provider, consumer",
+                     words.words[i]);
+        }
+    }
+}
+
+static const char *need(struct conf *conf, const struct place *site, const char *key,
+                        const char *why)
+{
+    const char *text = conf_text(site->row, key, NULL);
+    if (text == NULL) {
+        COMPLAIN(site->section, site->row, conf_cell(site->row, key),
+                 "%s is missing, expected it %s", key, why);
+    }
+    return text;
+}
+
+static void read_shell(struct conf *conf, const struct place *site,
+                       struct site_setup *setup)
+{
+    const struct conf_row *row = site->row;
+    setup->broker = conf_text(row, "BROKER", NULL);
+    setup->config.is_alone = setup->broker == NULL;
+    setup->key = conf_text(row, "KEY", NULL);
+    setup->broker_key = conf_text(row, "BROKER_KEY", NULL);
+    if (setup->broker != NULL) {
+        need(conf, site, "KEY", "with BROKER");
+        need(conf, site, "BROKER_KEY", "with BROKER");
+    }
+    setup->listen = conf_text(row, "LISTEN", NULL);
+    setup->host_key = conf_text(row, "HOST_KEY", NULL);
+    if (setup->listen != NULL && setup->broker == NULL) {
+        need(conf, site, "KEY", "with LISTEN");
+    }
+    const char *http = conf_text(row, "HTTP", NULL);
+    struct err err;
+    if (http != NULL && conf_parse_address(http, conf->arena, &setup->http_host,
+                                           &setup->http_port, &err) < 0) {
+        COMPLAIN(site->section, row, conf_cell(row, "HTTP"), "%s", err.text);
+    }
+    setup->spool = need(conf, site, "SPOOL", "for the journal");
+    setup->socket = conf_text(row, "SOCKET", NULL);
+    if (setup->socket == NULL && setup->spool != NULL) {
+        setup->socket = arena_printf(conf->arena, "%s/sublet.sock", setup->spool);
+    }
+}
+
+static void read_site(struct conf *conf, const struct place *site,
+                      struct site_config *config)
+{
+    struct conf_place at = {site->section, site->row};
+    const char *name = need(conf, site, "NAME", "in section Site");
+    struct conf_words admins =
+        conf_words(conf->arena, conf_value_text(conf, &at, "ADMINS"));
+    config->name = name != NULL && conf_parse_name(name, NULL) == 0 ? name : "";
+    config->admins = admins.words;
+    config->n_admins = admins.count;
+    config->freeze_timeout_ms = conf_value_duration(conf, &at, "FREEZE_TIMEOUT", 30000);
+    config->lease_account = conf_value_text(conf, &at, "LEASE_USER");
+    user_map_read(conf, &config->users);
+    read_roles(conf, site, config);
+    /* The default is the broker's to apply: 0 is "not configured". */
+    struct conf_place delay = conf_value_last(conf, "Parameters", "MC_RECLAIM_DELAY");
+    if (is_set(delay.row, "MC_RECLAIM_DELAY")) {
+        config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
+    }
+    config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+    config->history_period_ms = parameter_duration(conf, "HISTORY_PERIOD");
+    config->terminate_ms = parameter_duration(conf, "JOB_TERMINATE_INTERVAL");
+    config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
+    config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");
+}
+
+static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)
+{
+    const struct conf_section *section = conf_next(conf, "Site", NULL);
+    struct host_entries hosts;
+    memset(setup, 0, sizeof(*setup));
+    if (section == NULL || section->n_rows == 0) {
+        return false;
+    }
+    struct place site = {section, &section->rows[0], NULL};
+    const struct conf_section *second = conf_next(conf, "Site", section);
+    if (second != NULL || section->n_rows > 1) {
+        COMPLAIN(second != NULL ? second : section, NULL, NULL,
+                 "a second site, expected one section Site");
+    }
+    read_site(conf, &site, &setup->config);
+    if (!is_simulated) {
+        read_shell(conf, &site, setup);
+    }
+    read_hosts(conf, &hosts);
+    read_hosts_here(conf, &site, &hosts, setup);
+    give_hosts(conf, &hosts, &setup->config);
+    read_measures(conf, &site, setup);
+    read_queues(conf, &site, &setup->config);
+    resreq_config_read(conf, &setup->config);
+    threshold_config_read(conf, &setup->config);
+    rusage_config_read(conf, &setup->config);
+    read_exports(conf, is_simulated, &setup->config);
+    return true;
+}
+
+bool site_config_read(struct conf *conf, struct site_setup *setup)
+{
+    return read_all(conf, false, setup);
+}
+
+bool site_config_read_simulated(struct conf *conf, struct site_setup *setup)
+{
+    return read_all(conf, true, setup);
+}

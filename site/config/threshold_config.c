@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* threshold_config.c: see threshold_config.h. */
+#include "site/config/threshold_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/conf_keys.h"
+#include "base/conf_value.h"
+#include "site/config/resreq_config.h"
+
+enum { TELL_MS = 15000 }; /* as often as a host tells its load (host/load/load.h) */
+
+struct reader {
+    struct conf *conf;
+    const struct resource_config *facts;
+    struct resources *resources;
+    const struct conf_section *section;
+    const struct conf_row *row;
+};
+
+static struct reader reader_of(struct conf *conf, const struct resource_config *facts)
+{
+    return (struct reader){
+        .conf = conf, .facts = facts, .resources = resource_config_catalogue(facts)};
+}
+
+/* ---------------------------------------------------------------- one index */
+
+static bool is_named(const struct reader *reader, const char *key, int id)
+{
+    const struct resource *resource = resources_at(reader->resources, id);
+    if (strcasecmp(key, "SWAP") == 0) {
+        return id == RESOURCE_SWP;
+    }
+    return strcasecmp(key, resource->name) == 0 &&
+           (id < RESOURCE_BUILTINS
+                ? load_threshold_is_index(resource, id)
+                : conf_keys_find(reader->section->name, key) == NULL);
+}
+
+/* The index that a key of the row is about, or -1. */
+static int find_index(const struct reader *reader, const char *key)
+{
+    for (int id = 0; id < resources_count(reader->resources); id++) {
+        if (is_named(reader, key, id)) {
+            return id;
+        }
+    }
+    return -1;
+}
+
+/* Its value is no host's own (ResourceMap). */
+static bool is_shared(const struct reader *reader, int id)
+{
+    const char *name = resources_at(reader->resources, id)->name;
+    for (int i = 0; i < reader->facts->n_places; i++) {
+        const struct resource_location *place = &reader->facts->places[i];
+        if (strcmp(place->name, name) == 0 && place->n_hosts > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_cell(const struct reader *reader, const struct conf_cell *cell, int id,
+                      struct load_threshold *threshold)
+{
+    struct err err;
+    if (load_threshold_parse(reader->resources, id, cell->value, threshold, &err) !=
+        0) {
+        conf_complain(reader->conf, CONF_ERROR, reader->section, reader->row, cell,
+                      "%s", err.text);
+        return false;
+    }
+    if (is_shared(reader, id)) {
+        conf_complain(reader->conf, CONF_ERROR, reader->section, reader->row, cell,
+                      "hosts share its value (ResourceMap), expected a load index of "
+                      "each host");
+        return false;
+    }
+    if (load_threshold_is_inverted(reader->resources, threshold)) {
+        conf_complain(
+            reader->conf, CONF_WARNING, reader->section, reader->row, cell,
+            "\"%s\": loadStop is reached before loadSched, and counts for both",
+            cell->value);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static bool has_index(const struct load_threshold *items, int n_items, int id)
+{
+    for (int i = 0; i < n_items; i++) {
+        if (items[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void insert(struct load_threshold *items, int n_items,
+                   struct load_threshold threshold)
+{
+    int at = n_items;
+    for (; at > 0 && items[at - 1].id > threshold.id; at--) {
+        items[at] = items[at - 1];
+    }
+    items[at] = threshold;
+}
+
+/* What the row says of indices that nothing before it spoke of. */
+static void read_row(struct reader *reader, const struct conf_section *section,
+                     const struct conf_row *row, struct load_thresholds *thresholds)
+{
+    size_t n_most = (size_t)(thresholds->n_items + row->n_cells);
+    struct load_threshold *items =
+        arena_alloc(reader->conf->arena, n_most + 1, sizeof(*items));
+    int n_items = thresholds->n_items;
+    for (int i = 0; i < n_items; i++) {
+        items[i] = thresholds->items[i];
+    }
+    reader->section = section;
+    reader->row = row;
+    for (int i = 0; i < row->n_cells; i++) {
+        const struct conf_cell *cell = &row->cells[i];
+        int id = cell->value != NULL ? find_index(reader, cell->key) : -1;
+        struct load_threshold threshold;
+        if (id >= 0 && !has_index(items, n_items, id) &&
+            read_cell(reader, cell, id, &threshold)) {
+            insert(items, n_items++, threshold);
+        }
+    }
+    *thresholds = (struct load_thresholds){items, n_items};
+}
+
+void threshold_config_hosts(struct conf *conf, const struct resource_config *facts,
+                            const struct threshold_rows *rows, struct site_host *hosts,
+                            int n_hosts)
+{
+    struct reader reader = reader_of(conf, facts);
+    for (int i = 0; i < n_hosts; i++) {
+        for (int k = 0; k < THRESHOLD_ROWS && rows[i].rows[k] != NULL; k++) {
+            read_row(&reader, rows[i].sections[k], rows[i].rows[k],
+                     &hosts[i].thresholds);
+        }
+    }
+    resources_free(reader.resources);
+}
+
+static struct queue_config *find_queue(struct queue_config *queues, int n_queues,
+                                       const char *name)
+{
+    for (int i = 0; i < n_queues; i++) {
+        if (strcmp(queues[i].name, name) == 0) {
+            return &queues[i];
+        }
+    }
+    return NULL;
+}
+
+void threshold_config_queues(struct conf *conf, const struct resource_config *facts,
+                             struct queue_config *queues, int n_queues)
+{
+    struct reader reader = reader_of(conf, facts);
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const struct conf_row *row = &section->rows[i];
+            struct queue_config *queue =
+                find_queue(queues, n_queues, conf_text(row, "QUEUE_NAME", ""));
+            if (queue != NULL) {
+                read_row(&reader, section, row, &queue->thresholds);
+            }
+        }
+    }
+    resources_free(reader.resources);
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+static bool has_any(const struct site_config *config)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (config->hosts[i].thresholds.n_items > 0) {
+            return true;
+        }
+    }
+    for (int i = 0; i < config->n_queues; i++) {
+        const struct queue_config *queue = &config->queues[i];
+        if (queue->thresholds.n_items > 0 || queue->stop_cond != NULL ||
+            queue->resume_cond != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void threshold_config_read(struct conf *conf, struct site_config *config)
+{
+    struct conf_place at = conf_value_last(conf, "Parameters", "SBD_SLEEP_TIME");
+    int64_t interval_ms = conf_value_duration(conf, &at, "SBD_SLEEP_TIME", TELL_MS);
+    config->load_interval_ms = interval_ms > TELL_MS ? interval_ms : TELL_MS;
+    config->has_thresholds = has_any(config);
+}
+
+void threshold_config_compile(struct arena *arena, const struct site_config *config,
+                              const struct resources *resources, const char *text,
+                              struct resreq *condition)
+{
+    struct resreq_rules rules = resreq_config_select_rules(config, resources);
+    struct resreq_strings from = {.queue = text};
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error fault;
+    if (resreq_compile(arena, &rules, &from, condition, &notes, &fault) != 0) {
+        abort(); /* it was judged by the same rules */
+    }
+    condition->program.takes_exclusive = true; /* it is about jobs that run there */
+}

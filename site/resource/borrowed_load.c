@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* borrowed_load.c: see borrowed_load.h. */
+#include "site/resource/borrowed_load.h"
+
+#include <string.h>
+
+enum {
+    LEASES_PER_TICK = 64,    /* told of, or asked about */
+    ANSWERS_PER_SECOND = 64, /* whoever is not answered asks again */
+    SOON_MS = 1000,
+    LOOK_MS = 100,          /* of many contracts that come together, once */
+    MESSAGE_BYTES = 150000, /* of names and values: in all, below a frame */
+    VALUE_BYTES = 12,       /* of a value, besides its texts */
+};
+
+void borrowed_load_init(struct borrowed_load *lease_load,
+                        const struct borrowed_load_parts *parts)
+{
+    *lease_load = (struct borrowed_load){.parts = *parts, .ask_ms = INT64_MAX};
+}
+
+void borrowed_load_reload(struct borrowed_load *lease_load,
+                          const struct site_config *config,
+                          struct host_resources *facts)
+{
+    lease_load->parts.config = config;
+    lease_load->parts.facts = facts;
+}
+
+/* ---------------------------------------------------------------- telling */
+
+/* What may stand on the wire: anything else is the configuration's own. */
+static bool is_plain(const char *text)
+{
+    size_t length = 0;
+    while (text[length] >= ' ' && text[length] < 0x7f) {
+        length++;
+    }
+    return text[length] == '\0' && length < LOAD_VALUE_SIZE;
+}
+
+static const char *text_of(struct arena *arena, const struct resource_table *table,
+                           int row, int id)
+{
+    switch (resources_at(resource_table_resources(table), id)->type) {
+    case RESOURCE_NUMERIC:
+        return arena_printf(arena, "%.15g", resource_table_number(table, row, id));
+    case RESOURCE_BOOLEAN:
+        return resource_table_flag(table, row, id) ? "1" : "0";
+    case RESOURCE_STRING:
+        break;
+    }
+    return arena_str(arena, resource_table_text(table, row, id));
+}
+
+/* All that is known of an own host; returns how many bytes it takes. */
+static size_t list_values(const struct borrowed_load *lease_load, struct arena *arena,
+                          int row, struct lease_load_host *host)
+{
+    const struct resource_table *table = host_resources_table(lease_load->parts.facts);
+    const struct resources *resources =
+        host_resources_catalogue(lease_load->parts.facts);
+    struct load_value *values = arena_alloc(arena, LOAD_VALUES_MAX, sizeof(*values));
+    size_t n_bytes = strlen(host->host) + VALUE_BYTES;
+    host->values = values;
+    for (int id = 0; id < resources_count(resources); id++) {
+        bool is_seen_there = id == RESOURCE_STATUS || id == RESOURCE_HNAME ||
+                             id == RESOURCE_SLOTS || id == RESOURCE_MAXSLOTS;
+        if (is_seen_there || host->n_values == LOAD_VALUES_MAX ||
+            !resource_table_has(table, row, id)) {
+            continue;
+        }
+        struct load_value *value = &values[host->n_values];
+        value->name = arena_str(arena, resources_at(resources, id)->name);
+        value->value = text_of(arena, table, row, id);
+        value->is_exclusive = resource_table_is_exclusive(table, row, id);
+        if (is_plain(value->value)) {
+            host->n_values++;
+            n_bytes += strlen(value->name) + strlen(value->value) + VALUE_BYTES;
+        }
+    }
+    return n_bytes;
+}
+
+/* Its own thresholds; returns how many bytes they take. */
+static size_t list_thresholds(const struct borrowed_load *lease_load,
+                              struct arena *arena, int row,
+                              struct lease_load_host *host)
+{
+    const struct load_thresholds *thresholds =
+        &lease_load->parts.config->hosts[row].thresholds;
+    struct load_value *texts =
+        arena_alloc(arena, (size_t)thresholds->n_items + 1, sizeof(*texts));
+    size_t n_bytes = 0;
+    host->thresholds = texts;
+    for (int i = 0; i < thresholds->n_items && i < LOAD_VALUES_MAX; i++) {
+        const struct load_threshold *threshold = &thresholds->items[i];
+        struct load_value *text = &texts[host->n_thresholds];
+        text->name = arena_str(
+            arena, resources_at(host_resources_catalogue(lease_load->parts.facts),
+                                threshold->id)
+                       ->name);
+        text->value = load_threshold_format(arena, threshold);
+        if (is_plain(text->value)) {
+            host->n_thresholds++;
+            n_bytes += strlen(text->name) + strlen(text->value) + VALUE_BYTES;
+        }
+    }
+    return n_bytes;
+}
+
+/* The site whose lease it is; NULL: nobody's but ours (a pool's idle slots, and its
+ * leaf that is this site). */
+static const char *consumer_of(const struct borrowed_load *lease_load,
+                               const char *lease, struct arena *arena)
+{
+    size_t length;
+    const char *consumer = msg_lease_consumer(lease, &length);
+    const char *name = arena_strn(arena, consumer, length);
+    return strchr(name, ':') != NULL ||
+                   strcmp(name, lease_load->parts.config->name) == 0
+               ? NULL
+               : name;
+}
+
+static void send_hosts(const struct borrowed_load *lease_load, const char *lease,
+                       const struct lease_load_host *hosts, int n_hosts,
+                       struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_LEASE_LOAD,
+                      .site = consumer_of(lease_load, lease, &effects->arena)};
+    msg.lease_load =
+        (struct msg_lease_load){.lease = lease, .hosts = hosts, .n_hosts = n_hosts};
+    if (n_hosts > 0 && msg.site != NULL) {
+        site_uplink_send(lease_load->parts.uplink, &msg, effects);
+    }
+}
+
+static void tell_lease(const struct borrowed_load *lease_load,
+                       const struct msg_state *book, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const char *lease = arena_str(arena, book->lease);
+    struct lease_load_host *hosts =
+        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
+    size_t n_bytes = 0;
+    int first = 0, count = 0;
+    for (int i = 0; i < book->n_hosts; i++) {
+        int row = host_table_find(lease_load->parts.hosts, book->hosts[i].host);
+        struct lease_load_host *host = &hosts[count];
+        if (row < 0) {
+            continue;
+        }
+        host->host = arena_str(arena, book->hosts[i].host);
+        size_t more = list_values(lease_load, arena, row, host) +
+                      list_thresholds(lease_load, arena, row, host);
+        if (n_bytes + more > MESSAGE_BYTES || count - first == LEASE_LOAD_HOSTS_MAX) {
+            send_hosts(lease_load, lease, &hosts[first], count - first, effects);
+            first = count;
+            n_bytes = 0;
+        }
+        n_bytes += more;
+        count++;
+    }
+    send_hosts(lease_load, lease, &hosts[first], count - first, effects);
+}
+
+static void tell_some(struct borrowed_load *lease_load, int64_t now_ms,
+                      struct effects *effects)
+{
+    for (int i = 0; i < LEASES_PER_TICK; i++) {
+        struct msg_state book;
+        if (lease_load->next >= provider_count_leases(lease_load->parts.provider)) {
+            lease_load->next = 0;
+            lease_load->told_ms = now_ms;
+            lease_load->tell_ms = lease_load->is_news ? now_ms + SOON_MS : INT64_MAX;
+            lease_load->is_news = false;
+            return;
+        }
+        const char *id =
+            provider_lease_id(lease_load->parts.provider, lease_load->next++);
+        if (provider_find_lease(lease_load->parts.provider, id, &book) &&
+            !book.is_ended) {
+            tell_lease(lease_load, &book, effects);
+        }
+    }
+}
+
+void borrowed_load_mark(struct borrowed_load *lease_load, bool is_soon, int64_t now_ms)
+{
+    int64_t tell_ms =
+        is_soon ? now_ms + SOON_MS : lease_load->told_ms + BORROWED_LOAD_REPORT_MS;
+    if (lease_load->next > 0) {
+        lease_load->is_news = lease_load->is_news || is_soon; /* after this round */
+    } else if (tell_ms < lease_load->tell_ms) {
+        lease_load->tell_ms = tell_ms;
+    }
+}
+
+void borrowed_load_answer(struct borrowed_load *lease_load, const struct msg *msg,
+                          int64_t now_ms, struct effects *effects)
+{
+    const char *lease = msg->lease_load_ask.lease;
+    struct msg_state book;
+    if (now_ms - lease_load->answers_ms >= 1000) {
+        lease_load->answers_ms = now_ms;
+        lease_load->n_answers = 0;
+    }
+    const char *consumer = consumer_of(lease_load, lease, &effects->arena);
+    if (consumer != NULL && strcmp(consumer, msg->site) == 0 &&
+        lease_load->n_answers++ < ANSWERS_PER_SECOND &&
+        provider_find_lease(lease_load->parts.provider, lease, &book)) {
+        tell_lease(lease_load, &book, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- hearing */
+
+static bool has_host(const struct msg_contract *contract, const char *host)
+{
+    for (int i = 0; i < contract->n_hosts; i++) {
+        if (strcmp(contract->hosts[i].host, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The contract of that lease with that very provider. */
+static bool find_contract(const struct borrowed_load *lease_load, const char *lease,
+                          const char *provider, struct msg_contract *contract)
+{
+    size_t length = strlen(provider);
+    return strncmp(lease, provider, length) == 0 && lease[length] == '/' &&
+           consumer_find_contract(lease_load->parts.consumer, lease, contract);
+}
+
+bool borrowed_load_receive(struct borrowed_load *lease_load, const struct msg *msg,
+                           bool *is_first, struct effects *effects)
+{
+    const struct msg_lease_load *load = &msg->lease_load;
+    struct msg_contract contract;
+    bool is_taken = false;
+    if (!find_contract(lease_load, load->lease, msg->site, &contract)) {
+        return false;
+    }
+    for (int i = 0; i < load->n_hosts; i++) {
+        const struct lease_load_host *host = &load->hosts[i];
+        if (has_host(&contract, host->host)) {
+            const char *name =
+                arena_printf(&effects->arena, "%s@%s", host->host, msg->site);
+            *is_first = *is_first ||
+                        !borrowed_resources_is_reported(
+                            host_resources_borrowed(lease_load->parts.facts), name);
+            borrowed_resources_report(host_resources_borrowed(lease_load->parts.facts),
+                                      name, host->values, host->n_values);
+            borrowed_resources_set_thresholds(
+                host_resources_borrowed(lease_load->parts.facts), name,
+                host->thresholds, host->n_thresholds);
+            is_taken = true;
+        }
+    }
+    return is_taken;
+}
+
+static void ask(const struct borrowed_load *lease_load,
+                const struct consumer_host *host, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct msg msg = {.kind = MSG_LEASE_LOAD_ASK, .site = arena_str(arena, host->site)};
+    msg.lease_load_ask.lease = arena_str(arena, host->lease);
+    site_uplink_send(lease_load->parts.uplink, &msg, effects);
+}
+
+struct kept {
+    const struct host_resources *facts;
+    const bool *rows;
+};
+
+static bool is_kept(void *arg, const char *name)
+{
+    const struct kept *kept = arg;
+    return kept->rows[host_resources_find_borrowed(kept->facts, name)];
+}
+
+/* Asks about leases of which a host is unknown that is open, or has jobs, which may
+ * stand still until something is known; and forgets hosts that no
+ * contract has. True where it asked. */
+static bool look_around(struct borrowed_load *lease_load, struct effects *effects)
+{
+    int n_rows = resource_table_rows(host_resources_table(lease_load->parts.facts));
+    bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
+    const char *asked = "";
+    int n_asked = 0;
+    for (int i = 0; i < consumer_count_hosts(lease_load->parts.consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(lease_load->parts.consumer, i, &host);
+        int row = host_resources_find_borrowed(lease_load->parts.facts, host.name);
+        bool is_told = borrowed_resources_is_reported(
+            host_resources_borrowed(lease_load->parts.facts), host.name);
+        if (row >= 0) {
+            rows[row] = true;
+        }
+        bool is_wanted = host.is_open || host.n_used > 0;
+        if (!is_told && is_wanted && n_asked < LEASES_PER_TICK &&
+            strcmp(asked, host.lease) != 0) {
+            asked = host.lease;
+            n_asked++;
+            ask(lease_load, &host, effects);
+        }
+    }
+    borrowed_resources_prune(
+        host_resources_borrowed(lease_load->parts.facts), is_kept,
+        &(struct kept){.facts = lease_load->parts.facts, .rows = rows});
+    return n_asked > 0;
+}
+
+void borrowed_load_check_soon(struct borrowed_load *lease_load, int64_t now_ms)
+{
+    if (lease_load->ask_ms > now_ms + LOOK_MS) {
+        lease_load->ask_ms = now_ms + LOOK_MS;
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+static bool has_leases(const struct borrowed_load *lease_load)
+{
+    return provider_count_leases(lease_load->parts.provider) > 0;
+}
+
+void borrowed_load_tick(struct borrowed_load *lease_load, int64_t now_ms,
+                        struct effects *effects)
+{
+    if (!site_uplink_is_up(lease_load->parts.uplink)) {
+        return;
+    }
+    if (has_leases(lease_load) && now_ms >= lease_load->tell_ms) {
+        tell_some(lease_load, now_ms, effects);
+    }
+    if (now_ms >= lease_load->ask_ms) {
+        lease_load->ask_ms = look_around(lease_load, effects)
+                                 ? now_ms + BORROWED_LOAD_ASK_MS
+                                 : INT64_MAX;
+    }
+}
+
+int64_t borrowed_load_wake_ms(const struct borrowed_load *lease_load)
+{
+    if (!site_uplink_is_up(lease_load->parts.uplink)) {
+        return INT64_MAX;
+    }
+    return has_leases(lease_load) && lease_load->tell_ms < lease_load->ask_ms
+               ? lease_load->tell_ms
+               : lease_load->ask_ms;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_resources.c: see host_resources.h. */
+#include "site/resource/host_resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "model/dup.h"
+#include "site/config/resource_config.h"
+#include "site/config/resource_value.h"
+#include "site/resource/shared_resources.h"
+
+enum space_side { SPACE_FREE, SPACE_ALL, SPACE_SIDES };
+
+struct host_record {
+    bool is_told;
+    char *architecture;
+    double spaces[SPACES][SPACE_SIDES]; /* MB as the host told them; below 0: it did
+                                           not */
+    int64_t exported[SPACES];           /* of that, MB */
+};
+
+static const int space_ids[SPACES][SPACE_SIDES] = {
+    [SPACE_MEM] = {RESOURCE_MEM, RESOURCE_MAXMEM},
+    [SPACE_SWP] = {RESOURCE_SWP, RESOURCE_MAXSWP},
+};
+
+struct host_resources {
+    const struct site_config *config;
+    struct resources *resources;
+    struct resource_table *table;
+    struct host_record *known; /* of own hosts */
+    /* What config gives a host: given[first_given[host]] up to those of the next, as
+     * they stand in the hosts' order. */
+    int *first_given;
+    struct shared_resources *shared; /* places of ResourceMap */
+    struct borrowed_resources *borrowed;
+};
+
+/* ---------------------------------------------------------------- values */
+
+static int find(const struct host_resources *facts, const char *name)
+{
+    return resources_find(facts->resources, name, strlen(name));
+}
+
+static bool is_dynamic(const struct host_resources *facts, int id)
+{
+    return resources_at(facts->resources, id)->interval_ms > 0;
+}
+
+/* ---------------------------------------------------------------- own hosts */
+
+static void set_detected(struct host_resources *facts, int host, const char *type,
+                         const char *architecture)
+{
+    const struct site_host *config = &facts->config->hosts[host];
+    bool is_model_open = resource_config_is_detected(config->model);
+    double cpuf = 1.0;
+    const char *model = resource_config_find_model(
+        &facts->config->facts, is_model_open ? architecture : config->model, &cpuf);
+    if (resource_config_is_detected(config->type) && type[0] != '\0') {
+        resource_table_set_text(facts->table, host, RESOURCE_TYPE, type);
+    }
+    if (is_model_open && model[0] != '\0') {
+        resource_table_set_text(facts->table, host, RESOURCE_MODEL, model);
+    }
+    resource_table_set_number(facts->table, host, RESOURCE_CPUF, cpuf);
+}
+
+static void set_given(struct host_resources *facts, int host)
+{
+    for (int i = facts->first_given[host]; i < facts->first_given[host + 1]; i++) {
+        const struct host_boolean *given = &facts->config->facts.given[i];
+        int id = find(facts, given->name);
+        resource_table_set_flag(facts->table, host, id, true);
+        resource_table_set_exclusive(facts->table, host, id, given->is_exclusive);
+    }
+}
+
+/* What the configuration says, whoever is there. */
+static void set_configured(struct host_resources *facts, int host)
+{
+    const struct site_host *config = &facts->config->hosts[host];
+    resource_table_set_text(facts->table, host, RESOURCE_HNAME, config->name);
+    resource_table_set_flag(facts->table, host, RESOURCE_SERVER, true);
+    resource_table_set_number(facts->table, host, RESOURCE_REXPRI, 0);
+    if (!resource_config_is_detected(config->type)) {
+        resource_table_set_text(facts->table, host, RESOURCE_TYPE, config->type);
+    }
+    if (!resource_config_is_detected(config->model)) {
+        resource_table_set_text(facts->table, host, RESOURCE_MODEL, config->model);
+    }
+    set_detected(facts, host, "", "");
+    set_given(facts, host);
+}
+
+/* ---------------------------------------------------------------- telling */
+
+/* Forgets what the host told: all of the load, or all there is where `with_static`. */
+static void unset_told(struct host_resources *facts, int host, bool with_static)
+{
+    for (int id = 0; id < resources_count(facts->resources); id++) {
+        bool is_others = id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
+                         id == RESOURCE_MAXSLOTS ||
+                         shared_resources_find_location(facts->shared, host, id) >= 0;
+        if (is_others || (!with_static && !is_dynamic(facts, id))) {
+            continue;
+        }
+        resource_table_unset(facts->table, host, id);
+        if (with_static &&
+            resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
+            resource_table_set_exclusive(facts->table, host, id, false);
+        }
+    }
+}
+
+static bool is_given(const struct host_resources *facts, int host, int id)
+{
+    return id >= RESOURCE_BUILTINS && !is_dynamic(facts, id) &&
+           resource_table_has(facts->table, host, id);
+}
+
+static bool take_value(struct host_resources *facts, int host,
+                       const struct load_value *value)
+{
+    int id = find(facts, value->name);
+    if (id < 0) {
+        return false;
+    }
+    if (id == RESOURCE_TYPE || id == RESOURCE_MODEL) {
+        return true; /* set_detected's */
+    }
+    int place = shared_resources_find_location(facts->shared, host, id);
+    if (place >= 0) {
+        return shared_resources_report(facts->shared, host, place, value->value);
+    }
+    if (shared_resources_is_mapped(facts->shared, id) || is_given(facts, host, id)) {
+        return true; /* it is elsewhere; or the configuration has said so */
+    }
+    if (!resource_value_set(facts->table, host, id, value->value)) {
+        return false;
+    }
+    if (value->is_exclusive &&
+        resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
+        resource_table_set_exclusive(facts->table, host, id, true);
+    }
+    return true;
+}
+
+/* Those that the host is no authority on. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = {"status", "slots",  "maxslots", "hname",
+                                        "server", "rexpri", "cpuf",     "ncpus"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void count_cpus(struct host_resources *facts, int host)
+{
+    struct resource_table *table = facts->table;
+    enum ncpus_unit cpus = facts->config->facts.cpus;
+    if (!resource_table_has(table, host, RESOURCE_NPROCS)) {
+        return;
+    }
+    double count = resource_table_number(table, host, RESOURCE_NPROCS);
+    if (cpus != NCPUS_PROCS) {
+        count *= resource_table_number(table, host, RESOURCE_NCORES);
+    }
+    if (cpus == NCPUS_THREADS) {
+        count *= resource_table_number(table, host, RESOURCE_NTHREADS);
+    }
+    resource_table_set_number(table, host, RESOURCE_NCPUS, count);
+}
+
+/* ---------------------------------------------------------------- what leases have */
+
+static void show_spaces(struct host_resources *facts, int host)
+{
+    const struct host_record *known = &facts->known[host];
+    for (int kind = 0; kind < SPACES; kind++) {
+        for (int side = 0; side < SPACE_SIDES; side++) {
+            double left = known->spaces[kind][side] - (double)known->exported[kind];
+            if (known->spaces[kind][side] >= 0) {
+                resource_table_set_number(facts->table, host, space_ids[kind][side],
+                                          left > 0 ? left : 0);
+            }
+        }
+    }
+}
+
+/* The table has what the host told. */
+static void keep_spaces(struct host_resources *facts, int host)
+{
+    for (int kind = 0; kind < SPACES; kind++) {
+        for (int side = 0; side < SPACE_SIDES; side++) {
+            int id = space_ids[kind][side];
+            facts->known[host].spaces[kind][side] =
+                resource_table_has(facts->table, host, id)
+                    ? resource_table_number(facts->table, host, id)
+                    : -1;
+        }
+    }
+    show_spaces(facts, host);
+}
+
+void host_resources_set_exported(struct host_resources *facts, int host,
+                                 enum space_kind kind, int64_t mib)
+{
+    if (facts->known[host].exported[kind] != mib) {
+        facts->known[host].exported[kind] = mib;
+        show_spaces(facts, host);
+    }
+}
+
+int host_resources_find_location(const struct host_resources *facts, int host, int id)
+{
+    return host < facts->config->n_hosts
+               ? shared_resources_find_location(facts->shared, host, id)
+               : -1;
+}
+
+void host_resources_set_location_exported(struct host_resources *facts, int place,
+                                          int64_t n_instances)
+{
+    shared_resources_set_exported(facts->shared, place, n_instances);
+}
+
+int64_t host_resources_space(const struct host_resources *facts, int host,
+                             enum space_kind kind)
+{
+    double mib = facts->known[host].spaces[kind][SPACE_ALL];
+    return mib >= 0 && mib <= SPACE_MAX_MIB ? (int64_t)mib : -1;
+}
+
+/* ---------------------------------------------------------------- taking */
+
+const char *host_resources_report(struct host_resources *facts, int host,
+                                  const struct msg_host_load *msg)
+{
+    const char *unknown = NULL;
+    const char *type = resource_value_find_reported(msg, "type");
+    const char *architecture = resource_value_find_reported(msg, "model");
+    unset_told(facts, host, true);
+    set_configured(facts, host);
+    shared_resources_drop_unreported(facts->shared, host, msg);
+    for (int i = 0; i < msg->n_values; i++) {
+        const struct load_value *value = &msg->values[i];
+        if (!is_ours(value->name) && !take_value(facts, host, value) &&
+            unknown == NULL) {
+            unknown = value->name;
+        }
+    }
+    type = type != NULL ? type : "";
+    architecture = architecture != NULL ? architecture : "";
+    set_detected(facts, host, type, architecture);
+    count_cpus(facts, host);
+    keep_spaces(facts, host);
+    dup_set_text(&facts->known[host].architecture, architecture);
+    facts->known[host].is_told = true;
+    return unknown;
+}
+
+void host_resources_disconnect(struct host_resources *facts, int host)
+{
+    facts->known[host].is_told = false;
+    unset_told(facts, host, false);
+    for (int kind = 0; kind < SPACES; kind++) {
+        facts->known[host].spaces[kind][SPACE_FREE] = -1;
+    }
+    set_given(facts, host);
+    shared_resources_drop_unreported(facts->shared, host, NULL);
+}
+
+bool host_resources_is_reported(const struct host_resources *facts, int host)
+{
+    return facts->known[host].is_told;
+}
+
+/* Every host has a type (or a model) in section Host. */
+static bool are_all_set(const struct host_resources *facts, int id)
+{
+    for (int i = 0; i < facts->config->n_hosts; i++) {
+        const struct site_host *host = &facts->config->hosts[i];
+        if (resource_config_is_detected(id == RESOURCE_TYPE ? host->type
+                                                            : host->model)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* RESOURCES gives it to a host, or each of its places in ResourceMap has a value. */
+static bool is_placed(const struct host_resources *facts, int id)
+{
+    const struct resource_config *config = &facts->config->facts;
+    bool is_found = false;
+    for (int i = 0; i < config->n_given && !is_found; i++) {
+        is_found = find(facts, config->given[i].name) == id;
+    }
+    return shared_resources_is_mapped(facts->shared, id)
+               ? shared_resources_is_configured(facts->shared, id)
+               : is_found;
+}
+
+bool host_resources_is_configured(const struct host_resources *facts, int id)
+{
+    switch (id) {
+    case RESOURCE_HNAME:
+    case RESOURCE_SERVER:
+    case RESOURCE_REXPRI:
+    case RESOURCE_MAXSLOTS:
+        return true;
+    case RESOURCE_TYPE:
+        return are_all_set(facts, RESOURCE_TYPE);
+    case RESOURCE_MODEL:
+    case RESOURCE_CPUF:
+        return are_all_set(facts, RESOURCE_MODEL);
+    default:
+        return id >= RESOURCE_BUILTINS && !is_dynamic(facts, id) &&
+               is_placed(facts, id);
+    }
+}
+
+const char *host_resources_architecture(const struct host_resources *facts, int host)
+{
+    return facts->known[host].architecture;
+}
+
+/* ---------------------------------------------------------------- borrowed hosts */
+
+struct borrowed_resources *host_resources_borrowed(const struct host_resources *facts)
+{
+    return facts->borrowed;
+}
+
+int host_resources_find_borrowed(const struct host_resources *facts, const char *name)
+{
+    return borrowed_resources_find(facts->borrowed, name);
+}
+
+/* ---------------------------------------------------------------- life */
+
+static void list_given(struct host_resources *facts)
+{
+    const struct resource_config *config = &facts->config->facts;
+    int n_hosts = facts->config->n_hosts;
+    facts->first_given = mem_alloc((size_t)n_hosts + 1, sizeof(*facts->first_given));
+    for (int host = 0, next = 0; host <= n_hosts; host++) {
+        while (next < config->n_given && config->given[next].host < host) {
+            next++;
+        }
+        facts->first_given[host] = next;
+    }
+}
+
+struct host_resources *host_resources_new(const struct site_config *config)
+{
+    struct host_resources *facts = mem_alloc(1, sizeof(*facts));
+    facts->config = config;
+    facts->resources = resource_config_catalogue(&config->facts);
+    facts->table = resource_table_new(facts->resources);
+    resource_table_resize(facts->table, config->n_hosts);
+    facts->borrowed = borrowed_resources_new(facts->table, config->n_hosts);
+    facts->known = mem_alloc((size_t)config->n_hosts + 1, sizeof(*facts->known));
+    facts->shared = shared_resources_new(config, facts->table);
+    list_given(facts);
+    for (int i = 0; i < config->n_hosts; i++) {
+        facts->known[i].architecture = dup_text("");
+        set_configured(facts, i);
+        keep_spaces(facts, i);
+    }
+    return facts;
+}
+
+void host_resources_free(struct host_resources *facts)
+{
+    if (facts == NULL) {
+        return;
+    }
+    for (int i = 0; i < facts->config->n_hosts; i++) {
+        dup_free(facts->known[i].architecture);
+    }
+    shared_resources_free(facts->shared);
+    borrowed_resources_free(facts->borrowed);
+    free(facts->known);
+    free(facts->first_given);
+    resource_table_free(facts->table);
+    resources_free(facts->resources);
+    free(facts);
+}
+
+const struct resources *host_resources_catalogue(const struct host_resources *facts)
+{
+    return facts->resources;
+}
+
+struct resource_table *host_resources_table(struct host_resources *facts)
+{
+    return facts->table;
+}
+
+const struct resource_table *host_resources_values(const struct host_resources *facts)
+{
+    return facts->table;
+}

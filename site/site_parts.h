@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_parts.h: struct site, for the files that compose the site and dispatch its
+ * messages. The parts do not know it. Layer: site. */
+#ifndef SUBLET_SITE_SITE_PARTS_H
+#define SUBLET_SITE_SITE_PARTS_H
+
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "site/client/site_client.h"
+#include "site/exchange/lending.h"
+#include "site/exchange/recall_enforce.h"
+#include "site/exchange/site_uplink.h"
+#include "site/job/history.h"
+#include "site/job/job.h"
+#include "site/job/lifecycle.h"
+#include "site/job/queue_table.h"
+#include "site/ledger/accept_times.h"
+#include "site/ledger/fairshare_ledger.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/load/load_suspend.h"
+#include "site/load/time_windows.h"
+#include "site/pass/capacity.h"
+#include "site/pass/host_list_cache.h"
+#include "site/pass/pass_request.h"
+#include "site/pass/preempt_claims.h"
+#include "site/pass/reservation_table.h"
+#include "site/pass/resize_requests.h"
+#include "site/pass/resreq_match.h"
+#include "site/pass/scheduler.h"
+#include "site/resource/borrowed_load.h"
+#include "site/resource/export_select.h"
+#include "site/resource/host_resources.h"
+#include "site/resource/lease_resources.h"
+#include "site/run/host_admin.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
+#include "site/site.h"
+
+struct site {
+    struct arena config_arena;
+    const struct site_config *config;
+    char *name;    /* outlives configurations */
+    int n_leaving; /* hosts that are not configured any more */
+    struct limits *limits;
+    struct fairshare_ledger *shares;
+    struct rusage_ledger *reserves; /* of its open jobs */
+    struct rusage_sources reserves_sources;
+    struct job_table *jobs;
+    struct queue_table *queues;
+    struct host_table *hosts;
+    struct host_resources *facts; /* of the hosts */
+    struct borrowed_load lease_load;
+    struct lease_resources grants;
+    struct runs *runs;
+    struct provider *provider;
+    struct export_select *picks; /* of its export policies */
+    struct consumer *consumer;
+    struct site_uplink *uplink;
+    struct resreq_match *needs; /* of its waiting jobs */
+    struct host_list_cache *asked_lists;
+    struct preempt_claims *preempts;
+    struct load_suspend *overloads; /* what the load of hosts does to jobs */
+    struct reservation_table *slot_reserves;
+    struct resize_requests *resizes; /* of its running jobs */
+    struct scheduler *schedule;
+    struct pass_request pass_request;
+    struct accept_times *accepts; /* of hosts, by name */
+    struct capacity *capacity;
+    struct waiters *waiters;
+    struct terminals *terminals; /* of interactive jobs */
+    struct history *history;
+    struct lifecycle *life; /* of its jobs */
+    struct lending *lending;
+    struct recall_enforce *recalls;
+    struct host_admin closed;
+    struct time_windows windows;
+    /* The journal's counters. */
+    uint64_t boot, last_job;
+    int64_t load_ms;              /* when hosts' load last had jobs looked at again */
+    int64_t now_ms;               /* of the latest event */
+    int64_t utc_offset_ms;        /* of local time, as of the latest tick */
+    bool has_scheduled;           /* in the last tick */
+    uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
+    struct msg_pass_times pass_times;
+};
+
+/* The scheduler gets the parts as they are now: at the start, and after another
+ * configuration. */
+void site_scheduler_connect(struct site *site);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A site's configuration: what comes out of it, and what is complained about, where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "site/config/site_config.h"
+
+#define SITE "Begin Site\nNAME = north\nSPOOL = /s\nEnd Site\n"
+#define HOSTS "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 2\nEnd Host\n"
+#define QUEUE "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
+
+#define HEAT                                                                           \
+    "Begin Resource\nRESOURCENAME TYPE INTERVAL\nheat Numeric 30\nsize Numeric ()\n"   \
+    "lic Numeric 30\nEnd Resource\nBegin ResourceMap\nRESOURCENAME LOCATION\n"         \
+    "lic ([all])\nEnd ResourceMap\n"
+
+struct world {
+    struct arena arena;
+    struct conf conf;
+    struct site_setup setup;
+    bool has_site;
+};
+
+static void read_text(struct world *world, const char *text)
+{
+    arena_init(&world->arena);
+    conf_init(&world->conf, &world->arena);
+    conf_read(&world->conf, "site.conf", text, strlen(text));
+    conf_check(&world->conf);
+    world->has_site = site_config_read(&world->conf, &world->setup);
+}
+
+static void test_whole(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              "Begin Site\nNAME = north\nBROKER = tcp://h:1\nKEY = k\n"
+              "BROKER_KEY = b\nSPOOL = /var/s\nLISTEN = tcp://h:2\nHOST_KEY = h\n"
+              "HOSTS_HERE = n1 n2\nFREEZE_TIMEOUT = 5s\nADMINS = olga\n"
+              "LEASE_USER = guest\nROLES = provider\nEnd Site\n"
+              "Begin Host\nHOST_NAME MXJ type model RESOURCES\n"
+              "n1 4 X86_64 EPYC (linux bigmem)\nn2 2 X86_64 - (linux)\nEnd Host\n"
+              "Begin Parameters\nMC_RECLAIM_DELAY = 10s\nCLEAN_PERIOD = 60\n"
+              "DEFAULT_QUEUE = night normal\nMIN_HOLD = 3s\nEnd Parameters\n" QUEUE
+              "Begin Queue\nQUEUE_NAME = night\nPRIORITY = 9\nEnd Queue\n"
+              "Begin HostExport\nNAME = spare\nPER_HOST = n1 n2\nSLOTS = 2\n"
+              "TYPE = shared\nDISTRIBUTION = ([south, 1])\nEnd HostExport\n");
+    for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
+         diag = diag->next) {
+        fail_msg("line %d: %s", diag->line, diag->text);
+    }
+    const struct site_config *config = &world.setup.config;
+    assert_true(world.has_site);
+    assert_string_equal(config->name, "north");
+    assert_int_equal(config->roles, ROLE_PROVIDER);
+    assert_false(config->is_alone);
+    assert_int_equal(config->n_hosts, 2);
+    assert_string_equal(config->hosts[0].name, "n1");
+    assert_int_equal(config->hosts[0].max, 4);
+    assert_string_equal(config->hosts[0].model, "EPYC");
+    assert_string_equal(config->hosts[1].model, "");
+    assert_true(config->hosts[1].is_here);
+    assert_int_equal(config->n_queues, 2);
+    assert_string_equal(config->default_queue, "night");
+    assert_int_equal(config->reclaim_delay_ms, 10000);
+    assert_int_equal(config->freeze_timeout_ms, 5000);
+    assert_int_equal(config->clean_period_ms, 60000);
+    assert_string_equal(config->lease_account, "guest");
+    assert_int_equal(config->n_admins, 1);
+    assert_int_equal(config->exports.n_leases, 1);
+    assert_int_equal(config->exports.leases[0].min_hold_ms, 3000);
+    assert_string_equal(world.setup.socket, "/var/s/sublet.sock");
+    assert_int_equal(world.setup.n_hosts_here, 2);
+    arena_release(&world.arena);
+}
+
+static void test_defaults(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world, SITE HOSTS QUEUE);
+    const struct site_config *config = &world.setup.config;
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_true(config->is_alone);
+    assert_int_equal(config->roles, ROLE_PROVIDER | ROLE_CONSUMER);
+    assert_int_equal(config->reclaim_delay_ms, 0);
+    assert_int_equal(config->freeze_timeout_ms, 30000);
+    assert_int_equal(config->clean_period_ms, 3600000);
+    assert_string_equal(config->default_queue, "normal");
+    assert_string_equal(config->lease_account, "nobody");
+    assert_string_equal(config->admins[0], "root");
+    arena_release(&world.arena);
+
+    read_text(&world, QUEUE); /* no site here: nothing to complain about */
+    assert_false(world.has_site);
+    assert_int_equal(world.conf.n_errors, 0);
+    arena_release(&world.arena);
+}
+
+static void test_merged_rows(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              SITE QUEUE "Begin Host\nHOSTNAME type model\nn2 ARM a\nn1 X86 b\n"
+                         "End Host\n"
+                         "Begin Host\nHOST_NAME MXJ\nn1 4\ndefault 8\nEnd Host\n");
+    const struct site_config *config = &world.setup.config;
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(config->n_hosts, 2);
+    assert_string_equal(config->hosts[0].name, "n2"); /* as they first come */
+    assert_int_equal(config->hosts[0].max, 8);        /* of row default */
+    assert_int_equal(config->hosts[1].max, 4);
+    assert_string_equal(config->hosts[1].type, "X86");
+    arena_release(&world.arena);
+}
+
+static void test_complaints(void **state)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *says, *why;
+    } rows[] = {
+        {"Begin Site\nSPOOL = /s\nEnd Site\n" HOSTS QUEUE, 1, "NAME is missing",
+         "a site has a name"},
+        {"Begin Site\nNAME = n\nEnd Site\n" HOSTS QUEUE, 1, "SPOOL is missing",
+         "and a spool"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\nEnd "
+         "Site\n" HOSTS QUEUE,
+         1, "BROKER_KEY is missing", "the broker's key is known beforehand"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nLISTEN = tcp://h:1\nEnd "
+         "Site\n" HOSTS QUEUE,
+         1, "KEY is missing", "hosts from elsewhere need a key"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nHOSTS_HERE = n1 n9\nEnd Site\n" HOSTS QUEUE,
+         4, "unknown host \"n9\"", "hosts here are hosts"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nROLES = lender\nEnd Site\n" HOSTS QUEUE, 4,
+         "unknown role \"lender\"", "roles are known"},
+        {SITE SITE HOSTS QUEUE, 5, "a second site", "one site a configuration"},
+        {SITE "Begin Host\nHOST_NAME MXJ\nn1 4\nn1 2\nEnd Host\n" QUEUE, 8,
+         "host \"n1\" is defined twice", "a host once"},
+        {SITE "Begin Host\nHOST_NAME MXJ\nn1 -\nEnd Host\n" QUEUE, 7,
+         "host \"n1\" has no slots, expected MXJ", "slots are not guessed"},
+        {SITE HOSTS, 1, "no queue", "jobs need a queue"},
+        {SITE HOSTS QUEUE "Begin Parameters\nDEFAULT_QUEUE = x\nEnd Parameters\n", 14,
+         "unknown queue \"x\"", "the default queue exists"},
+        {SITE HOSTS QUEUE QUEUE, 14, "queue \"normal\" is defined twice",
+         "a queue once"},
+        {SITE HOSTS "Begin Queue\nQUEUE_NAME = q\nHOSTS = n9\nEnd Queue\n", 12,
+         "unknown host \"n9\"", "a queue's own hosts are known"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nr1m = x/2\nEnd Queue\n",
+         25, "\"x\" is no number, expected loadSched/loadStop",
+         "thresholds are numbers"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nheat = 5/-1\nEnd Queue\n",
+         25, "\"-1\", expected 0 or more", "also of the site's own index"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nsize = 5\nEnd Queue\n", 25,
+         "size is no load index", "which changes"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nlic = 5\nEnd Queue\n", 25,
+         "hosts share its value", "and is a host's own"},
+        {SITE HOSTS QUEUE HEAT
+         "Begin Queue\nQUEUE_NAME = q\nSTOP_COND = heat >\nEnd Queue\n",
+         25, "Error in select section", "conditions are selections"},
+        {SITE HOSTS
+         "Begin Queue\nQUEUE_NAME = q\nRESRSV_LIMIT = [nosuch=5]\nEnd Queue\n",
+         12, "column 2: there is no resource", "ranges are of resources"},
+        {SITE HOSTS "Begin Queue\nQUEUE_NAME = q\nRES_REQ = rusage[mem=6]\n"
+                    "RESRSV_LIMIT = [mem=5]\nEnd Queue\n",
+         12, "column 8: RESRSV_LIMIT of the queue allows mem=up to 5",
+         "what the queue reserves is within its range"},
+        {SITE QUEUE "Begin Host\nHOST_NAME MXJ ut\nn1 4 90\nEnd Host\n", 10,
+         "\"90\", expected 0.0 to 1.0", "hosts have thresholds too"},
+        {SITE HOSTS QUEUE
+         "Begin HostExport\nPER_HOST = n9\nSLOTS = 1\nDISTRIBUTION = ([s, 1])\nEnd "
+         "HostExport\n",
+         14, "n9", "exported hosts are known"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_text(&world, rows[i].text);
+        const struct conf_diag *diag = world.conf.diags;
+        while (diag != NULL && strstr(diag->text, rows[i].says) == NULL) {
+            diag = diag->next;
+        }
+        if (diag == NULL || diag->severity != CONF_ERROR ||
+            diag->line != rows[i].line || world.conf.n_errors != 1) {
+            diag = diag != NULL ? diag : world.conf.diags;
+            fail_msg("%s: %d errors, line %d: %s", rows[i].why, world.conf.n_errors,
+                     diag != NULL ? diag->line : 0, diag != NULL ? diag->text : "");
+        }
+        arena_release(&world.arena);
+    }
+}
+
+/* "r1m 0.7/2 it -/10" */
+static const char *thresholds_text(struct world *world,
+                                   const struct load_thresholds *thresholds)
+{
+    struct resources *resources = resource_config_catalogue(&world->setup.config.facts);
+    const char *text = "";
+    for (int i = 0; i < thresholds->n_items; i++) {
+        const struct load_threshold *at = &thresholds->items[i];
+        text = arena_printf(&world->arena, "%s%s%s ", text, i > 0 ? " " : "",
+                            resources_at(resources, at->id)->name);
+        for (int k = 0; k < LOAD_THRESHOLD_KINDS; k++) {
+            const char *bound =
+                at->has[k] ? arena_printf(&world->arena, "%g", at->bounds[k]) : "-";
+            text = arena_printf(&world->arena, "%s%s%s", text, k > 0 ? "/" : "", bound);
+        }
+    }
+    resources_free(resources);
+    return text;
+}
+
+static void test_thresholds(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              SITE HEAT "Begin Host\nHOST_NAME MXJ it R1M heat\nn1 4 /10 0.7/2.0 50\n"
+                        "n2 2 () () ()\ndefault 3 () 3.5 ()\nEnd Host\n"
+                        "Begin Host\nHOSTNAME r1m mem\nn1 9 100\nn3 () ()\nEnd Host\n"
+                        "Begin Queue\nQUEUE_NAME = q\nSWAP = 200/30\nHeat = /8\n"
+                        "STOP_COND = it < 5\nTERMINATE_WHEN = LOAD\nEnd Queue\n"
+                        "Begin Parameters\nSBD_SLEEP_TIME = 7\nEnd Parameters\n");
+    const struct site_config *config = &world.setup.config;
+    for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
+         diag = diag->next) {
+        fail_msg("line %d: %s", diag->line, diag->text);
+    }
+    assert_true(config->has_thresholds);
+    assert_int_equal(config->load_interval_ms, 15000); /* as hosts tell */
+    const char *expected[] = {"r1m 0.7/2 it -/10 mem 100/- heat 50/-", "", "r1m 3.5/-"};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(thresholds_text(&world, &config->hosts[i].thresholds),
+                            expected[i]);
+    }
+    assert_string_equal(thresholds_text(&world, &config->queues[0].thresholds),
+                        "swp 200/30 heat -/8");
+    assert_string_equal(config->queues[0].stop_cond, "it < 5");
+    arena_release(&world.arena);
+}
+
+#define POLICY(select)                                                                 \
+    "Begin HostExport\nRES_SELECT = " select                                           \
+    "\nNHOSTS = 9\nDISTRIBUTION = ([south, 1])\nEnd HostExport\n"
+#define RICH                                                                           \
+    SITE QUEUE                                                                         \
+        "Begin Host\nHOST_NAME MXJ type model RESOURCES\nn1 4 X86 EPYC (big)\n"        \
+        "n2 2 X86 - (!gpu)\nn3 8 ARM EPYC (big)\nEnd Host\n"                           \
+        "Begin HostModel\nMODELNAME CPUFACTOR\nEPYC 20\nEnd HostModel\n"               \
+        "Begin Resource\nRESOURCENAME TYPE INTERVAL DESCRIPTION\nos String () (x)\n"   \
+        "gb Numeric () (x)\nbig Boolean () (x)\ngpu Boolean () (x)\n"                  \
+        "fast Boolean () (x)\nlic Numeric 30 (x)\nEnd Resource\n"                      \
+        "Begin ResourceMap\nRESOURCENAME LOCATION\nos (deb@[n1 n2] rh@[n3])\n"         \
+        "gb (5@[n1] 7@[n3])\nEnd ResourceMap\n"
+
+/* "n1 n3", or what is wrong. */
+static const char *exported_text(struct world *world)
+{
+    const struct export_plan *plan = &world->setup.config.exports;
+    const char *text = "";
+    for (int i = 0; plan->n_leases > 0 && i < plan->leases[0].n_hosts; i++) {
+        text = arena_printf(&world->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            plan->leases[0].hosts[i].host);
+    }
+    return world->conf.diags != NULL ? world->conf.diags->text : text;
+}
+
+static void test_res_select(void **state)
+{
+    static const struct {
+        const char *text, *expected, *why;
+    } rows[] = {
+        {RICH POLICY("type==any"), "n1 n3", "n2 is for those that ask for its gpu"},
+        {RICH POLICY("gpu"), "n2", "and this one does"},
+        {RICH POLICY("big"), "n1 n3", "without a type: of any type"},
+        {RICH POLICY("maxslots > 4"), "n3", "nor do numbers alone say local"},
+        {RICH POLICY("os == 'deb' && big"), "n1", "values of ResourceMap"},
+        {RICH POLICY("gb * 2 > 12 || hname == n1"), "n1 n3", "arithmetic, names"},
+        {RICH POLICY("gb < 6 && !gpu"), "n1", "gpu is named, and not had"},
+        {RICH POLICY("defined(gb)"), "n1 n3", "defined()"},
+        {RICH POLICY("select[big && type == ARM]"), "n3", "with its keyword"},
+        {RICH "LSF_STRICT_RESREQ=N\n" POLICY("big:-gpu:gb=6"), "n3", "as of old"},
+        {RICH POLICY("big:gpu"),
+         "Error in select section: Error near \":\" : syntax error. Column 4:",
+         "but only then"},
+        {RICH POLICY("type == local"), "Error in select section: Error near \"local\"",
+         "an export is no host"},
+        {RICH POLICY("big rusage[mem=5]"), "more than a select section",
+         "hosts are exported, not jobs started"},
+        {RICH POLICY("mem > 5"), "mem is reported by hosts", "loads are not known"},
+        {RICH POLICY("lic > 5"), "lic is reported by hosts", "nor elims"},
+        {RICH POLICY("model == EPYC"), "model is reported by hosts", "n2 has none"},
+        {RICH POLICY("cpuf > 5"), "cpuf is reported by hosts", "and so no factor"},
+        {RICH POLICY("fast"), "fast is reported by hosts",
+         "RESOURCES names it nowhere"},
+        {RICH POLICY("fest"), "Error in select section: Error near \"fest\"", "a slip"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_text(&world, rows[i].text);
+        const char *text = exported_text(&world);
+        bool is_text = world.conf.diags != NULL;
+        bool is_error = is_text && world.setup.config.exports.n_late == 0;
+        if (strncmp(text, rows[i].expected,
+                    is_text ? strlen(rows[i].expected) : strlen(text) + 1) != 0 ||
+            world.conf.n_errors != is_error) {
+            fail_msg("%s: expected %s, got %s", rows[i].why, rows[i].expected, text);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_thresholds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
