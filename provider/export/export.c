@@ -180,11 +180,11 @@ static bool has_swap(struct export *export, const struct export_policy *policy,
                      const struct candidate *candidate)
 {
     if (lacks_swap(policy, candidate)) {
-        COMPLAIN(
-            export, CONF_ERROR, policy, policy->hosts_cell,
-            "host %s is of type DLINUX and exported with swap space only, expected "
-            "SWAP",
-            candidate->host->name);
+        COMPLAIN(export, CONF_ERROR, policy, policy->hosts_cell,
+                 "host %s is of type DLINUX and can be exported only with swap space, "
+                 "expected "
+                 "SWAP",
+                 candidate->host->name);
         return false;
     }
     return true;
@@ -262,11 +262,10 @@ static void note_left_out(struct export *export, const struct export_policy *pol
     for (int i = 0; i < export->n_candidates; i++) {
         const struct candidate *candidate = &export->candidates[i];
         if (matches[i] && is_left_out(policy, candidate)) {
-            COMPLAIN(
-                export, CONF_WARNING, policy, policy->hosts_cell,
-                "hosts of type DLINUX, as %s, are left out: they are exported with "
-                "swap space only, expected SWAP",
-                candidate->host->name);
+            COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
+                     "hosts of type DLINUX, as %s, are left out: they can be exported "
+                     "only together with swap space, expected SWAP",
+                     candidate->host->name);
             return;
         }
     }

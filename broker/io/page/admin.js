@@ -182,8 +182,8 @@ export function askDrain(lease) {
   const used = lease.consumer.used;
   open('Drain the lease', 'Drain', [el('div', { class: 'preview' },
     el('p', {}, `From now on nothing new starts on ${lease.id}, from either side.`),
-    el('p', {}, used === 0 ? `All ${lease.consumer.available} slots of ${lease.consumer.site} go home at once.`
-      : `${plural(lease.consumer.available - used, 'idle slot')} of ${lease.consumer.site} go home at once; ` +
+    el('p', {}, used === 0 ? `All ${lease.consumer.available} slots of ${lease.consumer.site} return to the provider at once.`
+      : `${plural(lease.consumer.available - used, 'idle slot')} of ${lease.consumer.site} return to the provider at once; ` +
         `${plural(used, 'slot')} in use when ${used === 1 ? 'its job ends' : 'their jobs end'}. No job is stopped.`),
     el('p', {}, 'The lease ends when the last slot is home.')), tokenField()],
   () => change(`/api/v1/leases/${leasePath(lease.id)}/drain`, 'POST', {}));

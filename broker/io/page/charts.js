@@ -122,7 +122,7 @@ const SLOTS = [
 const MOVES = [
   { label: 'lent', colour: '--consumer', value: (row) => row.lent },
   { label: 'borrowed', colour: '--borrowed', value: (row) => row.borrowed, dash: [5, 3] },
-  { label: 'waited for', colour: '--waiting', value: (row) => row.pending },
+  { label: 'pending', colour: '--waiting', value: (row) => row.pending },
 ];
 
 const select = document.getElementById('chart-site');

@@ -135,7 +135,7 @@ function findAlarms() {
   }
   const lost = [...known.sites.values()].filter((site) => site.status !== 'ok' && site.since !== null);
   for (const site of lost.slice(0, 5)) {
-    found.push(['', `${site.site} is not connected, since ${formatAge(site.since)}. Its leases stand still.`,
+    found.push(['', `${site.site} disconnected ${formatAge(site.since)}. Nothing moves on its leases.`,
       null]);
   }
   if (lost.length > 5) {
