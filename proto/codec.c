@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec.c: see codec.h. The envelope, and the table of kinds: which body on the wire
- * is which kind of ours, and the shape of it. */
+/* codec.c: see codec.h. The envelope, and the table of kinds with their bodies and
+ * shapes. */
 #include "proto/codec.h"
 
 #include <inttypes.h>
@@ -86,7 +86,7 @@ static SHAPE(envelope_shape, sublet__envelope, envelope_fields);
 #undef THEIRS
 
 /* Every body is a pointer in the one union of the envelope, and a struct in the one
- * union of ours, so any member tells where. */
+ * union of ours, so any member gives the offset. */
 static const size_t body_of_ours = offsetof(struct msg, hello);
 static const size_t body_of_theirs = offsetof(Sublet__Envelope, hello);
 
@@ -154,8 +154,7 @@ static int refuse_unpack(const struct codec_memory *memory, struct err *err)
                             : err_set(err, ERR_PARSE, "not a message");
 }
 
-/* Judges the version before anything else: what a later one means by the rest is not
- * for us to refuse. */
+/* Checks the version first, since other versions may have other fields. */
 static int check_version(const uint8_t *bytes, size_t length, struct err *err)
 {
     struct codec_memory memory;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec.h: messages as bytes and back; every field is checked on receipt.
  *
- * The bounds stand beside the fields in the tables of codec_lease.c, codec_run.c and
- * codec_client.c, which packing and unpacking both go by. What passes has clean names
- * ([A-Za-z0-9._-], hosts also '@', lease ids also '/'), texts that are UTF-8 without
- * NUL (a job's environment: without NUL) and, where they are shown, without control
- * characters, enums, counts and numbers in range, no unknown fields, no host twice in
- * one list.
+ * Packing and unpacking use the bounds in the tables of codec_lease.c, codec_run.c and
+ * codec_client.c. A decoded message has clean names ([A-Za-z0-9._-], hosts also '@',
+ * lease ids also '/'), texts that are UTF-8 without NUL (a job's environment: without
+ * NUL) and, if they are displayed, without control characters, enums, counts and
+ * numbers in range, no unknown fields, no host twice in one list.
  *
  * Ownership: decode allocates in the caller's arena and copies; encode returns heap
  * memory that the caller frees.
- * Errors: ERR_PARSE malformed, ERR_BOUNDS out of bounds, ERR_VERSION a protocol
- * version that is not ours; `err` names the field. Memory and allocations of one
- * decode are bounded by DECODE_BYTES_MAX and DECODE_ALLOCS_MAX.
- * Source: PITFALLS 4. Layer: proto. */
+ * Errors: ERR_PARSE malformed, ERR_BOUNDS out of bounds, ERR_VERSION another protocol
+ * version; `err` names the field. Memory and allocations of one decode are bounded by
+ * DECODE_BYTES_MAX and DECODE_ALLOCS_MAX. Source: PITFALLS 4. Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_H
 #define SUBLET_PROTO_CODEC_H
 
@@ -24,9 +22,9 @@
 #include "base/err.h"
 #include "model/msg.h"
 
-/* Errors: ERR_BOUNDS if the message does not fit FRAME_MAX, and all errors of decoding:
- * what is encoded can be decoded. Texts for people (text, reason) are cut and cleaned
- * to fit instead. NULL texts are encoded as "". The `value` of a REPLY is ignored. */
+/* Errors: ERR_BOUNDS if the message does not fit FRAME_MAX, and all errors of decoding,
+ * so that what is encoded can be decoded. Texts for people (text, reason) are cut and
+ * cleaned to fit. NULL texts are encoded as "". The `value` of a REPLY is ignored. */
 int codec_encode(const struct msg *msg, uint8_t **bytes, size_t *length,
                  struct err *err) MUST_CHECK;
 

@@ -46,8 +46,8 @@ int codec_check_total(const struct codec_field *field, size_t total, struct err 
     return check_size("bytes in all", total, 0, field->total_max, err);
 }
 
-/* The length of the UTF-8 character that begins at `text`, of `length` bytes; 0 where
- * there is none: overlong forms, surrogates and what is above U+10FFFF are none. */
+/* The length of the UTF-8 character that begins at `text`, of `length` bytes; 0 if it
+ * is invalid: overlong forms, surrogates and code points above U+10FFFF. */
 static size_t character_length(const unsigned char *text, size_t length)
 {
     unsigned char lead = text[0];
@@ -71,7 +71,7 @@ static size_t character_length(const unsigned char *text, size_t length)
     return size;
 }
 
-/* Of U+0000 to U+001F, U+007F, and U+0080 to U+009F, which terminals obey too. */
+/* Of U+0000 to U+001F, U+007F, and U+0080 to U+009F, which also control terminals. */
 static bool is_control(const unsigned char *character, size_t size)
 {
     return character[0] < 0x20 || character[0] == 0x7f ||

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_check.h: judges one value against its field's bounds, in both directions.
+/* codec_check.h: checks a value against its field's bounds, for both packing and
+ * unpacking.
  *
- * Errors: ERR_PARSE for what a value is made of, ERR_BOUNDS for how much there is;
- * the caller puts the field's name before the sentence. Layer: proto. */
+ * Errors: ERR_PARSE for invalid content, ERR_BOUNDS for sizes and ranges; the caller
+ * puts the field's name before the sentence. Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_CHECK_H
 #define SUBLET_PROTO_CODEC_CHECK_H
 
@@ -27,7 +28,7 @@ int codec_check_text(const struct codec_field *field, const char *text, size_t l
 int codec_check_total(const struct codec_field *field, size_t total,
                       struct err *err) MUST_CHECK;
 
-/* Structs whose first member is a host's name: ERR_PARSE where one comes twice. */
+/* For structs whose first member is a host's name: ERR_PARSE if a host occurs twice. */
 int codec_check_hosts(const void *parts, int count, size_t size,
                       struct err *err) MUST_CHECK;
 

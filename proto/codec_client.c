@@ -155,7 +155,7 @@ SHAPE(codec_client_peek, sublet__peek, peek);
 static const struct codec_field query[] = {
     UINT64(request),
     ENUM(kind, QUERY_KINDS - 1),
-    TEXT(name, LINE, 0, LEASE_ID_SIZE - 1), /* as the user typed it */
+    TEXT(name, LINE, 0, LEASE_ID_SIZE - 1), /* unchecked input of the user */
     TEXT(user, LINE, 0, NAME_SIZE - 1),
     TEXT(queue, LINE, 0, NAME_SIZE - 1),
     TEXT(host, LINE, 0, HOST_NAME_SIZE - 1),

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_field.h: what a message looks like: a shape is a table of fields, and each
- * field's bounds stand beside it.
+/* codec_field.h: describes messages: a shape is a table of fields with their bounds.
  *
- * One table drives packing, unpacking and checking, so that they cannot disagree. A
- * row names a field that our struct (model/msg.h) and the generated one share; the
- * macros take the offsets of both and refuse to compile where the sizes differ from
- * what the field's type asks for. Before a table, define OURS and THEIRS as the two
- * struct types.
+ * Packing, unpacking and checking use the same table. A row names a field that our
+ * struct (model/msg.h) and the generated one share. The macros take both offsets, and
+ * do not compile if a size does not match the field's type. Before a table, define OURS
+ * and THEIRS as the two struct types.
  *
  * Units: min and max of a text are bytes without the NUL, of a list its members.
  * Layer: proto. */
@@ -21,7 +19,7 @@
 #include "model/msg.h"
 
 enum codec_type {
-    CODEC_INT, /* an int or enum of ours */
+    CODEC_INT, /* an int or enum in our struct */
     CODEC_INT64,
     CODEC_UINT64,
     CODEC_BOOL,
@@ -32,17 +30,17 @@ enum codec_type {
     CODEC_PARTS, /* a list of structs, with its count */
 };
 
-/* What a text is made of. All but ENV are UTF-8, none has a NUL. */
+/* The characters of a text. All but ENV are UTF-8, none has a NUL. */
 enum codec_charset {
     CODEC_NAME,  /* [A-Za-z0-9._-] */
     CODEC_HOST,  /* and @ */
     CODEC_LEASE, /* and / : */
     CODEC_JOB,   /* "12", "12[3]", "12[1-5,9]" */
     CODEC_LINE,  /* no control characters: safe on a terminal */
-    CODEC_TALK,  /* a LINE that only people read: cut to fit when it is sent, since a
-                    long sentence must not hold back the fact that it comes with */
-    CODEC_FREE,  /* a command, a path, JSON */
-    CODEC_ENV,   /* NAME=value; the value's encoding is the user's */
+    CODEC_TALK, /* a LINE for people only: cut to fit when sent, so that a long sentence
+                   does not block its message */
+    CODEC_FREE, /* a command, a path, JSON */
+    CODEC_ENV,  /* NAME=value; the value's encoding is the user's */
 };
 
 struct codec_shape;
@@ -167,7 +165,7 @@ struct codec_shape {
         .begins_with_host = true,                                                      \
     }
 
-/* Numbers on the wire are those of model/msg.h, for ever. */
+/* Numbers on the wire are those of model/msg.h and never change. */
 #define SAME(prefix, value)                                                            \
     _Static_assert((int)(value) == (int)SUBLET__##prefix##__##value, #value)
 
@@ -175,7 +173,7 @@ enum {
     CODEC_JOB_MAX = 127,   /* a number, and some ranges of indices */
     CODEC_SIGNAL_MAX = 64, /* SIGRTMAX */
     CODEC_MODE_MAX = 0777,
-    CODEC_EXIT_MAX = 65535, /* a wait status, whatever it is made of */
+    CODEC_EXIT_MAX = 65535, /* any wait status */
 };
 
 /* The shapes: codec_lease.c, codec_run.c, codec_client.c. */
@@ -196,9 +194,9 @@ extern const struct codec_shape codec_client_submit, codec_client_job_control,
     codec_client_reply, codec_client_snapshot;
 extern const struct codec_shape codec_client_job_move, codec_client_queue_control;
 extern const struct codec_shape codec_run_resize, codec_client_job_resize;
-extern const struct codec_shape codec_run_job_spec; /* a part of several */
+extern const struct codec_shape codec_run_job_spec; /* part of several messages */
 
-/* The shape of a kind's body; NULL for MSG_NONE and what is no kind. */
+/* The shape of a kind's body; NULL for MSG_NONE and invalid kinds. */
 const struct codec_shape *codec_shape_of(enum msg_kind kind);
 
 #endif

@@ -19,7 +19,7 @@ static void get(const struct place *place, void *value, size_t size)
     memcpy(value, place->ours + place->field->ours, size);
 }
 
-/* The count of a list; a negative one becomes too many. */
+/* The count of a list; a negative count becomes too large to pass the checks. */
 static size_t get_count(const struct place *place)
 {
     int count;
@@ -69,7 +69,7 @@ static void give_bool(const struct place *place)
     put(place, &value, sizeof(value));
 }
 
-/* protobuf-c takes what it packs as not const, and does not write to it. */
+/* protobuf-c needs a non-const pointer, but does not write through it. */
 static ProtobufCBinaryData borrow(const void *data, size_t length)
 {
     ProtobufCBinaryData borrowed = {.len = length};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_pack.h, codec_pack.c: from a struct of ours to a generated one, under the
- * checks that unpacking makes: what is sent is what will be taken.
+/* codec_pack.h, codec_pack.c: from our struct to a generated one, with the same checks
+ * as unpacking, so that every message sent is accepted.
  *
  * Ownership: the generated struct borrows texts and bytes from ours; the rest lives
  * in the arena. A NULL text is "". Errors: as codec.h. Layer: proto. */

@@ -85,8 +85,8 @@ static HOST_SHAPE(slots_shape, sublet__host_slots, slots);
 #define OURS struct job_spec
 #define THEIRS Sublet__JobSpec
 static const struct codec_field spec[] = {
-    TEXT(name, LINE, 0, REASON_SIZE - 1), /* as long as a listing's page bears */
-    TEXT(user, LINE, 0, NAME_SIZE - 1),   /* the system's users, as they are */
+    TEXT(name, LINE, 0, REASON_SIZE - 1), /* short enough for a page of a listing */
+    TEXT(user, LINE, 0, NAME_SIZE - 1),   /* a user of the system */
     INT64(uid, 0, ID_MAX),
     INT64(gid, 0, ID_MAX),
     TEXT(queue, NAME, 0, NAME_SIZE - 1),

@@ -21,7 +21,7 @@ static void put(char *ours, size_t offset, const void *value, size_t size)
 
 static void put_count(const struct place *place, size_t count)
 {
-    int ours = (int)count; /* checked against a bound that an int holds */
+    int ours = (int)count; /* checked: it fits an int */
     put(place->ours, place->field->our_count, &ours, sizeof(ours));
 }
 
@@ -145,7 +145,7 @@ static int take_bytes(const struct place *place, struct err *err)
     return ERR_NONE;
 }
 
-/* Parts of parts are tables too: the depth is that of the tables, at most three. */
+/* The recursion is as deep as the tables, at most three. */
 static int take_part(const struct place *place, struct err *err)
 {
     const ProtobufCMessage *part;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_unpack.h, codec_unpack.c: from a generated struct to one of ours, field by
- * field as the shape says, each checked before it is taken.
+/* codec_unpack.h, codec_unpack.c: from a generated struct to ours, by shape; each field
+ * is checked first.
  *
- * Ownership: what is taken is copied into the arena. Errors: as codec.h; the
- * sentence begins with the field's path. Layer: proto. */
+ * Ownership: everything is copied into the arena. Errors: as codec.h; the sentence
+ * begins with the field's path. Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_UNPACK_H
 #define SUBLET_PROTO_CODEC_UNPACK_H
 

@@ -32,8 +32,7 @@ int64_t daemon_now_ms(void)
     return boot_at_ms + clock_ms(CLOCK_BOOTTIME);
 }
 
-/* A step is taken when it is seen to be one: the clocks are read one after the other.
- */
+/* Small differences are ignored, since the clocks are not read at the same time. */
 int64_t daemon_utc_offset_ms(void)
 {
     static int64_t set_by_ms; /* the wall clock, since the first call */
@@ -73,11 +72,11 @@ void daemon_raise_files(void)
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &files); /* without it there are fewer */
+        (void)setrlimit(RLIMIT_NOFILE, &files); /* failure is harmless */
     }
 }
 
-/* A process has one set of signals, and so one watch. */
+/* Only one per process, since signals belong to the process. */
 static struct {
     daemon_signal_fn fn;
     void *arg;

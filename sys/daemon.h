@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon.h: what every daemon's main needs: clock, signals, readiness, files.
+/* daemon.h: functions for the main of every daemon: clock, signals, readiness, files.
  * Layer: sys. */
 #ifndef SUBLET_SYS_DAEMON_H
 #define SUBLET_SYS_DAEMON_H
@@ -25,8 +25,9 @@ void daemon_block_signals(void);
 int daemon_watch_signals(zloop_t *loop, daemon_signal_fn fn, void *arg,
                          struct err *err) MUST_CHECK;
 
-/* As many open files as the machine allows: a connection is one. Not for what starts
- * programs of users: some cannot deal with descriptors above 1,023. */
+/* Raises the limit of open files to the maximum, since each connection needs one. Not
+ * for processes that start user programs, since some fail with descriptors above 1,023.
+ */
 void daemon_raise_files(void);
 
 /* "ready" on a line of its own on standard error, and sd_notify. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon_conf.c: the files of a configuration, from the disk into base/conf; part of
- * daemon.h. */
+/* daemon_conf.c: reads configuration files into base/conf; part of daemon.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +13,7 @@
 
 enum { FILE_BYTES_MAX = 16 << 20 };
 
-/* A complaint about a file as such. */
+/* Adds a diagnostic about a whole file. */
 static void complain(struct conf *conf, const char *path, const char *what)
 {
     struct conf_section about = {.name = "", .file = arena_str(conf->arena, path)};
@@ -36,7 +35,7 @@ static char *read_all(int fd, size_t size, size_t *length)
             return NULL;
         }
         if (got == 0) {
-            break; /* it shrank */
+            break; /* the file has shrunk */
         }
         used += (size_t)got;
     }
@@ -71,7 +70,7 @@ static void read_open_file(struct conf *conf, const char *path, int fd)
 
 static void read_file(struct conf *conf, const char *path)
 {
-    /* NONBLOCK: a FIFO must not hold the daemon. */
+    /* NONBLOCK, because a FIFO must not block the daemon. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         complain(conf, path, strerror(errno));
@@ -86,7 +85,7 @@ static int is_conf_name(const struct dirent *entry)
     static const char *const patterns[] = {"*.conf", "lsb.*", "lsf.*"};
     size_t length = strlen(entry->d_name);
     if (entry->d_name[0] == '.' || entry->d_name[length - 1] == '~') {
-        return 0; /* hidden, or an editor's copy */
+        return 0; /* hidden, or a backup of an editor */
     }
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
         if (fnmatch(patterns[i], entry->d_name, 0) == 0) {
@@ -98,7 +97,7 @@ static int is_conf_name(const struct dirent *entry)
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp((*a)->d_name, (*b)->d_name); /* no locale in it */
+    return strcmp((*a)->d_name, (*b)->d_name); /* independent of the locale */
 }
 
 static void read_directory(struct conf *conf, const char *path)
@@ -138,7 +137,7 @@ void daemon_conf_read(struct conf *conf, char *const *paths, int n_paths)
     }
 }
 
-/* As an editor walks through them: by file, then by line; then by what they say. */
+/* Order: by file, line, text. */
 static int by_place(const void *a, const void *b)
 {
     const struct conf_diag *one = *(const struct conf_diag *const *)a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exported_table.h: what a lease exports besides slots, in the tables of either store:
- * memory and swap space are columns of its hosts' table, shared resources have a table
- * of their own.
+/* exported_table.h: the tables, in both stores, of what a lease exports in addition to
+ * slots: memory and swap space are columns of its hosts' table, shared resources have a
+ * table of their own.
  *
  * Ownership: what is read is copied into the arena. Errors: as db_run.
  * Layer: sys. */

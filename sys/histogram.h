@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.h: how often something took how long, in buckets with fixed bounds.
+/* histogram.h: counts durations in buckets with fixed bounds.
  * Layer: sys, without any input or output. */
 #ifndef SUBLET_SYS_HISTOGRAM_H
 #define SUBLET_SYS_HISTOGRAM_H
@@ -8,7 +8,7 @@
 
 enum { HISTOGRAM_BUCKETS_MAX = 16 };
 
-/* Of a commit to a store. */
+/* For commits to a store. */
 extern const double histogram_commit_bounds[];
 
 struct histogram {

@@ -18,7 +18,7 @@ enum {
     FIRST_BYTES = 4096,
 };
 
-/* Text in the making. */
+/* The text that is being written. */
 struct text {
     char *bytes;
     size_t length, capacity;
@@ -51,15 +51,15 @@ static void add_by_jansson(struct text *text, json_t *json)
                                                      JSON_REAL_PRECISION(REAL_DIGITS))
                               : NULL;
     if (dump == NULL) {
-        abort(); /* out of memory: all else was ruled out */
+        abort(); /* out of memory: there are no other errors */
     }
     add_bytes(text, dump, strlen(dump));
     free(dump);
     json_decref(json);
 }
 
-/* A text that jansson refuses is not UTF-8: each byte above ASCII becomes '?'. What
- * comes from peers was checked; this is for file names and the system's words. */
+/* A text that jansson refuses is not UTF-8: each byte above ASCII becomes '?'. Texts of
+ * peers were checked; this is for file names and error messages of the system. */
 static void add_odd_text(struct text *text, const char *value)
 {
     json_t *json = json_string(value);

@@ -60,7 +60,7 @@ static int64_t wall_clock_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What stands before the text; returns its length. */
+/* Formats the prefix of a line; returns its length. */
 static size_t format_prefix(char *line, size_t size, enum log_level level)
 {
     int length;
@@ -89,7 +89,7 @@ void log_line(enum log_level level, const char *format, ...)
 
     size_t length = strlen(line);
     for (size_t i = prefix; i < length; i++) {
-        /* One line stays one line, and cannot speak to a terminal. */
+        /* Replaces control characters. */
         if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) {
             line[i] = ' ';
         }
@@ -97,7 +97,7 @@ void log_line(enum log_level level, const char *format, ...)
     length = length < sizeof(line) - 1 ? length : sizeof(line) - 2;
     line[length] = '\n';
     ssize_t ignored = write(STDERR_FILENO, line, length + 1);
-    (void)ignored; /* nowhere to complain */
+    (void)ignored; /* there is no other place for errors */
 }
 
 bool log_limit_pass(struct log_limit *limit, int64_t now_ms)

@@ -16,8 +16,8 @@ void log_init(const char *program);
 void log_line(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A limited rate for lines that a peer can cause: at most `burst` in any window of
- * ten seconds, then one line that counts what was left out. */
+/* A limited rate for lines that a peer can cause: at most `burst` in any window of ten
+ * seconds, then one line with the number of dropped lines. */
 struct log_limit {
     int64_t window_ms;
     int count, burst;

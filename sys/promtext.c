@@ -27,7 +27,7 @@ static void print_escaped(FILE *to, const char *value)
     }
 }
 
-/* Our names need no escaping, but other systems may have other rules. */
+/* Escapes, since names of other systems may need it. */
 void promtext_label(FILE *to, const char *name, const char *value)
 {
     fputs(name, to);

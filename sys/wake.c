@@ -5,7 +5,7 @@
 #include "sys/daemon.h"
 
 enum {
-    DELAY_MIN_MS = 1, /* a wake that is due at once is still not a spin */
+    DELAY_MIN_MS = 1, /* prevents a busy loop */
     DELAY_MAX_MS = 3600 * 1000,
 };
 
@@ -14,7 +14,7 @@ static int on_timer(zloop_t *loop, int timer_id, void *arg)
     (void)loop;
     struct wake *wake = arg;
     if (timer_id != wake->timer_id) {
-        return 0; /* ended in this turn already */
+        return 0; /* already ended in this iteration */
     }
     wake->timer_id = -1;
     wake->armed_ms = INT64_MAX;

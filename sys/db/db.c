@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db.c: see db.h: opening with care, statements, transactions, checkpoints. */
+/* db.c: see db.h: opening, statements, transactions, checkpoints. */
 #include "sys/db/db.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum {
     BUSY_TIMEOUT_MS = 5000,
-    QUICK_CHECK_MS = 20000, /* a longer one would keep a daemon from its work */
+    QUICK_CHECK_MS = 20000, /* a longer check would delay the daemon */
     CHECK_EVERY_OPS = 10000,
     PAGE_BYTES = 4096,
     CHECKPOINT_PAGES = 16 * 1024 * 1024 / PAGE_BYTES,
@@ -28,13 +28,13 @@ struct db {
     sqlite3_stmt *begin, *commit;
     int wal_pages;   /* after the last commit */
     bool is_alarmed; /* about the WAL's size */
-    bool is_dead;    /* something failed in a way that only a new start mends */
+    bool is_dead;    /* an error after which only a restart is safe */
 };
 
 /* ---------------------------------------------------------------- opening */
 
-/* Only its owner may read the contracts and the jobs' environments. An existing file
- * is left alone: to open and close it would drop this process's locks on it. */
+/* Only its owner may read the contracts and the jobs' environments. An existing file is
+ * not opened, since closing it would drop this process's locks on it. */
 static int create_file(const char *path, struct err *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -141,8 +141,8 @@ int db_open(const char *path, int32_t application_id,
     if (status != ERR_NONE) {
         return status;
     }
-    /* Counting its memory would lock a mutex at each allocation; refused, without harm,
-     * where a store is open already. */
+    /* Memory statistics would lock a mutex at each allocation. The call fails
+     * harmlessly if a store is already open. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct db *opened = mem_alloc(1, sizeof(*opened));
     opened->path = strdup(path);
@@ -212,9 +212,9 @@ sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql)
     return *slot;
 }
 
-/* Whatever fails inside a transaction must not be committed in part, and after an
- * I/O error SQLite may take pages for written that are not: only a new start, which
- * reads the disk again, is safe (PITFALLS 3). */
+/* A failed transaction must not be committed in part, and after an I/O error SQLite may
+ * consider unwritten pages as written. Only a restart, which reads the disk again, is
+ * safe (PITFALLS 3). */
 static int fail(struct db *db, const char *what, struct err *err)
 {
     db->is_dead = true;

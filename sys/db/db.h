@@ -32,8 +32,7 @@ void db_close(struct db *db); /* NULL is fine */
 
 sqlite3 *db_handle(struct db *db);
 /* A statement that lives as long as the connection; ready to bind. `slot` is the
- * caller's place for it, NULL at first. Aborts on SQL that does not compile: our bug.
- */
+ * caller's variable for it, NULL at first. Aborts on invalid SQL, which is a bug. */
 sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql);
 /* Steps a statement that returns no row, and resets it. */
 int db_run(struct db *db, sqlite3_stmt *statement, struct err *err) MUST_CHECK;

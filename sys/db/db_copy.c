@@ -52,7 +52,7 @@ int db_copy_begin(sqlite3 *from, const char *path, struct db_copy **copy,
                                    NULL) != SQLITE_OK) {
         rc = fail(made->to, made->part, err);
     }
-    /* It counts only once it is whole, and is synced then, if at all. */
+    /* Not synced here: an incomplete copy is worthless. */
     if (rc == 0) {
         sqlite3_exec(made->to, "PRAGMA synchronous=OFF", NULL, NULL, NULL);
         made->backup = sqlite3_backup_init(made->to, "main", from, "main");
@@ -151,7 +151,7 @@ int db_copy_rename(const char *part, const char *path, struct err *err)
     return rc == 0 ? sync_directory_of(path, err) : rc;
 }
 
-/* A copy of a file in WAL mode is marked as such; ours must be a single file. */
+/* The copy of a file in WAL mode is also in WAL mode; this makes it a single file. */
 static int make_single(struct db_copy *copy, struct err *err)
 {
     sqlite3_backup *backup = copy->backup;

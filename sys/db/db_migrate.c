@@ -14,7 +14,7 @@ static int fail(sqlite3 *handle, const char *what, struct err *err)
     return err_set(err, ERR_IO, "%s: %s", what, sqlite3_errmsg(handle));
 }
 
-/* The one number that a statement yields. */
+/* Reads the number that a statement returns. */
 static int read_number(sqlite3 *handle, const char *sql, int64_t *number,
                        struct err *err)
 {
@@ -32,7 +32,7 @@ static int read_number(sqlite3 *handle, const char *sql, int64_t *number,
 
 /* ---------------------------------------------------------------- backup */
 
-/* A consistent copy of the open file at `to`, by a temporary file beside it. */
+/* Makes a consistent copy of the open file at `to`, through a temporary file. */
 static int back_up(sqlite3 *handle, const char *to, struct err *err)
 {
     struct db_copy *copy;

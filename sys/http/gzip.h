@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip.h: text made smaller for the way (by zlib). Layer: sys. */
+/* gzip.h: compresses text by zlib. Layer: sys. */
 #ifndef SUBLET_SYS_HTTP_GZIP_H
 #define SUBLET_SYS_HTTP_GZIP_H
 

@@ -3,8 +3,8 @@
  *
  * libmicrohttpd has no thread of its own here: the loop polls its epoll descriptor, and
  * its deadlines are a timer of the loop. A connection that has to wait (for the next
- * turn, or for a stream to have data) is suspended, and the library ignores it until it
- * is resumed. */
+ * iteration, or for stream data) is suspended, and the library ignores it until it is
+ * resumed. */
 #include "sys/http/http.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 enum {
     MEMORY_OF_CONNECTION = 32 * 1024,
-    /* Turns in a row while requests wait; then other sockets are served. */
+    /* Consecutive iterations while requests wait; then other sockets are served. */
     TURNS_MAX = 32,
     LOG_BURST = 10,
     STREAM_BLOCK = 4096,
@@ -141,8 +141,8 @@ static void next_piece(struct reader *reader)
     }
 }
 
-/* The library asks for more only when the socket takes it: who does not read is asked
- * for nothing, and is closed when the time of an idle connection is over. */
+/* The library calls this only when the socket is writable. A client that does not read
+ * is closed by the time-out for idle connections. */
 static ssize_t read_stream(void *arg, uint64_t position, char *to, size_t size)
 {
     (void)position;
@@ -340,7 +340,7 @@ static int on_timer(zloop_t *loop, int timer_id, void *arg)
     (void)loop;
     struct http *http = arg;
     if (!http->is_armed || timer_id != http->timer_id) {
-        return 0; /* ended in this turn already (sys/wake.h) */
+        return 0; /* already ended in this iteration (sys/wake.h) */
     }
     http->is_armed = false;
     run(http);
@@ -365,7 +365,7 @@ static void disarm(struct http *http)
     }
 }
 
-/* A silent connection makes no descriptor readable: only time ends it. */
+/* A silent connection makes no descriptor readable, so a timer must end it. */
 static void run(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

@@ -2,13 +2,13 @@
 /* http.h: an HTTP port driven from a daemon's one loop: requests in, answers out,
  * streams of server-sent events, compression and conditional answers.
  *
- * Requests are answered between the loop's other work, at most HTTP_BUDGET_MS of them
- * at a time: the rest wait for the next turn. Bounds: HTTP_CONNECTIONS_MAX connections,
- * more are closed at once; HTTP_TIMEOUT_S for a request to come whole, a connection to
- * stay idle, or a reader of a stream to take what was sent; 32 KiB for a request's line
- * and headers, HTTP_BODY_MAX for its body; HTTP_STREAMS_MAX streams.
+ * Requests are answered between the loop's other work, for at most HTTP_BUDGET_MS at a
+ * time; the others wait for the next iteration. Bounds: HTTP_CONNECTIONS_MAX
+ * connections, more are closed at once; HTTP_TIMEOUT_S for receiving a request, for an
+ * idle connection, and for a stream's reader to accept data; 32 KiB for a request's
+ * line and headers, HTTP_BODY_MAX for its body; HTTP_STREAMS_MAX streams.
  *
- * Ownership: what the handler names is borrowed and outlives the port.
+ * Ownership: the handler's pointers are borrowed and must outlive the port.
  * Errors: ERR_IO the port cannot be bound.
  * Source: INTERFACES 5, PITFALLS 8. Layer: sys. */
 #ifndef SUBLET_SYS_HTTP_HTTP_H
@@ -35,8 +35,8 @@ enum {
 
 /* Texts live until the handler returns. */
 struct http_request {
-    const char *method;        /* "HEAD" is asked as "GET" */
-    const char *uri;           /* as it came, "/path?name=value" */
+    const char *method;        /* "GET" also for "HEAD" */
+    const char *uri;           /* unparsed, "/path?name=value" */
     const char *token;         /* of Authorization: Bearer; NULL: none */
     const char *last_event_id; /* NULL: none */
     const char *if_none_match; /* NULL: none */
@@ -44,10 +44,10 @@ struct http_request {
     size_t n_body;
 };
 
-/* How far one reader of a stream has been served: the handler's to use. */
+/* The progress of one reader of a stream, for use by the handler. */
 struct http_stream {
     int64_t last_event;
-    uint64_t seen, upto; /* revisions: what it has, what it is being told */
+    uint64_t seen, upto; /* revisions: delivered, being delivered */
     char after[LEASE_ID_SIZE];
     int phase;
 };
@@ -76,7 +76,8 @@ struct http_handler {
                    struct http_answer *answer);
     void (*answer)(void *arg, const struct http_request *request,
                    struct http_answer *answer);
-    /* An error of the request itself (400, 413, 503): as the daemon words errors. */
+    /* An error of the request itself (400, 413, 503): answered in the daemon's format.
+     */
     void (*complain)(void *arg, int status, const char *message,
                      struct http_answer *answer);
     /* The next chunk for a reader, as heap text; NULL: none now. The function is NULL
@@ -91,7 +92,7 @@ int http_new(zloop_t *loop, const char *host, const char *port,
              struct err *err) MUST_CHECK;
 void http_free(struct http *http); /* NULL is fine */
 
-/* There may be something to say to streams. */
+/* Call it when there may be new data for streams. */
 void http_wake(struct http *http);
 int http_count_streams(const struct http *http);
 

@@ -11,7 +11,7 @@ enum { HTTP_HEADER_ETAG_SIZE = 40 };
 
 /* Accept-Encoding: gzip, or anything, and not with a weight of 0. NULL is none. */
 bool http_header_takes_gzip(const char *accept);
-/* If-None-Match: `etag` is among them, or "*". Weak tags count as equal. */
+/* If-None-Match: true if it has `etag` or "*". Weak tags count as equal. */
 bool http_header_has_etag(const char *if_none_match, const char *etag);
 /* The ETag of a text. */
 void http_header_make_etag(const char *text, size_t length,

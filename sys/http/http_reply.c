@@ -7,7 +7,7 @@
 #include "sys/http/gzip.h"
 #include "sys/http/http_header.h"
 
-enum { GZIP_MIN = 1024 }; /* below, a packet is a packet */
+enum { GZIP_MIN = 1024 }; /* smaller texts fit one packet anyway */
 
 static const char *header_of(struct MHD_Connection *connection, const char *name)
 {
@@ -84,7 +84,7 @@ static void add_headers(struct MHD_Response *response, const struct http_answer 
     }
 }
 
-/* The text stays where it was if it is none of ours to free. */
+/* Frees the text unless it is a constant. */
 static void drop_text(struct http_answer *answer)
 {
     free(answer->text);

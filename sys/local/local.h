@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.h: messages over a unix stream socket, whose peers the kernel vouches for.
+/* local.h: messages over a unix stream socket, whose peers the kernel identifies.
  *
  * Each message is a length (4 bytes, big endian, at most FRAME_MAX) and the codec's
  * bytes. A server knows each connection's uid and gid by SO_PEERCRED at accept, which
- * ZeroMQ's ipc cannot tell safely (docs/adr). Paths longer than sun_path are reached
- * through their directory's descriptor. A peer that sends rubbish is answered with an
- * ERROR and closed; one that does not read is closed when 4 MiB wait for it. At most
- * 1000 connections.
+ * ZeroMQ's ipc cannot provide safely (docs/adr). Paths longer than sun_path are reached
+ * through their directory's descriptor. A peer that sends an invalid message gets an
+ * ERROR and is closed. A peer that does not read is closed when 4 MiB wait for it. At
+ * most 1000 connections.
  *
  * Ownership, errors: as wire.h. Layer: sys. */
 #ifndef SUBLET_SYS_LOCAL_LOCAL_H
@@ -35,8 +35,8 @@ void local_server_free(struct local_server *server);
 int local_server_send(struct local_server *server, const struct peer *to,
                       const struct msg *msg, struct err *err);
 
-/* The command line's side: blocking, one question at a time; or, for who has more to
- * look at, a descriptor to poll and what has arrived so far. */
+/* The client's side: blocking, one request at a time; or, for event loops, a descriptor
+ * to poll and non-blocking receiving. */
 struct local_client;
 int local_client_new(const char *path, struct local_client **client,
                      struct err *err) MUST_CHECK;
@@ -48,7 +48,7 @@ int local_client_send(struct local_client *client, const struct msg *msg,
 int local_client_receive(struct local_client *client, struct arena *arena,
                          int timeout_ms, struct msg *msg, struct err *err) MUST_CHECK;
 int local_client_fd(const struct local_client *client);
-/* Without waiting: `has_one` false where no message is whole yet. */
+/* Does not block: `has_one` is false if no message is complete. */
 int local_client_take(struct local_client *client, struct arena *arena, struct msg *msg,
                       bool *has_one, struct err *err) MUST_CHECK;
 

@@ -2,8 +2,8 @@
 /* local_server.c: the daemon's side; see local.h.
  *
  * The loop polls one epoll descriptor for all connections. A callback may send to any
- * connection, and so close any: closed ones are only marked, and freed at the end of
- * the turn. */
+ * connection, and so close it. Closed connections are only marked, and freed at the end
+ * of the iteration. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,9 +22,10 @@
 enum {
     CONNECTIONS_MAX = 1000,
     EVENTS_PER_TURN = 64,
-    ACCEPTS_PER_TURN = 16, /* fewer than may end, so that the dead make room first */
+    ACCEPTS_PER_TURN =
+        16, /* fewer than may end, so that closed connections make room first */
     READ_SIZE =
-        65536, /* of one connection in one turn, so that others are served too */
+        65536, /* of one connection per iteration, so that others are served too */
     WAITING_MAX = 4 << 20,
 };
 
@@ -34,7 +35,7 @@ struct connection {
     struct peer peer;
     char name[NAME_SIZE];
     struct local_buffer in, out;
-    bool wants_write; /* epoll watches for room */
+    bool wants_write; /* epoll waits until it is writable */
     bool is_ended;
 };
 
@@ -43,7 +44,8 @@ struct local_server {
     struct local_handler handler;
     struct unix_path path;
     int listen_fd, epoll_fd;
-    int spare_fd; /* given up to say no where descriptors have run out; -1: it is */
+    int spare_fd; /* closed to refuse a client if descriptors have run out; -1: closed
+                   */
     struct connection *places[CONNECTIONS_MAX];
     int n_connections;
     uint64_t n_links; /* ever made */
@@ -72,8 +74,8 @@ static int watch(struct local_server *server, struct connection *connection, int
     return epoll_ctl(server->epoll_fd, op, connection->fd, &event);
 }
 
-/* Marks it as closed. The shutdown makes it readable, so that a turn frees it; the peer
- * can still read what was sent. */
+/* Marks it as closed. The shutdown makes it readable, so that the loop frees it; the
+ * peer can still read what was sent. */
 static void end(struct local_server *server, struct connection *connection)
 {
     connection->is_ended = true;
@@ -236,7 +238,8 @@ static void refuse(struct local_server *server, struct connection *connection,
     msg.error.text = why->text;
     struct err ignored;
     if (local_server_send(server, &connection->peer, &msg, &ignored) == ERR_NONE) {
-        end(server, connection); /* with what the socket took of the answer */
+        end(server,
+            connection); /* after the part of the answer that the socket accepted */
     }
 }
 

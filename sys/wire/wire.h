@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.h: messages over ZeroMQ sockets: CURVE, ZAP, bounds, and who said what.
+/* wire.h: messages over ZeroMQ sockets: CURVE, ZAP, bounds, and the senders'
+ * identities.
  *
- * A server is a ROUTER, a client a DEALER. On TCP a server answers only to keys on
- * its list: ZAP refuses others in the handshake, before a byte of theirs is parsed,
- * and a message of a key that has been taken off the list since is dropped. A peer
- * is its key, never its routing id; `peer.link` names the connection an answer goes
- * back by. Over ipc there is no CURVE: the directory's permissions guard it.
+ * A server is a ROUTER, a client a DEALER. On TCP a server answers only to keys on its
+ * list: ZAP refuses other keys in the handshake, before any message is parsed. Messages
+ * of a key that was removed from the list are dropped. A peer is its key, never its
+ * routing id; `peer.link` names the connection an answer goes back by. Over ipc there
+ * is no CURVE: the directory's permissions guard it.
  *
- * Bounds: MAXMSGSIZE FRAME_MAX, frames beyond FRAMES_MAX read and dropped, high
- * water marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks; of a
- * server's connections, and what waits on each, those of wire_watch.h.
- * A send to a peer that is gone or full is dropped and counted: messages are whole
- * facts and are sent again by who needs them.
- * Ownership: the caller frees what new returns; `msg` and `from` in a callback live
- * until it returns.
- * Errors: ERR_IO with the endpoint; ERR_PARSE for keys.
- * Source: PITFALLS 2. Layer: sys. */
+ * Bounds: MAXMSGSIZE FRAME_MAX, frames beyond FRAMES_MAX read and dropped, high water
+ * marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks; of a
+ * server's connections, and what waits on each, those of wire_watch.h. A send to a peer
+ * that is gone or full is dropped and counted: every message states a whole fact, and
+ * its sender repeats it if needed. Ownership: the caller frees what new returns; `msg`
+ * and `from` in a callback live until it returns. Errors: ERR_IO with the endpoint;
+ * ERR_PARSE for keys. Source: PITFALLS 2. Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_H
 #define SUBLET_SYS_WIRE_WIRE_H
 
@@ -58,7 +57,7 @@ int wire_server_new(const char *endpoint, const struct wire_key *key,
                     enum peer_kind kind, struct wire_server **server,
                     struct err *err) MUST_CHECK;
 void wire_server_free(struct wire_server *server);
-/* Puts a member on the list of keys, or takes it off. */
+/* Adds a member's key to the list, or removes it. */
 void wire_server_allow(struct wire_server *server, const char *public_z85,
                        const char *name, int roles);
 void wire_server_revoke(struct wire_server *server, const char *public_z85);
@@ -67,12 +66,12 @@ void wire_server_revoke(struct wire_server *server, const char *public_z85);
 zsock_t *wire_server_socket(struct wire_server *server);
 zsock_t *wire_server_zap_socket(struct wire_server *server);
 void wire_server_zap(struct wire_server *server);
-/* Shuts down connections that break a bound which libzmq does not keep (wire_watch.h);
- * to be called every WIRE_WATCH_MS. */
+/* Shuts down connections that exceed a bound which libzmq does not enforce
+ * (wire_watch.h). Call it every WIRE_WATCH_MS. */
 enum { WIRE_WATCH_MS = 200 };
 void wire_server_watch(struct wire_server *server, int64_t now_ms);
 uint64_t wire_server_count_shut(const struct wire_server *server);
-/* Hands over at most `max` messages that have arrived; returns how many. */
+/* Delivers at most `max` messages; returns their number. */
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg);
 /* Sends to peer.link. Returns 0, ERR_AWAY, or an error of codec_encode. */

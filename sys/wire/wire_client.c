@@ -8,7 +8,7 @@
 
 enum {
     RECONNECT_MS = 100,
-    RECONNECT_MAX_MS = 2000, /* a federation heals quickly */
+    RECONNECT_MAX_MS = 2000, /* for a quick recovery */
     CONNECT_TIMEOUT_MS = 5000,
 };
 
@@ -30,7 +30,7 @@ static int connect_socket(struct wire_client *client, struct err *err)
     }
     wire_frames_prepare(client->socket);
     wire_frames_ask_often(client->socket);
-    /* Only to a peer that is there: what would wait for it would be stale. */
+    /* Sends only to a connected peer, since queued messages would be outdated. */
     zsock_set_immediate(client->socket, 1);
     zsock_set_reconnect_ivl(client->socket, RECONNECT_MS);
     zsock_set_reconnect_ivl_max(client->socket, RECONNECT_MAX_MS);
@@ -49,7 +49,7 @@ static int connect_socket(struct wire_client *client, struct err *err)
     return ERR_NONE;
 }
 
-/* Both keys or none, and whole ones. */
+/* Both keys or none; complete keys only. */
 static int take_keys(struct wire_client *client, const struct wire_key *key,
                      const char *server_public, struct err *err)
 {

@@ -12,11 +12,10 @@
 enum {
     HEARTBEAT_MS = 2000,
     SELDOM_MS = 30000,
-    SILENCE_MS = 6000, /* then libzmq gives the connection up */
+    SILENCE_MS = 6000, /* then libzmq closes the connection */
     MESSAGES_QUEUED_MAX = 1000,
     ENDPOINT_SIZE = 256,
-    SEALED =
-        64, /* bytes that CURVE adds to a frame: libzmq bounds what it has sealed */
+    SEALED = 64, /* bytes that CURVE adds to a frame, which libzmq's bound includes */
 };
 
 void wire_frames_prepare(zsock_t *socket)

@@ -21,8 +21,9 @@ void wire_frames_prepare(zsock_t *socket);
 void wire_frames_ask_often(zsock_t *socket);
 void wire_frames_ask_seldom(zsock_t *socket);
 
-/* Reads one message's frames: the first `wanted` into `frames` (initialised by this,
- * closed by the caller), the rest away. Returns how many there were; 0: none waits. */
+/* Reads one message: the first `wanted` frames into `frames` (initialised here, closed
+ * by the caller); further frames are dropped. Returns the number of frames; 0 if there
+ * is no message. */
 int wire_frames_receive(zsock_t *socket, zmq_msg_t *frames, int wanted);
 
 /* Decodes the body and delivers it, or refuses it. The arena is cleared. */

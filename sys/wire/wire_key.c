@@ -31,7 +31,7 @@ static int write_all(int fd, const char *text, size_t length)
     return fsync(fd);
 }
 
-/* A new file; `mode` holds whatever the umask. */
+/* Creates a file; the umask does not change `mode`. */
 static int create_file(const char *path, mode_t mode, const char *text, struct err *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -96,7 +96,7 @@ int wire_key_make(const char *name, struct err *err)
     if (status == ERR_NONE) {
         status = create_file(public_path, 0644, public_text, err);
         if (status != ERR_NONE) {
-            unlink(secret_path); /* one half of a pair is of no use */
+            unlink(secret_path); /* half a pair is useless */
         }
     }
     if (status == ERR_NONE) {

@@ -17,9 +17,9 @@
 enum {
     ZAP_FRAMES = 7, /* of a CURVE request, behind REP's envelope */
     KEY_BYTES = 32,
-    BACKLOG = 1024,   /* all members come back at once after a restart */
+    BACKLOG = 1024,   /* after a restart all members reconnect at once */
     ZAP_ENFORCE = 93, /* ZMQ_ZAP_ENFORCE_DOMAIN: the header hides it as a draft; without
-                         it a missing ZAP handler means that all may in */
+                         it a missing ZAP handler permits all */
 };
 
 static const char zap_endpoint[] = "inproc://zeromq.zap.01";
@@ -78,9 +78,9 @@ void wire_server_revoke(struct wire_server *server, const char *public_z85)
 
 /* ---------------------------------------------------------------- ZAP */
 
-/* Whether a request is one of CURVE, for our domain, by a key on the list. */
-static bool judge_request(const struct wire_server *server, zmsg_t *request,
-                          char *key_z85)
+/* True for a CURVE request for this domain with a key on the list. */
+static bool is_request_allowed(const struct wire_server *server, zmsg_t *request,
+                               char *key_z85)
 {
     const char *const expected[] = {"1.0", NULL, zap_domain, NULL, NULL, "CURVE"};
     if (zmsg_size(request) != ZAP_FRAMES) {
@@ -103,7 +103,7 @@ static bool judge_request(const struct wire_server *server, zmsg_t *request,
 static void answer_request(const struct wire_server *server, zmsg_t *request)
 {
     char key_z85[41] = "";
-    bool is_allowed = judge_request(server, request, key_z85);
+    bool is_allowed = is_request_allowed(server, request, key_z85);
     zmsg_first(request);
     zframe_t *id = zmsg_next(request);
     zmsg_t *answer = zmsg_new();
@@ -122,7 +122,7 @@ static void answer_request(const struct wire_server *server, zmsg_t *request)
 void wire_server_zap(struct wire_server *server)
 {
     while (server->zap != NULL && (zsock_events(server->zap) & ZMQ_POLLIN) != 0) {
-        zmsg_t *request = zmsg_recv(server->zap); /* libzmq's own, in this process */
+        zmsg_t *request = zmsg_recv(server->zap); /* from libzmq in this process */
         if (request == NULL) {
             return;
         }
@@ -223,8 +223,8 @@ void wire_server_free(struct wire_server *server)
     wire_watch_free(server->watch);
     zsock_destroy(&server->socket);
     if (server->zap != NULL) {
-        /* Closing is done later, by another thread; a name inside the process is given
-         * back here and now, for the next server of this process. */
+        /* Another thread closes the socket later; unbinding frees the inproc name at
+         * once for the next server of this process. */
         (void)zsock_unbind(server->zap, "%s", zap_endpoint);
     }
     zsock_destroy(&server->zap);
@@ -268,7 +268,7 @@ const struct wire_counters *wire_server_counters(const struct wire_server *serve
 
 /* ---------------------------------------------------------------- receiving */
 
-/* Who sent this body. `name` takes a copy: the callback may change the list. */
+/* Finds the sender. `name` is a copy, since the callback may change the list. */
 static int identify(struct wire_server *server, zmq_msg_t *id, zmq_msg_t *body,
                     char name[NAME_SIZE], struct peer *from, struct err *err)
 {

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number that no other socket of this machine ever has; 0 where `fd` is none. */
+/* A number that is unique among all sockets of this machine; 0 if `fd` is not a socket.
+ */
 uint64_t wire_tcp_cookie(int fd);
 
 struct wire_tcp {

@@ -6,9 +6,9 @@
  *     pending = received by TCP - still in the kernel - handed over
  *     waiting = queued for it - acknowledged by its TCP
  *
- * pending holds also what libzmq says to itself (heartbeats, frame headers); so it is
- * set to nothing whenever the peer was heard and all that is whole was handed over.
- * When nothing is readable, what is pending is one message that has not ended. */
+ * pending includes overhead of libzmq (heartbeats, frame headers). So it is reset to 0
+ * whenever a message was delivered and no complete message remains. If nothing is
+ * readable, pending belongs to one incomplete message. */
 #include "sys/wire/wire_watch.h"
 
 #include <stdlib.h>
@@ -21,29 +21,29 @@
 #include "sys/wire/wire_tcp.h"
 
 enum {
-    CONNECTIONS_MAX = 20000, /* and not above half of the descriptors we may have */
+    CONNECTIONS_MAX = 20000, /* and at most half of the allowed descriptors */
     CONNECTIONS_PER_KEY_MAX = 32,
     LOOKS_PER_TURN = 1024, /* about a millisecond of work */
     FD_MAX = 1 << 20,
-    SILENT_MS_MAX = 10000,         /* until its first message, handshake and all */
-    MESSAGE_MAX = 4 * FRAME_MAX,   /* of an incomplete message: it may have one frame */
-    PENDING_MAX = 64 << 20,        /* of whole ones that we have no time for */
-    WAITING_MAX = 4 << 20,         /* as for clients (local.h) */
+    SILENT_MS_MAX = 10000,       /* until its first message, including the handshake */
+    MESSAGE_MAX = 4 * FRAME_MAX, /* of an incomplete message */
+    PENDING_MAX = 64 << 20,      /* of complete messages that are not delivered yet */
+    WAITING_MAX = 4 << 20,       /* as for clients (local.h) */
     STREAMS_WAITING_MAX = 1 << 20, /* before packets for terminals are dropped */
     FRAME_OVERHEAD = 42,           /* of CURVE and ZMTP, at most */
-    SENDS_UNASKED_MAX = 64 << 10,  /* bytes between two questions to the kernel */
+    SENDS_UNASKED_MAX = 64 << 10,  /* bytes between two queries of the kernel */
 };
 
 struct connection {
     uint64_t cookie; /* 0: no connection here */
     char key_z85[41];
     bool has_spoken, was_heard;
-    int64_t opened_ms; /* 0: at the next look */
+    int64_t opened_ms; /* 0: set by the next check */
     uint64_t heard;    /* the number of its latest message */
-    uint64_t handed;   /* bytes handed over, or given up for what they are */
+    uint64_t handed;   /* bytes delivered, or counted as overhead */
     uint64_t queued;   /* bytes sent to it */
-    size_t n_unasked;  /* of them since the kernel was asked */
-    uint64_t waiting;  /* as it was asked last, and what was sent since */
+    size_t n_unasked;  /* of them since the last query of the kernel */
+    uint64_t waiting;  /* at the last query, plus bytes queued since */
 };
 
 struct wire_watch {
@@ -52,7 +52,7 @@ struct wire_watch {
     struct connection *connections; /* by descriptor */
     int n_places;
     int n_open, n_max;
-    int next; /* to look at */
+    int next; /* to check */
     uint64_t n_heard, n_shut;
 };
 
@@ -71,7 +71,7 @@ static void forget(struct wire_watch *watch, struct connection *connection)
     watch->n_open--;
 }
 
-/* libzmq finds it closed and drops all of it; the descriptor stays libzmq's. */
+/* libzmq notices the shutdown and frees its data; libzmq closes the descriptor. */
 static void shut(struct wire_watch *watch, int fd)
 {
     struct connection *connection = &watch->connections[fd];
@@ -135,7 +135,7 @@ static void take_accepted(struct wire_watch *watch)
 
 /* ---------------------------------------------------------------- life */
 
-/* Its events are never held back: libzmq would wait for us in its own thread. */
+/* Events have no high water mark, which would block libzmq's own thread. */
 static int open_monitor(struct wire_watch *watch, struct err *err)
 {
     char endpoint[64];
@@ -191,7 +191,7 @@ uint64_t wire_watch_count_shut(const struct wire_watch *watch)
 
 /* ---------------------------------------------------------------- messages */
 
-/* A key that has spoken on too many connections loses the one silent for longest. */
+/* If a key has too many connections, shuts down the one silent for longest. */
 static void bound_key(struct wire_watch *watch, const char *key_z85)
 {
     int count = 0, oldest = -1;
@@ -243,7 +243,7 @@ bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_str
             return true;
         }
         if (connection->queued < tcp.acked) {
-            connection->queued = tcp.acked; /* what libzmq adds */
+            connection->queued = tcp.acked; /* overhead of libzmq */
         }
         connection->n_unasked = 0;
         connection->waiting = connection->queued - tcp.acked;
@@ -259,7 +259,7 @@ bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_str
 
 /* ---------------------------------------------------------------- looking */
 
-/* Bytes that libzmq has of it and we have not. */
+/* Bytes that libzmq has received and not delivered. */
 static uint64_t count_pending(struct connection *connection, int fd)
 {
     struct wire_tcp tcp;
@@ -283,8 +283,8 @@ static void look_at(struct wire_watch *watch, int fd, int64_t now_ms)
         connection->opened_ms = now_ms;
     }
     uint64_t pending = count_pending(connection, fd);
-    /* Asked after the kernel was: what was whole by then is readable, or handed over.
-     */
+    /* Checked after the kernel's counters: a message complete by then is readable or
+     * delivered. */
     bool is_readable = (zsock_events(watch->socket) & ZMQ_POLLIN) != 0;
     bool is_whole = connection->was_heard && !is_readable;
     bool is_silent =

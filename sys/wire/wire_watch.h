@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_watch.h: what libzmq does not bound of a server's TCP connections, watched at
- * the kernel's sockets: how many there are, of all and of one key; those that never say
- * a message; a message whose frames never end; bytes that a peer does not read. Part of
- * wire.h.
+/* wire_watch.h: enforces bounds on a server's TCP connections that libzmq does not:
+ * their number, in total and per key; connections without messages; messages with
+ * endless frames; unread bytes. Part of wire.h.
  *
- * libzmq bounds a frame (ZMQ_MAXMSGSIZE) and counts messages (HWM): a message of ever
- * more frames is kept until memory ends, and a thousand large ones wait for a peer that
- * does not read (docs/adr). So bytes that came and were not handed over are counted, by
- * what TCP says of the connection, and a connection that breaks a bound is shut down:
- * libzmq then gives up all that it holds of it.
+ * libzmq bounds a frame (ZMQ_MAXMSGSIZE) and counts messages (HWM): a message of
+ * endless frames uses up memory, and up to a thousand large messages wait for a peer
+ * that does not read (docs/adr). Therefore bytes that were received but not delivered
+ * are counted by the kernel's TCP counters. A connection that exceeds a bound is shut
+ * down, and libzmq then frees all its data.
  *
- * Units: bytes, milliseconds. A connection is named by its descriptor; one that is used
- * again for another connection is told apart by the kernel's cookie. Layer: sys. */
+ * Units: bytes, milliseconds. A connection is named by its descriptor; the kernel's
+ * cookie distinguishes reused descriptors. Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_WATCH_H
 #define SUBLET_SYS_WIRE_WIRE_WATCH_H
 
@@ -32,11 +31,12 @@ void wire_watch_free(struct wire_watch *watch); /* NULL is fine */
 void wire_watch_hear(struct wire_watch *watch, int fd, const char *key_z85,
                      size_t size);
 
-/* Whether `size` bytes may be queued for it, and counts them as queued. What may be
- * lost (`is_stream`) has less room: it must not keep the rest waiting. */
+/* Whether `size` bytes may be queued for it, and counts them as queued. Messages that
+ * may be lost (`is_stream`) have a lower limit, so that they do not delay others. */
 bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_stream);
 
-/* Shuts down what breaks a bound. Some of them each time; call it often. */
+/* Shuts down connections that exceed a bound. Each call checks only some connections.
+ */
 void wire_watch_look(struct wire_watch *watch, int64_t now_ms);
 
 /* Connections that it shut down since the start. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_broker.c: a broker among members that say anything. */
+/* fuzz_broker.c: a broker among members that send arbitrary messages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void view(const void *self, struct invariants_view *view)
     view->broker = self;
 }
 
-/* Contracts that are open; what stands in memory only is not on disk. */
+/* Open contracts, without state that is only in memory. */
 static const char *describe(const void *self, struct arena *arena)
 {
     const char *text = "";
@@ -109,7 +109,7 @@ static const char *describe(const void *self, struct arena *arena)
     return text;
 }
 
-/* The provider north, which freezes and takes what is proposed. */
+/* The provider north, which freezes leases and accepts proposals. */
 static bool answer(const struct msg *heard, const struct peer *to, struct arena *arena,
                    struct peer *from, struct msg *answer)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_codec.c: bytes of a peer. What decodes can be sent on, and is then the same. */
+/* fuzz_codec.c: bytes of a peer. Every message that decodes can be encoded and decoded
+ * again to the same message. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_elim.c: what a program of an administrator's prints, and what he writes into
- * LSF_LOCAL_RESOURCES: the first byte says which. What is taken can be told. */
+/* fuzz_elim.c: output of an administrator's program, or LSF_LOCAL_RESOURCES: the first
+ * byte selects which. Accepted values can be sent. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_plan.c: text of Pool, PlanNode and TimeWindow sections. A plan that is read
  * without errors can be used: quotas keep the limits and the size of the pool, and a
- * cycle does not grant what is not there. */
+ * cycle grants only existing slots. */
 #include <string.h>
 
 #include "broker/plan/plan_config.h"
 #include "broker/pool/pool_view.h"
 #include "tests/fuzz/input.h"
 
-/* Every leaf wants any number, or a few; every third has some. */
+/* Every leaf requests any number, or a few slots; every third holds some. */
 static struct plan_use *make_uses(const struct plan *plan, int64_t slots,
                                   struct arena *arena)
 {

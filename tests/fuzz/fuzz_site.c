@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_site.c: a site that lends and borrows, among a broker, hosts and clients that
- * say anything. */
+ * send arbitrary messages. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static const char *const words[] = {"",
                                     "n1@north",
                                     "/"};
 
-/* As the files are read: once for all inputs. */
+/* The configuration, made once for all inputs. */
 static const struct site_config *config(void)
 {
     static struct arena arena;
@@ -118,7 +118,7 @@ static int64_t wake_ms(const void *self)
     return site_wake_ms(self);
 }
 
-/* No slot twice, as the site's own records have it. */
+/* Checks in the site's own state that no slot is used twice. */
 static void check_hosts(const struct site *site)
 {
     for (int i = 0; i < config()->n_hosts; i++) {
@@ -146,7 +146,7 @@ static bool is_end(enum job_state state)
     return state == JOB_DONE || state == JOB_EXIT;
 }
 
-/* Books and jobs. A job that runs may be found in another state. */
+/* Ledger and jobs. The state of a running job may differ. */
 static const char *describe(const void *self, struct arena *arena)
 {
     const struct provider *provider = site_provider(self);
@@ -180,8 +180,7 @@ static struct msg run_state(const struct msg *heard, const struct run_id *run,
     return msg;
 }
 
-/* Where the numbers of `heard` stand is for it to say: an honest broker, an honest
- * host. */
+/* The answers of an honest broker and an honest host. */
 static bool answer(const struct msg *heard, const struct peer *to, struct arena *arena,
                    struct peer *from, struct msg *answer)
 {
@@ -194,7 +193,7 @@ static bool answer(const struct msg *heard, const struct peer *to, struct arena 
         answer->welcome = (struct msg_welcome){
             .is_accepted = true, .text = "", .lost_after_ms = 15000};
         return true;
-    case MSG_STATE: /* one more freeze, or what it was frozen for */
+    case MSG_STATE: /* another freeze, or the proposal for it */
         if (!heard->state.is_frozen) {
             answer->kind = MSG_FREEZE;
             answer->freeze = (struct msg_freeze){.lease = heard->state.lease,

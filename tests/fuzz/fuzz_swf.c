@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_swf.c: bytes as a trace. What is taken is in order, in bounds, and named. */
+/* fuzz_swf.c: bytes as a trace. Accepted jobs are in order, in bounds, and named. */
 #include <string.h>
 
 #include "sim/scenario/swf.h"

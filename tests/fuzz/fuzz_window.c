@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_window.c: eight bytes are an instant, the rest is the text of time windows. What
- * is taken is open or closed all the way up to the next change, and the same a week
- * later; what is refused has a sentence and leaves nothing. */
+/* fuzz_window.c: eight bytes are an instant, the rest is the text of time windows.
+ * Accepted windows do not change until the next change reported, and repeat weekly;
+ * refused ones have an error text and leave nothing. */
 #include <string.h>
 
 #include "sched/queue/window.h"

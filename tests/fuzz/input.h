@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input.h: a fuzzer's bytes, taken one after the other; spent ones are zeros.
+/* input.h: reads a fuzzer's bytes one after the other; behind the end they are zeros.
  *
- * Also how a target says that something does not hold. */
+ * Also the way in which a target reports a failure. */
 #ifndef SUBLET_TESTS_FUZZ_INPUT_H
 #define SUBLET_TESTS_FUZZ_INPUT_H
 
@@ -18,7 +18,7 @@ bool input_is_spent(const struct input *input);
 int input_byte(struct input *input);
 /* `size` bytes as a number, big endian. */
 uint64_t input_number(struct input *input, int size);
-/* A length of two bytes, then as much of it as there is. */
+/* A length of two bytes, then at most that many bytes. */
 const uint8_t *input_piece(struct input *input, size_t *length);
 
 /* What libFuzzer and replay.c call. */

@@ -11,7 +11,7 @@
 
 enum {
     STEPS_MAX = 600,
-    TICKS_MAX = 300,  /* at one instant, before it is a spin */
+    TICKS_MAX = 300,  /* at one instant; more are taken for an endless loop */
     ANSWERS_MAX = 16, /* messages that an honest peer may still answer */
     SHORT_MS_MAX = 10000,
 };
@@ -25,7 +25,7 @@ struct machine {
     struct arena arena; /* of one op */
     struct invariants *invariants;
     struct said said;
-    /* What was sent last and may be answered: encoded, since effects end. */
+    /* The latest messages that may be answered, encoded, since effects are freed. */
     struct {
         uint8_t *bytes;
         size_t length;
@@ -37,7 +37,7 @@ struct machine {
 
 /* ---------------------------------------------------------------- batches */
 
-static void take_sent(struct machine *machine, const struct effect *effect)
+static void record_sent(struct machine *machine, const struct effect *effect)
 {
     const struct msg *msg = &effect->send.msg;
     unsigned place = machine->n_sent++ % ANSWERS_MAX;
@@ -87,7 +87,7 @@ static void finish_batch(struct machine *machine)
     }
     for (int i = 0; i < machine->effects.count; i++) {
         if (machine->effects.items[i].kind == EFFECT_SEND) {
-            take_sent(machine, &machine->effects.items[i]);
+            record_sent(machine, &machine->effects.items[i]);
         }
     }
     effects_clear(&machine->effects);
@@ -123,7 +123,7 @@ static void take_event(struct machine *machine, const struct event *event)
     check(machine);
 }
 
-/* To its end, for a machine that is always due would never sleep. */
+/* Runs all due ticks, which must end. */
 static void pass_time(struct machine *machine, int64_t now_ms)
 {
     machine->now_ms = now_ms;
@@ -241,7 +241,7 @@ static void take_step(struct machine *machine, struct input *input)
         pass_time(machine,
                   machine->now_ms + (int64_t)input_number(input, 2) % SHORT_MS_MAX);
         break;
-    case 6: { /* until it is due */
+    case 6: { /* until the machine is due */
         int64_t wake_ms = machine->role->wake_ms(machine->self);
         bool is_ahead = wake_ms > machine->now_ms && wake_ms != INT64_MAX;
         pass_time(machine, is_ahead ? wake_ms : machine->now_ms + 1);

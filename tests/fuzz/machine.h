@@ -2,9 +2,8 @@
 /* machine.h: a step machine that a fuzzer drives: its bytes become messages of every
  * peer, time, crashes before and after a commit, and restarts from the rows.
  *
- * What must hold whatever they say: the guarantees of sim/invariant/invariant.h; every
- * message that is sent can be encoded; a restart finds what was there; no spin: ticks
- * at one instant come to an end. */
+ * For any input must hold: the guarantees of sim/invariant/invariant.h; every message
+ * sent can be encoded; a restart restores the state; the ticks at one instant end. */
 #ifndef SUBLET_TESTS_FUZZ_MACHINE_H
 #define SUBLET_TESTS_FUZZ_MACHINE_H
 
@@ -19,12 +18,11 @@ struct machine_role {
     void (*start)(void *self, int64_t now_ms, struct effects *effects);
     void (*step)(void *self, const struct event *event, struct effects *effects);
     int64_t (*wake_ms)(const void *self);
-    /* What sim/invariant/invariant.h looks at. */
+    /* The state that sim/invariant/invariant.h checks. */
     void (*view)(const void *self, struct invariants_view *view);
-    /* What a restart must find again, as a text. */
+    /* The state that a restart must restore, as text. */
     const char *(*describe)(const void *self, struct arena *arena);
-    /* An answer to `heard` as an honest peer would give it; false where there is none.
-     */
+    /* An honest peer's answer to `heard`; false if there is none. */
     bool (*answer)(const struct msg *heard, const struct peer *to, struct arena *arena,
                    struct peer *from, struct msg *answer);
     const struct peer *peers;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c: runs a fuzz target over files, without a fuzzer: the whole corpus of its
  * name (from the root of the repository), or the files that are named. An input that
- * does not hold aborts, after its name was printed. Ends as a cmocka test does. */
+ * fails aborts, after its name was printed. Ends as a cmocka test does. */
 #include <dirent.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void replay_file(const char *path)
     }
     size_t size = fread(bytes, 1, FILE_MAX, file);
     fclose(file);
-    /* As long as the input and no longer, so that a sanitizer sees its end. */
+    /* Exactly as long as the input, so that a sanitizer detects reads behind it. */
     uint8_t *exact = malloc(size + (size == 0));
     if (exact == NULL) {
         input_fail("%s is too long", path);

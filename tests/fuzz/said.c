@@ -10,7 +10,7 @@
 
 enum {
     /* A number's byte: */
-    AS_HEARD = 128, /* from here: a number that was heard */
+    AS_HEARD = 128, /* from here: a recorded number */
     AS_NEXT = 192,  /* one above it */
     AS_BOUND = 253, /* the least, the most */
     AS_LONG = 255,  /* eight bytes that follow */

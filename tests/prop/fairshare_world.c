@@ -17,14 +17,14 @@ enum { TURNS = SHARE_WORLD_SLOTS };
 
 static const int64_t first_ms = 1800000000000;
 
-/* A job that runs. */
+/* A running job. */
 struct running {
     int line;
     struct fairshare_job job;
     int64_t end_ms;
 };
 
-struct share_world {
+struct fairshare_world {
     struct arena arena, scratch;
     struct conf conf;
     struct groups groups;
@@ -32,27 +32,28 @@ struct share_world {
     int n_queues;
     struct fairshare shares;
     struct slot_pools pools;
-    struct fairshare_tree *trees[SHARE_WORLD_LINES];
+    struct fairshare_tree *trees[FAIRSHARE_WORLD_CLASSES];
     struct rng *rng;
     int64_t now_ms;
     int n_slots, n_used;
     int *queue_used;
     double *queue_use;
-    struct slot_member members[SHARE_WORLD_LINES];
+    struct slot_member members[FAIRSHARE_WORLD_CLASSES];
     int64_t settled_ms;
-    struct share_world_line lines[SHARE_WORLD_LINES];
-    int accounts[SHARE_WORLD_LINES], queue_of[SHARE_WORLD_LINES];
+    struct fairshare_world_class lines[FAIRSHARE_WORLD_CLASSES];
+    int accounts[FAIRSHARE_WORLD_CLASSES], queue_of[FAIRSHARE_WORLD_CLASSES];
     int n_lines;
     struct running jobs[SHARE_WORLD_SLOTS];
     int n_jobs;
-    struct job_class_entry turns[SHARE_WORLD_LINES][TURNS];
-    struct job_class_entry *queued[SHARE_WORLD_LINES][TURNS];
+    struct job_class_entry turns[FAIRSHARE_WORLD_CLASSES][TURNS];
+    struct job_class_entry *queued[FAIRSHARE_WORLD_CLASSES][TURNS];
 };
 
-struct share_world *share_world_new(struct rng *rng, const char *text, int n_slots)
+struct fairshare_world *fairshare_world_new(struct rng *rng, const char *text,
+                                            int n_slots)
 {
     static const char *const names[] = {"h1"};
-    struct share_world *world = mem_alloc(1, sizeof(*world));
+    struct fairshare_world *world = mem_alloc(1, sizeof(*world));
     world->rng = rng;
     world->n_slots = n_slots;
     world->now_ms = world->settled_ms = first_ms;
@@ -80,7 +81,7 @@ struct share_world *share_world_new(struct rng *rng, const char *text, int n_slo
     return world;
 }
 
-void share_world_free(struct share_world *world)
+void fairshare_world_free(struct fairshare_world *world)
 {
     for (int i = 0; i < world->shares.n_scopes; i++) {
         fairshare_tree_free(world->trees[i]);
@@ -90,11 +91,12 @@ void share_world_free(struct share_world *world)
     free(world);
 }
 
-struct share_world_line *share_world_add(struct share_world *world,
-                                         const struct share_world_line *line)
+struct fairshare_world_class *
+fairshare_world_add(struct fairshare_world *world,
+                    const struct fairshare_world_class *line)
 {
     int at = world->n_lines++;
-    assert_true(at < SHARE_WORLD_LINES);
+    assert_true(at < FAIRSHARE_WORLD_CLASSES);
     world->lines[at] = *line;
     for (int i = 0; i < world->n_queues; i++) {
         world->queue_of[at] =
@@ -112,10 +114,10 @@ struct share_world_line *share_world_add(struct share_world *world,
 
 /* ---------------------------------------------------------------- time */
 
-static void pass_pool(struct share_world *world, const struct slot_pool *pool,
+static void pass_pool(struct fairshare_world *world, const struct slot_pool *pool,
                       int64_t elapsed_ms)
 {
-    struct slot_member members[SHARE_WORLD_LINES];
+    struct slot_member members[FAIRSHARE_WORLD_CLASSES];
     for (int i = 0; i < pool->n_queues; i++) {
         int queue = pool->queues[i];
         members[i] = world->members[queue];
@@ -130,8 +132,8 @@ static void pass_pool(struct share_world *world, const struct slot_pool *pool,
     }
 }
 
-/* Slot time until then is theirs who have the slots. */
-static void pass_time(struct share_world *world, int64_t until_ms)
+/* Accounts the slot time until then. */
+static void pass_time(struct fairshare_world *world, int64_t until_ms)
 {
     int64_t elapsed_ms = until_ms - world->now_ms;
     for (int i = 0; i < world->n_lines; i++) {
@@ -143,20 +145,20 @@ static void pass_time(struct share_world *world, int64_t until_ms)
     world->now_ms = until_ms;
 }
 
-static struct fairshare_tree *tree_of(const struct share_world *world, int line)
+static struct fairshare_tree *tree_of(const struct fairshare_world *world, int line)
 {
     int scope = world->shares.scope_of[world->queue_of[line]];
     return scope >= 0 ? world->trees[scope] : NULL;
 }
 
-static void take_slots(struct share_world *world, int line, int n_slots)
+static void take_slots(struct fairshare_world *world, int line, int n_slots)
 {
     world->lines[line].n_used += n_slots;
     world->queue_used[world->queue_of[line]] += n_slots;
     world->n_used += n_slots;
 }
 
-static void end_job(struct share_world *world, int at)
+static void end_job(struct fairshare_world *world, int at)
 {
     struct running ended = world->jobs[at];
     struct fairshare_tree *tree = tree_of(world, ended.line);
@@ -176,9 +178,9 @@ static void end_job(struct share_world *world, int at)
     }
 }
 
-static void start_job(struct share_world *world, int line)
+static void start_job(struct fairshare_world *world, int line)
 {
-    struct share_world_line *of = &world->lines[line];
+    struct fairshare_world_class *of = &world->lines[line];
     struct running *started = &world->jobs[world->n_jobs++];
     struct fairshare_tree *tree = tree_of(world, line);
     int64_t run_ms =
@@ -187,7 +189,7 @@ static void start_job(struct share_world *world, int line)
         .line = line,
         .job = {.n_slots = of->n_slots,
                 .start_ms = world->now_ms,
-                .busy_milli = 1000}, /* told at once */
+                .busy_milli = 1000}, /* reported at once */
         .end_ms = world->now_ms + run_ms,
     };
     of->n_waiting -= of->n_waiting != INT_MAX;
@@ -201,11 +203,11 @@ static void start_job(struct share_world *world, int line)
 
 /* ---------------------------------------------------------------- a pass */
 
-static void show_lines(struct share_world *world, struct place_class *lines,
+static void show_lines(struct fairshare_world *world, struct place_class *lines,
                        struct place_snapshot *snapshot)
 {
     for (int i = 0; i < world->n_lines; i++) {
-        const struct share_world_line *line = &world->lines[i];
+        const struct fairshare_world_class *line = &world->lines[i];
         if (line->n_waiting > 0) {
             lines[snapshot->n_classes++] = (struct place_class){
                 .queue = world->queue_of[i],
@@ -220,7 +222,7 @@ static void show_lines(struct share_world *world, struct place_class *lines,
     }
 }
 
-static void plan_pass(struct share_world *world)
+static void plan_pass(struct fairshare_world *world)
 {
     struct place_host host = {.name = "h1",
                               .site = "",
@@ -228,7 +230,7 @@ static void plan_pass(struct share_world *world)
                               .max = world->n_slots,
                               .used = world->n_used,
                               .is_open = true};
-    struct place_class lines[SHARE_WORLD_LINES];
+    struct place_class lines[FAIRSHARE_WORLD_CLASSES];
     struct place_snapshot snapshot = {
         .hosts = &host,
         .n_hosts = 1,
@@ -241,8 +243,8 @@ static void plan_pass(struct share_world *world)
         .queue_used = world->queue_used,
         .queue_usage = world->queue_use,
         .now_ms = world->now_ms,
-        /* One more than there are slots for: it is never reached, and what a plan has
-         * room for is cleared in each pass. */
+        /* One more than the free slots: never reached, and small, since each pass
+           clears the plan. */
         .max_starts = world->n_slots - world->n_used + 1,
     };
     struct place_plan plan;
@@ -256,7 +258,7 @@ static void plan_pass(struct share_world *world)
         start_job(world, (int)((plan.starts[i].job - 1) / TURNS));
     }
     for (int i = 0; i < world->n_lines; i++) {
-        struct share_world_line *line = &world->lines[i];
+        struct fairshare_world_class *line = &world->lines[i];
         int64_t since_ms = line->waits_ms;
         line->waits_ms = line->n_waiting == 0 ? 0
                          : since_ms == 0      ? world->now_ms
@@ -266,7 +268,7 @@ static void plan_pass(struct share_world *world)
     }
 }
 
-static int64_t next_end_ms(const struct share_world *world)
+static int64_t next_end_ms(const struct fairshare_world *world)
 {
     int64_t next_ms = INT64_MAX;
     for (int i = 0; i < world->n_jobs; i++) {
@@ -275,8 +277,8 @@ static int64_t next_end_ms(const struct share_world *world)
     return next_ms;
 }
 
-void share_world_run(struct share_world *world, int64_t for_ms, share_world_fn look,
-                     void *arg)
+void fairshare_world_run(struct fairshare_world *world, int64_t for_ms,
+                         fairshare_world_fn look, void *arg)
 {
     int64_t until_ms = world->now_ms + for_ms;
     for (;;) {
@@ -297,7 +299,7 @@ void share_world_run(struct share_world *world, int64_t for_ms, share_world_fn l
     }
 }
 
-void share_world_count_from(struct share_world *world)
+void fairshare_world_count_from(struct fairshare_world *world)
 {
     for (int i = 0; i < world->n_lines; i++) {
         world->lines[i].slot_ms = world->lines[i].waited_ms = 0;
@@ -306,27 +308,28 @@ void share_world_count_from(struct share_world *world)
 
 /* ---------------------------------------------------------------- looking */
 
-int share_world_count(const struct share_world *world)
+int fairshare_world_count(const struct fairshare_world *world)
 {
     return world->n_lines;
 }
 
-const struct share_world_line *share_world_at(const struct share_world *world, int line)
+const struct fairshare_world_class *
+fairshare_world_at(const struct fairshare_world *world, int line)
 {
     return &world->lines[line];
 }
 
-const struct fairshare *share_world_shares(const struct share_world *world)
+const struct fairshare *fairshare_world_shares(const struct fairshare_world *world)
 {
     return &world->shares;
 }
 
-const struct slot_pools *share_world_pools(const struct share_world *world)
+const struct slot_pools *fairshare_world_pools(const struct fairshare_world *world)
 {
     return &world->pools;
 }
 
-int share_world_free_slots(const struct share_world *world)
+int fairshare_world_free_slots(const struct fairshare_world *world)
 {
     return world->n_slots - world->n_used;
 }

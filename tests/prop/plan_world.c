@@ -48,7 +48,7 @@ static void add_nodes(struct plan_world *world, struct rng *rng, const char *abo
     }
 }
 
-/* A slot more than nothing here and there, or all in use by few. */
+/* Few slots in use, or all in use by few nodes. */
 static void use_slots(struct plan_world *world, struct rng *rng)
 {
     int64_t left = rng_percent(rng, 80) ? world->slots : world->slots * 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_world.h: random plans that keep the rules of plan_check.h, and random use.
+/* plan_world.h: random plans that satisfy plan_check.h, and random use.
  * Layer: tests. */
 #ifndef SUBLET_TESTS_PLAN_WORLD_H
 #define SUBLET_TESTS_PLAN_WORLD_H
@@ -24,16 +24,16 @@ struct plan_world {
 uint64_t plan_world_first(void);
 uint64_t plan_world_last(uint64_t n_worlds);
 
-/* Up to three levels, some hundred slots; of ownership policy where asked. */
+/* Up to three levels and some hundred slots, optionally with ownership policy. */
 void plan_world_init(struct plan_world *world, uint64_t seed, bool with_ownership);
 void plan_world_release(struct plan_world *world);
 
-/* Builds the plan anew, after a change of `nodes` or `settings`. */
+/* Builds the plan again, after a change of `nodes` or `settings`. */
 void plan_world_build(struct plan_world *world);
 
 void plan_world_cycle(struct plan_world *world, struct pool_cycle *cycle);
 
-/* Fails the test with the seed, what does not hold, and the node (or PLAN_NO_NODE). */
+/* Fails the test with the seed, the failed property, and the node (or PLAN_NO_NODE). */
 #define PLAN_WORLD_EXPECT(world, condition, what, node)                                \
     do {                                                                               \
         if (!(condition)) {                                                            \

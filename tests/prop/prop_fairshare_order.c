@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_fairshare_order.c: the order of a pass over users with shares against a twin
- * that keeps nothing: for each job it looks at all lines, and goes down the tree from
- * the root with every priority made anew. SEED=N repeats one world. */
+ * without state: for each job it compares all classes, and descends from the root with
+ * every priority computed again. SEED=N repeats one world. */
 #include <inttypes.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 enum {
     WORLDS = 1500,
     USERS = 12,
-    LINES = 40,
-    TURNS = 8,
+    CLASSES = 40,
+    ENTRIES = 8,
     TEXT = 4096,
     HOUR_MS = 3600000,
 };
@@ -39,10 +39,10 @@ struct world {
     int n_queues;
     struct fairshare shares;
     struct fairshare_tree *trees[4];
-    struct place_class lines[LINES];
-    struct job_class_entry turns[LINES][TURNS];
-    struct job_class_entry *queued[LINES][TURNS];
-    int n_lines, n_slots;
+    struct place_class classes[CLASSES];
+    struct job_class_entry entries[CLASSES][ENTRIES];
+    struct job_class_entry *queued[CLASSES][ENTRIES];
+    int n_classes, n_slots;
     struct place_plan plan;
 };
 
@@ -73,7 +73,7 @@ static int between(struct world *world, int low, int high)
     return low + (int)rng_below(&world->rng, high - low + 1);
 }
 
-/* u0..u11; a: u0 u1 u2 with shares, b: a and u3 with shares, c: u4 u5 u6 in one line.
+/* u0..u11; a: u0 u1 u2 with shares, b: a and u3 with shares, c: u4 u5 u6 in one class.
  */
 static void write_conf(struct world *world)
 {
@@ -109,37 +109,37 @@ static void write_conf(struct world *world)
 
 static void add_line(struct world *world)
 {
-    struct place_class *line = &world->lines[world->n_lines];
+    struct place_class *class = &world->classes[world->n_classes];
     char user[8];
     int queue = between(world, 0, 2), scope = world->shares.scope_of[queue];
     snprintf(user, sizeof(user), "u%d", between(world, 0, USERS - 1) % 100);
-    *line = (struct place_class){
+    *class = (struct place_class){
         .queue = queue,
         .account = scope >= 0 ? fairshare_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = between(world, 0, 3) > 0 ? 1 : between(world, 1, 3),
-        .entries = world->queued[world->n_lines],
-        .n_entries = between(world, 1, TURNS),
+        .entries = world->queued[world->n_classes],
+        .n_entries = between(world, 1, ENTRIES),
         .max_starts = INT_MAX,
         .waiting_since_ms = between(world, 0, 1)
                                 ? now_ms - between(world, 0, 99) * (int64_t)HOUR_MS
                                 : 0,
     };
-    for (int i = 0; i < line->n_entries; i++) {
-        struct job_class_entry *turn = &world->turns[world->n_lines][i];
-        turn->key = (uint64_t)(i * LINES + world->n_lines + 1);
-        turn->priority = 50;
-        world->queued[world->n_lines][i] = turn;
+    for (int i = 0; i < class->n_entries; i++) {
+        struct job_class_entry *entry = &world->entries[world->n_classes][i];
+        entry->key = (uint64_t)(i * CLASSES + world->n_classes + 1);
+        entry->priority = 50;
+        world->queued[world->n_classes][i] = entry;
     }
     if (scope >= 0 && between(world, 0, 2) == 0) {
         struct fairshare_job job = {.n_slots = between(world, 1, 4),
                                     .start_ms =
                                         now_ms - between(world, 0, 10) * HOUR_MS};
-        fairshare_tree_count_job(world->trees[scope], line->account, &job, 1, now_ms);
-        fairshare_tree_add_finished(world->trees[scope], line->account,
+        fairshare_tree_count_job(world->trees[scope], class->account, &job, 1, now_ms);
+        fairshare_tree_add_finished(world->trees[scope], class->account,
                                     between(world, 0, 9) * (double)HOUR_MS,
                                     between(world, 0, 9) * (double)HOUR_MS, now_ms);
     }
-    world->n_lines++;
+    world->n_classes++;
 }
 
 /* Ranks change no order among siblings. */
@@ -187,8 +187,8 @@ static void init(struct world *world, uint64_t seed)
     for (int i = 0; i < world->shares.n_scopes; i++) {
         world->trees[i] = fairshare_tree_new(&world->shares.scopes[i]);
     }
-    int n_lines = between(world, 1, LINES), n_before = between(world, 0, n_lines);
-    for (int i = 0; i < n_lines; i++) {
+    int n_classes = between(world, 1, CLASSES), n_before = between(world, 0, n_classes);
+    for (int i = 0; i < n_classes; i++) {
         if (i == n_before) {
             rank_all(world, seed);
         }
@@ -214,8 +214,8 @@ static void plan(struct world *world)
         .n_hosts = 1,
         .queues = world->queues,
         .n_queues = world->n_queues,
-        .classes = world->lines,
-        .n_classes = world->n_lines,
+        .classes = world->classes,
+        .n_classes = world->n_classes,
         .fairshare = &world->shares,
         .fairshare_trees = (const struct fairshare_tree *const *)world->trees,
         .now_ms = now_ms,
@@ -228,29 +228,30 @@ static void plan(struct world *world)
 
 struct twin {
     const struct world *world;
-    int next[LINES]; /* turn; or gone */
-    bool is_gone[LINES];
+    int next[CLASSES]; /* the next entry */
+    bool is_gone[CLASSES];
     int64_t given[4][64]; /* by scope and account */
     int n_free;
 };
 
-static bool is_left(const struct twin *twin, int line)
+static bool is_left(const struct twin *twin, int class)
 {
-    return !twin->is_gone[line] &&
-           twin->next[line] < twin->world->lines[line].n_entries;
+    return !twin->is_gone[class] &&
+           twin->next[class] < twin->world->classes[class].n_entries;
 }
 
-static int scope_of(const struct twin *twin, int line)
+static int scope_of(const struct twin *twin, int class)
 {
-    return twin->world->shares.scope_of[twin->world->lines[line].queue];
+    return twin->world->shares.scope_of[twin->world->classes[class].queue];
 }
 
-/* The priority of the queue, or of the highest of those that stand as one with it. */
-static void place_of_queue(const struct twin *twin, int line, int *priority, int *queue)
+/* The priority of the queue, or the highest of the queues that share its order. */
+static void place_of_queue(const struct twin *twin, int class, int *priority,
+                           int *queue)
 {
     const struct world *world = twin->world;
-    int scope = scope_of(twin, line);
-    *queue = world->lines[line].queue;
+    int scope = scope_of(twin, class);
+    *queue = world->classes[class].queue;
     *priority = world->queues[*queue].priority;
     if (scope < 0 || world->shares.scopes[scope].is_by_queue) {
         return;
@@ -265,7 +266,7 @@ static void place_of_queue(const struct twin *twin, int line, int *priority, int
     }
 }
 
-/* The ancestors of a, from the root's child to where its line stands. */
+/* The ancestors of a, from the root's child to the account of its class. */
 static int chain(const struct fairshare_tree *tree, int account, int *path)
 {
     int depth = 0, count = 0, up[SHARE_DEPTH_MAX + 2];
@@ -286,20 +287,20 @@ static bool stand_together(const struct twin *twin, int a, int b)
     int scope = scope_of(twin, a);
     return scope == scope_of(twin, b) &&
            (!world->shares.scopes[scope].is_by_queue ||
-            world->lines[a].queue == world->lines[b].queue);
+            world->classes[a].queue == world->classes[b].queue);
 }
 
-/* Since when the oldest job of the line's account waits. */
-static int64_t since_of(const struct twin *twin, int line)
+/* The submission of the oldest pending job of the class's account. */
+static int64_t since_of(const struct twin *twin, int class)
 {
     const struct world *world = twin->world;
-    const struct fairshare_tree *tree = world->trees[scope_of(twin, line)];
-    int stand = fairshare_tree_at(tree, world->lines[line].account)->sharing_account;
+    const struct fairshare_tree *tree = world->trees[scope_of(twin, class)];
+    int stand = fairshare_tree_at(tree, world->classes[class].account)->sharing_account;
     int64_t oldest_ms = 0;
-    for (int i = 0; i < world->n_lines; i++) {
-        int64_t since_ms = world->lines[i].waiting_since_ms;
-        if (stand_together(twin, line, i) && since_ms != 0 &&
-            fairshare_tree_at(tree, world->lines[i].account)->sharing_account ==
+    for (int i = 0; i < world->n_classes; i++) {
+        int64_t since_ms = world->classes[i].waiting_since_ms;
+        if (stand_together(twin, class, i) && since_ms != 0 &&
+            fairshare_tree_at(tree, world->classes[i].account)->sharing_account ==
                 stand &&
             (oldest_ms == 0 || since_ms < oldest_ms)) {
             oldest_ms = since_ms;
@@ -308,17 +309,17 @@ static int64_t since_of(const struct twin *twin, int line)
     return oldest_ms;
 }
 
-/* The account, or one below it, has a line beside `line` that is left and late. */
-static bool has_late(const struct twin *twin, int line, int account)
+/* The account, or one below it, has another class that is not finished and late. */
+static bool has_late(const struct twin *twin, int class, int account)
 {
-    int scope = scope_of(twin, line);
+    int scope = scope_of(twin, class);
     const struct fairshare_tree *tree = twin->world->trees[scope];
-    for (int i = 0; i < twin->world->n_lines; i++) {
-        if (!is_left(twin, i) || !stand_together(twin, line, i)) {
+    for (int i = 0; i < twin->world->n_classes; i++) {
+        if (!is_left(twin, i) || !stand_together(twin, class, i)) {
             continue;
         }
         int stand =
-            fairshare_tree_at(tree, twin->world->lines[i].account)->sharing_account;
+            fairshare_tree_at(tree, twin->world->classes[i].account)->sharing_account;
         int64_t since_ms = since_of(twin, i);
         bool is_late = since_ms != 0 && twin->given[scope][stand] == 0 &&
                        fairshare_tree_is_late(tree, stand, since_ms, now_ms);
@@ -332,11 +333,11 @@ static bool has_late(const struct twin *twin, int line, int account)
     return false;
 }
 
-/* Below 0 where line a is served before line b. */
+/* Below 0 if class a is served before class b. */
 static int compare(const struct twin *twin, int a, int b)
 {
     const struct world *world = twin->world;
-    const struct place_class *left = &world->lines[a], *right = &world->lines[b];
+    const struct place_class *left = &world->classes[a], *right = &world->classes[b];
     int a_priority, b_priority, a_queue, b_queue, scope = scope_of(twin, a);
     place_of_queue(twin, a, &a_priority, &a_queue);
     place_of_queue(twin, b, &b_priority, &b_queue);
@@ -378,10 +379,10 @@ static int compare(const struct twin *twin, int a, int b)
                              right->entries[twin->next[b]]);
 }
 
-static int first_line(const struct twin *twin)
+static int first_class(const struct twin *twin)
 {
     int first = -1;
-    for (int i = 0; i < twin->world->n_lines; i++) {
+    for (int i = 0; i < twin->world->n_classes; i++) {
         if (is_left(twin, i) && (first < 0 || compare(twin, i, first) < 0)) {
             first = i;
         }
@@ -393,15 +394,15 @@ static int first_line(const struct twin *twin)
 static int run_twin(const struct world *world, uint64_t *keys)
 {
     struct twin twin = {.world = world, .n_free = world->n_slots};
-    int count = 0, line;
-    while ((line = first_line(&twin)) >= 0) {
-        const struct place_class *of = &world->lines[line];
-        int scope = scope_of(&twin, line);
+    int count = 0, class;
+    while ((class = first_class(&twin)) >= 0) {
+        const struct place_class *of = &world->classes[class];
+        int scope = scope_of(&twin, class);
         if (of->n_slots > twin.n_free) {
-            twin.is_gone[line] = true;
+            twin.is_gone[class] = true;
             continue;
         }
-        keys[count++] = of->entries[twin.next[line]++]->key;
+        keys[count++] = of->entries[twin.next[class]++]->key;
         twin.n_free -= of->n_slots;
         for (int at = of->account; scope >= 0 && at >= 0;
              at = fairshare_tree_at(world->trees[scope], at)->parent) {
@@ -417,7 +418,7 @@ static void same_as_the_twin(void **state)
     static struct world world;
     (void)state;
     for (uint64_t seed = first_seed(); seed <= last_seed(); seed++) {
-        uint64_t keys[LINES * TURNS];
+        uint64_t keys[CLASSES * ENTRIES];
         init(&world, seed);
         int n_keys = run_twin(&world, keys);
         plan(&world);

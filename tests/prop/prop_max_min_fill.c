@@ -137,7 +137,7 @@ static void check_bounds_and_sum(const struct world *world, int64_t returned,
     }
 }
 
-/* Floors, and one more for the first by rank of those that have a remainder. */
+/* Floors, and one more for the first items by rank with a remainder. */
 static void check_against_twin(const struct world *world, uint64_t seed)
 {
     struct fraction shares[ITEMS_MAX];

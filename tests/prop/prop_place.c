@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_place.c: random passes over tiny sites against a twin that knows neither lines,
- * views nor heaps: it sorts all jobs, and for each one all hosts, and does what place.h
- * and place_alloc.h say. Limits, slot pools and fairshare are others' (they stay away
- * here). SEED=N repeats one run. */
+/* prop_place.c: random passes over tiny sites against a twin without job classes,
+ * candidate lists and heaps: it sorts all jobs, and for each job all hosts, and follows
+ * place.h and place_alloc.h. Limits, slot pools and fairshare are not covered. SEED=N
+ * repeats one run. */
 #include <inttypes.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -23,13 +23,13 @@ enum {
     WORLDS = 20000,
     HOSTS = 6,
     QUEUES = 3,
-    LINES = 5,
-    TURNS = 4,
+    CLASSES = 5,
+    ENTRIES = 4,
     TERMS = 3,
     NOW_MS = 1000,
     INTERVAL_MS = 50, /* of JOB_ACCEPT_INTERVAL, at most */
     LISTS = 2,        /* different -m and requirements */
-    JOBS = LINES * TURNS,
+    JOBS = CLASSES * ENTRIES,
     TEXT = 4096,
 };
 
@@ -54,9 +54,9 @@ struct world {
     struct place_filter filters[LISTS];
     uint8_t matches[LISTS][HOSTS];
     int places[LISTS][HOSTS];
-    struct job_class_entry turns[JOBS];
-    struct job_class_entry *of_line[LINES][TURNS];
-    struct place_class lines[LINES];
+    struct job_class_entry entries[JOBS];
+    struct job_class_entry *of_class[CLASSES][ENTRIES];
+    struct place_class classes[CLASSES];
     struct place_snapshot snapshot;
 };
 
@@ -88,7 +88,7 @@ static void make_hosts(struct world *world)
             .dispatched_ms = between(world, NOW_MS - 2 * INTERVAL_MS, NOW_MS),
         };
         host->used = rng_percent(&world->rng, 10)
-                         ? between(world, 0, host->max + 1) /* it may have shrunk */
+                         ? between(world, 0, host->max + 1) /* as after a reduction */
                          : between(world, 0, host->max / 2);
     }
 }
@@ -120,7 +120,7 @@ static void make_wishes(struct world *world, struct arena *arena)
         queue->priority = between(world, 1, 2);
         queue->terms = world->queue_terms[i];
         queue->n_terms = make_terms(world, world->queue_terms[i]);
-        if (i > 0 && rng_percent(&world->rng, 40)) { /* alike: they share views */
+        if (i > 0 && rng_percent(&world->rng, 40)) { /* equal: these share candidates */
             queue->n_terms = queue[-1].n_terms;
             memcpy(world->queue_terms[i], queue[-1].terms,
                    sizeof(world->queue_terms[i]));
@@ -145,28 +145,28 @@ static void make_wishes(struct world *world, struct arena *arena)
 
 static void make_lines(struct world *world)
 {
-    int n_lines = between(world, 1, LINES), n_jobs = 0;
-    for (int i = 0; i < n_lines; i++) {
-        struct place_class *line = &world->lines[i];
+    int n_classes = between(world, 1, CLASSES), n_jobs = 0;
+    for (int i = 0; i < n_classes; i++) {
+        struct place_class *class = &world->classes[i];
         int list = between(world, 0, LISTS), filter = between(world, 0, LISTS);
-        *line = (struct place_class){
+        *class = (struct place_class){
             .queue = between(world, 0, QUEUES - 1),
             .n_slots = rng_percent(&world->rng, 50) ? 1 : between(world, 1, 6),
             .max_slots = rng_percent(&world->rng, 30) ? between(world, 1, 8) : 0,
             .is_exclusive = rng_percent(&world->rng, 15),
             .host_list = list < LISTS ? &world->lists[list] : NULL,
             .filter = filter < LISTS ? &world->filters[filter] : NULL,
-            .entries = world->of_line[i],
-            .n_entries = between(world, 1, TURNS),
+            .entries = world->of_class[i],
+            .n_entries = between(world, 1, ENTRIES),
             .max_starts = rng_percent(&world->rng, 80) ? INT_MAX : between(world, 0, 2),
             .veto = rng_percent(&world->rng, 95) ? REASON_NEW : REASON_QUEUE_INACTIVE,
         };
-        for (int k = 0; k < line->n_entries; k++) {
-            struct job_class_entry *turn = &world->turns[n_jobs++];
-            /* In line: by priority, then key; keys of lines are mixed. */
-            turn->priority = -k;
-            turn->key = (uint64_t)(between(world, 0, 50) * JOBS + n_jobs);
-            world->of_line[i][k] = turn;
+        for (int k = 0; k < class->n_entries; k++) {
+            struct job_class_entry *entry = &world->entries[n_jobs++];
+            /* By priority, then key; the keys of all classes are mixed. */
+            entry->priority = -k;
+            entry->key = (uint64_t)(between(world, 0, 50) * JOBS + n_jobs);
+            world->of_class[i][k] = entry;
         }
     }
     world->snapshot = (struct place_snapshot){
@@ -174,8 +174,8 @@ static void make_lines(struct world *world)
         .n_hosts = world->n_hosts,
         .queues = world->queues,
         .n_queues = QUEUES,
-        .classes = world->lines,
-        .n_classes = n_lines,
+        .classes = world->classes,
+        .n_classes = n_classes,
         .now_ms = NOW_MS,
         .max_starts = rng_percent(&world->rng, 90) ? INT_MAX : between(world, 0, 3),
     };
@@ -184,8 +184,8 @@ static void make_lines(struct world *world)
 /* ---------------------------------------------------------------- the twin */
 
 struct twin_job {
-    int line;
-    const struct job_class_entry *turn;
+    int class;
+    const struct job_class_entry *entry;
 };
 
 struct twin {
@@ -195,7 +195,7 @@ struct twin {
     int used[HOSTS];
     int64_t accepted_ms[HOSTS];
     bool is_taken[HOSTS];
-    int n_started[LINES]; /* by line */
+    int n_started[CLASSES]; /* by class */
     int n_starts;
     bool is_cut;
     int waiting_own;
@@ -206,23 +206,23 @@ struct twin {
 static bool is_before(const struct twin *twin, const struct twin_job *a,
                       const struct twin_job *b)
 {
-    const struct place_class *lines = twin->snapshot->classes;
-    int queue_a = lines[a->line].queue, queue_b = lines[b->line].queue;
+    const struct place_class *classes = twin->snapshot->classes;
+    int queue_a = classes[a->class].queue, queue_b = classes[b->class].queue;
     int more = twin->snapshot->queues[queue_a].priority -
                twin->snapshot->queues[queue_b].priority;
     if (more != 0) {
         return more > 0;
     }
     return queue_a != queue_b ? queue_a < queue_b
-                              : job_class_compare(a->turn, b->turn) < 0;
+                              : job_class_compare(a->entry, b->entry) < 0;
 }
 
 static void sort_jobs(struct twin *twin)
 {
     for (int i = 0; i < twin->snapshot->n_classes; i++) {
-        const struct place_class *line = &twin->snapshot->classes[i];
-        for (int k = 0; k < line->n_entries; k++) {
-            struct twin_job job = {i, line->entries[k]};
+        const struct place_class *class = &twin->snapshot->classes[i];
+        for (int k = 0; k < class->n_entries; k++) {
+            struct twin_job job = {i, class->entries[k]};
             int at = twin->n_jobs++;
             for (; at > 0 && is_before(twin, &job, &twin->jobs[at - 1]); at--) {
                 twin->jobs[at] = twin->jobs[at - 1];
@@ -232,48 +232,48 @@ static void sort_jobs(struct twin *twin)
     }
 }
 
-/* The host may be used, now or some day; then its preference. */
-static bool is_for(const struct twin *twin, const struct place_class *line, int host,
+/* True if the host may be used at any time; then its preference. */
+static bool is_for(const struct twin *twin, const struct place_class *class, int host,
                    int *preference)
 {
     const struct place_host *at = &twin->snapshot->hosts[host];
-    const struct queue_config *queue = &twin->snapshot->queues[line->queue];
+    const struct queue_config *queue = &twin->snapshot->queues[class->queue];
     int of_job = 0;
     if (!queue_allows(queue, at->name, at->site, preference) ||
-        (line->host_list != NULL &&
-         !host_list_allows(line->host_list, at->name, at->site, &of_job)) ||
-        (line->filter != NULL && !line->filter->matches[host])) {
+        (class->host_list != NULL &&
+         !host_list_allows(class->host_list, at->name, at->site, &of_job)) ||
+        (class->filter != NULL && !class->filter->matches[host])) {
         return false;
     }
-    if (line->host_list != NULL && line->host_list->has_preferences) {
+    if (class->host_list != NULL && class->host_list->has_preferences) {
         *preference = of_job;
     }
     return true;
 }
 
-static int free_on(const struct twin *twin, const struct place_class *line, int host)
+static int free_on(const struct twin *twin, const struct place_class *class, int host)
 {
     const struct place_host *at = &twin->snapshot->hosts[host];
     int n_free = at->max - twin->used[host];
-    int64_t accept_ms = twin->snapshot->queues[line->queue].accept_interval_ms;
+    int64_t accept_ms = twin->snapshot->queues[class->queue].accept_interval_ms;
     if (NOW_MS - twin->accepted_ms[host] < accept_ms) {
         return 0;
     }
     if (!at->is_open || twin->is_taken[host] || n_free < 0 ||
-        (line->is_exclusive && (twin->used[host] > 0 || at->is_shared))) {
+        (class->is_exclusive && (twin->used[host] > 0 || at->is_shared))) {
         return 0;
     }
     return n_free;
 }
 
-static bool is_better(const struct twin *twin, const struct place_class *line, int a,
+static bool is_better(const struct twin *twin, const struct place_class *class, int a,
                       int b)
 {
     const struct place_host *hosts = twin->snapshot->hosts;
-    const int *places = line->filter != NULL ? line->filter->ranks : NULL;
+    const int *places = class->filter != NULL ? class->filter->ranks : NULL;
     int preference_a = 0, preference_b = 0;
-    is_for(twin, line, a, &preference_a);
-    is_for(twin, line, b, &preference_b);
+    is_for(twin, class, a, &preference_a);
+    is_for(twin, class, b, &preference_b);
     int differences[] = {
         preference_b - preference_a,
         places != NULL ? places[a] - places[b] : 0,
@@ -288,17 +288,17 @@ static bool is_better(const struct twin *twin, const struct place_class *line, i
     return differences[i] < 0;
 }
 
-/* Hosts with free slots for the line, best first. */
-static int list_hosts(const struct twin *twin, const struct place_class *line,
+/* Hosts with free slots for the class, best first. */
+static int list_hosts(const struct twin *twin, const struct place_class *class,
                       int *list)
 {
     int count = 0, preference;
     for (int i = 0; i < twin->snapshot->n_hosts; i++) {
-        if (!is_for(twin, line, i, &preference) || free_on(twin, line, i) == 0) {
+        if (!is_for(twin, class, i, &preference) || free_on(twin, class, i) == 0) {
             continue;
         }
         int at = count++;
-        for (; at > 0 && is_better(twin, line, i, list[at - 1]); at--) {
+        for (; at > 0 && is_better(twin, class, i, list[at - 1]); at--) {
             list[at] = list[at - 1];
         }
         list[at] = i;
@@ -306,8 +306,9 @@ static int list_hosts(const struct twin *twin, const struct place_class *line,
     return count;
 }
 
-/* Keeps the hosts of the first lease in the list (or the own ones) that have room. */
-static int choose_hosts(const struct twin *twin, const struct place_class *line,
+/* Reduces the list to own hosts, or to the hosts of the first lease, with enough slots.
+ */
+static int choose_hosts(const struct twin *twin, const struct place_class *class,
                         int *list, int count)
 {
     const struct place_host *hosts = twin->snapshot->hosts;
@@ -316,10 +317,10 @@ static int choose_hosts(const struct twin *twin, const struct place_class *line,
         for (int k = 0; k < count; k++) {
             if (strcmp(hosts[list[k]].lease, hosts[list[i]].lease) == 0) {
                 chosen[n_chosen++] = list[k];
-                n_free += free_on(twin, line, list[k]);
+                n_free += free_on(twin, class, list[k]);
             }
         }
-        if (n_free >= line->n_slots) {
+        if (n_free >= class->n_slots) {
             memcpy(list, chosen, sizeof(chosen));
             return n_chosen;
         }
@@ -339,16 +340,16 @@ static void say(struct twin *twin, const char *format, ...)
     assert_true(twin->length < TEXT);
 }
 
-static void give(struct twin *twin, const struct place_class *line, const int *list,
+static void give(struct twin *twin, const struct place_class *class, const int *list,
                  int count, uint64_t key)
 {
-    int wanted = line->max_slots > line->n_slots ? line->max_slots : line->n_slots;
+    int wanted = class->max_slots > class->n_slots ? class->max_slots : class->n_slots;
     int given[HOSTS] = {0}, n_given = 0, before = -1;
-    int most = twin->snapshot->queues[line->queue].is_balanced ? 1 : INT_MAX;
+    int most = twin->snapshot->queues[class->queue].is_balanced ? 1 : INT_MAX;
     while (n_given < wanted && n_given != before) {
         before = n_given;
         for (int i = 0; i < count; i++) {
-            int n = free_on(twin, line, list[i]) - given[i];
+            int n = free_on(twin, class, list[i]) - given[i];
             n = n < most ? n : most;
             n = n < wanted - n_given ? n : wanted - n_given;
             given[i] += n;
@@ -361,19 +362,19 @@ static void give(struct twin *twin, const struct place_class *line, const int *l
             say(twin, ",%s=%d", twin->snapshot->hosts[list[i]].name, given[i]);
             twin->used[list[i]] += given[i];
             twin->accepted_ms[list[i]] = NOW_MS;
-            twin->is_taken[list[i]] = twin->is_taken[list[i]] || line->is_exclusive;
+            twin->is_taken[list[i]] = twin->is_taken[list[i]] || class->is_exclusive;
         }
     }
     say(twin, " ");
 }
 
-static void count_waiting(struct twin *twin, const struct place_class *line)
+static void count_waiting(struct twin *twin, const struct place_class *class)
 {
     int preference;
     for (int i = 0; i < twin->snapshot->n_hosts; i++) {
         if (twin->snapshot->hosts[i].lease[0] == '\0' &&
-            is_for(twin, line, i, &preference)) {
-            twin->waiting_own += line->n_slots;
+            is_for(twin, class, i, &preference)) {
+            twin->waiting_own += class->n_slots;
             return;
         }
     }
@@ -382,7 +383,7 @@ static void count_waiting(struct twin *twin, const struct place_class *line)
 static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
 {
     *twin = (struct twin){.snapshot = snapshot};
-    bool is_out[LINES] = {false}; /* for another reason than slots */
+    bool is_out[CLASSES] = {false}; /* not for lack of slots */
     for (int i = 0; i < snapshot->n_hosts; i++) {
         twin->used[i] = snapshot->hosts[i].used;
         twin->accepted_ms[i] = snapshot->hosts[i].dispatched_ms;
@@ -390,30 +391,30 @@ static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
     }
     sort_jobs(twin);
     for (int i = 0; i < twin->n_jobs; i++) {
-        int index = twin->jobs[i].line, list[HOSTS];
-        const struct place_class *line = &snapshot->classes[index];
-        if (line->veto != REASON_NEW || twin->n_started[index] >= line->max_starts) {
+        int index = twin->jobs[i].class, list[HOSTS];
+        const struct place_class *class = &snapshot->classes[index];
+        if (class->veto != REASON_NEW || twin->n_started[index] >= class->max_starts) {
             is_out[index] = true;
             continue;
         }
-        int count = choose_hosts(twin, line, list, list_hosts(twin, line, list));
+        int count = choose_hosts(twin, class, list, list_hosts(twin, class, list));
         if (count > 0) {
-            give(twin, line, list, count, twin->jobs[i].turn->key);
+            give(twin, class, list, count, twin->jobs[i].entry->key);
             twin->n_started[index]++;
             twin->n_starts++;
         }
     }
     for (int i = 0; i < snapshot->n_classes; i++) {
-        const struct place_class *line = &snapshot->classes[i];
-        for (int k = twin->n_started[i]; k < line->n_entries && !is_out[i]; k++) {
-            count_waiting(twin, line);
+        const struct place_class *class = &snapshot->classes[i];
+        for (int k = twin->n_started[i]; k < class->n_entries && !is_out[i]; k++) {
+            count_waiting(twin, class);
         }
     }
 }
 
 /* ---------------------------------------------------------------- the comparison */
 
-/* The plan as the twin writes its own. */
+/* The plan in the twin's format. */
 static void write_plan(struct twin *as, const struct place_plan *plan)
 {
     for (int i = 0; i < plan->n_starts; i++) {
@@ -430,11 +431,11 @@ static void check_verdicts(const struct world *world, const struct twin *twin,
                            const struct place_plan *plan, uint64_t seed)
 {
     for (int i = 0; i < world->snapshot.n_classes; i++) {
-        bool is_through = twin->n_started[i] == world->lines[i].n_entries;
+        bool is_through = twin->n_started[i] == world->classes[i].n_entries;
         enum pending_reason reason = plan->verdicts[i].reason;
         if (is_through != (reason == REASON_STARTED) || reason == REASON_NEW) {
             fail_msg("seed %" PRIu64 ": line %d: %d of %d start, and it says %s", seed,
-                     i, twin->n_started[i], world->lines[i].n_entries,
+                     i, twin->n_started[i], world->classes[i].n_entries,
                      pending_reason_name(reason));
         }
     }
@@ -466,7 +467,7 @@ static void test_passes_are_as_written(void **state)
         run_twin(&twin, &world.snapshot);
         got = (struct twin){.snapshot = &world.snapshot};
         write_plan(&got, &plan);
-        /* A plan that was cut is how the whole one begins. */
+        /* A truncated plan is the beginning of the whole plan. */
         bool is_cut = twin.n_starts > world.snapshot.max_starts;
         if (strncmp(twin.text, got.text, is_cut ? got.length : TEXT) != 0 ||
             plan.n_starts != (is_cut ? world.snapshot.max_starts : twin.n_starts) ||

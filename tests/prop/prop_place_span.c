@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_place_span.c: random hosts and shapes against a twin that tries all ways to lay
- * slots on them: there are pieces if and only if there is a way, they are one of the
- * ways, and as many slots as place_span.h says. SEED=N repeats one world. */
+/* prop_place_span.c: random hosts and spans against a twin that tries all distributions
+ * of slots: a result exists if and only if a distribution does, it is one of them, and
+ * has as many slots as place_span.h demands. SEED=N repeats one world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +94,7 @@ static int tile_of(const struct trial *trial, int host)
                : shape->n_slots;
 }
 
-/* The slots on each host lie as the span says; `is_whole`: in tiles or blocks alone. */
+/* True if the slots satisfy the span; `is_whole`: only whole tiles or blocks. */
 static bool is_way(const struct trial *trial, const int *slots, bool *is_whole)
 {
     int n_hosts = 0, n_parts = 0;
@@ -117,7 +117,8 @@ static bool is_way(const struct trial *trial, const int *slots, bool *is_whole)
     return n_parts <= 1 && (trial->shape.kind != PLACE_SPAN_HOST || n_hosts <= 1);
 }
 
-/* Which numbers of slots there is a way for on hosts of one kind, `kinds` NULL: all. */
+/* The numbers of slots that can be distributed on hosts of one kind; `kinds` NULL: all.
+ */
 static void find_ways(const struct trial *trial, const int *kinds, int kind, bool *any,
                       bool *whole)
 {
@@ -144,7 +145,7 @@ static void find_ways(const struct trial *trial, const int *kinds, int kind, boo
     }
 }
 
-/* As many as it gets on those hosts; 0: it does not fit. */
+/* The slots that the job gets on those hosts; 0: it does not fit. */
 static int count_on(const struct trial *trial, const int *kinds, int kind)
 {
     bool any[SLOTS_MOST + 1], whole[SLOTS_MOST + 1];

@@ -16,12 +16,11 @@
 
 enum { WORLDS = 6000, FULL_WORLDS = 20000, CYCLES = 12, GRACE_MAX = 4 };
 
-/* What happens between cycles: recalled slots come back, at the latest after the
- * grace. */
+/* Between cycles, recalled slots return at the latest after the grace. */
 struct run {
     struct plan_world *world;
     struct rng rng;
-    int64_t due[PLAN_WORLD_NODES_MAX][GRACE_MAX + 1]; /* back in so many cycles */
+    int64_t due[PLAN_WORLD_NODES_MAX][GRACE_MAX + 1]; /* returning in so many cycles */
     bool was_recalled[PLAN_WORLD_NODES_MAX];
     int64_t excess; /* above quota, of all leaves */
 };
@@ -74,7 +73,7 @@ static void check_moves(struct run *run, const struct pool_cycle *cycle)
     run->excess = excess;
 }
 
-/* I14: what siblings on the first level reserve and lack is idle, or recalled. */
+/* I14: slots that first-level siblings reserve but do not hold are idle or recalled. */
 static void check_reserves(struct run *run, const struct pool_cycle *cycle)
 {
     const struct plan *plan = &run->world->plan;
@@ -108,7 +107,7 @@ static void drop_due(struct run *run, int node, int64_t cancel)
     }
 }
 
-/* Whose grace is over, and now and then one before. */
+/* Returns slots whose grace is over, and sometimes earlier. */
 static void bring_back(struct run *run, int node)
 {
     struct plan_use *use = &run->world->uses[node];
@@ -185,7 +184,7 @@ static void cycles_settle(void **state)
     }
 }
 
-/* A pool that is full and all of whose slots are somebody's quota. */
+/* A full pool in which the quotas sum up to all slots. */
 static void full_pools_recall_all_excess(struct plan_world *world,
                                          const struct pool_cycle *cycle)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_preempt.c: random small sites in which one job finds no room, against a twin
- * that tries all subsets of the running jobs.
+/* prop_preempt.c: random small sites in which one job does not fit, against a twin that
+ * tries all subsets of the running jobs.
  *
- * The twin knows nothing of orders: a subset serves where each of it may be preempted
- * by the definition (lsf.md 3.1) and nothing protects it, and where the job then fits
- * on allowed hosts of one group and into its user's limit. Checked: a plan preempts if
- * and only if some subset serves, with one that serves and hosts that have the room;
- * under OPTIMAL_MINI_JOB it is as small as the smallest; under MINI_JOB, and where the
- * job or all victims have one slot, none of it could be spared.
+ * The twin ignores orders: a subset serves if each job in it may be preempted by the
+ * definition (lsf.md 3.1) and is not protected, and if the job then fits on allowed
+ * hosts of one group and into its user's limit. Checked: a plan preempts if and only if
+ * some subset serves, with one that serves and hosts that have the room; under
+ * OPTIMAL_MINI_JOB it is as small as the smallest; under MINI_JOB, and if the job or
+ * all victims have one slot, no victim is superfluous.
  *
  * In half of the worlds the job reserves licences, for itself or for each slot, of one
  * kind, or of another where the first does not do (||); the own hosts share some, the
@@ -30,7 +30,7 @@
 #include "base/rng.h"
 #include "sched/preempt/preempt.h"
 
-/* With the largest limit none is in the way: the fewest are promised without limits. */
+/* The largest limit never binds, since the minimum is promised only without limits. */
 enum {
     HOSTS = 4,
     SIDES = 2,
@@ -291,7 +291,7 @@ static bool may_be_taken(const struct trial *trial, const struct preempt_job *jo
              job->n_preempted > below->protection.max_count);
 }
 
-/* There are as many licences on that side as the job reserves with an alternative. */
+/* True if that side has the licences that the job reserves with an alternative. */
 static bool has_licences(const struct trial *trial, unsigned subset, int side, int with)
 {
     if (trial->n_asks == 0) {
@@ -308,8 +308,8 @@ static bool has_licences(const struct trial *trial, unsigned subset, int side, i
     return n_left >= n_times * ask->milli;
 }
 
-/* Free slots of the host where those stand still; an exclusive job has it as a whole,
- * on the site's side. */
+/* Free slots of the host with that subset suspended; on the site's side an exclusive
+ * job needs the whole host. */
 static int free_without(const struct trial *trial, unsigned subset, int host)
 {
     int n_used = 0;
@@ -347,8 +347,8 @@ static bool fits_without(const struct trial *trial, unsigned subset, int with)
             (room[1] >= trial->line.n_slots && has_licences(trial, subset, 1, with)));
 }
 
-/* With that alternative: all of it may be taken, and it lies on one side: a job starts
- * on own hosts or a lease's, and nobody stands still for nothing. */
+/* With that alternative, all jobs may be preempted, and all are on one side, since a
+ * job starts on own hosts or on those of a lease. */
 static bool serves(const struct trial *trial, unsigned subset, int with)
 {
     int side = -1;
@@ -376,7 +376,7 @@ static bool serves(const struct trial *trial, unsigned subset, int with)
     if (!fits_without(trial, subset, with)) {
         return false;
     }
-    /* The side that it fits on is the one of those who gave way. */
+    /* The job fits on the side of the preempted jobs. */
     int room = 0;
     for (int i = 2 * side; side >= 0 && i < 2 * side + 2; i++) {
         room += trial->matches[i] && trial->hosts[i].is_open
@@ -518,7 +518,7 @@ static void test_worlds(void **state)
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         n_claims += run(seed);
     }
-    assert_true(n_claims > WORLDS / 20); /* or too little was looked at */
+    assert_true(n_claims > WORLDS / 20); /* otherwise too little was tested */
 }
 
 int main(void)

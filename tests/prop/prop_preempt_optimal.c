@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_preempt_optimal.c: random hosts, with jobs that are on one or on several,
- * against a twin that tries all subsets of the jobs: the search finds one as small as
- * the smallest that empties hosts with enough slots, and finds none where there is
- * none. SEED=N repeats one world. */
+/* prop_preempt_optimal.c: random hosts, with jobs on one or several hosts, against a
+ * twin that tries all subsets of the jobs. The search finds a subset as small as the
+ * smallest that empties hosts with enough slots, and none if there is none. SEED=N
+ * repeats one world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static int count(unsigned subset)
     return __builtin_popcount(subset);
 }
 
-/* -1: not even all of them do. */
+/* -1: not even all jobs suffice. */
 static int least(const struct trial *trial)
 {
     int best = -1;
@@ -122,10 +122,10 @@ static void test_worlds(void **state)
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         n_hard += run(seed);
     }
-    assert_true(n_hard > WORLDS / 4); /* or too little was looked at */
+    assert_true(n_hard > WORLDS / 4); /* otherwise too little was tested */
 }
 
-/* Thousands of hosts that are no better than one another: the search ends. */
+/* The search ends even with thousands of equal hosts. */
 static void test_many(void **state)
 {
     enum { MANY = 5000 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_provider.c: a provider in random trouble: freezes, proposals, starts, ends,
- * local jobs, reloads, shrinking hosts, crashes, old messages again, against what it
- * promises.
+/* prop_provider.c: a provider under random freezes, proposals, starts, ends, local
+ * jobs, reloads, shrinking hosts, crashes and repeated old messages, against its
+ * guarantees.
  *
  * After every step:
- *   - an epoch only grows, and never has two contents; the disk has what is told;
+ *   - an epoch only grows, and never has two contents; the disk has every STATE that
+ * was sent;
  *   - per host of a lease provider + consumer = exported, used <= held on each side,
  * and the consumer's use is what runs;
  *   - all parts of a policy that exports to a pool have what it exports, no more, but
@@ -45,7 +46,7 @@ struct model_host {
     int configured, max, local_used;
     int n_running; /* after the last step */
     const struct ledger_host
-        *kept; /* since the provider's start; NULL: not asked yet */
+        *kept; /* since the provider's start; NULL: not requested yet */
 };
 
 struct model_run {
@@ -88,7 +89,7 @@ struct trial {
     int n_seen;
     struct old_message old[OLD_MAX];
     int n_old;
-    bool may_start; /* what a START of the step found: not frozen, current epoch */
+    bool may_start; /* at a START of the step: not frozen, current epoch */
 };
 
 #define CHECK(trial, condition)                                                        \
@@ -106,7 +107,7 @@ static int below(struct trial *trial, int bound)
 
 /* ------------------------------------------------------------ policies */
 
-/* Each fits the configured sizes (4, 4, 6), alone and with the ones after it. */
+/* Each fits the configured sizes (4, 4, 6), alone and with those after it. */
 static const char *const plans[] = {
     "a south shared n1=4;b south shared n2=2 n3=3;c east exclusive n2=2",
     "a south shared n1=2 n3=2;b east exclusive n2=3",
@@ -219,7 +220,7 @@ static void step_freeze(struct trial *trial)
     }
 }
 
-/* A leaf's: what it uses and some more on every host, whether that is idle or not. */
+/* For a leaf: its used slots and some more on every host, idle or not. */
 static void propose_leaf(struct trial *trial, const struct msg_state *state)
 {
     char text[128] = "";
@@ -261,8 +262,8 @@ static void step_recall(struct trial *trial)
     }
 }
 
-/* Mostly a split that a broker would propose: used slots stay, the others go anywhere.
- */
+/* Usually a split that a broker would propose: used slots stay, the others are
+ * distributed at random. */
 static void step_propose(struct trial *trial)
 {
     struct msg_state state;
@@ -321,7 +322,7 @@ static void do_start(struct trial *trial, const struct old_message *message)
 {
     bool is_known = was_taken(trial, message);
     provider_world_tick(&trial->world,
-                        0); /* what settling changes, before it is judged */
+                        0); /* what settling changes, before the checks */
     struct msg_state state = {0};
     bool has_book = provider_find_lease(trial->world.provider, message->lease, &state);
     bool may_start = has_book && !state.is_frozen && !state.is_withdrawn &&
@@ -387,7 +388,7 @@ static int count_frozen(const struct trial *trial)
     return n_frozen;
 }
 
-/* Local jobs begin, as many as may, or end: neither costs a freeze. */
+/* As many local jobs as possible start, or some end; neither needs a freeze. */
 static void step_local(struct trial *trial)
 {
     int n_frozen = count_frozen(trial);
@@ -425,7 +426,7 @@ static void step_crash(struct trial *trial)
     if (rng_percent(&trial->rng, 30)) {
         reload(trial);
     } else {
-        provider_world_restart(&trial->world); /* the same again: loads twice */
+        provider_world_restart(&trial->world); /* again, to load twice */
         tell_hosts(trial);
     }
     provider_world_tick(&trial->world, 0);
@@ -597,7 +598,7 @@ static void check_host(struct trial *trial, int index)
     CHECK(trial, provider_exported(provider, host->name) >= lent);
 }
 
-/* What the policy exports of the host, by the plan that is in force. */
+/* The policy's export of the host in the present plan. */
 static int exported_of(const struct trial *trial, const char *policy, const char *host)
 {
     const struct export_plan *plan = &trial->world.plan;
@@ -612,8 +613,8 @@ static int exported_of(const struct trial *trial, const char *policy, const char
     return 0;
 }
 
-/* All parts of a pool's policy on a host have at most what it exports there, but for
- * slots in use. */
+/* The leaves of a pool's policy have at most its export of the host, except for slots
+ * in use. */
 static void check_policy(struct trial *trial, const char *policy, const char *host)
 {
     int n_slots = 0, n_used = 0;
@@ -652,8 +653,8 @@ static void check(struct trial *trial)
     }
 }
 
-/* When all that runs has ended, withdrawn leases end and the others have all they
- * should: nothing is lost on the way. */
+/* When all runs have ended, withdrawn leases end and the others have their full export:
+ * no slot is lost. */
 static void finish(struct trial *trial)
 {
     for (int i = 0; i < HOSTS; i++) {

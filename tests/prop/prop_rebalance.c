@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_rebalance.c: random leases against what rebalance.h and the seed promise: with
- * nothing changing `demand` comes to rest at once and `lsf` moves exactly what the seed
- * document says, every time; slots in use never change hands; a lease is judged by
- * itself. SEED=N repeats one run. */
+/* prop_rebalance.c: random leases against rebalance.h and the seed document: without
+ * changes `demand` settles at once and `lsf` always moves exactly what the seed
+ * document demands; slots in use never move; leases are independent. SEED=N repeats one
+ * run. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +56,7 @@ static void make(struct world *world, uint64_t seed, enum reclaim_policy policy)
     }
 }
 
-/* Takes the plan's holdings over, as provider and broker would; nothing else changes.
- */
+/* Applies the plan, as provider and broker would. */
 static void apply(struct world *world, const struct rebalance_plan *plan)
 {
     for (int i = 0; i < plan->n_hosts; i++) {
@@ -77,7 +76,7 @@ static int idle_of(const struct world *world, bool is_consumer)
     return idle;
 }
 
-/* The seed document, to the letter. */
+/* The rule of the seed document. */
 static enum rebalance_direction seed_says(const struct world *world)
 {
     int provider = idle_of(world, false), consumer = idle_of(world, true);
@@ -86,7 +85,8 @@ static enum rebalance_direction seed_says(const struct world *world)
                                  : REBALANCE_NONE;
 }
 
-/* The side that loses keeps what it uses, and nothing else; no slot comes or goes. */
+/* The losing side retains exactly its used slots, and the number of slots is constant.
+ */
 static void check_plan(const struct world *world, const struct rebalance_plan *plan)
 {
     int n_moved = 0;
@@ -150,8 +150,8 @@ static void lsf_moves_exactly_what_the_seed_says(void **state)
     for_worlds(RECLAIM_LSF, lsf_rounds);
 }
 
-/* Who waits for slots that its own side has idle has no use for more of them: in such
- * worlds both sides have all that they can use. */
+/* A side with idle slots needs no more slots: in such worlds both sides have all that
+ * they can use. */
 static void demand_rounds(struct world *world, struct arena *arena)
 {
     bool provider_waits = world->snapshot.provider_waiting > 0;
@@ -162,7 +162,7 @@ static void demand_rounds(struct world *world, struct arena *arena)
         fail_msg("seed %" PRIu64 ": nobody waits, and slots move", world->seed);
     }
     if (provider_waits && consumer_waits) {
-        return; /* LSF's rule, which the other test is about */
+        return; /* LSF's rule, covered by the other test */
     }
     apply(world, &plan);
     for (int round = 1; round < ROUNDS; round++) {
@@ -200,7 +200,7 @@ static void what_was_moved_is_held(void **state)
     for_worlds(RECLAIM_LSF, held_rounds);
 }
 
-/* A host that is down counts for nobody, and keeps its split. */
+/* A host that is down counts for neither side, and its split does not change. */
 static void down_rounds(struct world *world, struct arena *arena)
 {
     struct world other = *world;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_reservation.c: computed starts against a twin that goes minute by minute; then
- * random sites, pass by pass, in half of which jobs reserve memory and keep it while
- * they wait. Where all jobs take as long as they may, and those that reserve come
- * first, each of these starts at the latest when it was said to as its slots were lent.
- * Whoever reserves, all jobs start, nobody is lent what he may need longer, no host has
- * more jobs than slots or memory, and no reservation is more than its job needs.
+ * random sites, pass by pass, in half of which jobs reserve memory while they are
+ * pending. If all jobs run up to their limits, and reserving jobs come first, each of
+ * these starts at the latest at the time estimated when its slots were backfilled. In
+ * any case all jobs start, no backfill job may run longer than its slots allow, no host
+ * has more jobs than slots or memory, and no reservation exceeds the need of its job.
  * SEED=N repeats one run. */
 #include <inttypes.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ enum {
     JOBS = 24,
     RUNS = 10,
     WANTS = 3,
-    SPAN = 60,  /* minutes in which jobs come */
+    SPAN = 60,  /* minutes with submissions */
     LAST = 1200 /* by then all have ended */
 };
 
@@ -95,7 +95,7 @@ static int take(const struct backfill_want *want, int host, int *left, int missi
     return missing;
 }
 
-/* Slot by slot, minute by minute, job by job as they stand. */
+/* Slot by slot, minute by minute, job by job in order. */
 static void twin_starts(const struct supply *supply, int64_t *starts)
 {
     int free_now[HOSTS], left[RUNS][HOSTS];
@@ -188,7 +188,7 @@ static const struct rusage_resource memory_kind = {.name = "mem",
 
 static const char *const names[HOSTS] = {"n1", "n2", "n3"};
 
-/* Any host has enough of it for one job. */
+/* Every host has enough for one job. */
 static void make_memory(struct rng *rng, struct world *world)
 {
     int64_t least = 12;
@@ -209,7 +209,7 @@ static void make_memory(struct rng *rng, struct world *world)
     }
 }
 
-/* A shape that idle hosts meet. */
+/* A span that idle hosts satisfy. */
 static void make_shapes(struct rng *rng, struct world *world)
 {
     static const uint8_t all[HOSTS] = {1, 1, 1};
@@ -232,7 +232,7 @@ static void make_shapes(struct rng *rng, struct world *world)
     }
 }
 
-/* In file order: jobs stand in their queue as they come. */
+/* In file order: jobs of a queue in the order of submission. */
 static void make_world(struct rng *rng, struct world *world)
 {
     int n_slots = 0;
@@ -377,14 +377,14 @@ static void show_lines(struct play *play, struct place_class *lines,
     }
 }
 
-/* What is lent is told by those that run. */
+/* The backfill jobs determine the lent slots. */
 static void show_kept(struct play *play)
 {
     for (int i = 0; i < play->n_kept; i++) {
         struct reservation *kept = &play->kept[i];
         kept->class_index = play->line_of[kept->job - 1];
         if (play->pieces[i][0].n_target > 0) {
-            continue; /* it keeps what is there of what it needs */
+            continue; /* it reserves the available part of its need */
         }
         for (int p = 0; p < kept->n_pieces; p++) {
             struct reservation_piece *piece = &play->pieces[i][p];
@@ -478,7 +478,7 @@ static void count_left(const struct play *play, int64_t *left)
     }
 }
 
-/* True where another pass may have more. */
+/* True if another pass may start more. */
 static bool pass(struct play *play)
 {
     struct place_host hosts[HOSTS];
@@ -540,7 +540,7 @@ static void run(struct play *play, const struct world *world)
     }
 }
 
-/* Also where several queues reserve, and their jobs take from one another. */
+/* Also if several queues reserve, and their jobs compete. */
 static void test_all_start(void **state)
 {
     uint64_t last, seed = seeds(&last);

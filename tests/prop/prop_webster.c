@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_webster.c: the seats given at once are those that seat by seat gives.
- * SEED=N repeats one run. */
+/* prop_webster.c: giving many seats at once equals giving seat by seat. SEED=N repeats
+ * one run. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 enum { PARTIES_MAX = 8, WORLDS = 5000 };
 
-/* The definition, to the letter. Weights here are small. */
+/* The definition. Weights here are small. */
 static void seat_by_seat(int64_t n_seats, const int64_t *weights, int n_parties,
                          int64_t *seats)
 {

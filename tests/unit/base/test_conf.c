@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_conf.c: LSF's file syntax; what is wrong with a file is told by line.
+/* test_conf.c: LSF's file syntax; errors have their line.
  *
- * The files of tests/data/conf are read and judged too: NAME.conf gives the lines of
+ * The files of tests/data/conf are read and checked too: NAME.conf gives the lines of
  * NAME.expected, as `sublet check` prints them. */
 #include <dirent.h>
 #include <setjmp.h>
@@ -40,8 +40,8 @@ static void read_text(const char *text)
     conf_read(&conf, "f", text, strlen(text));
 }
 
-/* All complaints, a line each, as the command line prints them. */
-static const char *told(void)
+/* All diagnostics, one per line, as the command line prints them. */
+static const char *diagnostics_text(void)
 {
     const char *text = "";
     for (const struct conf_diag *diag = conf.diags; diag != NULL; diag = diag->next) {
@@ -79,7 +79,7 @@ static void keyed_sections_are_one_row(void **state)
     assert_string_equal(conf_cell(row, "HOSTS")->key, "HOSTS");
     assert_null(conf_cell(row, "USERS"));
     assert_null(conf_text(row, "USERS", NULL));
-    assert_string_equal(told(), "");
+    assert_string_equal(diagnostics_text(), "");
 }
 
 static void tables_have_a_heading(void **state)
@@ -103,7 +103,7 @@ static void tables_have_a_heading(void **state)
     assert_non_null(conf_cell(&section->rows[1], "MXJ"));
     assert_null(conf_cell(&section->rows[1], "MXJ")->value);
     assert_null(conf_cell(&section->rows[1], "TYPE")->value);
-    assert_string_equal(told(), "");
+    assert_string_equal(diagnostics_text(), "");
 }
 
 static void sections_come_in_their_order(void **state)
@@ -122,7 +122,7 @@ static void sections_come_in_their_order(void **state)
     queue = conf_next(&conf, "queue", queue);
     assert_int_equal(queue->rows[0].n_cells, 1);
     assert_null(conf_next(&conf, "queue", queue));
-    assert_string_equal(told(), "");
+    assert_string_equal(diagnostics_text(), "");
 }
 
 /* One line in a keyed section: what value does it give? */
@@ -163,7 +163,8 @@ static void values_are_as_written(void **state)
                  : cell->value != NULL && strcmp(cell->value, values[i].value) == 0);
         if (!same || conf.diags != NULL) {
             fail_msg("%s: \"%s\": %s", values[i].why,
-                     cell != NULL && cell->value != NULL ? cell->value : "-", told());
+                     cell != NULL && cell->value != NULL ? cell->value : "-",
+                     diagnostics_text());
         }
     }
 }
@@ -171,7 +172,7 @@ static void values_are_as_written(void **state)
 /* What is wrong with the syntax, and that the rest is still read: LAST = 1 follows. */
 static const struct {
     const char *text;
-    const char *told;
+    const char *diagnostics_text;
 } wrongs[] = {
     {"Begin Q\nX = 1\n",
      "f:1: error: section Q of line 1 is not ended, expected End Q\n"},
@@ -217,9 +218,9 @@ static void wrong_syntax_is_told_by_line(void **state)
         conf_init(&conf, &arena);
         read_text(wrongs[i].text);
         read_text("LAST = 1\n");
-        if (strcmp(told(), wrongs[i].told) != 0) {
-            fail_msg("%s\ntold: %s\nexpected: %s", wrongs[i].text, told(),
-                     wrongs[i].told);
+        if (strcmp(diagnostics_text(), wrongs[i].diagnostics_text) != 0) {
+            fail_msg("%s\ntold: %s\nexpected: %s", wrongs[i].text, diagnostics_text(),
+                     wrongs[i].diagnostics_text);
         }
         assert_string_equal(conf.last->rows[0].cells[0].value, "1");
     }
@@ -229,7 +230,7 @@ static void a_file_may_end_in_the_middle(void **state)
 {
     read_text("A = 1 \\");
     assert_string_equal(
-        told(),
+        diagnostics_text(),
         "f:1: error: \\ at the end of the file, expected a continuation line\n");
     assert_string_equal(conf_text(&conf.first->rows[0], "A", "?"), "1");
 }
@@ -246,14 +247,14 @@ static void a_byte_order_mark_is_skipped(void **state)
     read_text("\xef\xbb\xbf"
               "A = 1\n");
     assert_string_equal(conf_text(&conf.first->rows[0], "A", "?"), "1");
-    assert_string_equal(told(), "");
+    assert_string_equal(diagnostics_text(), "");
 }
 
 static void lines_and_sections_are_bounded(void **state)
 {
     char *line = arena_printf(&arena, "A = %0*d\nB = 1\n", 70000, 1);
     read_text(line);
-    assert_string_equal(told(),
+    assert_string_equal(diagnostics_text(),
                         "f:1: error: line too long, expected at most 65536 bytes\n");
     assert_string_equal(conf_text(&conf.first->rows[0], "B", "?"), "1");
 
@@ -494,7 +495,7 @@ static void the_table_agrees_with_itself(void **state)
         read_text(arena_printf(&arena, "Begin %s\n%s = %s\nEnd %s\n", key->section,
                                key->key, key->initial, key->section));
         conf_check(&conf);
-        assert_string_equal(told(), "");
+        assert_string_equal(diagnostics_text(), "");
     }
     assert_string_equal(conf_keys_section("hostexport"), "HostExport");
     assert_null(conf_keys_section("Nothing"));
@@ -538,8 +539,9 @@ static void files_are_judged_as_expected(void **state)
                        &ignored);
         conf_read(&conf, entry->d_name, text, length);
         conf_check(&conf);
-        if (strcmp(told(), expected) != 0) {
-            fail_msg("%s\ntold:\n%s\nexpected:\n%s", entry->d_name, told(), expected);
+        if (strcmp(diagnostics_text(), expected) != 0) {
+            fail_msg("%s\ntold:\n%s\nexpected:\n%s", entry->d_name, diagnostics_text(),
+                     expected);
         }
         n_files++;
     }

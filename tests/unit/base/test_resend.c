@@ -44,7 +44,7 @@ static void test_an_answer_ends_it(void **state)
     resend_begin(&resend, 10);
     resend_end(&resend);
     assert_int_equal(resend_wake_ms(&resend), INT64_MAX);
-    resend_begin(&resend, 20); /* another message: the waits begin anew */
+    resend_begin(&resend, 20); /* another message: the waits begin again */
     resend_sent(&resend, waits, 20);
     assert_int_equal(resend_wake_ms(&resend), 1020);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_timer_heap.c: heap ring by instant, then by key, wherever they were moved
- * from. */
+/* test_timer_heap.c: timers are due by instant, then by key, after any moves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +51,7 @@ static void equal_instants_ring_by_key(void **state)
     timer_heap_release(&heap);
 }
 
-/* Against the plain way: look at all of them. */
+/* Compares with a search through all timers. */
 static void the_earliest_is_found_after_any_moves(void **state)
 {
     struct timer_heap heap;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_token_bucket.c: so many bytes a second, a debt that is waited for, clocks that
- * jump.
- */
+/* test_token_bucket.c: rate, debt, and clocks that jump. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +11,7 @@
 
 enum { PER_S = 1000, MOST = 100 };
 
-static const int64_t begin_ms = 1795300000000; /* of a clock on the wall */
+static const int64_t begin_ms = 1795300000000; /* wall clock */
 
 static void test_what_is_left(void **state)
 {
@@ -51,7 +49,7 @@ static void test_a_clock_that_is_set_back(void **state)
     assert_int_equal(token_bucket_refill(&bucket, begin_ms - 3600000 + 20), 20);
 }
 
-/* Looked at each millisecond or seldom: what passes in a minute is what may. */
+/* The bytes of a minute are within the rate, for short and long intervals. */
 static void test_the_rate(void **state)
 {
     static const int steps_ms[] = {1, 7, 100};

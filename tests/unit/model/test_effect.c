@@ -48,7 +48,7 @@ static void test_added_is_zeroed_also_after_clear(void **state)
     assert_string_equal(effects.items[0].log.text, "host 7");
     effects_clear(&effects);
     assert_int_equal(effects.count, 0);
-    assert_true(effects.capacity > 0); /* kept for the next batch */
+    assert_true(effects.capacity > 0); /* reused for the next batch */
     static const struct effect nothing;
     struct effect *effect = effects_add(&effects, EFFECT_STORE);
     assert_memory_equal(effect, &nothing, sizeof(nothing));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of jobs: as people write them, as they travel. */
+/* test_job_rlimit.c: limits of jobs, as users write them and as texts in messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_row.c: a copied row owns all that it points to: the original goes (the sanitizer
- * would see a pointer that was left), the copy reads the same. */
+/* test_row.c: a copied row owns all that it points to: the copy is unchanged after the
+ * original is freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

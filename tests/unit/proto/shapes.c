@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_match.c: see span_match.h. */
+/* shapes.c: see shapes.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct filler {
     int64_t next; /* grows with each value */
 };
 
-/* Within the bounds, and not 0 unless nothing else is. */
+/* A number within the bounds, not 0 if possible. */
 static int64_t take_number(struct filler *filler, int64_t min, int64_t max)
 {
     int64_t number = filler->next++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_codec.c: what is sent arrives, of every kind, in every field. */
+/* test_codec.c: every field of every kind of message survives encoding and decoding. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,8 +87,8 @@ static size_t size_of(const struct codec_field *field)
     return 8;
 }
 
-/* Bytes of our struct that no row speaks of may only be padding: fewer than an int, or
- * the four before something of eight. */
+/* Bytes of our struct that no row covers may only be padding: fewer than an int, or
+ * four before a member of eight. */
 static void test_every_field_of_ours_has_a_row(void **state)
 {
     for (int kind = MSG_NONE + 1; kind < MSG_KINDS; kind++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_codec_bounds.c: each bound of each field, violated once, in both directions: it
- * is not sent, and where someone else sends it, it is not taken; and a table by hand of
- * bounds that must stand where they stand. */
+/* test_codec_bounds.c: each bound of each field, violated once, is refused both in
+ * encoding and in decoding; and a manual table of bounds that must not change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +46,7 @@ static void check_refusal(const struct codec_field *field, const char *what, int
     n_refused++;
 }
 
-/* Puts something else into our struct, sends, and puts back what was there. */
+/* Changes a member of our struct, encodes it, and restores the member. */
 static void spoil_ours(const struct shapes_place *place, size_t offset,
                        const void *value, size_t size, const char *what)
 {

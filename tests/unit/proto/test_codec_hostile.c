@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_codec_hostile.c: bytes that nobody of ours would send: nothing crashes, nothing
- * takes more memory than promised, and what is taken would be sent again. */
+/* test_codec_hostile.c: bytes that no peer of ours would send: no crash, bounded
+ * memory, and whatever is accepted can be encoded again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,7 +167,7 @@ static void test_too_long_a_frame(void **state)
 
 /* ---------------------------------------------------------------- good ones, spoilt */
 
-/* What passes must be a message that we would send. */
+/* A message that decodes must also encode. */
 static void decode_any(const uint8_t *bytes, size_t length)
 {
     struct arena own;

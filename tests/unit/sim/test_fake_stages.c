@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fake_stages.c: what a run executes in turn, and what that comes to. */
+/* test_fake_stages.c: the stages of a run and its result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "model/job_rlimit.h"
 #include "sim/world/fake_stages.h"
 
-/* Goes through it as `codes` say, a command after the other; "in1 job out1". */
+/* Runs the stages with the exit codes in `codes`; "in1 job out1". */
 static const char *run_through(struct arena *arena, struct fake_stages *course,
                                const struct fake_stages_result *outcomes,
                                int n_outcomes)

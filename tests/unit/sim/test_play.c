@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_play.c: when things happen in a scenario, what is told of them, and what its
- * expectations see. */
+/* test_play.c: the time and events of a scenario, and its expectations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@ static int close_stage(void **state)
     return 0;
 }
 
-/* Plays, and nothing must be remarked: the expectations of the text hold. */
+/* Plays the text without any remark: its expectations hold. */
 static void holds(const char *text)
 {
     play_stage_play(&stage, 1, text);
@@ -129,7 +128,7 @@ static void jobs_wait_as_users_say_and_are_moved(void **state)
 
 static void statements_of_an_instant_come_before_scheduling(void **state)
 {
-    /* the urgent jobs stand behind the others in the file */
+    /* the urgent jobs come after the others in the file */
     holds("site alone alone.conf\n"
           "at 0 submit alone run=10m name=a slots=8\n"
           "at 10m submit alone run=10m name=b slots=8\n"
@@ -250,7 +249,7 @@ static void a_trace_is_submitted_in_its_time(void **state)
                                "3720 job_submit north two:2", NULL});
 }
 
-/* q1 is there; q2 is not, and an unknown queue is no queue at all. */
+/* q1 exists, q2 does not; an unknown queue is not a queue. */
 static void a_trace_names_queues(void **state)
 {
     holds("site north queues.conf\n"
@@ -310,8 +309,8 @@ static void what_is_asked_of_a_site_that_is_down_waits(void **state)
     told((const char *const[]){"60 fault", "660 job_submit north b", NULL});
 }
 
-/* A smaller host, a new one, another queue; what runs goes on. A site that is down
- * comes back with it. */
+/* A smaller host, a new host, another queue; running jobs continue. A site that is down
+ * restarts with the new configuration. */
 static void a_site_is_configured_anew(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=2\n"
@@ -329,7 +328,7 @@ static void a_site_is_configured_anew(void **state)
                       "expect at 4m host south s2 status == ok\n");
 }
 
-/* Who is no member any more gets nothing new. */
+/* A former member gets no new slots. */
 static void members_are_configured_anew(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=3\n"
@@ -417,7 +416,7 @@ static void the_same_seed_tells_the_same_story(void **state)
     play_stage_close(&other);
 }
 
-/* The site dies while one command runs and while another does. */
+/* The site crashes while each of two commands runs. */
 static void commands_around_a_job_outlive_their_site(void **state)
 {
     holds("site around around.conf\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_scenario.c: what a scenario reads as, and what is said of one that is wrong. */
+/* test_scenario.c: parsing of scenarios, and diagnostics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void mistakes_are_told_with_their_line(void **state)
 {
     static const struct {
         const char *text; /* behind the sites, so from line 3 */
-        const char *said; /* a part of the one complaint */
+        const char *said; /* a part of the only diagnostic */
     } rows[] = {
         {"nonsense", "3: \"nonsense\" is no statement"},
         {"site north north.conf", "3: site \"north\" twice"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_swf.c: what a trace's lines become, and what is no trace. Where the real traces
- * are ($SUBLET_DATA, else ../shared/data), they are read too. */
+/* test_swf.c: parsing of traces, and errors. Real traces are read too if they exist
+ * ($SUBLET_DATA, else ../shared/data). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -233,7 +233,7 @@ static void scale_stretches_the_gaps(void **state)
 {
     assert_int_equal(read_with(three_jobs, 0, SWF_SCALE_ONE / 2), 0);
     assert_int_equal(swf.jobs[2].at_ms, 150000);
-    assert_int_equal(swf.jobs[2].run_ms, 60000); /* the work stays what it is */
+    assert_int_equal(swf.jobs[2].run_ms, 60000); /* the work does not change */
     assert_int_equal(read_with(three_jobs, 0, 3 * SWF_SCALE_ONE), 0);
     assert_int_equal(swf.jobs[2].at_ms, 900000);
     assert_int_equal(read_with(three_jobs, 0, 0), 0);
@@ -252,7 +252,7 @@ static void the_first_jobs_that_ran_are_taken(void **state)
     assert_int_equal(swf.n_jobs, 2);
     assert_int_equal(swf.jobs[0].number, 6);
     assert_int_equal(swf.jobs[1].number, 5);
-    /* what is behind them is not even read */
+    /* lines behind the limit are not read */
     assert_int_equal(read_with("1 0 0 1 1 1 -1 1 1 -1 1 1 1 -1 1 -1 -1 -1\nrubbish\n",
                                1, SWF_SCALE_ONE),
                      0);
