@@ -182,8 +182,7 @@ static bool has_swap(struct export *export, const struct export_policy *policy,
     if (lacks_swap(policy, candidate)) {
         COMPLAIN(export, CONF_ERROR, policy, policy->hosts_cell,
                  "host %s is of type DLINUX and can be exported only with swap space, "
-                 "expected "
-                 "SWAP",
+                 "expected SWAP",
                  candidate->host->name);
         return false;
     }
