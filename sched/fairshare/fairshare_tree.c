@@ -176,7 +176,8 @@ const struct fairshare_account *fairshare_tree_at(const struct fairshare_tree *t
     return &tree->accounts[account];
 }
 
-int fairshare_tree_find(const struct fairshare_tree *tree, const char *name)
+/* -1: the user has no account. */
+static int find_user(const struct fairshare_tree *tree, const char *name)
 {
     struct user *user;
     HASH_FIND(hh, tree->users, name, strlen(name), user);
@@ -216,7 +217,7 @@ static int join_own(struct fairshare_tree *tree, const char *name)
 {
     struct joining joiner = {name, name, name};
     int path[SHARE_DEPTH_MAX];
-    int account = fairshare_tree_find(tree, name);
+    int account = find_user(tree, name);
     if (account >= 0) {
         return account;
     }
@@ -248,7 +249,7 @@ int fairshare_tree_join(struct fairshare_tree *tree, const char *name,
     }
     joiner.key = arena_printf(&arena, "%s%s", joiner.key, name);
     joiner.path = arena_printf(&arena, "%s/%s", group, name);
-    int account = fairshare_tree_find(tree, joiner.key);
+    int account = find_user(tree, joiner.key);
     if (account < 0) {
         account = join_at(tree, &joiner, path, depth);
     }

@@ -52,8 +52,6 @@ int fairshare_tree_join(struct fairshare_tree *tree, const char *user,
                         const char *group);
 /* The same by the path of an account. */
 int fairshare_tree_join_path(struct fairshare_tree *tree, const char *seat);
-int fairshare_tree_find(const struct fairshare_tree *tree,
-                        const char *user); /* -1: none */
 int fairshare_tree_count(const struct fairshare_tree *tree);
 const struct fairshare_account *fairshare_tree_at(const struct fairshare_tree *tree,
                                                   int account);

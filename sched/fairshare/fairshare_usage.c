@@ -19,7 +19,8 @@ static double rate_of(double hist_hours)
     return hist_hours > 0 ? log(10.0) / (hist_hours * hour_ms) : 0;
 }
 
-double fairshare_usage_fade(double hist_hours, int64_t elapsed_ms)
+/* The factor by which a value decays in that time. */
+static double decay_of(double hist_hours, int64_t elapsed_ms)
 {
     return elapsed_ms > 0 ? exp(-rate_of(hist_hours) * (double)elapsed_ms) : 1;
 }
@@ -91,7 +92,7 @@ void fairshare_usage_advance(struct fairshare_usage *usage,
     }
     int64_t elapsed_ms = usage->at_ms != 0 ? now_ms - usage->at_ms : 0;
     double rate = rate_of(factors->hist_hours);
-    double decay = fairshare_usage_fade(factors->hist_hours, elapsed_ms);
+    double decay = decay_of(factors->hist_hours, elapsed_ms);
     usage->cpu_ms *= decay;
     usage->past_ms *= decay;
     if (factors->has_decay && rate > 0) {
@@ -144,7 +145,7 @@ void fairshare_usage_add_finished(struct fairshare_usage *usage,
                                   double cpu_ms, double run_ms, int64_t now_ms)
 {
     fairshare_usage_advance(usage, factors, now_ms);
-    double decay = fairshare_usage_fade(factors->hist_hours, usage->at_ms - now_ms);
+    double decay = decay_of(factors->hist_hours, usage->at_ms - now_ms);
     usage->cpu_ms += cpu_ms * decay;
     usage->past_ms += run_ms * decay;
 }

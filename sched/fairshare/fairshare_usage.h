@@ -106,7 +106,4 @@ bool fairshare_usage_is_late(const struct fairshare_usage *usage,
                              const struct fairshare_factors *factors, int64_t since_ms,
                              int64_t now_ms);
 
-/* The factor by which a value decays in that time. */
-double fairshare_usage_fade(double hist_hours, int64_t elapsed_ms);
-
 #endif

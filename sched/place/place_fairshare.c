@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_fairshare.c: see place_fairshare.h. A node of the pass is an account with lines
- * below it; its heap has its children, or, where users stand, their lines. */
+/* place_fairshare.c: see place_fairshare.h. Accounts that have pending classes below
+ * them are nodes. The heap of a node has its child nodes, or, for the account of a
+ * user, the classes of that user. */
 #include "sched/place/place_fairshare.h"
 
 #include "sched/fairshare/fairshare_tree.h"
@@ -9,35 +10,35 @@ struct node {
     int account, rank; /* fairshare_tree.h */
     int parent;        /* node; -1: the root */
     double priority;
-    int64_t since_ms; /* its oldest job waits; 0: unknown */
-    bool is_late;     /* fairshare_usage.h: or one below it is */
-    int *heap;        /* nodes, or lines */
+    int64_t since_ms; /* when its oldest job began to pend; 0: unknown */
+    bool is_late;     /* fairshare_usage.h; true too if a node below is */
+    int *heap;        /* nodes or classes */
     int count;
-    bool has_lines;
+    bool has_classes;
 };
 
 struct place_fairshare {
-    struct place_fairshare_scope *given;
+    struct place_fairshare_scope *scope;
     const struct place_class *all;
     place_compare_fn compare;
     const void *arg;
     struct node *nodes;
     int n_nodes;
-    int *path; /* from the root to the node whose line is on top */
+    int *path; /* from the root to the node of the first class */
     int n_path;
-    uint64_t number; /* that priorities are as of */
+    uint64_t number; /* of the change that priorities include */
 };
 
 struct place_fairshare_scope *
 place_fairshare_scope_new(struct arena *arena, const struct fairshare_tree *tree,
                           int64_t now_ms)
 {
-    struct place_fairshare_scope *given = arena_alloc(arena, 1, sizeof(*given));
-    given->tree = tree;
-    given->now_ms = now_ms;
-    given->slots =
-        arena_alloc(arena, (size_t)fairshare_tree_count(tree), sizeof(*given->slots));
-    return given;
+    struct place_fairshare_scope *scope = arena_alloc(arena, 1, sizeof(*scope));
+    scope->tree = tree;
+    scope->now_ms = now_ms;
+    scope->slots =
+        arena_alloc(arena, (size_t)fairshare_tree_count(tree), sizeof(*scope->slots));
+    return scope;
 }
 
 /* ---------------------------------------------------------------- heaps */
@@ -45,7 +46,7 @@ place_fairshare_scope_new(struct arena *arena, const struct fairshare_tree *tree
 static int compare(const struct place_fairshare *share, const struct node *in, int a,
                    int b)
 {
-    if (in->has_lines) {
+    if (in->has_classes) {
         return share->compare(share->arg, a, b);
     }
     const struct node *left = &share->nodes[a], *right = &share->nodes[b];
@@ -53,9 +54,9 @@ static int compare(const struct place_fairshare *share, const struct node *in, i
         return left->is_late ? -1 : 1;
     }
     if (left->priority == right->priority && left->rank > 0 && right->rank > 0) {
-        return left->rank - right->rank; /* the same, and close at hand */
+        return left->rank - right->rank; /* the same, and cheaper */
     }
-    return fairshare_tree_compare(share->given->tree, left->account, left->priority,
+    return fairshare_tree_compare(share->scope->tree, left->account, left->priority,
                                   right->account, right->priority);
 }
 
@@ -83,27 +84,27 @@ static void pop(const struct place_fairshare *share, struct node *in)
     }
 }
 
-/* Nobody's patience is endless: of a node whose heap is in order. */
+/* The heap of the node has to be in order. */
 static bool is_late(const struct place_fairshare *share, const struct node *node)
 {
-    const struct place_fairshare_scope *given = share->given;
-    if (node->count == 0 || !node->has_lines) {
+    const struct place_fairshare_scope *scope = share->scope;
+    if (node->count == 0 || !node->has_classes) {
         return node->count > 0 && share->nodes[node->heap[0]].is_late;
     }
-    return given->slots[node->account] == 0 && node->since_ms != 0 &&
-           fairshare_tree_is_late(given->tree, node->account, node->since_ms,
-                                  given->now_ms);
+    return scope->slots[node->account] == 0 && node->since_ms != 0 &&
+           fairshare_tree_is_late(scope->tree, node->account, node->since_ms,
+                                  scope->now_ms);
 }
 
 static void rank(const struct place_fairshare *share, struct node *node)
 {
-    const struct place_fairshare_scope *given = share->given;
+    const struct place_fairshare_scope *scope = share->scope;
     node->priority = fairshare_tree_priority(
-        given->tree, node->account, given->slots[node->account], given->now_ms);
+        scope->tree, node->account, scope->slots[node->account], scope->now_ms);
     node->is_late = is_late(share, node);
 }
 
-/* All priorities anew, and all heaps. Children come behind their parents. */
+/* Sets all priorities and orders all heaps. Children come after their parents. */
 static void rank_all(struct place_fairshare *share)
 {
     for (int i = share->n_nodes - 1; i >= 0; i--) {
@@ -113,7 +114,7 @@ static void rank_all(struct place_fairshare *share)
         }
         rank(share, node);
     }
-    share->number = share->given->number;
+    share->number = share->scope->number;
 }
 
 /* ---------------------------------------------------------------- building */
@@ -127,7 +128,7 @@ struct builder {
 static int node_for(struct builder *builder, int account)
 {
     struct place_fairshare *share = builder->share;
-    const struct fairshare_account *at = fairshare_tree_at(share->given->tree, account);
+    const struct fairshare_account *at = fairshare_tree_at(share->scope->tree, account);
     if (builder->node_of[account] > 0) {
         return builder->node_of[account] - 1;
     }
@@ -142,25 +143,25 @@ static int node_for(struct builder *builder, int account)
     return index;
 }
 
-static int stand_of(const struct builder *builder, int class)
+static int account_of(const struct builder *builder, int class)
 {
-    const struct fairshare_tree *tree = builder->share->given->tree;
+    const struct fairshare_tree *tree = builder->share->scope->tree;
     return fairshare_tree_at(tree, builder->share->all[class].account)->sharing_account;
 }
 
-/* Accounts that have lines below them, and how much stands in each. */
-static void count_all(struct builder *builder, const int *lines, int n_lines)
+/* Creates the nodes and counts the elements of their heaps. */
+static void count_all(struct builder *builder, const int *classes, int n_classes)
 {
     struct place_fairshare *share = builder->share;
-    for (int i = 0; i < n_lines; i++) {
+    for (int i = 0; i < n_classes; i++) {
         struct node *node =
-            &share->nodes[node_for(builder, stand_of(builder, lines[i]))];
-        node->has_lines = true;
+            &share->nodes[node_for(builder, account_of(builder, classes[i]))];
+        node->has_classes = true;
         node->count++;
     }
 }
 
-static void fill_all(struct builder *builder, const int *lines, int n_lines)
+static void fill_all(struct builder *builder, const int *classes, int n_classes)
 {
     struct place_fairshare *share = builder->share;
     for (int i = 0; i < share->n_nodes; i++) {
@@ -172,11 +173,11 @@ static void fill_all(struct builder *builder, const int *lines, int n_lines)
             parent->heap[parent->count++] = i;
         }
     }
-    for (int i = 0; i < n_lines; i++) {
-        int stand = builder->node_of[stand_of(builder, lines[i])] - 1;
-        struct node *node = &share->nodes[stand];
-        int64_t since_ms = share->all[lines[i]].waiting_since_ms;
-        node->heap[node->count++] = lines[i];
+    for (int i = 0; i < n_classes; i++) {
+        int index = builder->node_of[account_of(builder, classes[i])] - 1;
+        struct node *node = &share->nodes[index];
+        int64_t since_ms = share->all[classes[i]].waiting_since_ms;
+        node->heap[node->count++] = classes[i];
         if (since_ms != 0 && (node->since_ms == 0 || since_ms < node->since_ms)) {
             node->since_ms = since_ms;
         }
@@ -184,22 +185,22 @@ static void fill_all(struct builder *builder, const int *lines, int n_lines)
 }
 
 struct place_fairshare *
-place_fairshare_new(struct arena *arena, struct place_fairshare_scope *given,
-                    const struct place_class *all, const int *lines, int n_lines,
-                    place_compare_fn compare_lines, const void *arg)
+place_fairshare_new(struct arena *arena, struct place_fairshare_scope *scope,
+                    const struct place_class *all, const int *classes, int n_classes,
+                    place_compare_fn compare_classes, const void *arg)
 {
-    size_t n_accounts = (size_t)fairshare_tree_count(given->tree);
+    size_t n_accounts = (size_t)fairshare_tree_count(scope->tree);
     struct place_fairshare *share = arena_alloc(arena, 1, sizeof(*share));
     struct builder builder = {.share = share, .arena = arena};
-    share->given = given;
+    share->scope = scope;
     share->all = all;
-    share->compare = compare_lines;
+    share->compare = compare_classes;
     share->arg = arg;
     share->nodes = arena_alloc(arena, n_accounts, sizeof(*share->nodes));
     share->path = arena_alloc(arena, SHARE_DEPTH_MAX + 2, sizeof(int));
     builder.node_of = arena_alloc(arena, n_accounts, sizeof(int));
-    count_all(&builder, lines, n_lines);
-    fill_all(&builder, lines, n_lines);
+    count_all(&builder, classes, n_classes);
+    fill_all(&builder, classes, n_classes);
     rank_all(share);
     return share;
 }
@@ -211,32 +212,31 @@ int place_fairshare_top(struct place_fairshare *share)
     if (share->n_nodes == 0 || share->nodes[0].count == 0) {
         return -1;
     }
-    if (share->number != share->given->number) {
-        rank_all(share); /* another queue of the scope has given slots away */
+    if (share->number != share->scope->number) {
+        rank_all(share); /* another queue of the scope has granted slots */
     }
     int at = 0;
     share->n_path = 0;
     for (;;) {
         const struct node *node = &share->nodes[at];
         share->path[share->n_path++] = at;
-        if (node->has_lines) {
+        if (node->has_classes) {
             return node->heap[0];
         }
         at = node->heap[0];
     }
 }
 
-/* Slots given to a line of that node count for it and all above, and for the account
- * that the line is of. */
-static void give(struct place_fairshare *share, int class, int n_slots)
+/* Granted slots count for the account of the class and for all above it. */
+static void grant(struct place_fairshare *share, int class, int n_slots)
 {
-    struct place_fairshare_scope *given = share->given;
+    struct place_fairshare_scope *scope = share->scope;
     for (int at = share->all[class].account; at >= 0;
-         at = fairshare_tree_at(given->tree, at)->parent) {
-        given->slots[at] += n_slots;
+         at = fairshare_tree_at(scope->tree, at)->parent) {
+        scope->slots[at] += n_slots;
     }
-    given->number++;
-    share->number = given->number;
+    scope->number++;
+    share->number = scope->number;
 }
 
 void place_fairshare_advance(struct place_fairshare *share, int n_slots,
@@ -244,7 +244,7 @@ void place_fairshare_advance(struct place_fairshare *share, int n_slots,
 {
     struct node *last = &share->nodes[share->path[share->n_path - 1]];
     if (n_slots > 0) {
-        give(share, last->heap[0], n_slots);
+        grant(share, last->heap[0], n_slots);
     }
     if (is_through) {
         pop(share, last);
@@ -265,7 +265,7 @@ void place_fairshare_advance(struct place_fairshare *share, int n_slots,
             node->is_late = is_late(share, node);
         }
         if (n_slots == 0 && node->is_late == was_late) {
-            break; /* no place has changed */
+            break; /* the order is the same */
         }
         sift(share, parent, 0);
     }

@@ -18,12 +18,12 @@
 
 #include "sched/place/place.h"
 
-/* Of one scope in a pass. */
+/* What the queues of one scope grant in a pass. */
 struct place_fairshare_scope {
     const struct fairshare_tree *tree;
     int64_t now_ms;
     int64_t *slots;  /* by account */
-    uint64_t number; /* of changes */
+    uint64_t number; /* of the last change */
 };
 
 struct place_fairshare_scope *
@@ -34,16 +34,16 @@ place_fairshare_scope_new(struct arena *arena, const struct fairshare_tree *tree
 typedef int (*place_compare_fn)(const void *arg, int a, int b);
 
 struct place_fairshare;
-/* Lines by index, each with an account. */
+/* `classes` are indexes in `all`; each has an account. */
 struct place_fairshare *place_fairshare_new(struct arena *arena,
-                                            struct place_fairshare_scope *given,
+                                            struct place_fairshare_scope *scope,
                                             const struct place_class *all,
-                                            const int *lines, int n_lines,
+                                            const int *classes, int n_classes,
                                             place_compare_fn compare, const void *arg);
 /* The class whose job is next; -1: none is left. */
 int place_fairshare_top(struct place_fairshare *share);
-/* The next job of that class starts with so many slots. The class leaves: `n_slots` 0,
- * `is_through` true. */
+/* The next job of that class starts with so many slots, 0 if it does not start. The
+ * class leaves the order if `is_through`. */
 void place_fairshare_advance(struct place_fairshare *share, int n_slots,
                              bool is_through);
 

@@ -2,22 +2,21 @@
 /* place_order.c: see place_order.h.
  *
  *     queue1 50, queue2 48 (pool A), queue4 47 (outside), queue3 46 (pool A)
- *     queue3 has used least of pool A for its share:  queue3 queue1 queue4 queue2
- *     queue3 goes on up to its part, queue1 up to its; queue4 takes what it can; queue2
- *     up to its part. Then, if jobs of one of them did not fit, their slots are handed
- *     out anew, from queue3 on; else the next pool or queue comes. */
+ *     queue3 has used the least of pool A for its share: queue3 queue1 queue4 queue2
+ *     queue3 and queue1 are served up to their parts, queue4 as long as jobs fit,
+ * queue2 up to its part. Slots that jobs of the pool left unused are then handed out
+ * again, beginning with queue3. */
 #include "sched/place/place_order.h"
 
 #include <limits.h>
 
-/* What is needed to build one. */
 struct place_order_builder {
     struct place_order *order;
     struct arena *arena;
-    int *sorted;  /* queues by priority, then as in the file */
-    int *unit_of; /* by queue */
-    bool *is_set; /* by queue: it shares its users' order with others */
-    struct place_fairshare_scope **given; /* by scope */
+    int *sorted;                           /* queues by priority, then as in the file */
+    int *unit_of;                          /* by queue */
+    bool *is_set;                          /* by queue: other queues share its scope */
+    struct place_fairshare_scope **scopes; /* by scope */
 };
 
 /* ---------------------------------------------------------------- classes of a queue
@@ -95,13 +94,12 @@ static void sort_queues(struct place_order_builder *builder)
     const struct place_snapshot *snapshot = builder->order->snapshot;
     const struct queue_config *queues = snapshot->queues;
     for (int i = 0; i < snapshot->n_queues; i++) {
-        int place = i;
-        for (; place > 0 &&
-               queues[builder->sorted[place - 1]].priority < queues[i].priority;
-             place--) {
-            builder->sorted[place] = builder->sorted[place - 1];
+        int at = i;
+        for (; at > 0 && queues[builder->sorted[at - 1]].priority < queues[i].priority;
+             at--) {
+            builder->sorted[at] = builder->sorted[at - 1];
         }
-        builder->sorted[place] = i;
+        builder->sorted[at] = i;
     }
 }
 
@@ -110,7 +108,7 @@ static int scope_of(const struct place_snapshot *snapshot, int queue)
     return snapshot->fairshare != NULL ? snapshot->fairshare->scope_of[queue] : -1;
 }
 
-/* Queues whose scope has one order for all of them, where they are several. */
+/* Marks queues that are served as one with other queues of their scope. */
 static void mark_sets(struct place_order_builder *builder)
 {
     const struct place_snapshot *snapshot = builder->order->snapshot;
@@ -125,12 +123,12 @@ static void mark_sets(struct place_order_builder *builder)
     }
 }
 
-/* The queue that stands in this place: in places of a pool, the next of it by use. */
-static int queue_in_place(const struct place_order_builder *builder, int *taken,
-                          int place)
+/* The queue that is served at this position; at positions of a pool, its next queue by
+ * use. */
+static int queue_at(const struct place_order_builder *builder, int *taken, int position)
 {
     const struct place_slot_pools *pools = &builder->order->pools;
-    int queue = builder->sorted[place];
+    int queue = builder->sorted[position];
     if (pools->part_of[queue] < 0) {
         return queue;
     }
@@ -163,7 +161,7 @@ static void add_units(struct place_order_builder *builder)
     order->units =
         arena_alloc(builder->arena, (size_t)snapshot->n_queues, sizeof(*order->units));
     for (int i = 0; i < snapshot->n_queues; i++) {
-        add_unit(builder, queue_in_place(builder, taken, i));
+        add_unit(builder, queue_at(builder, taken, i));
     }
     for (int i = 0; i < order->n_units; i++) {
         struct place_order_unit *unit = &order->units[i];
@@ -176,15 +174,15 @@ static void add_units(struct place_order_builder *builder)
 
 /* ---------------------------------------------------------------- building */
 
-static struct place_fairshare_scope *given_of(struct place_order_builder *builder,
-                                              int scope)
+static struct place_fairshare_scope *
+fairshare_scope_of(struct place_order_builder *builder, int scope)
 {
     const struct place_snapshot *snapshot = builder->order->snapshot;
-    if (builder->given[scope] == NULL) {
-        builder->given[scope] = place_fairshare_scope_new(
+    if (builder->scopes[scope] == NULL) {
+        builder->scopes[scope] = place_fairshare_scope_new(
             builder->arena, snapshot->fairshare_trees[scope], snapshot->now_ms);
     }
-    return builder->given[scope];
+    return builder->scopes[scope];
 }
 
 static void fill_units(struct place_order_builder *builder)
@@ -211,9 +209,9 @@ static void fill_units(struct place_order_builder *builder)
         struct place_order_unit *unit = &order->units[i];
         int scope = scope_of(snapshot, unit->queue);
         if (scope >= 0 && unit->n_heap > 0) {
-            unit->share = place_fairshare_new(builder->arena, given_of(builder, scope),
-                                              snapshot->classes, unit->heap,
-                                              unit->n_heap, compare_classes, order);
+            unit->share = place_fairshare_new(
+                builder->arena, fairshare_scope_of(builder, scope), snapshot->classes,
+                unit->heap, unit->n_heap, compare_classes, order);
             continue;
         }
         for (int at = unit->n_heap / 2 - 1; at >= 0; at--) {
@@ -235,7 +233,7 @@ void place_order_init(struct place_order *order, struct arena *arena,
         .sorted = arena_alloc(arena, n_queues, sizeof(int)),
         .unit_of = arena_alloc(arena, n_queues, sizeof(int)),
         .is_set = arena_alloc(arena, n_queues, sizeof(bool)),
-        .given = arena_alloc(arena, n_scopes, sizeof(struct place_fairshare_scope *)),
+        .scopes = arena_alloc(arena, n_scopes, sizeof(struct place_fairshare_scope *)),
     };
     *order = (struct place_order){
         .snapshot = snapshot,
@@ -325,14 +323,14 @@ int place_order_room(const struct place_order *order, int n_min, int *n_max,
     if (order->pools.n_pools == 0 || unit->pool < 0) {
         return INT_MAX;
     }
-    int room = place_slot_pool_room(&order->pools, unit->pool);
+    int free = place_slot_pool_room(&order->pools, unit->pool);
     int left = place_slot_pool_left(&order->pools, unit->pool, unit->queue);
-    int most = left < room ? left : room;
+    int most = left < free ? left : free;
     *n_max = most > n_min ? (most < *n_max ? most : *n_max) : n_min;
-    if (room < n_min) {
+    if (free < n_min) {
         *limit = order->pools.pools[unit->pool].pool->max_name;
     }
-    return room;
+    return free;
 }
 
 bool place_order_advance(struct place_order *order, int n_slots)

@@ -29,12 +29,12 @@ struct place_order_unit {
     int queue;
     int pool;                      /* -1: in none */
     bool is_last;                  /* of its pool */
-    int *heap, n_heap;             /* lines, as they stand; without fairshare */
-    struct place_fairshare *share; /* with it */
+    int *heap, n_heap;             /* classes; without fairshare */
+    struct place_fairshare *share; /* with fairshare */
 };
 
-/* A line's next job as it is compared: thousands of times in a pass, so it stands
- * here instead of all over the memory of the jobs. */
+/* The sort key of a class's next job, copied here because it is compared thousands of
+ * times in a pass. */
 struct place_order_key {
     struct job_class_entry entry;
     int queue, priority; /* the queue's */
@@ -42,29 +42,28 @@ struct place_order_key {
 
 struct place_order {
     const struct place_snapshot *snapshot;
-    int *next_entry;              /* by line */
-    struct place_order_key *keys; /* by line; not of those that are through */
-    struct place_order_builder
-        *builder; /* until the first line is asked for; else NULL */
+    int *next_entry;                     /* by class */
+    struct place_order_key *keys;        /* by class; only of classes with jobs left */
+    struct place_order_builder *builder; /* NULL after the first class was asked for */
     struct place_order_unit *units;
     int n_units;
-    int at; /* the unit that goes on */
+    int at; /* the unit whose position is served */
     struct place_order_unit *current;
     struct place_slot_pools pools;
 };
 
 void place_order_init(struct place_order *order, struct arena *arena,
                       const struct place_snapshot *snapshot);
-/* The line whose next job is looked at now; -1: all are through. */
+/* The class whose job is next; -1: none is left. */
 int place_order_top(struct place_order *order);
-/* Slots that a job of that line may take as far as MAX_SLOTS_IN_POOL goes; where that
- * is below `n_min`, `limit` names it. One that may take fewer or more gets no more than
- * its queue's part of the pool has left (`n_max`), but `n_min` at least. */
+/* Slots that MAX_SLOTS_IN_POOL leaves a job of that class; `limit` becomes its name if
+ * they are below `n_min`. Reduces `n_max` to what is left of the queue's part of the
+ * pool, but not below `n_min`. */
 int place_order_room(const struct place_order *order, int n_min, int *n_max,
                      const char **limit);
-/* That job starts with so many slots: true where it was its line's last. */
+/* That job starts with so many slots. True if it was the last of its class. */
 bool place_order_advance(struct place_order *order, int n_slots);
-/* Nothing more of that line starts in this pass. */
+/* Drops that class for the rest of the pass. */
 void place_order_drop(struct place_order *order);
 
 #endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_pass.h: the inside of a pass, for the files that make it: place.c (whose turn
- * it is, who goes on, who waits), place_fit.c (where a job fits, and why nowhere),
- * place_explain.c (what of its shape), place_reservation.c (what is kept for a job that
- * waits, and lent to others), place_estimate.c (where such a job will fit),
- * place_grow.c (what of a running job stands in its own way when it gets more). Layer:
- * sched, within place.
- */
+/* place_pass.h: the state of a pass, and the steps that place.c makes of it:
+ * place_fit.c finds slots for a job, place_explain.c says why its span cannot be met,
+ * place_reservation.c reserves and backfills, place_grow.c adds slots to running jobs.
+ * Layer: sched, within place. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_PASS_H
 #define SUBLET_SCHED_PLACE_PLACE_PASS_H
 
@@ -19,56 +16,57 @@ struct place_pass {
     struct limits_tentative *draft;        /* NULL: no limits */
     struct preempt *preempt;               /* NULL: there is no preemption */
     struct reservation_pass *reservations; /* NULL: no queue reserves slots */
-    uint8_t **masks; /* by class: of a growing exclusive job, the hosts that match; else
-                        NULL. NULL: there is none */
+    uint8_t **masks; /* by class: hosts that match a growing exclusive job, else NULL;
+                        NULL if there is no such class */
     struct place_state state;
     struct place_order order;
     struct place_alloc alloc;
     int next_resume;
-    bool has_exclusive_grow; /* an exclusive job would have more of its own hosts */
+    bool has_exclusive_grow; /* an exclusive job asks for more of its hosts */
     int64_t next_accept_ms;  /* of the plan */
 };
 
 /* ---------------------------------------------------------------- fitting */
 
-/* Free slots of the group, as far as `enough`. */
+/* Free slots of the group, counted up to `enough`. */
 int place_fit_count(const struct place_pass *pass, const struct candidate_group *group,
                     int enough);
-/* With the first of its alternatives for which there is enough; else the verdict says
- * what is against the first with which it could start if others ended, or against the
- * first of all. */
+/* Places a job with the first alternative of its rusage that fits. Otherwise the
+ * verdict explains the first alternative that would fit if other jobs ended, or else
+ * the first one. */
 bool place_fit_any(struct place_pass *pass, const struct place_class *class,
-                   const struct place_alloc_request *want, struct place_start *start,
+                   const struct place_alloc_request *request, struct place_start *start,
                    struct pending_verdict *verdict);
 
-/* The view's shape cannot be met by what is free, or could never be: the verdict says
- * what of it. `n_free`: hosts with free slots. */
-bool place_explain_span(const struct place_pass *pass, const struct candidates *view,
-                        int n_slots, int n_free, struct pending_verdict *verdict);
+/* Explains in the verdict which part of the span free slots cannot meet, or no slots
+ * ever could. `n_free` is the number of hosts with free slots. */
+bool place_explain_span(const struct place_pass *pass,
+                        const struct candidates *candidates, int n_slots, int n_free,
+                        struct pending_verdict *verdict);
 
-/* ---------------------------------------------------------------- keeping */
+/* ---------------------------------------------------------------- reserving */
 
-/* The key of the line's next job. */
+/* The key of the next job of the class. */
 uint64_t place_reservation_job(const struct place_pass *pass, int index);
-/* The line's next job on what is free, or is kept for it; else, where it ends in time,
- * on what is kept for others; where a part of its time will do, in that last. */
+/* Places the next job of the class on free slots and its own reservation, or else as a
+ * backfill job for its whole run limit, or else for a part of that. */
 bool place_reservation_fit(struct place_pass *pass, int index,
-                           const struct place_alloc_request *want,
+                           const struct place_alloc_request *request,
                            struct place_start *start, struct pending_verdict *verdict);
-/* The line's next job does not start: others are preempted for it, or it reserves. */
+/* The next job of the class does not start: it preempts or reserves. */
 void place_reservation_pend(struct place_pass *pass, int index,
                             struct place_plan *plan);
 
 /* ---------------------------------------------------------------- growing */
 
-/* The pass's own snapshot: where exclusive jobs grow, their classes have filters that
- * the pass may narrow. */
+/* The snapshot for the pass: a copy with filters that the pass may narrow if exclusive
+ * jobs grow. */
 const struct place_snapshot *place_grow_init(struct place_pass *pass,
                                              const struct place_snapshot *snapshot);
-/* The line's running job is looked at: it is one job to the limits all along, and an
- * exclusive one may have more of its own hosts, or hosts where nothing runs. */
+/* Before the running job of a class is placed: limits do not count it as another job,
+ * and an exclusive one may use its own hosts and empty ones. */
 void place_grow_open(struct place_pass *pass, int index);
-/* It gets these slots more; NULL: none, and the verdict says why. */
+/* After that: it gets these slots; NULL if none, and then the verdict says why. */
 void place_grow_close(struct place_pass *pass, const struct place_class *class,
                       const struct place_start *more, struct pending_verdict *verdict);
 

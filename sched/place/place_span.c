@@ -22,11 +22,6 @@ struct bed {
     int n_slots;
 };
 
-bool place_span_is_one_host(const struct place_span *shape)
-{
-    return shape != NULL && shape->kind == PLACE_SPAN_HOST;
-}
-
 /* ---------------------------------------------------------------- pieces */
 
 static void add_slots(struct bed *bed, int at, int n_slots)

@@ -72,7 +72,4 @@ struct place_span_request {
  * that would; there are no pieces then. */
 int place_span_fit(const struct place_span *shape, struct place_span_request *ground);
 
-/* A job that grows stays on its first host. NULL: no shape. */
-bool place_span_is_one_host(const struct place_span *shape);
-
 #endif

@@ -44,28 +44,23 @@
 #include "sched/place/place.h"
 #include "sched/preempt/preempt_policy.h"
 
-struct preempt_piece {
-    int host; /* index in the snapshot */
-    int n_slots;
-};
-
 /* A running job. */
 struct preempt_job {
     uint64_t key;
     int queue;
     int n_slots;
-    const struct preempt_piece *pieces;
+    const struct rusage_piece *pieces;
     const struct host_slots *hosts; /* the same by name, for limits */
     int n_pieces;
     const struct limit_owner *limit_class; /* NULL: no limits */
     int64_t start_ms;
-    int64_t running_since_ms; /* it runs since: its start, or when it went on last */
+    int64_t running_since_ms; /* its start, or when it last resumed */
     int64_t ran_ms;           /* in all */
-    int64_t suspended_ms;     /* it stood still in all */
+    int64_t suspended_ms;     /* in all */
     int64_t run_limit_ms;     /* 0: none */
     int n_preempted;
     const struct preempt_protection *protection; /* NULL: of its queue */
-    const struct rusage_amount *releases; /* what it would give of what it reserves */
+    const struct rusage_amount *releases; /* reserved amounts that it would free */
     int n_releases;
     bool is_exclusive;
 };

@@ -14,7 +14,7 @@ int preempt_candidates_gain(const struct preempt_running *running,
         return 0;
     }
     for (int i = 0; i < job->n_pieces; i++) {
-        const struct preempt_piece *piece = &job->pieces[i];
+        const struct rusage_piece *piece = &job->pieces[i];
         int n_slots = job->is_exclusive ? hosts[piece->host].max : piece->n_slots;
         gain += view->allowed[piece->host] ? n_slots : 0;
     }

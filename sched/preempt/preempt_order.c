@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- guards */
+/* ---------------------------------------------------------------- rules */
 
 static bool is_beyond(const struct preempt_duration *span, int64_t ms, int64_t limit_ms)
 {
@@ -20,36 +20,35 @@ static bool is_within(const struct preempt_duration *span, int64_t left_ms,
     return (span->percent > 0 || span->ms > 0) && left_ms <= bound_ms;
 }
 
-static const struct preempt_protection *guards_of(const struct preempt_policy *policy,
-                                                  const struct preempt_job *job)
+static const struct preempt_protection *
+protection_rules_of(const struct preempt_policy *policy, const struct preempt_job *job)
 {
     return job->protection != NULL ? job->protection
                                    : &policy->queues[job->queue].protection;
 }
 
-enum preempt_protection_kind
-preempt_order_protection(const struct preempt_policy *policy,
-                         const struct preempt_job *job, int64_t now_ms)
+/* What protects the job from being preempted. */
+static enum preempt_protection_kind protection_of(const struct preempt_policy *policy,
+                                                  const struct preempt_job *job,
+                                                  int64_t now_ms)
 {
-    const struct preempt_protection *guards = guards_of(policy, job);
-    if (guards->max_count > 0 && job->n_preempted > guards->max_count) {
+    const struct preempt_protection *rules = protection_rules_of(policy, job);
+    if (rules->max_count > 0 && job->n_preempted > rules->max_count) {
         return REASON_PROTECTED_COUNT;
     }
-    if (guards->max_total_ms > 0 && job->suspended_ms >= guards->max_total_ms) {
+    if (rules->max_total_ms > 0 && job->suspended_ms >= rules->max_total_ms) {
         return REASON_PROTECTED_TOTAL;
     }
-    if (guards->interval_ms > 0 &&
-        now_ms - job->running_since_ms < guards->interval_ms) {
+    if (rules->interval_ms > 0 && now_ms - job->running_since_ms < rules->interval_ms) {
         return REASON_PROTECTED_INTERVAL;
     }
     if (job->run_limit_ms == 0) {
         return REASON_UNPROTECTED; /* the others need a run limit */
     }
-    if (is_beyond(&guards->ran, job->ran_ms, job->run_limit_ms)) {
+    if (is_beyond(&rules->ran, job->ran_ms, job->run_limit_ms)) {
         return REASON_PROTECTED_RUN_TIME;
     }
-    return is_within(&guards->finish, job->run_limit_ms - job->ran_ms,
-                     job->run_limit_ms)
+    return is_within(&rules->finish, job->run_limit_ms - job->ran_ms, job->run_limit_ms)
                ? REASON_PROTECTED_FINISH_TIME
                : REASON_UNPROTECTED;
 }
@@ -167,16 +166,16 @@ static struct preempt_order_job candidate_of(const struct preempt_running *runni
     const struct preempt_snapshot *snapshot = running->snapshot;
     const struct preempt_job *job = &running->snapshot->jobs[index];
     enum preempt_protection_kind guard =
-        preempt_order_protection(snapshot->policy, job, running->place->now_ms);
+        protection_of(snapshot->policy, job, running->place->now_ms);
     return (struct preempt_order_job){
         .job = index,
         .host = job->pieces[0].host,
         .is_spread = job->n_pieces > 1,
         .protection = guard,
-        .until_ms =
-            guard == REASON_PROTECTED_INTERVAL
-                ? job->running_since_ms + guards_of(snapshot->policy, job)->interval_ms
-                : INT64_MAX,
+        .until_ms = guard == REASON_PROTECTED_INTERVAL
+                        ? job->running_since_ms +
+                              protection_rules_of(snapshot->policy, job)->interval_ms
+                        : INT64_MAX,
     };
 }
 

@@ -20,7 +20,7 @@ struct preempt_order_job {
 
 struct preempt_order_rank;
 struct preempt_order {
-    int *levels;  /* by queue: of preference; -1: it may not be preempted */
+    int *levels;  /* of preference, by queue; -1: it may not be preempted */
     int n_queues; /* that may be */
     struct preempt_order_job *all; /* in any order; NULL: not needed yet */
     int n_all;
@@ -43,11 +43,6 @@ struct preempt_running {
     struct preempt_order *orders;    /* a list */
     struct preempt_order **order_of; /* by queue; NULL: not looked for yet */
 };
-
-/* What protects the job from being preempted; REASON_UNPROTECTED: nothing. */
-enum preempt_protection_kind
-preempt_order_protection(const struct preempt_policy *policy,
-                         const struct preempt_job *job, int64_t now_ms);
 
 void preempt_order_init(struct preempt_running *running, struct arena *arena,
                         const struct place_snapshot *place);

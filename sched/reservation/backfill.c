@@ -121,7 +121,7 @@ static int64_t take_any(struct backfill_supply *supply,
 }
 
 static int64_t take_piece(struct backfill_supply *supply,
-                          const struct backfill_piece *piece, int64_t now_ms)
+                          const struct rusage_piece *piece, int64_t now_ms)
 {
     int missing = take(&supply->n_free[piece->host], piece->n_slots);
     int64_t start_ms = now_ms;

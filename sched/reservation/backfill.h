@@ -21,16 +21,11 @@
 
 #define BACKFILL_NEVER INT64_MAX
 
-struct backfill_piece {
-    int host; /* index */
-    int n_slots;
-};
-
 /* A job that has slots. */
 struct backfill_run {
     uint64_t key;
     int64_t end_ms; /* by its run limit; BACKFILL_NEVER: it has none */
-    const struct backfill_piece *pieces;
+    const struct rusage_piece *pieces;
     int n_pieces;
     const struct rusage_amount *parts; /* what it reserves */
     int n_parts;
@@ -40,7 +35,7 @@ struct backfill_run {
 struct backfill_want {
     int n_missing;          /* slots, ... */
     const uint8_t *allowed; /* ... by host: 1, it may have them there; 0; or NULL: */
-    const struct backfill_piece *pieces; /* slots of these hosts ... */
+    const struct rusage_piece *pieces; /* slots of these hosts ... */
     int n_pieces;
     const struct rusage_amount *parts; /* ... and so much of these pools */
     int n_parts;

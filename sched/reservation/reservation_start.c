@@ -23,14 +23,14 @@ static uint8_t *allowed_of(const struct reservation_pass *pass,
 static void want_target(const struct reservation_pass *pass,
                         const struct reservation_item *item, struct backfill_want *want)
 {
-    struct backfill_piece *pieces =
+    struct rusage_piece *pieces =
         arena_alloc(pass->arena, (size_t)item->n_pieces, sizeof(*pieces));
     struct rusage_amount *parts =
         arena_alloc(pass->arena, (size_t)item->n_parts, sizeof(*parts));
     for (int i = 0; i < item->n_pieces; i++) {
         const struct reservation_piece *piece = &item->pieces[i];
         pieces[i] =
-            (struct backfill_piece){piece->host, piece->n_target - item->in_hand[i]};
+            (struct rusage_piece){piece->host, piece->n_target - item->in_hand[i]};
     }
     for (int i = 0; i < item->n_parts; i++) {
         const struct reservation_part *part = &item->parts[i];

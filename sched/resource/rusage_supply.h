@@ -60,6 +60,7 @@ struct rusage_request {
                            there; NULL: nowhere */
 };
 
+/* Slots of a job on one host. */
 struct rusage_piece {
     int host; /* index */
     int n_slots;

@@ -21,8 +21,8 @@ struct preemptable_jobs {
     int n_seats;
     struct seat *next; /* where those of the next are written */
     struct preempt_job *jobs;
-    struct preempt_piece *firsts; /* of each of `jobs` that has one host, its piece */
-    int capacity;                 /* of all four */
+    struct rusage_piece *firsts; /* of each of `jobs` that has one host, its piece */
+    int capacity;                /* of all four */
 };
 
 struct preemptable_jobs *preemptable_jobs_new(void)
@@ -60,7 +60,7 @@ static bool is_at(const struct host_table *own, const struct job *job, int place
  * unknown. True where all are in the snapshot. */
 static bool show_pieces(const struct host_table *own,
                         const struct place_snapshot *snapshot, const struct job *job,
-                        int hint, struct preempt_piece *pieces)
+                        int hint, struct rusage_piece *pieces)
 {
     bool has_all = true;
     for (int i = 0; i < job->n_hosts; i++) {
@@ -68,7 +68,7 @@ static bool show_pieces(const struct host_table *own,
                         ? hint
                         : capacity_find_host(own, snapshot->hosts, snapshot->n_hosts,
                                              job->lease, job->hosts[i].host);
-        pieces[i] = (struct preempt_piece){place, job->hosts[i].n_slots};
+        pieces[i] = (struct rusage_piece){place, job->hosts[i].n_slots};
         has_all = has_all && place >= 0;
     }
     return has_all;
@@ -79,9 +79,9 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
                                    struct rusage_pass *reserves, struct arena *arena,
                                    const struct place_snapshot *snapshot,
                                    const struct job *job, int hint,
-                                   struct preempt_piece *first, int64_t now_ms)
+                                   struct rusage_piece *first, int64_t now_ms)
 {
-    struct preempt_piece *pieces =
+    struct rusage_piece *pieces =
         job->n_hosts <= 1 ? first
                           : arena_alloc(arena, (size_t)job->n_hosts, sizeof(*pieces));
     bool has_all = show_pieces(from->hosts, snapshot, job, hint, pieces);
@@ -132,7 +132,7 @@ static void make_room(struct preemptable_jobs *preemptable, int n_seats)
         preemptable->jobs =
             mem_grow(preemptable->jobs, capacity, sizeof(struct preempt_job));
         preemptable->firsts =
-            mem_grow(preemptable->firsts, capacity, sizeof(struct preempt_piece));
+            mem_grow(preemptable->firsts, capacity, sizeof(struct rusage_piece));
         preemptable->capacity = (int)capacity;
     }
 }

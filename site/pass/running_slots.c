@@ -41,7 +41,7 @@ static void list_run(const struct reservation_table_parts *parts,
                      const struct place_snapshot *place, const struct job *job,
                      struct backfill_run *run)
 {
-    struct backfill_piece *pieces =
+    struct rusage_piece *pieces =
         arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
     *run = (struct backfill_run){
         .key = job_key(job), .end_ms = end_of(job, place->now_ms), .pieces = pieces};
@@ -51,7 +51,7 @@ static void list_run(const struct reservation_table_parts *parts,
                                       job->lease, job->hosts[k].host);
         if (host >= 0) {
             pieces[run->n_pieces++] =
-                (struct backfill_piece){host, job->hosts[k].n_slots};
+                (struct rusage_piece){host, job->hosts[k].n_slots};
         }
     }
 }

@@ -64,7 +64,7 @@ struct trial {
     struct preempt_target targets[QUEUES][QUEUES];
     int by[QUEUES][QUEUES];
     struct preempt_job jobs[JOBS];
-    struct preempt_piece pieces[JOBS][HOSTS];
+    struct rusage_piece pieces[JOBS][HOSTS];
     struct host_slots slots[JOBS][HOSTS];
     int user_of[JOBS + 1];
     struct limit_owner *classes[JOBS + 1];
@@ -149,7 +149,7 @@ static void make_job(struct trial *trial, int index)
         n_slots = n_slots < left ? n_slots : left;
         if (may && n_slots > 0) {
             trial->hosts[i].is_used_exclusively = is_exclusive;
-            trial->pieces[index][job->n_pieces] = (struct preempt_piece){i, n_slots};
+            trial->pieces[index][job->n_pieces] = (struct rusage_piece){i, n_slots};
             trial->slots[index][job->n_pieces++] =
                 (struct host_slots){host_names[i], n_slots};
             trial->hosts[i].used += n_slots;

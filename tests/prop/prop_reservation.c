@@ -50,7 +50,7 @@ static uint64_t seeds(uint64_t *last)
 
 struct supply {
     struct backfill_run runs[RUNS];
-    struct backfill_piece pieces[RUNS][HOSTS];
+    struct rusage_piece pieces[RUNS][HOSTS];
     int n_runs, n_free[HOSTS];
     struct backfill_want wants[WANTS];
     uint8_t allowed[WANTS][HOSTS];
@@ -69,7 +69,7 @@ static void make_supply(struct rng *rng, struct supply *supply)
         for (int host = 0; host < HOSTS; host++) {
             if (rng_percent(rng, 50)) {
                 supply->pieces[i][run->n_pieces++] =
-                    (struct backfill_piece){host, between(rng, 1, 3)};
+                    (struct rusage_piece){host, between(rng, 1, 3)};
             }
         }
     }
@@ -325,12 +325,11 @@ static const struct backfill_run *list_runs(struct play *play, int *n_runs)
         if (!is_running(play, i)) {
             continue;
         }
-        struct backfill_piece *pieces =
-            arena_alloc(&play->arena, HOSTS, sizeof(*pieces));
+        struct rusage_piece *pieces = arena_alloc(&play->arena, HOSTS, sizeof(*pieces));
         struct rusage_amount *parts = arena_alloc(&play->arena, HOSTS, sizeof(*parts));
         for (int k = 0; k < play->n_slots_on[i]; k++) {
-            pieces[k] = (struct backfill_piece){host_of(play->slots[i][k].host),
-                                                play->slots[i][k].n_slots};
+            pieces[k] = (struct rusage_piece){host_of(play->slots[i][k].host),
+                                              play->slots[i][k].n_slots};
         }
         runs[(*n_runs)++] = (struct backfill_run){
             .key = (uint64_t)i + 1,

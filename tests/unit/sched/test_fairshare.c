@@ -233,7 +233,7 @@ static void test_what_is_refused(void **state)
 static double part_of(struct fairshare_tree *tree, const char *user)
 {
     double part = 1;
-    int at = fairshare_tree_find(tree, user);
+    int at = fairshare_tree_join(tree, user, "");
     at = fairshare_tree_at(tree, at)->sharing_account;
     for (; fairshare_tree_at(tree, at)->parent >= 0;
          at = fairshare_tree_at(tree, at)->parent) {

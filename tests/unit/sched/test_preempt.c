@@ -65,7 +65,7 @@ struct trial {
     struct place_host hosts[HOSTS];
     int n_hosts;
     struct preempt_job jobs[JOBS];
-    struct preempt_piece pieces[JOBS][HOSTS];
+    struct rusage_piece pieces[JOBS][HOSTS];
     struct host_slots slots[JOBS][HOSTS];
     struct limit_owner *classes[2 * JOBS];
     const char *names[JOBS];
@@ -135,7 +135,7 @@ static void read_places(struct trial *trial, char *text, struct preempt_job *job
             *star = '\0';
         }
         int host = find_host(trial, word);
-        trial->pieces[index][job->n_pieces] = (struct preempt_piece){host, n_slots};
+        trial->pieces[index][job->n_pieces] = (struct rusage_piece){host, n_slots};
         trial->slots[index][job->n_pieces++] = (struct host_slots){word, n_slots};
         trial->hosts[host].used += n_slots;
         job->n_slots += n_slots;

@@ -47,11 +47,11 @@ struct stage {
     struct arena arena; /* of a pass */
 };
 
-static const struct backfill_piece run_piece = {0, 2};
+static const struct rusage_piece run_piece = {0, 2};
 static const struct backfill_run run = {
     .key = RUNNING, .end_ms = 60000, .pieces = &run_piece, .n_pieces = 1};
 
-static const struct preempt_piece victim_piece = {0, 2};
+static const struct rusage_piece victim_piece = {0, 2};
 static const struct host_slots victim_slots = {"n1", 2};
 static const struct preempt_job victim = {.key = RUNNING,
                                           .queue = LOW,
