@@ -30,7 +30,7 @@ void attempt_report_count_use(struct consumer *consumer, const struct attempt *a
     }
 }
 
-static bool stands_still(const struct attempt *attempt)
+static bool has_yielded(const struct attempt *attempt)
 {
     const struct run_control *control = &attempt->control;
     if (attempt->phase != ATTEMPTS_SUSPENDED) {
@@ -46,7 +46,7 @@ static bool stands_still(const struct attempt *attempt)
 
 void attempt_report_update_yielded(struct consumer *consumer, struct attempt *attempt)
 {
-    bool is_yielded = stands_still(attempt);
+    bool is_yielded = has_yielded(attempt);
     struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
     if (is_yielded != attempt->is_yielded && contract != NULL) {
         contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts,
@@ -57,7 +57,7 @@ void attempt_report_update_yielded(struct consumer *consumer, struct attempt *at
 
 /* ------------------------------------------------------------ reports */
 
-/* Says so; returns the attempt as it is then, NULL where it is gone. */
+/* Calls the site; returns the attempt, or NULL if the site removed it. */
 static struct attempt *report(struct consumer *consumer,
                               const struct reporter *reporter,
                               const struct consumer_report *what)

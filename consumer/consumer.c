@@ -222,8 +222,7 @@ void consumer_demands(const struct consumer *consumer, const int *waiting,
     }
 }
 
-/* ------------------------------------------------------------ what the site asks for
- */
+/* ------------------------------------------------------------ requests of the site */
 
 void consumer_start(struct consumer *consumer, const struct consumer_attempt *from,
                     int64_t now_ms, struct effects *effects)
@@ -305,8 +304,8 @@ static bool has_order(const struct attempt *attempt)
     return attempt->control.number > attempt->control_done;
 }
 
-/* When the next thing is to be said about it. */
-static int64_t say_at(const struct consumer *consumer, const struct attempt *attempt)
+/* When the next message about the attempt is due. */
+static int64_t send_at(const struct consumer *consumer, const struct attempt *attempt)
 {
     if (!attempt_is_decided(attempt)) {
         return attempt->said_ms + ATTEMPTS_RESEND_MS;
@@ -320,8 +319,8 @@ static int64_t say_at(const struct consumer *consumer, const struct attempt *att
     return least(ask_at(consumer, attempt), order_ms);
 }
 
-static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,
-                struct effects *effects)
+static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,
+                     struct effects *effects)
 {
     struct attempts *attempts = &consumer->attempts;
     if (!attempt_is_decided(attempt)) {
@@ -368,8 +367,8 @@ void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *ef
     attempt = attempt != NULL ? attempt : attempts_next(&consumer->attempts, number);
     for (; attempt != NULL; attempt = attempts_next(&consumer->attempts, number)) {
         number = attempt->number;
-        if (has_session && say_at(consumer, attempt) <= now_ms) {
-            say(consumer, attempt, now_ms, effects);
+        if (has_session && send_at(consumer, attempt) <= now_ms) {
+            send_due(consumer, attempt, now_ms, effects);
         }
         if (unknown_at(consumer, attempt) <= now_ms && attempt->fetch != FETCH_DONE) {
             attempt->is_unknown = true;
@@ -392,7 +391,7 @@ int64_t consumer_wake_ms(const struct consumer *consumer)
         }
         wake_ms = least(wake_ms, unknown_at(consumer, attempt));
         if (attempts->session != 0) {
-            wake_ms = least(wake_ms, say_at(consumer, attempt));
+            wake_ms = least(wake_ms, send_at(consumer, attempt));
         }
     }
     return wake_ms;

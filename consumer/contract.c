@@ -114,7 +114,7 @@ static void list_hosts(struct contracts *contracts)
 
 void contracts_begin_session(struct contracts *contracts)
 {
-    int n_kept = 0;
+    int n_left = 0;
     for (int i = 0; i < contracts->count; i++) {
         struct contract *contract = contracts->items[i];
         if (contract->as_told.state == LEASE_ENDED) {
@@ -122,9 +122,9 @@ void contracts_begin_session(struct contracts *contracts)
             continue;
         }
         contract->is_told = false;
-        contracts->items[n_kept++] = contract;
+        contracts->items[n_left++] = contract;
     }
-    contracts->count = n_kept;
+    contracts->count = n_left;
     list_hosts(contracts);
 }
 

@@ -84,7 +84,7 @@ static int read_scope(const json_t *body, struct msg_set_reclaim *set, struct er
     return 0;
 }
 
-/* A key that is misspelt would change more than was meant: all leases. */
+/* A misspelt key would change the delay of all leases. */
 static int check_keys(const json_t *body, struct err *err)
 {
     const char *key;

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "broker/io/hub.h"
 
-/* `said`: a sentence of what was done, in the arena. */
+/* `said`: a sentence about what was done, in the arena. */
 int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
                            struct arena *arena, const char **said,
                            struct err *err) MUST_CHECK;
@@ -25,7 +25,7 @@ int http_admin_drain(struct hub *hub, const char *lease, const char *body,
                      size_t n_body, struct arena *arena, const char **said,
                      struct err *err) MUST_CHECK;
 
-/* Has the configuration read anew, plans and all, as `reconfig` does. */
+/* Reads the whole configuration again, as `reconfig` does. */
 int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
                       struct arena *arena, const char **said,
                       struct err *err) MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_feed.c: see http_feed.h. A reader goes round: events, then the leases, then the
- * sites that have changed since the last round; a page of each at a time. */
+/* http_feed.c: see http_feed.h. In a round a reader gets events, then the leases and
+ * the sites that have changed since the last round, a page at a time. */
 #include "broker/io/http_feed.h"
 
 #include <inttypes.h>
@@ -88,8 +88,8 @@ static void print_rows(FILE *to, const char *event, const struct value *rows,
     }
 }
 
-/* True where it has said all that there is. */
-static bool say_events(struct http_feed *feed, struct http_stream *stream, FILE *to)
+/* True if that was all. */
+static bool print_events(struct http_feed *feed, struct http_stream *stream, FILE *to)
 {
     struct arena arena;
     struct value *value;
@@ -111,7 +111,7 @@ static bool say_events(struct http_feed *feed, struct http_stream *stream, FILE 
     return is_all;
 }
 
-static bool say_changed(struct http_feed *feed, struct http_stream *stream, FILE *to)
+static bool print_changed(struct http_feed *feed, struct http_stream *stream, FILE *to)
 {
     bool is_leases = stream->phase == PHASE_LEASES;
     struct arena arena;
@@ -132,12 +132,12 @@ static bool say_changed(struct http_feed *feed, struct http_stream *stream, FILE
     return is_all;
 }
 
-/* One page, or the step to the next phase; false where the round is over. */
+/* One page, or the step to the next phase; false if the round is over. */
 static bool go_round(struct http_feed *feed, struct http_stream *stream, FILE *to)
 {
     switch (stream->phase) {
     case PHASE_EVENTS:
-        if (say_events(feed, stream, to)) {
+        if (print_events(feed, stream, to)) {
             if (stream->seen == feed->revision) {
                 return false;
             }
@@ -147,11 +147,11 @@ static bool go_round(struct http_feed *feed, struct http_stream *stream, FILE *t
         }
         return true;
     case PHASE_LEASES:
-        stream->phase = say_changed(feed, stream, to) ? PHASE_SITES : PHASE_LEASES;
+        stream->phase = print_changed(feed, stream, to) ? PHASE_SITES : PHASE_LEASES;
         return true;
     case PHASE_SITES:
     default:
-        if (say_changed(feed, stream, to)) {
+        if (print_changed(feed, stream, to)) {
             stream->seen = stream->upto;
             stream->phase = PHASE_EVENTS;
             return false;

@@ -18,7 +18,7 @@
 static const char type_json[] = "application/json";
 static const char type_stream[] = "text/event-stream";
 
-/* Nothing from elsewhere, nothing inline, no frame around it. */
+/* Nothing from other servers, nothing inline, and no frame around the page. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -53,7 +53,7 @@ static void put_value(int status, const struct value *value, struct http_answer 
     answer->length = strlen(answer->text);
 }
 
-/* Of what is asked again and again, and rarely new. */
+/* For pages that are requested often and rarely change. */
 static void put_tagged(const struct value *value, struct http_answer *answer)
 {
     put_value(200, value, answer);
@@ -99,7 +99,7 @@ static int status_of(int code)
 
 /* ---------------------------------------------------------------- listings */
 
-/* A lease that has ended before the last start is in its history only. */
+/* A lease that ended before the last start is only in the history. */
 static bool is_known(const struct http_page_source *source, const char *lease)
 {
     struct row_lease row;
@@ -125,7 +125,7 @@ static int read_history(struct work *work, enum query_kind kind, struct value **
                : rc;
 }
 
-/* A page of history never changes once it is full, and is new when it grows. */
+/* A full page of history never changes; another changes when it grows. */
 static int put_history(struct work *work, enum query_kind kind)
 {
     struct value *value = NULL;
@@ -138,8 +138,7 @@ static int put_history(struct work *work, enum query_kind kind)
     return rc;
 }
 
-/* The boot and the revision say whether a listing is still what it was, without
- * making it. */
+/* The boot and the revision tell whether a listing has changed without making it. */
 static void tag_listing(struct work *work)
 {
     uint64_t revision = broker_look(work->source->broker);
@@ -159,7 +158,7 @@ static int put_listing(struct work *work, enum query_kind kind)
     query->kind = kind;
     tag_listing(work);
     if (http_header_has_etag(work->request->if_none_match, work->answer->etag)) {
-        work->answer->status = 200; /* the port makes 304 of it */
+        work->answer->status = 200; /* http.c makes it 304 */
         work->answer->type = type_json;
         return 0;
     }
@@ -180,7 +179,7 @@ static int put_lease(struct work *work)
     return put_listing(work, QUERY_LEASES);
 }
 
-/* What changes without a revision: made each time. */
+/* For pages that change without a revision, and are made each time. */
 static int put_fresh(struct work *work, enum query_kind kind)
 {
     const char *next = "";
@@ -223,7 +222,7 @@ static int put_series(struct work *work, enum store_series_kind kind)
 
 /* ---------------------------------------------------------------- pages */
 
-/* Who can answer is well: a broker that cannot commit has ended. */
+/* A broker that answers is healthy: one that cannot commit has ended. */
 static int put_health(struct work *work)
 {
     struct value *root = value_object(&work->arena);
@@ -336,7 +335,7 @@ static bool is_change(const struct http_request *request)
     return strcmp(request->method, "GET") != 0;
 }
 
-/* 401 where another token would help, 403 where none would. */
+/* 401 if another token would help, 403 if none would. */
 static bool is_allowed(struct work *work)
 {
     const struct tokens *tokens = *work->source->tokens;
@@ -444,7 +443,8 @@ static int answer_target(struct work *work)
     }
 }
 
-/* False, and refused, where the target is wrong, or the change is not allowed. */
+/* False, with the refusal as answer, if the target is wrong or the change not allowed.
+ */
 static bool begin_work(struct work *work, void *arg, const struct http_request *request,
                        struct http_answer *answer)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_page.h: what is answered to a request: status, type and text.
+/* http_page.h: answers to HTTP requests: status, type and text.
  *
- * Listings are the objects of the command line, with `next` beside the array: what the
- * next page asks for as `after`, null at the end. Errors are
- * {"error":{"code","message"}}. What changes something takes a token.
+ * Listings are the objects of the command line, and have `next`: the `after` of the
+ * next page, null at the end. Errors are {"error":{"code","message"}}. A request that
+ * changes something needs a token.
  *
  * Ownership: what the source names is borrowed.
  * Source: INTERFACES 3 and 5. Layer: broker/io. */
@@ -26,7 +26,7 @@ struct http_page_source {
     struct hub *hub;
     const char *state; /* path of the store */
     struct http_feed *feed;
-    struct tokens *const *tokens; /* of now; none: nobody changes anything */
+    struct tokens *const *tokens; /* the current ones; none: no changes over HTTP */
     int64_t started_ms, sample_interval_ms;
 };
 

@@ -79,7 +79,7 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* NULL where an escape is none, or hides a control character: no name has one. */
+/* NULL if an escape is malformed, or is a control character, which no name has. */
 static const char *decode(struct arena *arena, const char *text, size_t length)
 {
     char *out = arena_alloc(arena, length + 1, 1);
@@ -137,8 +137,8 @@ static int split_path(const char *path, size_t length, struct arena *arena,
     return 0;
 }
 
-/* A leaf's lease has slashes in its last part, "north/spare/south:/eng/sim": as they
- * are, or as %2F. Where the node itself is called history or drain it takes %2F. */
+/* The last part of a leaf's lease has slashes, plain or as %2F:
+ * "north/spare/south:/eng/sim". A node called history or drain needs %2F. */
 static void join_leaf(struct arena *arena, struct path *path)
 {
     int at = 3; /* behind leases, provider, policy */
@@ -424,7 +424,7 @@ static void take_names(const struct path *path, struct arena *arena,
     }
 }
 
-/* As its samples are named: the pool, and the path of the node behind it. */
+/* The name of its samples: the pool, then the path of the node. */
 static int name_node(struct arena *arena, struct http_target *target, struct err *err)
 {
     struct msg_query *query = &target->query;

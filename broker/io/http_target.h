@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_target.h: what a request's target asks for: one table of paths, one of
- * parameters, and what is wrong with the rest.
+/* http_target.h: parses a request's target, by one table of paths and one of
+ * parameters.
  *
  * Parts of the path and values of parameters are decoded (%41) one by one, so that a
  * slash in a name stays in the name. A parameter that the path does not know, that is
@@ -46,7 +46,7 @@ enum http_target_page {
 struct http_target {
     enum http_target_page page;
     struct msg_query query; /* no text is NULL */
-    int64_t span_s;         /* series: so far back; 0: all that is kept */
+    int64_t span_s;         /* of a series: the time before now; 0: all */
     const char *file;       /* a path without the first slash; "" is the page */
 };
 

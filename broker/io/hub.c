@@ -13,17 +13,17 @@
 #include "sys/wire/wire.h"
 
 enum {
-    /* So many messages share one commit: the pages that each commit writes anew are
-     * what costs. More would make the first of them wait longer than some 30 ms. */
+    /* Messages that share one commit, whose cost is the pages that it rewrites. With
+     * more, the first would wait longer than some 30 ms. */
     MESSAGES_PER_BATCH = 1024,
-    /* A listing is a page of a quarter of a megabyte, and some milliseconds: no more
-     * than this, or twice as many, before others have their turn. */
+    /* Listings of one batch, or at most twice as many: each is a page of a quarter of a
+     * megabyte and takes some milliseconds. */
     LISTINGS_PER_BATCH = 8,
     REFUSED_LOG_BURST = 10,
     WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
 };
 
-/* Who asks through hub_ask (PEER_NONE: it has no socket), and what is answered. */
+/* A request through hub_ask (PEER_NONE: it has no socket), and its answer. */
 struct ask {
     struct arena *arena;
     const char *text;
@@ -64,7 +64,7 @@ static void take_message(void *arg, const struct peer *from, const struct msg *m
     broker_step(hub->broker, &event, &hub->effects);
 }
 
-/* What is no message never reaches the step machine; who sent it is told. */
+/* A malformed message never reaches the step machine; its sender gets an error. */
 static void refuse_message(void *arg, const struct peer *from, const struct err *err)
 {
     struct hub *hub = arg;
@@ -146,8 +146,8 @@ static void commit_stores(struct hub *hub)
 
 /* ---------------------------------------------------------------- send */
 
-/* A message that cannot be sent is one that is sent again by who needs it, but for an
- * answer that does not fit: its asker is told. */
+/* A message that cannot be sent is sent again by the part that needs it. For an answer
+ * that does not fit, an error is sent instead. */
 static void send_message(struct hub *hub, const struct peer *to, struct msg *msg)
 {
     struct err err;
@@ -359,7 +359,7 @@ static int on_watch(zloop_t *loop, int timer_id, void *arg)
 
 /* ---------------------------------------------------------------- life */
 
-/* A site is its key: one key for two members would make them one. */
+/* A site is identified by its key, so no two members may have the same. */
 static int check_key_is_new(const struct broker_setup *setup,
                             const struct wire_key *keys, int index, struct err *err)
 {
@@ -375,7 +375,7 @@ static int check_key_is_new(const struct broker_setup *setup,
     return 0;
 }
 
-/* Of all members; NULL and an error where one is bad. */
+/* The keys of all members; NULL and an error if one is bad. */
 static struct wire_key *load_keys(const struct broker_setup *setup, struct err *err)
 {
     int n_members = setup->config.n_members, rc = 0;

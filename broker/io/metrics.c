@@ -98,7 +98,7 @@ static void end_handover(struct metrics *metrics, const struct row_history *row,
     end_start(metrics, start);
 }
 
-/* What is said of a recall ends no hand-over. */
+/* A recall's history ends no hand-over. */
 static void count_event(struct metrics *metrics, const struct row_history *row,
                         int64_t begin_ns, int64_t end_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h: what the broker counts while it works, for /metrics.
+/* metrics.h: the broker's counters, for /metrics.
  *
- * A hand-over's time runs from the batch that decided it to the moment both sides were
- * told of the new contract (it was handed to their sockets). One that began before the
- * broker did is not counted.
+ * A hand-over's time runs from the batch that decided it until the new contract was
+ * handed to the sockets of both sides. A hand-over from before the broker's start is
+ * not counted.
  *
  * Units: nanoseconds on CLOCK_MONOTONIC. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_METRICS_H
@@ -41,7 +41,7 @@ int64_t metrics_now_ns(void);
 
 void metrics_count_commit(struct metrics *metrics, int64_t took_ns);
 void metrics_count_refused(struct metrics *metrics, int code);
-/* What a batch did that began and ended at these times. */
+/* Counts the effects of a batch that began and ended at these times. */
 void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
                          int64_t begin_ns, int64_t end_ns);
 

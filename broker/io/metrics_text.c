@@ -11,7 +11,7 @@
 #include "broker/lease/lease_split.h"
 #include "sys/promtext.h"
 
-/* What the metrics are read from, and where their lines go. */
+/* The sources of the metrics, and their destination. */
 struct source {
     FILE *to;
     const struct metrics *metrics;
@@ -136,7 +136,7 @@ static void peer_up(const struct source *source, const char *name)
     }
 }
 
-/* What a site has not said since it came is not shown. */
+/* Numbers that a site has not sent since it connected are not shown. */
 static void print_of_site(FILE *to, const char *name, const char *site,
                           const char *label, const char *key, const struct value *count)
 {
@@ -173,7 +173,7 @@ static void jobs(const struct source *source, const char *name)
     }
 }
 
-/* As the site counted: how many passes took at most so long. */
+/* By the site's count: how many passes took at most so long. */
 static void print_pass_times(FILE *to, const char *name, const struct value *site)
 {
     const char *of = value_find(site, "site")->text;

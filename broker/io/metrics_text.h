@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics_text.h: the broker's metrics as Prometheus reads them: one table of metrics.
  *
- * Zeros are shown. Leases and sites are those that the broker has now; the slots of an
- * ended lease are not shown, only that it has ended.
- * `store`: a path on its file system.
+ * Zeros are shown. An ended lease has a state and no slots.
+ * `store`: a path on the store's file system.
  * Ownership: the text is heap memory, the caller frees it.
  * Source: INTERFACES 5. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_METRICS_TEXT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reload.h: reads the broker's configuration anew, on SIGHUP or when an administrator
+/* reload.h: reads the broker's configuration again, on SIGHUP or when an administrator
  * asks.
  *
- * Everything is judged before anything is changed: members, their keys, LOST_AFTER and
- * the tokens change while the broker serves; what sockets and files stand on (LISTEN,
- * KEY, STATE, HTTP) is read at the start only, and another value there is an error.
+ * Everything is checked before anything is changed. Members, their keys, LOST_AFTER and
+ * the tokens change while the broker runs. LISTEN, KEY, STATE and HTTP are read at the
+ * start only, and another value is an error.
  *
  * Ownership: paths, setup and hub are borrowed, and outlive it; the tokens are replaced
  * and the old ones freed.
@@ -19,13 +19,13 @@
 #include "broker/io/tokens.h"
 
 struct reload;
-/* From here on the hub has it asked. */
+/* Registers itself with the hub (hub_set_reload). */
 struct reload *reload_new(char *const *paths, int n_paths,
                           const struct broker_setup *setup, struct hub *hub,
                           struct tokens **tokens);
 void reload_free(struct reload *reload); /* NULL is fine */
 
-/* SIGHUP: what comes of it is logged. */
+/* SIGHUP: the result is logged. */
 void reload_by_signal(struct reload *reload);
 
 #endif

@@ -12,8 +12,8 @@
 #include "sys/log.h"
 
 enum {
-    /* A round is looked after so often; with the rows of one turn a round of 10,000
-     * leases takes 50 s, and each turn a few milliseconds. */
+    /* Rows are written so often, for a few milliseconds each time; a round of 10,000
+     * leases takes 50 s. */
     TURN_MS = 1000,
     ROWS_PER_TURN = 200,
 };
@@ -94,7 +94,7 @@ static int put_lease(struct sampler *sampler, const struct row_lease *lease,
                             sampler->at_ms, numbers, err);
 }
 
-/* The place of the first lease behind `after`, in the order of ids. */
+/* The index of the first lease after `after`, in the order of ids. */
 static int find_behind(const struct broker *broker, const char *after)
 {
     int low = 0, high = broker_count_leases(broker);
@@ -230,7 +230,7 @@ struct sampler *sampler_new(zloop_t *loop, const struct broker *broker,
     sampler->broker = broker;
     sampler->store = store;
     sampler->interval_ms = interval_ms;
-    /* The first round is the next whole one: the sites have had time to come. */
+    /* The first round is the next whole one, so that sites have time to connect. */
     int64_t now_ms = daemon_now_ms();
     sampler->at_ms = now_ms - now_ms % interval_ms;
     sampler->timer_id = zloop_timer(loop, TURN_MS, 0, on_turn, sampler);

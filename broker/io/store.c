@@ -173,7 +173,7 @@ static int load_counters(struct store *store, store_row_fn fn, void *arg,
     return rc;
 }
 
-/* N_SCOPES for a word that the schema would not have let in. */
+/* N_SCOPES for a word that the schema does not allow. */
 static int scope_of(const char *word)
 {
     int scope = 0;

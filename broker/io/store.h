@@ -5,10 +5,10 @@
  * of a batch between store_begin and store_commit; after an error of either the store
  * is dead, and the process with it.
  *
- * Ownership: rows are borrowed, both ways: what a load callback gets lives until it
+ * Ownership: rows are borrowed, both ways: the row of a load callback lives until it
  * returns.
  * Errors: ERR_IO with SQLite's words; from store_open also ERR_VERSION for a file that
- * a newer program has written, ERR_EXISTS where another process has it open.
+ * a newer program has written, ERR_EXISTS if another process has it open.
  * Order: loading goes by row_kind, inside a kind by key.
  * Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_STORE_H
@@ -28,7 +28,7 @@ int store_open(const char *path, struct store **store, struct err *err) MUST_CHE
 void store_close(struct store *store); /* NULL is fine */
 
 typedef void (*store_row_fn)(void *arg, const struct row *row);
-/* Hands over every row but history. */
+/* Calls `fn` for every row except history. */
 int store_load(struct store *store, store_row_fn fn, void *arg,
                struct err *err) MUST_CHECK;
 
@@ -36,8 +36,8 @@ int store_begin(struct store *store, struct err *err) MUST_CHECK;
 int store_write(struct store *store, const struct row *row, struct err *err) MUST_CHECK;
 int store_commit(struct store *store, struct err *err) MUST_CHECK;
 
-/* What only the running broker knows, for readers of a snapshot: forgets what stood
- * there, then takes pages of the listings of leases and sites. In a transaction. */
+/* What only the running broker knows, for readers of a snapshot: deletes the old rows,
+ * then stores pages of the listings of leases and sites. In a transaction. */
 int store_forget_present(struct store *store, struct err *err) MUST_CHECK;
 int store_put_present(struct store *store, enum query_kind kind,
                       const struct value *page, struct err *err) MUST_CHECK;
@@ -45,7 +45,7 @@ int store_put_present(struct store *store, enum query_kind kind,
 /* For copies of the whole (sys/db_copy.h). */
 sqlite3 *store_handle(struct store *store);
 
-/* Between transactions, now and then: checkpoints. */
+/* Checkpoints; call it now and then between transactions. */
 void store_maintain(struct store *store);
 
 /* Samples for charts (store_series.h); written in a transaction. */
@@ -62,8 +62,7 @@ int store_last_event(struct store *store, int64_t *id, struct err *err) MUST_CHE
 
 /* One page of a lease's history (name "": of all), or of the events of leases and sites
  * (QUERY_EVENTS), oldest first, as the JSON of INTERFACES 3 and 4, in the arena. `next`
- * is what the page behind asks for as `after`, "" at the end. ERR_PARSE where `after`
- * is no number. */
+ * is the `after` of the next page, "" at the end. ERR_PARSE if `after` is no number. */
 int store_read_history(struct store *store, const struct msg_query *query,
                        struct arena *arena, struct value **value, const char **next,
                        struct err *err) MUST_CHECK;

@@ -58,7 +58,7 @@ enum {
 static const char events_sql[] =
     "SELECT " PAGE_COLUMNS " FROM event WHERE id > ?1 ORDER BY id LIMIT ?2";
 
-/* The last ?2 rows, which are few: read from the end, and turned. */
+/* The last ?2 rows, which are few: read from the end and reversed. */
 static const char last_events_sql[] =
     "SELECT * FROM (SELECT " PAGE_COLUMNS
     " FROM event WHERE id > ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id";
@@ -77,7 +77,7 @@ static const char lease_sql[] =
 
 /* ---------------------------------------------------------------- append */
 
-/* The oldest go some at a time, so that no commit has much to do. */
+/* The oldest are deleted some at a time, so that no commit takes long. */
 static int forget(struct store_history *history, struct db *db, struct err *err)
 {
     int64_t last = sqlite3_last_insert_rowid(db_handle(db));
@@ -146,7 +146,7 @@ static void fill_history(struct arena *arena, struct value *entry, sqlite3_stmt 
     value_add_text(arena, entry, "reason", store_text(page, REASON));
 }
 
-/* The sites of a lease stand in its id. */
+/* The sites of a lease are in its id. */
 static void add_sides(struct arena *arena, struct value *entry, sqlite3_stmt *page)
 {
     const char *lease = store_text(page, LEASE);
@@ -210,7 +210,7 @@ static int parse_after(const char *after, int64_t *seq, struct err *err)
     return 0;
 }
 
-/* Rows behind `after`, to be stepped through. */
+/* A statement for the rows after `after`. */
 static sqlite3_stmt *open_page(struct store_history *history, struct db *db,
                                const struct msg_query *query, int64_t after, int n_rows)
 {

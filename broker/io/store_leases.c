@@ -3,14 +3,14 @@
  * resources that come with it.
  *
  * A contract often changes its split and keeps its hosts: a host's row is written only
- * where it differs from what stands there. */
+ * if it differs. */
 #include "broker/io/store_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An UPDATE, and an INSERT where it found nothing, is half the work of an upsert, which
- * checks every column twice; a contract is new once. */
+/* An UPDATE, and an INSERT only if it found nothing, costs half as much as an upsert,
+ * which checks every column twice. */
 static const char put_sql[] =
     "UPDATE lease SET (provider, policy, consumer, type, state, epoch, is_made,"
     " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason,"
@@ -115,7 +115,7 @@ static int run_host(struct db *db, sqlite3_stmt *put, const char *lease, int pla
     return db_run(db, put, err);
 }
 
-/* Not changed: it is not there, or is as it should be. */
+/* If the row was not changed, it is missing or up to date. */
 static int put_host(struct store_leases *leases, struct db *db, const char *lease,
                     int place, const struct host_split *host, struct err *err)
 {
@@ -128,7 +128,7 @@ static int put_host(struct store_leases *leases, struct db *db, const char *leas
     return rc;
 }
 
-/* Most often there is none: a look costs a tenth of a DELETE of nothing. */
+/* Usually there is none, and a SELECT costs a tenth of a DELETE of nothing. */
 static int cut_hosts(struct store_leases *leases, struct db *db, const char *lease,
                      int n_hosts, struct err *err)
 {
@@ -163,7 +163,7 @@ int store_leases_put(struct store_leases *leases, struct db *db,
     return rc < 0 ? err_prefix(err, "lease \"%s\"", lease->id) : 0;
 }
 
-/* -1 for a word that the schema would not have let in. */
+/* -1 for a word that the schema does not allow. */
 static int type_of(const char *word)
 {
     for (int type = LEASE_EXCLUSIVE; type <= LEASE_SHARED; type++) {

@@ -33,7 +33,7 @@ static const char find_sql[] = "SELECT id, coalesce((SELECT min(at_ms) FROM samp
 #define POOL_COLUMNS "slots, idle, alloc, recalled, demand"
 #define NODE_COLUMNS "quota, alloc, recalled, demand"
 
-/* As an answer has it: in the object `side` of the row, or in the row itself. */
+/* A field of an answer: in the object `side` of the row, or in the row itself. */
 struct field {
     const char *side; /* NULL: none */
     const char *name;

@@ -2,9 +2,9 @@
 /* store_series.h: samples of sites, leases, pools and nodes of plans over
  * time, for charts.
  *
- * Kept are STORE_SERIES_KEEP_MS of each, and of what is sampled no more (an ended
- * lease) nothing once its last sample is older. Who samples spaces the samples so that
- * they are at most STORE_SERIES_ROWS_MAX rows: some 80 MiB. Order: by instant. Layer:
+ * Samples are deleted after STORE_SERIES_KEEP_MS, and a series that is not sampled any
+ * more (an ended lease) with its last sample. The sampler spaces them so that there are
+ * at most STORE_SERIES_ROWS_MAX rows: some 80 MiB. Order: by instant. Layer:
  * broker/io. */
 #ifndef SUBLET_BROKER_IO_STORE_SERIES_H
 #define SUBLET_BROKER_IO_STORE_SERIES_H
@@ -45,7 +45,7 @@ enum {
 int store_series_put(struct store_series *series, struct db *db,
                      enum store_series_kind kind, const char *name, int64_t at_ms,
                      const int64_t *numbers, struct err *err) MUST_CHECK;
-/* Some of the series that have not been sampled since that long: call again. */
+/* Deletes some of the series without samples of that time; call it again. */
 int store_series_forget(struct store_series *series, struct db *db, int64_t now_ms,
                         struct err *err) MUST_CHECK;
 struct store_series_ask {
@@ -54,7 +54,7 @@ struct store_series_ask {
     int64_t from_ms, to_ms;
 };
 /* {"schema_version":1,"series":[...]}: at most some STORE_SERIES_POINTS_MAX rows, each
- * the last sample of its part of the time. ERR_NOT_FOUND where nothing of that name was
+ * the last sample of its part of the time. ERR_NOT_FOUND if nothing of that name was
  * sampled. */
 int store_series_read(struct store_series *series, struct db *db,
                       const struct store_series_ask *ask, struct arena *arena,

@@ -134,7 +134,7 @@ void tokens_free(struct tokens *tokens)
 
 /* ---------------------------------------------------------------- comparing */
 
-/* All bytes of all rows, whatever is found on the way. */
+/* Compares all bytes of all rows, even after a match. */
 bool tokens_has(const struct tokens *tokens, const char *token)
 {
     unsigned char asked[TOKENS_LENGTH_MAX + 1] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tokens.h: the tokens that let somebody change the federation over HTTP.
+/* tokens.h: the tokens that allow changes of the federation over HTTP.
  *
  * A file with a token a line; blank lines and lines that begin with # are skipped. A
  * token is 16 to TOKENS_LENGTH_MAX visible ASCII characters. Like a secret key the file
@@ -22,7 +22,7 @@ struct tokens;
 int tokens_load(const char *path, struct tokens **tokens, struct err *err) MUST_CHECK;
 void tokens_free(struct tokens *tokens); /* NULL is fine */
 
-/* In a time that tells nothing of the tokens. NULL has none. */
+/* Takes a time that does not depend on the tokens. NULL has none. */
 bool tokens_has(const struct tokens *tokens, const char *token);
 
 #endif

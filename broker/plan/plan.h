@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h: a sharing plan: the tree of nodes that share one pool, as configured.
  *
- * Nodes stand breadth first: all of one level behind all of the level above, siblings
- * together, in the order in which rank prefers them. So a loop forwards meets every
- * parent before its children, a loop backwards every child before its parent.
+ * Nodes are in breadth-first order, siblings together in order of rank. So a loop
+ * forwards meets every parent before its children, and a loop backwards every child
+ * before its parent.
  *
  * Units: slots; milliseconds. All counts are whole and below 2^31.
  * Ownership: the arena's; names, sites and queues are borrowed.

@@ -27,7 +27,7 @@ struct plan_pools {
     int n_pools;
 };
 
-/* True where there is any of these sections. Without errors the plans may be used. */
+/* True if there is any of these sections. Without errors the plans may be used. */
 bool plan_config_read(struct conf *conf, struct plan_pools *pools);
 
 /* NULL: there is none. */

@@ -25,14 +25,14 @@ struct plan_window {
 /* "08:30", "24:00". ERR_PARSE with "..., expected ...". */
 int plan_window_parse(const char *text, int *minute, struct err *err) MUST_CHECK;
 
-/* ERR_STATE where they do not divide the day: the first gap or overlap. */
+/* ERR_STATE with the first gap or overlap, if they do not divide the day. */
 int plan_window_check(const struct plan_window *windows, int n_windows,
                       struct err *err) MUST_CHECK;
 
 /* The index of the window in force, of a day that is divided. */
 int plan_window_at(const struct plan_window *windows, int n_windows, int64_t now_ms);
 
-/* When another one takes over; INT64_MAX where there is only one. */
+/* When another window begins; INT64_MAX if there is only one. */
 int64_t plan_window_end_ms(const struct plan_window *windows, int n_windows,
                            int64_t now_ms);
 

@@ -14,8 +14,6 @@
 
 #include "broker/broker_parts.h"
 #include "broker/lease/lease_split.h"
-#include "broker/view/hosts_view.h"
-#include "broker/view/pools_view.h"
 #include "broker/view/view_page.h"
 #include "model/exported_resources.h"
 

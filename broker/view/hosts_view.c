@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hosts_view.c: see hosts_view.h. */
-#include "broker/view/hosts_view.h"
+/* hosts_view.c: the hosts that leases name, a row each: what is exported of it, and who
+ * uses that.
+ *
+ * The broker knows no other hosts, and only the exported slots of these. Columns that a
+ * site's own listing has besides (suspended, reserved) are null. A page walks the hosts
+ * of one provider after the other, so that its work is bounded by theirs.
+ *
+ * Order: by provider, then host. `next` is PROVIDER/HOST of the last row.
+ * Source: INTERFACES 3 (host). */
+#include "broker/view/view_page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "broker/lease/lease_split.h"
-#include "broker/view/view_page.h"
 
 /* A row as compact JSON with the longest numbers, without the texts in it; a lease's
  * place in it. */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pools_view.c: see pools_view.h. */
-#include "broker/view/pools_view.h"
+/* pools_view.c: the pools of the broker: each with its slots, and the nodes of its plan
+ * with their quotas as they are now, and what was last done about them.
+ *
+ * Quotas are computed by what leaves have and want at this moment; the next cycle acts
+ * by the same rule. Order: pools as configured, nodes as in the file. Source:
+ * INTERFACES 3 and 5. */
+#include "broker/view/view_page.h"
 
 #include <string.h>
 
 #include "broker/broker_parts.h"
 #include "broker/pool/pool_snapshot.h"
 #include "broker/pool/pool_view.h"
-#include "broker/view/view_page.h"
 
 enum {
     /* A row as compact JSON, with the longest numbers, and its sentences. */

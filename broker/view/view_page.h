@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/value.h"
+#include "broker/broker.h"
+#include "broker/broker_parts.h"
 #include "model/msg.h"
 
 enum {
@@ -38,5 +40,22 @@ struct value *view_page_add(struct view_page *page, struct arena *arena, const c
 /* The object; `next` is the id of the last row, "" if there are no more. */
 struct value *view_page_end(const struct view_page *page, struct arena *arena,
                             const char **next);
+
+/* -------------------------------------------------------------- hosts_view.c */
+
+/* `query`: of a provider, a name ("n1@north"), behind `after`. */
+struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
+                              const struct msg_query *query, const char **next);
+
+/* -------------------------------------------------------------- pools_view.c */
+
+/* All pools, or the one that is named. */
+struct value *pools_view_list(const struct broker *broker, struct arena *arena,
+                              const struct msg_query *query, int64_t now_ms,
+                              const char **next);
+/* The nodes of the pool that is named; `host`: only the one with that path. */
+struct value *pools_view_plan(const struct broker *broker, struct arena *arena,
+                              const struct msg_query *query, int64_t now_ms,
+                              const char **next);
 
 #endif
