@@ -279,7 +279,7 @@ def test_broker_gone_and_back():
 def test_site_lost_is_an_alarm():
     browser.open(URL)
     f.kill9("south")
-    browser.wait("document.getElementById('alarms').innerText.includes('south is not connected')")
+    browser.wait("document.getElementById('alarms').innerText.includes('south disconnected')")
     browser.wait("document.querySelector(\"%s .badge\").innerText === 'disconnected'" % ROW)
     browser.wait("[...document.querySelectorAll('#log li')].some("
                  "(line) => line.querySelector('.what').innerText === 'south')")
