@@ -236,8 +236,8 @@ void attempts_send_order(struct attempts *attempts, struct attempt *attempt,
     if (attempts->session != 0) {
         struct msg msg = {
             .kind = MSG_ATTEMPT_CONTROL,
-            .job_attempt_control = {run_of(attempts, attempt->number, effects),
-                                    attempt->control},
+            .lifecycle_control = {run_of(attempts, attempt->number, effects),
+                                  attempt->control},
         };
         send(attempts, attempt->provider, &msg, effects);
     }

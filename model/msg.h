@@ -857,7 +857,7 @@ struct msg {
         struct msg_start start;
         struct msg_attempt attempt; /* ASK, ACK */
         struct msg_attempt_state attempt_state;
-        struct msg_attempt_control job_attempt_control;
+        struct msg_attempt_control lifecycle_control;
         struct msg_output_ask output_ask;
         struct msg_output output;
         struct msg_stream_down stream_down;

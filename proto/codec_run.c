@@ -183,11 +183,11 @@ SHAPE(codec_run_attempt_state, sublet__attempt_state, attempt_state);
 
 #define OURS struct msg_attempt_control
 #define THEIRS Sublet__AttemptControl
-static const struct codec_field job_attempt_control[] = {
+static const struct codec_field lifecycle_control[] = {
     PART(run, &run_id_shape),
     PART(control, &control_shape),
 };
-SHAPE(codec_run_attempt_control, sublet__attempt_control, job_attempt_control);
+SHAPE(codec_run_attempt_control, sublet__attempt_control, lifecycle_control);
 #undef OURS
 #undef THEIRS
 

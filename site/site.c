@@ -14,8 +14,8 @@
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
 #include "site/exchange/site_usage.h"
-#include "site/job/deferred_kill.h"
 #include "site/job/history.h"
+#include "site/job/lifecycle.h"
 #include "site/site_dispatch.h"
 #include "site/site_parts.h"
 #include "site/site_reload.h"
@@ -30,7 +30,7 @@ static void run_changed(void *arg, struct run *run, int64_t now_ms,
         pass_request_set(&site->pass_request);
     }
     if (run_table_is_own(runs_table(site->runs), run)) {
-        job_progress_run(site->life, run, now_ms, effects);
+        job_report_run(site->life, run, now_ms, effects);
     } else {
         lending_run_changed(site->lending, run, now_ms, effects);
     }
@@ -399,7 +399,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
                         site->now_ms + site->utc_offset_ms);
         time_windows_apply(&site->windows, now_ms, effects);
     }
-    deferred_kill_tick(site->life, now_ms, effects);
+    lifecycle_kill_tick(site->life, now_ms, effects);
     load_suspend_tick(site->overloads, now_ms, effects);
     site->has_scheduled =
         scheduler_run(site->schedule, now_ms, site->utc_offset_ms, effects);
@@ -518,7 +518,7 @@ int64_t site_wake_ms(const struct site *site)
         scheduler_wake_ms(site->schedule, site->now_ms),
         lending_wake_ms(site->lending),
         recall_enforce_wake_ms(site->recalls),
-        deferred_kill_wake_ms(site->life),
+        lifecycle_kill_wake_ms(site->life),
         borrowed_load_wake_ms(&site->lease_load),
         time_windows_wake_ms(&site->windows, site->now_ms),
         load_suspend_wake_ms(site->overloads, site->now_ms),

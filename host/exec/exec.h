@@ -134,7 +134,7 @@ int run_spec_parse(char *bytes, size_t length, struct run_spec *spec,
                    struct err *err) MUST_CHECK;
 void run_spec_release(struct run_spec *spec);
 
-struct job_resize_request {
+struct resize_request {
     char *bytes; /* from malloc; NULL: there is none */
     int64_t number, n_slots;
     const char *command;
@@ -143,7 +143,7 @@ struct job_resize_request {
 };
 
 /* Parses request->bytes. Returns false if they are truncated or no resize file. */
-bool run_spec_parse_resize(struct job_resize_request *request, size_t length);
+bool run_spec_parse_resize(struct resize_request *request, size_t length);
 
 /* ---- the sequence of commands
  *

@@ -216,7 +216,7 @@ static bool take_variable(const char *item, const char *name, const char **list,
            ++*count > 0;
 }
 
-static bool take_resize_item(struct job_resize_request *request, const char *item)
+static bool take_resize_item(struct resize_request *request, const char *item)
 {
     const char *value;
     if (take_text(item, "number=", &value)) {
@@ -230,7 +230,7 @@ static bool take_resize_item(struct job_resize_request *request, const char *ite
            take_variable(item, "told=", request->command_env, &request->n_command_env);
 }
 
-bool run_spec_parse_resize(struct job_resize_request *request, size_t length)
+bool run_spec_parse_resize(struct resize_request *request, size_t length)
 {
     const char *bytes = request->bytes;
     size_t at = strlen(RUN_SPEC_RESIZE_HEAD) + 1;

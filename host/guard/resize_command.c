@@ -42,7 +42,7 @@ static int put_variable(const char **list, int count, const char *variable)
 /* The environment of the job with the variables of the resize, and a free place for
  * PWD. */
 static const char **variables_of(const struct run_spec *spec,
-                                 const struct job_resize_request *job_resize_request)
+                                 const struct resize_request *request)
 {
     int count = 0;
     while (spec->env[count] != NULL) { /* including the run's mark */
@@ -51,11 +51,11 @@ static const char **variables_of(const struct run_spec *spec,
     const char **list =
         mem_alloc((size_t)count + 2 * RUN_SPEC_RESIZE_ENV_MAX + 2, sizeof(*list));
     memcpy(list, spec->env, (size_t)count * sizeof(*list));
-    for (int i = 0; i < job_resize_request->n_env; i++) {
-        count = put_variable(list, count, job_resize_request->env[i]);
+    for (int i = 0; i < request->n_env; i++) {
+        count = put_variable(list, count, request->env[i]);
     }
-    for (int i = 0; i < job_resize_request->n_command_env; i++) {
-        count = put_variable(list, count, job_resize_request->command_env[i]);
+    for (int i = 0; i < request->n_command_env; i++) {
+        count = put_variable(list, count, request->command_env[i]);
     }
     return list;
 }
@@ -74,7 +74,7 @@ static void apply(struct guard_run *run)
     spec->n_slots = resize->request.n_slots;
     free(resize->applied.bytes); /* every resize sets the same variables */
     resize->applied = resize->request;
-    resize->request = (struct job_resize_request){0};
+    resize->request = (struct resize_request){0};
 }
 
 /* ---- begin and end */
@@ -137,15 +137,15 @@ void resize_command_request(struct guard_run *run, const struct guard_request *r
     struct resize_command *resize = &run->resize;
     bool has_begun =
         run->record.phase == RUN_RUNNING || run->record.phase == RUN_SUSPENDED;
-    struct job_resize_request job_resize_request;
+    struct resize_request next;
     if (!has_begun || request->number <= run->record.resize_done ||
         resize_command_is_running(resize) ||
-        !run_dir_read_resize(run->dir, request->number, &job_resize_request)) {
+        !run_dir_read_resize(run->dir, request->number, &next)) {
         guard_link_push(&run->link, &run->record);
         return;
     }
     free(resize->request.bytes);
-    resize->request = job_resize_request;
+    resize->request = next;
     begin(run);
 }
 

@@ -29,11 +29,10 @@
 #include "host/exec/exec.h"
 
 struct resize_command {
-    pid_t pid;                         /* 0: none runs */
-    int64_t until_ms;                  /* it is killed then; INT64_MAX: none runs */
-    struct job_resize_request request; /* the last one */
-    struct job_resize_request
-        applied; /* the accepted one, whose variables the job has */
+    pid_t pid;                     /* 0: none runs */
+    int64_t until_ms;              /* it is killed then; INT64_MAX: none runs */
+    struct resize_request request; /* the last one */
+    struct resize_request applied; /* the accepted one, whose variables the job has */
 };
 
 struct guard_run;

@@ -78,10 +78,10 @@ int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err)
     return code != 0 ? code : run_spec_parse(bytes, length, spec, err);
 }
 
-bool run_dir_read_resize(int dir, uint64_t number, struct job_resize_request *request)
+bool run_dir_read_resize(int dir, uint64_t number, struct resize_request *request)
 {
     size_t length;
-    *request = (struct job_resize_request){.bytes = NULL};
+    *request = (struct resize_request){.bytes = NULL};
     if (read_file(dir, RUN_DIR_RESIZE, &request->bytes, &length, NULL) == 0 &&
         run_spec_parse_resize(request, length) && (uint64_t)request->number == number) {
         return true;

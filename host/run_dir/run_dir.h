@@ -111,7 +111,7 @@ int run_dir_enter(const char *path);
 /* Errors: ERR_IO, ERR_PARSE, ERR_BOUNDS above RUN_SPEC_MAX. */
 int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err) MUST_CHECK;
 /* Reads the resize file if it has that number; the caller frees request->bytes. */
-bool run_dir_read_resize(int dir, uint64_t number, struct job_resize_request *request);
+bool run_dir_read_resize(int dir, uint64_t number, struct resize_request *request);
 /* Deletes the files that guard and sublet-host made in it, and `work` if that is empty.
  */
 void run_dir_empty(int dir);

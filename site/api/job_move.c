@@ -11,9 +11,9 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "site/api/permission.h"
-#include "site/job/control_job.h"
 #include "site/job/effective_rules.h"
 #include "site/job/history.h"
+#include "site/job/lifecycle.h"
 
 struct call {
     const struct site_api *api;

@@ -11,8 +11,8 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "site/api/permission.h"
-#include "site/job/control_job.h"
-#include "site/job/job_lookup.h"
+#include "site/job/job.h"
+#include "site/job/lifecycle.h"
 
 /* The most jobs that one "0" reaches, so that a step takes bounded time. */
 enum { ALL_MAX = 10000 };
@@ -209,7 +209,7 @@ static void order_elements(struct call *call, const char *id,
 
 static void order_named(struct call *call, const char *id)
 {
-    struct job *job = job_lookup_one(call->api->jobs, id);
+    struct job *job = job_table_lookup(call->api->jobs, id);
     struct job_id wanted;
     if (job != NULL) {
         order_job(call, job);

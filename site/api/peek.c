@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "model/job_id.h"
 #include "site/api/permission.h"
-#include "site/job/job_lookup.h"
+#include "site/job/job.h"
 #include "site/run/outfile.h"
 
 enum { PEEK_MS = 10000 };
@@ -117,9 +117,9 @@ static bool ask(const struct site_api *api, const struct job *job,
 void peek_request(const struct site_api *api, const struct peer *from,
                   const struct msg_peek *peek, int64_t now_ms, struct effects *effects)
 {
-    const struct job *job = job_lookup_one(api->jobs, peek->job);
+    const struct job *job = job_table_lookup(api->jobs, peek->job);
     if (job == NULL) {
-        bool is_array = job_lookup_array(api->jobs, peek->job) != NULL;
+        bool is_array = job_table_lookup_array(api->jobs, peek->job) != NULL;
         effects_reply_error(
             effects, from, peek->request, is_array ? ERR_STATE : ERR_NOT_FOUND,
             is_array ? "Job <%s>: it is an array, name one element"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/job/job_lookup.h"
+#include "site/job/job.h"
 
 /* The daemon accepts no more connections of clients than that (sys/local/local.h). */
 enum { TERMINALS_MAX = 1000 };
@@ -248,7 +248,7 @@ static void pass_down(struct terminals *terminals, const struct job *job,
 void terminals_stream_down(struct terminals *terminals, const struct peer *from,
                            const struct msg_stream_down *down, struct effects *effects)
 {
-    const struct job *job = job_lookup_one(terminals->parts.jobs, down->job);
+    const struct job *job = job_table_lookup(terminals->parts.jobs, down->job);
     if (job == NULL) {
         refuse(from, ERR_NOT_FOUND,
                arena_printf(&effects->arena, "Job <%s> is not found", down->job),

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/job/job_lookup.h"
+#include "site/job/job.h"
 
 static void answer_array(const struct job *job, uint64_t link, uint64_t request,
                          struct effects *effects)
@@ -51,8 +51,9 @@ void wait_request(struct waiters *waiters, const struct job_table *jobs,
                   const struct peer *from, const struct msg_wait *wait,
                   struct effects *effects)
 {
-    const struct job *job = job_lookup_one(jobs, wait->job);
-    const struct job *element = job == NULL ? job_lookup_array(jobs, wait->job) : NULL;
+    const struct job *job = job_table_lookup(jobs, wait->job);
+    const struct job *element =
+        job == NULL ? job_table_lookup_array(jobs, wait->job) : NULL;
     if (job == NULL && element == NULL) {
         effects_reply_error(effects, from, wait->request, ERR_NOT_FOUND,
                             "Job <%s> is not found; see `sublet jobs -a -u all`",

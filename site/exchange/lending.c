@@ -279,7 +279,7 @@ void lending_attempt_ask(struct lending *lending, const struct msg *msg,
 void lending_attempt_control(struct lending *lending, const struct msg *msg,
                              int64_t now_ms, struct effects *effects)
 {
-    const struct msg_attempt_control *order = &msg->job_attempt_control;
+    const struct msg_attempt_control *order = &msg->lifecycle_control;
     if (!is_its_own(lending, msg, &order->run, effects)) {
         return;
     }

@@ -9,8 +9,7 @@
 #include "base/whole_hosts.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_victims.h"
-#include "site/job/control_job.h"
-#include "site/job/deferred_kill.h"
+#include "site/job/lifecycle.h"
 
 struct recall_enforce {
     struct recall_enforce_parts parts;
@@ -251,7 +250,7 @@ static void choose(struct recall_enforce *recalls, const struct consumer_recall 
         }
         warn(recalls, job, deadline_ms, now_ms, effects);
         if (deadline_ms <= now_ms && job_is_kill_deferred(job)) {
-            deferred_kill_now(recalls->parts.life, job, now_ms, effects);
+            lifecycle_kill_now(recalls->parts.life, job, now_ms, effects);
         } else if (deadline_ms <= now_ms && !job_is_requeued(job) && !job->is_killed) {
             control_job_recall(recalls->parts.life, job, now_ms, effects);
         } else if (deadline_ms > now_ms && deadline_ms < recalls->wake_ms) {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control_job.c: see control_job.h. */
-#include "site/job/control_job.h"
+/* control_job.c: see lifecycle.h. */
 
 #include <signal.h>
 
 #include "model/dup.h"
-#include "site/job/deferred_kill.h"
-#include "site/job/job_attempt.h"
 #include "site/job/lifecycle_parts.h"
-#include "site/job/suspend.h"
 
 static void control_pending(struct lifecycle *life, struct job *job,
                             enum control_action action, int64_t now_ms,
@@ -41,7 +37,7 @@ void control_job_recall(struct lifecycle *life, struct job *job, int64_t now_ms,
 {
     job->requeue_cause = REQUEUE_RECALL;
     dup_set_text(&job->reason, job_end_recalled);
-    job_attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
+    lifecycle_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
 void control_job_requeue(struct lifecycle *life, struct job *job, const char *who,
@@ -49,7 +45,7 @@ void control_job_requeue(struct lifecycle *life, struct job *job, const char *wh
 {
     job->requeue_cause = REQUEUE_USER;
     dup_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
-    deferred_kill_start(life, job, 0, now_ms, effects);
+    lifecycle_kill(life, job, 0, now_ms, effects);
 }
 
 void control_job_apply(struct lifecycle *life, struct job *job,
@@ -69,11 +65,11 @@ void control_job_apply(struct lifecycle *life, struct job *job,
     } else if (action == CONTROL_RESUME) {
         suspend_clear_cause(life, job, HALT_USER, now_ms, effects);
     } else if (action == CONTROL_KILL) {
-        deferred_kill_start(life, job, signal, now_ms, effects);
+        lifecycle_kill(life, job, signal, now_ms, effects);
     } else if (job->halt.causes == 0) {
         /* A suspended job gets no signal: it would have to be resumed for that, on
          * slots that other jobs may use, and the order to suspend it is given only
          * once. */
-        job_attempt_control(life, job, action, signal, now_ms, effects);
+        lifecycle_control(life, job, action, signal, now_ms, effects);
     }
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/job/run_limit.h"
+#include "site/job/job.h"
 
 enum {
     TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
@@ -176,9 +176,10 @@ static const char *backfill_text(const struct history *history, struct arena *ar
         arena_printf(arena, "backfill, on slots that job <%s> reserves",
                      job_id_text(arena, job_id_key_number(row->backfill_of),
                                  job_id_key_index(row->backfill_of)));
-    return job != NULL && run_limit_is_cut(job, history->now_ms)
-               ? arena_printf(arena, "%s, for %lld s", text,
-                              (long long)(run_limit_ms(job, history->now_ms) / 1000))
+    return job != NULL && job_is_run_limit_cut(job, history->now_ms)
+               ? arena_printf(
+                     arena, "%s, for %lld s", text,
+                     (long long)(job_run_limit_ms(job, history->now_ms) / 1000))
                : text;
 }
 

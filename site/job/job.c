@@ -258,3 +258,24 @@ void job_store(const struct job *job, struct effects *effects)
     row_copy(&effects->arena, &row, &copy);
     effects_store(effects, &copy);
 }
+
+/* ---------------------------------------------------------------- run limit */
+
+/* A run that begins only when its gap is over ends at once, and by a limit. */
+enum { GAP_MIN_MS = 1000 };
+
+int64_t job_run_limit_ms(const struct job *job, int64_t now_ms)
+{
+    int64_t limit_ms = job->spec->run_limit_ms;
+    int64_t from_ms = job->start_ms != 0 ? job->start_ms : now_ms;
+    int64_t gap_ms = job->backfill.until_ms - from_ms;
+    if (job->backfill.lender == 0 || limit_ms <= gap_ms) {
+        return limit_ms;
+    }
+    return gap_ms > GAP_MIN_MS ? gap_ms : GAP_MIN_MS;
+}
+
+bool job_is_run_limit_cut(const struct job *job, int64_t now_ms)
+{
+    return job_run_limit_ms(job, now_ms) != job->spec->run_limit_ms;
+}

@@ -103,7 +103,7 @@ struct job {
     int n_refused;               /* consecutive refusals */
     int64_t clean_after_ms;      /* if ended: CLEAN_PERIOD runs from then on */
     int64_t recall_ms;           /* the deadline of the recall of its slots; 0: none */
-    int64_t end_by_ms;           /* of its deferred kill (deferred_kill.h); 0: none */
+    int64_t end_by_ms;           /* of its deferred kill (lifecycle.h); 0: none */
     bool is_never;               /* its dependency condition can never be met */
     bool is_watching;            /* it is in the table of dependents */
     bool is_open;                /* it is in that index */
@@ -162,6 +162,12 @@ int job_table_index_of(const struct job_table *jobs, uint64_t id);
 /* By its open attempt. */
 struct job *job_table_find_attempt(const struct job_table *jobs, uint64_t attempt);
 
+/* The job with that id ("12", "12[3]"). NULL: there is none, or the id names more than
+ * one. */
+struct job *job_table_lookup(const struct job_table *jobs, const char *id);
+/* The first element of the job array with that id ("12"). NULL: there is none. */
+struct job *job_table_lookup_array(const struct job_table *jobs, const char *id);
+
 int job_table_count(const struct job_table *jobs);
 struct job *job_table_at(const struct job_table *jobs, int index);
 int job_table_count_unfinished(const struct job_table *jobs);
@@ -204,7 +210,7 @@ enum job_state job_suspended_state(const struct job *job);
 bool job_note_suspension(struct job *job, enum job_state state, int64_t now_ms);
 /* The time that the job has spent in RUN, until now or until its end. */
 int64_t job_ran_ms(const struct job *job, int64_t now_ms);
-/* Its kill is deferred until it has slots again (deferred_kill.h). */
+/* Its kill is deferred until it has slots again (lifecycle.h). */
 bool job_is_kill_deferred(const struct job *job);
 /* It is an element of an array all of whose elements have ended. */
 bool job_is_array_ended(const struct job *job);
@@ -254,6 +260,12 @@ int64_t job_table_oldest_end_ms(const struct job_table *jobs);
  * False if there is none: the job has not ended, never started, or was lost. */
 bool job_exit_code(const struct job *job, int *code);
 
+/* How long the run of a job may take: its run limit (-W); or, if the job was backfilled
+ * into slots that another job needs earlier, the time until then as it was known at
+ * dispatch, whatever is configured by now. 0: no limit. */
+int64_t job_run_limit_ms(const struct job *job, int64_t now_ms);
+/* The end of the backfill gap ends the run, not the job's own run limit. */
+bool job_is_run_limit_cut(const struct job *job, int64_t now_ms);
 /* It reads its input from a file (-i): it can run only on own hosts. */
 bool job_reads_file(const struct job_spec *spec);
 /* The slots that it has or had; if it is pending, the least that it asks for. */

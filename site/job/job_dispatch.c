@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_dispatch.c: see job_dispatch.h; and how attempts are found again after a restart,
+/* job_dispatch.c: see lifecycle.h; and how attempts are found again after a restart,
  * see lifecycle.h. */
-#include "site/job/job_dispatch.h"
 
 #include <string.h>
 
 #include "model/job_id.h"
 #include "site/job/effective_rules.h"
-#include "site/job/job_attempt.h"
-#include "site/job/job_lookup.h"
+#include "site/job/job.h"
 #include "site/job/lifecycle_parts.h"
-#include "site/job/run_limit.h"
 
 /* ---------------------------------------------------------------- start */
 
@@ -45,7 +42,7 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
     struct job_rules_stack stack =
         effective_rules_stack(life->parts.config, job->queue, spec->app);
     job_rules_apply(&effects->arena, &stack, spec);
-    spec->run_limit_ms = run_limit_ms(job, now_ms);
+    spec->run_limit_ms = job_run_limit_ms(job, now_ms);
     return spec;
 }
 
@@ -187,7 +184,7 @@ void job_dispatch_load_run(struct lifecycle *life, const struct row_run *row)
 {
     const struct job *job = NULL;
     if (row->spec == NULL && row->lease[0] == '\0') {
-        job = job_lookup_one(life->parts.jobs, row->job);
+        job = job_table_lookup(life->parts.jobs, row->job);
     }
     runs_load(life->parts.runs, row, job != NULL ? job->submission : NULL);
 }
@@ -200,7 +197,7 @@ static void restore_runs(struct lifecycle *life, struct effects *effects)
         if (run == NULL || !run_table_is_own(table, run)) {
             continue;
         }
-        const struct job *job = job_lookup_one(life->parts.jobs, run->job);
+        const struct job *job = job_table_lookup(life->parts.jobs, run->job);
         bool is_ours = job != NULL && job->attempt == run->id.attempt;
         if (!is_ours || job_is_ended(job) != (run->record == RUN_RECORD_ENDED)) {
             /* No committed batch leaves this behind. The host is told to end the run
@@ -221,11 +218,11 @@ static void restore_job(struct lifecycle *life, struct job *job, int64_t now_ms,
         consumer_resume(life->parts.consumer, &attempt, now_ms);
         return;
     }
-    struct run *run = job_attempt_run(life, job);
+    struct run *run = lifecycle_run(life, job);
     if (run == NULL && job->is_taken) {
         struct row_run row = taken_row(life, job, effects);
         runs_load(life->parts.runs, &row, job->submission);
-        run = job_attempt_run(life, job);
+        run = lifecycle_run(life, job);
     }
     if (run != NULL) {
         job->control.reasons = job->halt.causes;

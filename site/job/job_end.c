@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_end.c: what the end of an execution makes of its job: see job_dispatch.h.
+/* job_end.c: what the end of an execution makes of its job: see lifecycle.h.
  *
  * Whether a lost execution is repeated: not if a user wants the job dead; yes if it
  * cannot have begun (neither we nor its host know of a start); else only if the job is
@@ -14,7 +14,6 @@
 
 #include "site/client/site_client.h"
 #include "site/job/effective_rules.h"
-#include "site/job/job_attempt.h"
 #include "site/job/lifecycle_parts.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
@@ -310,7 +309,7 @@ struct clean_call {
 static void clean_job(void *arg, struct job *job)
 {
     const struct clean_call *call = arg;
-    struct run *run = job->attempt != 0 ? job_attempt_run(call->life, job) : NULL;
+    struct run *run = job->attempt != 0 ? lifecycle_run(call->life, job) : NULL;
     if (run != NULL) {
         runs_forget(call->life->parts.runs, run, call->effects);
     }

@@ -2,8 +2,8 @@
 /* lifecycle_parts.h: struct lifecycle, and what the files that work on it call of each
  * other.
  *
- * Order of the units, each calls those before it: attempt, job_end, deferred_kill,
- * job_progress, job_report, job_dispatch, suspend, control_job. Layer: site. */
+ * Order of the units, each calls those before it: lifecycle, job_end, job_report,
+ * job_dispatch, suspend, control_job. Layer: site. */
 #ifndef SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
 #define SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
 
@@ -18,11 +18,11 @@ struct lifecycle {
 
 /* The run of a job has started at `start_ms`, and is running (JOB_RUN) or suspended
  * (any other state). */
-void job_progress_state(struct lifecycle *life, struct job *job, enum job_state state,
-                        int64_t start_ms, int64_t now_ms, struct effects *effects);
+void job_report_state(struct lifecycle *life, struct job *job, enum job_state state,
+                      int64_t start_ms, int64_t now_ms, struct effects *effects);
 /* The state of the run is unknown. */
-void job_progress_unknown(struct lifecycle *life, struct job *job,
-                          struct effects *effects);
+void job_report_unknown(struct lifecycle *life, struct job *job,
+                        struct effects *effects);
 
 /* The run of a job has ended: the job ends or is requeued (job_end.c says when). */
 void job_end_run(struct lifecycle *life, struct job *job, const struct run_exit *exit,

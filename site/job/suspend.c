@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* suspend.c: see suspend.h. */
-#include "site/job/suspend.h"
+/* suspend.c: see lifecycle.h. */
 
 #include "model/dup.h"
 #include "model/job_id.h"
-#include "site/job/deferred_kill.h"
 #include "site/job/effective_rules.h"
-#include "site/job/job_attempt.h"
 #include "site/job/lifecycle_parts.h"
 
 void suspend_add_cause(struct lifecycle *life, struct job *job, enum halt_cause cause,
@@ -30,7 +27,7 @@ void suspend_add_cause(struct lifecycle *life, struct job *job, enum halt_cause 
         halt->yields =
             cause == HALT_PREEMPT ||
             (life->parts.config->preempt.is_enabled && !job->spec->is_exclusive);
-        job_attempt_control(life, job, CONTROL_SUSPEND, 0, now_ms, effects);
+        lifecycle_control(life, job, CONTROL_SUSPEND, 0, now_ms, effects);
         return;
     }
     if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
@@ -45,7 +42,7 @@ static void resume(struct lifecycle *life, struct job *job, int64_t now_ms,
     job->halt.causes = 0;
     /* The limits count the job as running from now on. */
     job_table_set_state(life->parts.jobs, job, job->state);
-    job_attempt_control(life, job, CONTROL_RESUME, 0, now_ms, effects);
+    lifecycle_control(life, job, CONTROL_RESUME, 0, now_ms, effects);
 }
 
 void suspend_clear_cause(struct lifecycle *life, struct job *job, enum halt_cause cause,
@@ -57,7 +54,7 @@ void suspend_clear_cause(struct lifecycle *life, struct job *job, enum halt_caus
     }
     halt->causes &= ~(int)cause;
     /* Until its suspension is confirmed, no other job was given its slots. */
-    bool has_slots = job->state == JOB_RUN && !job_attempt_is_suspended(life, job);
+    bool has_slots = job->state == JOB_RUN && !lifecycle_is_suspended(life, job);
     if (halt->causes == 0 && (!halt->yields || has_slots)) {
         resume(life, job, now_ms, effects);
         return;
@@ -118,7 +115,7 @@ static void end(struct lifecycle *life, struct job *job, enum halt_cause cause,
         job->is_killed = true;
     }
     dup_set_text(&job->reason, text);
-    deferred_kill_start(life, job, 0, now_ms, effects);
+    lifecycle_kill(life, job, 0, now_ms, effects);
 }
 
 void suspend_or_terminate(struct lifecycle *life, struct job *job,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "site/config/rusage_config.h"
-#include "site/job/job_attempt.h"
+#include "site/job/lifecycle.h"
 #include "site/ledger/rusage_ledger_parts.h"
 
 /* ---------------------------------------------------------------- what is taken */
@@ -16,7 +16,7 @@
 static bool is_still(struct rusage_pass *pass, const struct job *job)
 {
     return job->halt.causes != 0 && job->halt.yields &&
-           job_attempt_is_suspended(pass->from.life, job);
+           lifecycle_is_suspended(pass->from.life, job);
 }
 
 /* The hosts that something is reserved on. */

@@ -2,7 +2,7 @@
 /* time_windows.c: see time_windows.h. */
 #include "site/load/time_windows.h"
 
-#include "site/job/suspend.h"
+#include "site/job/lifecycle.h"
 
 void time_windows_reload(struct time_windows *windows, const struct site_config *config)
 {

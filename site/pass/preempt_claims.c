@@ -8,9 +8,7 @@
 
 #include "model/dup.h"
 #include "model/job_id.h"
-#include "site/job/job_attempt.h"
-#include "site/job/job_dispatch.h"
-#include "site/job/suspend.h"
+#include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
 #include "site/pass/preemptable_jobs.h"
 
@@ -313,7 +311,7 @@ void preempt_claims_list_resumes(struct preempt_claims *preempts,
     for (int i = 0; n_most > 0 && i < job_table_count_open(preempts->parts.jobs); i++) {
         const struct job *job = job_table_open_at(preempts->parts.jobs, i);
         /* A queue that is gone: behind all others. */
-        if (job_attempt_is_resumable(preempts->parts.life, job)) {
+        if (lifecycle_is_resumable(preempts->parts.life, job)) {
             ready[n_ready++] = (struct ready){
                 job, job->queue < 0
                          ? 0

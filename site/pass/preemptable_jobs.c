@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/job/run_limit.h"
+#include "site/job/job.h"
 #include "site/pass/capacity.h"
 #include "site/pass/preempt_claims.h"
 
@@ -104,7 +104,7 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
             job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
         .ran_ms = job_ran_ms(job, now_ms),
         .suspended_ms = job->halt.total_ms,
-        .run_limit_ms = run_limit_ms(job, now_ms),
+        .run_limit_ms = job_run_limit_ms(job, now_ms),
         .n_preempted = job->halt.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
         .protection = preempt_policy_protection(&from->config->preempt, arena,

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#include "site/job/job_attempt.h"
-#include "site/job/run_limit.h"
+#include "site/job/job.h"
+#include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
 #include "site/pass/reservation_table.h"
 
 static int64_t end_of(const struct job *job, int64_t now_ms)
 {
-    int64_t limit_ms = run_limit_ms(job, now_ms);
+    int64_t limit_ms = job_run_limit_ms(job, now_ms);
     if (limit_ms == 0 || job->halt.causes != 0) {
         return BACKFILL_NEVER;
     }
@@ -22,7 +22,7 @@ static int64_t end_of(const struct job *job, int64_t now_ms)
 static bool has_slots(const struct lifecycle *life, const struct job *job)
 {
     return job->halt.causes == 0 || !job->halt.yields ||
-           !job_attempt_is_suspended(life, job);
+           !lifecycle_is_suspended(life, job);
 }
 
 /* The same amounts, to be added to. */

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/job/job_dispatch.h"
-#include "site/job/suspend.h"
+#include "site/job/lifecycle.h"
 
 /* Jobs started in one tick: a site must answer its hosts in between. */
 enum { SCHEDULER_STARTS_MAX = 1000 };

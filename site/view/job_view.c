@@ -6,7 +6,7 @@
 
 #include "model/job_id.h"
 #include "sched/resreq/resreq.h"
-#include "site/job/job_lookup.h"
+#include "site/job/job.h"
 #include "site/pass/resize_requests.h"
 #include "site/view/site_page.h"
 
@@ -364,7 +364,7 @@ void job_view_list(const struct site_view *view, struct site_page *page,
         page->after =
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
-    bool is_one = job_lookup_one(view->jobs, query->name) != NULL;
+    bool is_one = job_table_lookup(view->jobs, query->name) != NULL;
     int first = wanted.number != 0 ? job_table_index_of(view->jobs, wanted.number) : 0;
     for (int i = first; i < job_table_count(view->jobs) && !page->is_full; i++) {
         const struct job *job = job_table_at(view->jobs, i);

@@ -7,7 +7,7 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "sched/resreq/resreq.h"
-#include "site/job/run_limit.h"
+#include "site/job/job.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
 
@@ -77,7 +77,7 @@ void reservation_view_add_job(const struct site_view *view, struct arena *arena,
                        : NULL);
     value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
     value_add_instant(arena, row, "backfill_end",
-                      run_limit_is_cut(job, view->event_ms) && !was_suspended
+                      job_is_run_limit_cut(job, view->event_ms) && !was_suspended
                           ? job->backfill.until_ms
                           : 0);
 }

@@ -248,10 +248,9 @@ static const char *sent_text(struct arena *arena, const struct msg *msg)
                             (unsigned long long)msg->attempt.run.attempt);
     }
     if (msg->kind == MSG_ATTEMPT_CONTROL) {
-        return arena_printf(
-            arena, "CONTROL %llu/%llu",
-            (unsigned long long)msg->job_attempt_control.run.attempt,
-            (unsigned long long)msg->job_attempt_control.control.number);
+        return arena_printf(arena, "CONTROL %llu/%llu",
+                            (unsigned long long)msg->lifecycle_control.run.attempt,
+                            (unsigned long long)msg->lifecycle_control.control.number);
     }
     if (msg->kind == MSG_OUTPUT_ASK) {
         return arena_printf(arena, "OUTPUT %llu %s@%lld",

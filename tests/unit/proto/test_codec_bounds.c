@@ -406,7 +406,7 @@ static const struct {
     {"there are 64 signals",
      "control: signal: 65",
      {.kind = MSG_ATTEMPT_CONTROL,
-      .job_attempt_control = {.run = {"s", 1}, .control = {.signal = 65}}}},
+      .lifecycle_control = {.run = {"s", 1}, .control = {.signal = 65}}}},
     {"a piece of output is 64 KiB",
      "n_bytes: 65537",
      {.kind = MSG_OUTPUT_ASK, .output_ask = {.run = {"s", 1}, .n_bytes = 65537}}},

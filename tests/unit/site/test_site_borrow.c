@@ -246,7 +246,7 @@ static void test_kill_undecided(void **state)
     site_stage_attempt_is(&stage, attempt, ATTEMPT_TAKEN);
     const struct msg *order = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 0);
     assert_non_null(order);
-    assert_int_equal(order->job_attempt_control.control.action, CONTROL_KILL);
+    assert_int_equal(order->lifecycle_control.control.action, CONTROL_KILL);
     says_ended(&stage, attempt, RUN_END_SIGNALLED, 9, 0, 0);
     assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
     assert_string_equal(site_stage_job_text(&stage, id, "reason"), "killed by ana");
@@ -271,7 +271,7 @@ static void test_stop_and_resume(void **state)
     site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
     site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
     const struct msg *order = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 0);
-    assert_int_equal(order->job_attempt_control.control.number, 1);
+    assert_int_equal(order->lifecycle_control.control.number, 1);
     struct msg_attempt_state fill = {
         .state = ATTEMPT_SUSPENDED, .start_ms = 50, .control_done = 1};
     site_stage_attempt(&stage, attempt, &fill);

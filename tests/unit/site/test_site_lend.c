@@ -88,8 +88,8 @@ static void order(struct site_stage *stage, uint64_t attempt, uint64_t number,
                   enum control_action action)
 {
     struct msg msg = {.kind = MSG_ATTEMPT_CONTROL, .site = "east"};
-    msg.job_attempt_control.run = (struct run_id){"east", attempt};
-    msg.job_attempt_control.control =
+    msg.lifecycle_control.run = (struct run_id){"east", attempt};
+    msg.lifecycle_control.control =
         (struct run_control){.number = number, .action = action};
     site_stage_broker(stage, &msg);
 }

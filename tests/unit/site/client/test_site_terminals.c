@@ -276,8 +276,8 @@ static void test_borrowed(void **state)
     gone(&stage, LINK);
     const struct msg *hangup = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 0);
     const struct msg *end = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 1);
-    assert_int_equal(hangup->job_attempt_control.control.signal, SIGHUP);
-    assert_int_equal(end->job_attempt_control.control.action, CONTROL_KILL);
+    assert_int_equal(hangup->lifecycle_control.control.signal, SIGHUP);
+    assert_int_equal(end->lifecycle_control.control.action, CONTROL_KILL);
     site_stage_release(&stage);
 }
 
