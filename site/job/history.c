@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.c: see history.h. A job remembers what was last told of it (job->noted): what
- * differs in its row is news.
+/* history.c: see history.h. Each job has the state that was recorded last of it
+ * (job->noted); an event is recorded if its row differs from that.
  *
- * A provider may refuse a job again and again: that it was sent there is told when it
- * is accepted, and a refusal once for each reason. */
+ * A provider may refuse a job again and again. So a dispatch to it is recorded when the
+ * job is accepted, and a refusal once for each reason. */
 #include "site/job/history.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "site/job/job.h"
 
 enum {
-    TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
+    TRIM_MS = 60000,      /* how often old events are deleted */
     COMMAND_BYTES = 1000, /* of a command, as in a listing */
 };
 
@@ -57,62 +57,63 @@ static bool is_suspended(enum job_state state)
     return state == JOB_USUSP || state == JOB_SSUSP || state == JOB_PSUSP;
 }
 
-/* ---------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------- recording */
 
-static void tell(const struct row_job_event *event, struct effects *effects)
+static void record(const struct row_job_event *event, struct effects *effects)
 {
     struct row row = {.kind = ROW_JOB_EVENT, .job_event = *event}, copy;
-    struct row_job_event *told = &row.job_event;
-    told->site = told->site != NULL ? told->site : "";
-    told->lease = told->lease != NULL ? told->lease : "";
-    told->reason = told->reason != NULL ? told->reason : "";
-    told->exit.text = "";
+    struct row_job_event *recorded = &row.job_event;
+    recorded->site = recorded->site != NULL ? recorded->site : "";
+    recorded->lease = recorded->lease != NULL ? recorded->lease : "";
+    recorded->reason = recorded->reason != NULL ? recorded->reason : "";
+    recorded->exit.text = "";
     row_copy(&effects->arena, &row, &copy);
     effects_store(effects, &copy);
 }
 
-static void tell_job(const struct history *history, const struct job *job,
-                     enum job_event event, const char *reason, struct effects *effects)
+static void record_job(const struct history *history, const struct job *job,
+                       enum job_event event, const char *reason,
+                       struct effects *effects)
 {
-    tell(&(struct row_job_event){.id = job->id,
-                                 .index = job->index,
-                                 .at_ms = history->now_ms,
-                                 .event = event,
-                                 .state = job->state,
-                                 .reason = reason},
-         effects);
+    record(&(struct row_job_event){.id = job->id,
+                                   .index = job->index,
+                                   .at_ms = history->now_ms,
+                                   .event = event,
+                                   .state = job->state,
+                                   .reason = reason},
+           effects);
 }
 
 void history_switched(const struct history *history, const struct job *job,
                       struct effects *effects)
 {
-    tell_job(history, job, JOB_EVENT_SWITCH, job_queue_name(job), effects);
+    record_job(history, job, JOB_EVENT_SWITCH, job_queue_name(job), effects);
 }
 
 void history_reordered(const struct history *history, const struct job *job,
                        bool to_top, struct effects *effects)
 {
-    tell_job(history, job, JOB_EVENT_MOVE, to_top ? "to the top" : "to the bottom",
-             effects);
+    record_job(history, job, JOB_EVENT_MOVE, to_top ? "to the top" : "to the bottom",
+               effects);
 }
 
 void history_resized(const struct history *history, const struct job *job,
                      const char *what, struct effects *effects)
 {
-    tell(&(struct row_job_event){.id = job->id,
-                                 .index = job->index,
-                                 .at_ms = history->now_ms,
-                                 .event = JOB_EVENT_RESIZE,
-                                 .state = job->state,
-                                 .hosts = job->hosts,
-                                 .n_hosts = job->n_hosts,
-                                 .reason = what},
-         effects);
+    record(&(struct row_job_event){.id = job->id,
+                                   .index = job->index,
+                                   .at_ms = history->now_ms,
+                                   .event = JOB_EVENT_RESIZE,
+                                   .state = job->state,
+                                   .hosts = job->hosts,
+                                   .n_hosts = job->n_hosts,
+                                   .reason = what},
+           effects);
 }
 
 /* ---------------------------------------------------------------- own jobs */
 
-static void note_submission(const struct row_job *row, struct effects *effects)
+static void record_submission(const struct row_job *row, struct effects *effects)
 {
     const char *project = row->terms.project;
     struct job_facts facts = {
@@ -123,12 +124,12 @@ static void note_submission(const struct row_job *row, struct effects *effects)
         .command = value_cut_text(&effects->arena, row->spec.command, COMMAND_BYTES),
         .n_slots = row->spec.n_slots,
     };
-    tell(&(struct row_job_event){.id = row->id,
-                                 .at_ms = row->submit_ms,
-                                 .event = JOB_EVENT_SUBMIT,
-                                 .state = JOB_PEND,
-                                 .facts = &facts},
-         effects);
+    record(&(struct row_job_event){.id = row->id,
+                                   .at_ms = row->submit_ms,
+                                   .event = JOB_EVENT_SUBMIT,
+                                   .state = JOB_PEND,
+                                   .facts = &facts},
+           effects);
 }
 
 static const char *load_reason(struct arena *arena, const struct row_job_state *row)
@@ -138,7 +139,7 @@ static const char *load_reason(struct arena *arena, const struct row_job_state *
                : "its host is overloaded";
 }
 
-static const char *halt_reason(struct arena *arena, const struct row_job_state *row)
+static const char *suspend_reason(struct arena *arena, const struct row_job_state *row)
 {
     int causes = row->halt.causes;
     if ((causes & HALT_PREEMPT) != 0 && row->halt.by != 0) {
@@ -166,7 +167,7 @@ static struct row_job_event event_of(const struct history *history,
                                   .lease = row->lease};
 }
 
-/* Whose slots it was given, and for how long where that is not all of its time. */
+/* The job that reserves its slots, and the time that it has if that is cut short. */
 static const char *backfill_text(const struct history *history, struct arena *arena,
                                  const struct row_job_state *row)
 {
@@ -183,9 +184,9 @@ static const char *backfill_text(const struct history *history, struct arena *ar
                : text;
 }
 
-static void tell_dispatch(const struct history *history,
-                          const struct row_job_state *row,
-                          const struct job_recorded *noted, struct effects *effects)
+static void record_dispatch(const struct history *history,
+                            const struct row_job_state *row,
+                            const struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_DISPATCH);
     event.state = JOB_PEND;
@@ -195,12 +196,13 @@ static void tell_dispatch(const struct history *history,
     if (row->backfill_of != 0) {
         event.reason = backfill_text(history, &effects->arena, row);
     }
-    tell(&event, effects);
+    record(&event, effects);
 }
 
-/* Hosts are given, its provider has it, it runs. */
-static void note_attempt(const struct history *history, const struct row_job_state *row,
-                         struct job_recorded *noted, struct effects *effects)
+/* Records dispatch, acceptance by the provider, and start. */
+static void record_attempt(const struct history *history,
+                           const struct row_job_state *row, struct job_recorded *noted,
+                           struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_ACCEPT);
     event.state = JOB_PEND;
@@ -213,9 +215,9 @@ static void note_attempt(const struct history *history, const struct row_job_sta
     if (row->is_decided && !noted->is_accepted) {
         noted->is_accepted = true;
         noted->refusal = 0;
-        tell_dispatch(history, row, noted, effects);
+        record_dispatch(history, row, noted, effects);
         if (row->lease[0] != '\0') {
-            tell(&event, effects);
+            record(&event, effects);
         }
     }
     if (row->start_ms != 0 && !noted->has_begun) {
@@ -226,7 +228,7 @@ static void note_attempt(const struct history *history, const struct row_job_sta
         event.at_ms = row->start_ms;
         event.hosts = row->hosts; /* on the first one */
         event.n_hosts = row->n_hosts > 0;
-        tell(&event, effects);
+        record(&event, effects);
     }
 }
 
@@ -239,21 +241,22 @@ static uint32_t digest(const char *text)
     return sum != 0 ? sum : 1;
 }
 
-/* It waits again: its attempt is over, or was refused. */
-static void note_requeue(const struct history *history, const struct row_job_state *row,
-                         struct job_recorded *noted, struct effects *effects)
+/* The job is pending again: its attempt has ended, or was refused. */
+static void record_requeue(const struct history *history,
+                           const struct row_job_state *row, struct job_recorded *noted,
+                           struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_REQUEUE);
     uint32_t refusal = noted->is_accepted ? 0 : digest(row->reason);
     event.reason = row->reason;
     if (refusal == 0 || refusal != noted->refusal) {
-        tell(&event, effects);
+        record(&event, effects);
     }
     *noted = (struct job_recorded){.state = row->state, .refusal = refusal};
 }
 
-/* The beginning too, where that is the first news of it. A run that was lost has no
- * known end, and one that was refused none at all. */
+/* Records the start too if that was not known before. The end of a lost run is unknown,
+ * and a refused run has none. */
 void history_run_end(const struct history *history, struct job *job,
                      const struct run_exit *exit, struct effects *effects)
 {
@@ -270,16 +273,17 @@ void history_run_end(const struct history *history, struct job *job,
         return;
     }
     row.start_ms = exit->start_ms;
-    note_attempt(history, &row, &job->noted, effects);
+    record_attempt(history, &row, &job->noted, effects);
     struct row_job_event event = event_of(history, &row, JOB_EVENT_RUN_END);
     event.at_ms = exit->end_ms;
     event.exit = *exit;
     event.reason = exit->text;
-    tell(&event, effects);
+    record(&event, effects);
 }
 
-static void note_pause(const struct history *history, const struct row_job_state *row,
-                       const struct job_recorded *noted, struct effects *effects)
+static void record_suspension(const struct history *history,
+                              const struct row_job_state *row,
+                              const struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_RESUME);
     bool is_to_end = row->is_killed || row->requeue_cause != REQUEUE_NONE;
@@ -288,31 +292,31 @@ static void note_pause(const struct history *history, const struct row_job_state
         return;
     }
     if (is_to_end && is_suspended(noted->state) && is_suspended(row->state)) {
-        return; /* it stands still until its end, for the reason that was told */
+        return; /* it stays suspended until its end, for the recorded reason */
     }
     if (row->state == JOB_UNKWN) {
         event.event = JOB_EVENT_UNKNOWN;
         event.reason = row->lease[0] != '\0' ? "its provider is not connected"
                                              : "its host does not answer";
-        tell(&event, effects);
+        record(&event, effects);
         return;
     }
     if (noted->state == JOB_UNKWN) {
         event.event = JOB_EVENT_KNOWN;
-        tell(&event, effects);
+        record(&event, effects);
     }
     if (is_suspended(row->state)) {
         event.event = JOB_EVENT_SUSPEND;
-        event.reason = halt_reason(&effects->arena, row);
-        tell(&event, effects);
+        event.reason = suspend_reason(&effects->arena, row);
+        record(&event, effects);
     } else if (is_suspended(noted->state)) {
         event.reason = row->overload;
-        tell(&event, effects);
+        record(&event, effects);
     }
 }
 
-static void note_end(const struct history *history, const struct row_job_state *row,
-                     const struct job_recorded *noted, struct effects *effects)
+static void record_end(const struct history *history, const struct row_job_state *row,
+                       const struct job_recorded *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_END);
     if (!is_ended(row->state) || is_ended(noted->state)) {
@@ -321,11 +325,11 @@ static void note_end(const struct history *history, const struct row_job_state *
     event.at_ms = row->end_ms != 0 ? row->end_ms : history->now_ms;
     event.reason = row->reason;
     event.exit = row->exit;
-    tell(&event, effects);
+    record(&event, effects);
 }
 
-static void note_state(const struct history *history, const struct row_job_state *row,
-                       struct effects *effects)
+static void record_state(const struct history *history, const struct row_job_state *row,
+                         struct effects *effects)
 {
     struct job *job = job_table_find(history->jobs, job_id_key(row->id, row->index));
     if (job == NULL || row->is_dropped || row->is_gone) {
@@ -333,28 +337,28 @@ static void note_state(const struct history *history, const struct row_job_state
     }
     struct job_recorded *noted = &job->noted;
     if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
-        note_requeue(history, row, noted, effects);
+        record_requeue(history, row, noted, effects);
         return;
     }
     if (row->attempt != 0) {
-        note_attempt(history, row, noted, effects);
+        record_attempt(history, row, noted, effects);
     }
     if (row->is_killed && !noted->is_killed && !is_ended(row->state)) {
         struct row_job_event event = event_of(history, row, JOB_EVENT_KILL);
         event.state = noted->state;
         event.reason = row->reason;
-        tell(&event, effects);
+        record(&event, effects);
     }
-    note_pause(history, row, noted, effects);
-    note_end(history, row, noted, effects);
+    record_suspension(history, row, noted, effects);
+    record_end(history, row, noted, effects);
     noted->state = row->state;
     noted->is_killed = row->is_killed;
 }
 
 /* ---------------------------------------------------------------- consumers' jobs */
 
-/* "12[3]" of south. False where its site calls it something else. */
-static bool take_id(const struct run *run, struct arena *arena,
+/* The id of a consumer's job ("12[3]"). False if its site uses another form of ids. */
+static bool read_id(const struct run *run, struct arena *arena,
                     struct row_job_event *event)
 {
     struct job_id id;
@@ -385,8 +389,8 @@ void history_consumer_run(const struct history *history, const struct run *run,
                                   .hosts = run->hosts,
                                   .n_hosts = run->n_hosts,
                                   .facts = &facts};
-    if (take_id(run, &effects->arena, &event)) {
-        tell(&event, effects);
+    if (read_id(run, &effects->arena, &event)) {
+        record(&event, effects);
     }
 }
 
@@ -398,11 +402,11 @@ void history_consumer_run_end(const struct history *history, const struct run *r
                                   .at_ms = run->exit.start_ms,
                                   .hosts = run->hosts,
                                   .n_hosts = run->n_hosts > 0};
-    if (!take_id(run, &effects->arena, &event)) {
+    if (!read_id(run, &effects->arena, &event)) {
         return;
     }
     if (event.at_ms != 0) {
-        tell(&event, effects);
+        record(&event, effects);
     }
     bool is_done = run->exit.end == RUN_END_EXITED && run->exit.code == 0;
     event.event = JOB_EVENT_END;
@@ -411,7 +415,7 @@ void history_consumer_run_end(const struct history *history, const struct run *r
     event.n_hosts = 0;
     event.exit = run->exit;
     event.reason = run->exit.text;
-    tell(&event, effects);
+    record(&event, effects);
 }
 
 /* ---------------------------------------------------------------- a step */
@@ -423,7 +427,7 @@ static void trim(struct history *history, struct effects *effects)
     }
     int64_t before_ms = history->now_ms - history->period_ms;
     history->trimmed_ms = history->now_ms;
-    tell(&(struct row_job_event){.is_trim = true, .at_ms = before_ms}, effects);
+    record(&(struct row_job_event){.is_trim = true, .at_ms = before_ms}, effects);
 }
 
 void history_record(struct history *history, int from, struct effects *effects)
@@ -433,11 +437,12 @@ void history_record(struct history *history, int from, struct effects *effects)
         if (effects->items[i].kind != EFFECT_STORE) {
             continue;
         }
-        struct row row = effects->items[i].row; /* what is appended may move them */
+        struct row row =
+            effects->items[i].row; /* effects that are added may move the array */
         if (row.kind == ROW_JOB) {
-            note_submission(&row.job, effects);
+            record_submission(&row.job, effects);
         } else if (row.kind == ROW_JOB_STATE) {
-            note_state(history, &row.job_state, effects);
+            record_state(history, &row.job_state, effects);
         }
     }
     if (effects->count > end) {

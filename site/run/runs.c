@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs.c: see runs.h.
  *
- * Why no command runs twice. A guard begins its command only on RUN_GO with its own
- * token, and forgets nothing while its directory is there. So:
+ * Why no command runs twice. A guard starts its command only on RUN_GO with its own
+ * token, and loses no state while its directory exists. So:
  *
- *  1. RUN_GO(token) leaves only after ROW_RUN GUARDED with that token is committed, and
- *     the token on record is never replaced. Of all guards that a run ever had, by
- *     repeated RUN_STARTs or restarts, one at most can begin.
- *  2. A run that is TAKEN never had a go. It may be asked for again (RUN_START), ended,
- *     given up when its host is away: a guard that waits for it somewhere ends without
- *     a go, and is told to when it shows itself (RUN_FORGET).
- *  3. A run that is GUARDED may have begun, whatever we heard since. It is found again
- *     (its host lists it), or has an exit, or is lost; it is never begun anew under
- *     this attempt. A guard with another token is no proof that the one on record did
- *     not begin: the other is told to forget, and the run is lost.
- *  4. Lost is concluded from the host's own word about this run, never from silence:
- *     that an inventory leaves a run out only makes us ask about it, with the go of the
- *     token on record, which is harmless and must be answered. (An inventory is many
- *     messages, and a full queue drops some.)
- *  5. A lost run that may have begun says so: exit.start_ms is not 0. It may not have
- *     where it was TAKEN, or where the host has no trace of it in the very boot that
- *     its guard went on record in: the guard's directory tells of a beginning before
- *     the first instruction, and outlives all but a boot.
- *  6. Whoever owns the job starts it again only under a new attempt, after the end of
- *     this one is on record, and only if it may have run not at all or is rerunnable.
+ *  1. RUN_GO(token) is sent only after ROW_RUN GUARDED with that token is committed,
+ * and the stored token is never replaced. A run may have several guards after repeated
+ *     RUN_STARTs or restarts; at most one of them can start its command.
+ *  2. No RUN_GO was ever sent for a run that is TAKEN. RUN_START may be sent again, and
+ *     the run may be ended, also when its host is unreachable. A guard that still waits
+ *     gets RUN_FORGET when it reports, and ends.
+ *  3. A run that is GUARDED may have started, whatever was reported since. Its host
+ *     lists it, or it has an exit, or it is lost; it is never started again under this
+ *     attempt. A guard with another token does not prove that the stored one did not
+ *     start: the other guard gets RUN_FORGET, and the run is lost.
+ *  4. A run is lost only if its host says so of this run. A run that is missing in an
+ *     inventory is asked about, by RUN_GO with the stored token, which is harmless and
+ *     must be answered. (An inventory is many messages, and a full queue drops some.)
+ *  5. If a lost run may have started, exit.start_ms is not 0. It has not started if it
+ *     was TAKEN, or if the host has no record of it in the same boot in which its guard
+ *     was stored: the guard's directory records the start before the first instruction,
+ *     and is lost only with a boot.
+ *  6. The job is started again only under a new attempt, after the end of this one is
+ *     stored, and only if this one cannot have run or the job is rerunnable.
  *
- * A killed run that has no go in this session needs none any more: while its guard is
- * seen to wait, it ends here, unbegun. */
+ * A killed run whose guard waits, and for which no RUN_GO was sent in this session,
+ * ends here without having started. */
 #include "site/run/runs.h"
 
 #include <signal.h>
@@ -35,11 +34,11 @@
 
 #include "model/dup.h"
 
-/* An answer takes milliseconds; a host that is busy must not drown in questions. */
+/* An answer takes milliseconds; a busy host must not get more requests than needed. */
 enum { RESEND_MS = 2000 };
 
-/* The number of the order that ends a run which nobody knows: above all others, so that
- * it is carried out, and once. */
+/* The number of the control action that ends a run which is not on record. It is above
+ * all others, so that the action is carried out exactly once. */
 #define ORPHAN_ORDER ((uint64_t)INT64_MAX)
 
 struct runs {
@@ -116,7 +115,7 @@ static const char *account_of(const struct runs *runs, const struct run *run)
         const char *account =
             user_map_account(runs->setting.users, run->spec->user, run->id.site,
                              runs->setting.lease_account);
-        /* One that lost its account since it was taken: the host refuses root. */
+        /* The user's account was removed since: the host refuses root. */
         return account != NULL ? account : "root";
     }
     return runs->setting.is_root ? run->spec->user : "";
@@ -197,13 +196,13 @@ static void send_forget(const struct runs *runs, int host, const struct run_id *
     host_table_send(runs->hosts, host, &msg, effects);
 }
 
-/* ---------------------------------------------------------------- turns */
+/* ---------------------------------------------------------------- state changes */
 
 static const char evicted_text[] =
     "ended there: this site was lost for longer than LEASE_TERM (ON_LOST=kill)";
 
-/* One that came to its own end before it was ended, for a recall or because its site is
- * lost, is as any other. */
+/* A run that exits successfully before a recall or an eviction ends it counts as done.
+ */
 static void end_run(struct runs *runs, struct run *run, const struct run_exit *exit,
                     int64_t now_ms, struct effects *effects)
 {
@@ -219,9 +218,9 @@ static void end_run(struct runs *runs, struct run *run, const struct run_exit *e
     runs->on_changed(runs->arg, run, now_ms, effects);
 }
 
-/* Killed, and it never had a go that counts. */
-static void end_unbegun(struct runs *runs, struct run *run, int64_t now_ms,
-                        struct effects *effects)
+/* The run was killed before it started. */
+static void end_unstarted(struct runs *runs, struct run *run, int64_t now_ms,
+                          struct effects *effects)
 {
     struct run_exit exit = {.end = RUN_END_SIGNALLED,
                             .code = SIGKILL,
@@ -251,7 +250,7 @@ static bool has_begun(const struct run *run)
     return run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED;
 }
 
-/* The host owes us an answer about this run. */
+/* An answer of the host about this run is outstanding. */
 static bool is_due(const struct runs *runs, const struct run *run)
 {
     if (run->is_forgotten || run->record == RUN_RECORD_ENDED || run->host < 0 ||
@@ -262,8 +261,8 @@ static bool is_due(const struct runs *runs, const struct run *run)
            run->control.number > run->control_done || run->resizing.number != 0;
 }
 
-/* While it is told of other slots nothing makes it stand still. */
-static bool is_held(const struct run *run)
+/* A run is not suspended while its command is notified of a change of its slots. */
+static bool is_suspend_delayed(const struct run *run)
 {
     return run->resizing.number != 0 && run->control.action == CONTROL_SUSPEND;
 }
@@ -276,7 +275,7 @@ static void expect_answer(struct runs *runs, struct run *run, int64_t now_ms)
     }
 }
 
-/* Asks the host for what comes next with this run. */
+/* Sends the host the next order for this run. */
 static void drive(struct runs *runs, struct run *run, int64_t now_ms,
                   struct effects *effects)
 {
@@ -295,7 +294,7 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     if (!is_open && run->resizing.number != 0) {
         send_resize(runs, run, effects);
     }
-    if (run->control.number > run->control_done && !is_held(run) &&
+    if (run->control.number > run->control_done && !is_suspend_delayed(run) &&
         (!is_open || is_killed(run))) {
         send_control(runs, run->host, &run->id, &run->control, effects);
     }
@@ -324,11 +323,11 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
     }
     run->control = *control;
     if (is_killed(run) && run->is_still) {
-        run->control.signal = SIGKILL; /* its slots may be others': it does not wake */
+        run->control.signal = SIGKILL; /* others may use its slots: no resume */
     }
     run_table_update_suspended(runs->table, run);
     if (is_killed(run) && run->record == RUN_RECORD_TAKEN) {
-        end_unbegun(runs, run, now_ms, effects);
+        end_unstarted(runs, run, now_ms, effects);
         return;
     }
     if (is_killed(run) &&
@@ -401,7 +400,7 @@ void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
 void runs_forget(struct runs *runs, struct run *run, struct effects *effects)
 {
     run_table_forget(runs->table, run, effects);
-    /* A host that is not there is told when it lists the run. */
+    /* An unreachable host gets the message when it lists the run. */
     if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host)) {
         send_forget(runs, run->host, &run->id, effects);
     }
@@ -409,7 +408,7 @@ void runs_forget(struct runs *runs, struct run *run, struct effects *effects)
 
 /* ---------------------------------------------------------------- from the host */
 
-/* A run that is not ours to keep: it ends, and goes. */
+/* A run that is not on record here is ended and forgotten. */
 static void end_orphan(const struct runs *runs, int host,
                        const struct msg_run_state *state, struct effects *effects)
 {
@@ -448,7 +447,7 @@ static void see_waiting(struct runs *runs, struct run *run, uint64_t token,
     }
     if (run->go_session != host_table_session(runs->hosts, run->host)) {
         if (is_killed(run)) {
-            end_unbegun(runs, run, now_ms, effects);
+            end_unstarted(runs, run, now_ms, effects);
             return;
         }
         drive(runs, run, now_ms, effects);
@@ -460,8 +459,8 @@ static void see_begun(struct runs *runs, struct run *run,
                       struct effects *effects)
 {
     if (run->record == RUN_RECORD_TAKEN) {
-        /* It has begun, so a go of ours was on record once, and the journal is older
-         * than that: all that can be done is to write it down again. */
+        /* The run has started, so its GUARDED row was stored once, and the journal is
+         * older than that. It can only be stored again. */
         effects_log(effects, LOG_LEVEL_WARNING,
                     "attempt %llu of %s has begun without a record here: taken over",
                     (unsigned long long)run->id.attempt, run->id.site);
@@ -472,7 +471,7 @@ static void see_begun(struct runs *runs, struct run *run,
     run->start_ms = state->start_ms;
     runs->on_changed(runs->arg, run, now_ms, effects);
     if (is_new) {
-        drive(runs, run, now_ms, effects); /* an order that waited for the beginning */
+        drive(runs, run, now_ms, effects); /* an order that waited for the start */
     }
 }
 
@@ -494,7 +493,7 @@ static void see_nothing(struct runs *runs, struct run *run, int64_t now_ms,
                         struct effects *effects)
 {
     if (run->record != RUN_RECORD_GUARDED) {
-        return; /* TAKEN: it is asked for again when that is due */
+        return; /* TAKEN: RUN_START is sent again when it is due */
     }
     bool is_same_boot = run->boot[0] != '\0' &&
                         strcmp(run->boot, host_table_boot(runs->hosts, run->host)) == 0;
@@ -519,7 +518,7 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
     bool is_new = !has_begun(run);
     if (state->control_done < run->control_done && state->phase != RUN_ENDED &&
         state->phase != RUN_UNKNOWN) {
-        return; /* overtaken by what was said after the order was carried out */
+        return; /* older than the report that the order was carried out */
     }
     run->control_done = state->control_done;
     run->resize_done = state->resize_done;
