@@ -16,13 +16,13 @@ struct accept {
     char host[];
 };
 
-/* So many hosts are noted before old ones are looked for. */
+/* the number of hosts before old entries are dropped */
 enum { ACCEPTS_MIN = 64 };
 
 struct accept_times {
     struct accept *by_host;
     int64_t longest_ms;
-    unsigned n_most; /* hosts, before old ones are forgotten */
+    unsigned n_most; /* hosts before old entries are dropped */
 };
 
 struct accept_times *accept_times_new(void)
@@ -30,74 +30,74 @@ struct accept_times *accept_times_new(void)
     return mem_alloc(1, sizeof(struct accept_times));
 }
 
-static void forget(struct accept_times *accepts, int64_t before_ms)
+static void forget(struct accept_times *times, int64_t before_ms)
 {
     struct accept *accept, *next;
-    HASH_ITER (hh, accepts->by_host, accept, next) {
+    HASH_ITER (hh, times->by_host, accept, next) {
         if (accept->at_ms < before_ms) {
-            HASH_DEL(accepts->by_host, accept);
+            HASH_DEL(times->by_host, accept);
             free(accept);
         }
     }
 }
 
-void accept_times_free(struct accept_times *accepts)
+void accept_times_free(struct accept_times *times)
 {
-    if (accepts != NULL) {
-        forget(accepts, INT64_MAX);
-        free(accepts);
+    if (times != NULL) {
+        forget(times, INT64_MAX);
+        free(times);
     }
 }
 
-static void note(struct accept_times *accepts, const char *host, int64_t now_ms)
+static void note(struct accept_times *times, const char *host, int64_t now_ms)
 {
     struct accept *accept;
-    HASH_FIND_STR(accepts->by_host, host, accept);
+    HASH_FIND_STR(times->by_host, host, accept);
     if (accept == NULL) {
         size_t size = strlen(host) + 1;
         accept = mem_alloc(1, sizeof(*accept) + size);
         memcpy(accept->host, host, size);
-        HASH_ADD_STR(accepts->by_host, host, accept);
+        HASH_ADD_STR(times->by_host, host, accept);
     }
     accept->at_ms = now_ms;
 }
 
-void accept_times_set_interval(struct accept_times *accepts, int64_t longest_ms)
+void accept_times_set_interval(struct accept_times *times, int64_t longest_ms)
 {
-    accepts->longest_ms = longest_ms;
+    times->longest_ms = longest_ms;
 }
 
-void accept_times_set(struct accept_times *accepts, const struct host_slots *hosts,
+void accept_times_set(struct accept_times *times, const struct host_slots *hosts,
                       int n_hosts, int64_t now_ms)
 {
-    for (int i = 0; accepts->longest_ms > 0 && i < n_hosts; i++) {
-        note(accepts, hosts[i].host, now_ms);
+    for (int i = 0; times->longest_ms > 0 && i < n_hosts; i++) {
+        note(times, hosts[i].host, now_ms);
     }
-    if (HASH_COUNT(accepts->by_host) > accepts->n_most) { /* leases come and go */
-        forget(accepts, now_ms - accepts->longest_ms);
-        accepts->n_most = 2 * HASH_COUNT(accepts->by_host) + ACCEPTS_MIN;
+    if (HASH_COUNT(times->by_host) > times->n_most) { /* leases come and go */
+        forget(times, now_ms - times->longest_ms);
+        times->n_most = 2 * HASH_COUNT(times->by_host) + ACCEPTS_MIN;
     }
 }
 
-void accept_times_load(struct accept_times *accepts, const struct job_table *jobs,
+void accept_times_load(struct accept_times *times, const struct job_table *jobs,
                        int64_t now_ms)
 {
-    int64_t since_ms = now_ms - accepts->longest_ms;
-    for (int i = 0; accepts->longest_ms > 0 && i < job_table_count(jobs); i++) {
+    int64_t since_ms = now_ms - times->longest_ms;
+    for (int i = 0; times->longest_ms > 0 && i < job_table_count(jobs); i++) {
         const struct job *job = job_table_at(jobs, i);
         int64_t at_ms = job->start_ms != 0 ? job->start_ms : now_ms;
         bool was_given = job->attempt != 0 || job->start_ms != 0;
         for (int k = 0; was_given && at_ms > since_ms && k < job->n_hosts; k++) {
-            if (accept_times_get(accepts, job->hosts[k].host) < at_ms) {
-                note(accepts, job->hosts[k].host, at_ms);
+            if (accept_times_get(times, job->hosts[k].host) < at_ms) {
+                note(times, job->hosts[k].host, at_ms);
             }
         }
     }
 }
 
-int64_t accept_times_get(const struct accept_times *accepts, const char *host)
+int64_t accept_times_get(const struct accept_times *times, const char *host)
 {
     struct accept *accept;
-    HASH_FIND_STR(accepts->by_host, host, accept);
+    HASH_FIND_STR(times->by_host, host, accept);
     return accept != NULL ? accept->at_ms : INT64_MIN;
 }

@@ -23,61 +23,61 @@
 struct site_config;
 struct fairshare_ledger;
 struct fairshare_ledger *fairshare_ledger_new(const struct site_config *config);
-void fairshare_ledger_free(struct fairshare_ledger *shares);
+void fairshare_ledger_free(struct fairshare_ledger *ledger);
 /* Another configuration: what was used goes with the names of queues, pools and users;
  * the jobs do so by themselves. Then fairshare_ledger_settle. */
-void fairshare_ledger_inherit(struct fairshare_ledger *shares,
+void fairshare_ledger_inherit(struct fairshare_ledger *ledger,
                               const struct fairshare_ledger *before, int64_t now_ms);
 /* Queues had the slots all the time that their jobs have now. */
-void fairshare_ledger_settle(struct fairshare_ledger *shares);
+void fairshare_ledger_settle(struct fairshare_ledger *ledger);
 
 /* The journal's rows; fairshare_ledger_start once the jobs are counted. */
-void fairshare_ledger_load(struct fairshare_ledger *shares,
+void fairshare_ledger_load(struct fairshare_ledger *ledger,
                            const struct row_share *row);
-void fairshare_ledger_start(struct fairshare_ledger *shares, int64_t now_ms,
+void fairshare_ledger_start(struct fairshare_ledger *ledger, int64_t now_ms,
                             struct effects *effects);
 /* Stores what has changed. */
-void fairshare_ledger_tick(struct fairshare_ledger *shares, int64_t now_ms,
+void fairshare_ledger_tick(struct fairshare_ledger *ledger, int64_t now_ms,
                            struct effects *effects);
 
 /* Where a job of the user, of that group (-G; "": none), in that queue (by index; -1:
  * none) counts. */
-struct job_seat fairshare_ledger_seat(struct fairshare_ledger *shares, int queue,
+struct job_seat fairshare_ledger_seat(struct fairshare_ledger *ledger, int queue,
                                       const char *user, const char *group);
-/* The job has its slots now, or leaves with what it came with. */
-void fairshare_ledger_add_job(struct fairshare_ledger *shares, struct job *job,
+/* Adds a job that has its slots; removes it with what was added. */
+void fairshare_ledger_add_job(struct fairshare_ledger *ledger, struct job *job,
                               int64_t now_ms);
-void fairshare_ledger_remove_job(struct fairshare_ledger *shares, struct job *job,
+void fairshare_ledger_remove_job(struct fairshare_ledger *ledger, struct job *job,
                                  int64_t now_ms);
-/* One that has its slots has begun, stands still or goes on. */
-void fairshare_ledger_update_job(struct fairshare_ledger *shares, struct job *job,
+/* A job with slots has started, was suspended or resumed. */
+void fairshare_ledger_update_job(struct fairshare_ledger *ledger, struct job *job,
                                  int64_t now_ms);
-/* Its run has taken so much processor time until now. */
-void fairshare_ledger_set_cpu_used(struct fairshare_ledger *shares, struct job *job,
+/* The processor time of its run until now. */
+void fairshare_ledger_set_cpu_used(struct fairshare_ledger *ledger, struct job *job,
                                    int64_t cpu_ms, int64_t now_ms);
-/* Its execution has come to this. Before the job leaves. */
-void fairshare_ledger_finish_run(struct fairshare_ledger *shares, const struct job *job,
+/* Its execution has ended; before the job is removed. */
+void fairshare_ledger_finish_run(struct fairshare_ledger *ledger, const struct job *job,
                                  const struct run_exit *exit, int64_t now_ms);
 
 /* A job of the user, of that group, comes to the queue: ERR_DENIED, with LSF's
  * sentence, where he has no share there. */
-int fairshare_ledger_check(const struct fairshare_ledger *shares, int queue,
+int fairshare_ledger_check(const struct fairshare_ledger *ledger, int queue,
                            const char *user, const char *group,
                            struct err *err) MUST_CHECK;
 /* What a pass needs; arrays are in the arena. */
-void fairshare_ledger_snapshot(const struct fairshare_ledger *shares,
+void fairshare_ledger_snapshot(const struct fairshare_ledger *ledger,
                                struct arena *arena, int64_t now_ms,
                                struct place_snapshot *snapshot);
-/* What the pass has found, by queue: whether jobs of it wait for slots. */
-void fairshare_ledger_set_waiting(struct fairshare_ledger *shares, const bool *waits);
+/* By queue: whether its jobs pend for slots. */
+void fairshare_ledger_set_waiting(struct fairshare_ledger *ledger, const bool *waits);
 
 /* To look things up: the tree of the queue's scope; NULL: it has none. */
 const struct fairshare_tree *
-fairshare_ledger_tree(const struct fairshare_ledger *shares, int queue);
+fairshare_ledger_tree(const struct fairshare_ledger *ledger, int queue);
 const struct fairshare_tree *
-fairshare_ledger_scope_tree(const struct fairshare_ledger *shares, int scope);
+fairshare_ledger_scope_tree(const struct fairshare_ledger *ledger, int scope);
 /* Of a queue of a slot pool; false: it is in none. */
-bool fairshare_ledger_find_queue(const struct fairshare_ledger *shares, int queue,
+bool fairshare_ledger_find_queue(const struct fairshare_ledger *ledger, int queue,
                                  int64_t now_ms, struct slot_member *member);
 
 #endif

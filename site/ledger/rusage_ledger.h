@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rusage_ledger.h: what running jobs reserve, and what of it is left for others.
+/* rusage_ledger.h: the resources that running jobs reserve (rusage), and what is left
+ * of them.
  *
- * A job reserves what its rusage said when it was dispatched, from then on until its
- * attempt ends; durations count from its beginning. It is on record with the job's
- * state: a restart or another configuration changes nothing of it. A job that stands
- * still and has given its slots away gives back resources that section Resource defines
- * with RELEASE, and takes them again with its slots; the rest, memory above all, stays
- * its own.
+ * A job reserves what its rusage said when it was dispatched, until its attempt ends;
+ * durations count from its start. The reservation is recorded with the job, so that
+ * neither a restart nor a reload changes it. A yielded job gives back resources that
+ * section Resource defines with RELEASE and takes them again with its slots; it holds
+ * the rest, memory above all.
  *
- * Pools: an own host's value of a resource, or that of its place in ResourceMap; what a
- * borrowed host has by its contracts or its provider's word, or a pool of instances
- * that its provider exports. A consumer reserves of what is exported to it, its
- * provider does not take part.
+ * An amount is taken from a supply: the value of an own host, or of its place in
+ * ResourceMap; what a borrowed host has by its contracts or by the report of its
+ * provider; or the instances that its provider exports. A consumer reserves from what
+ * is exported to it, independently of its provider.
  *
- * Ownership: entries belong to the ledger; what a pass is shown lives in its arena.
- * Units: thousandths, milliseconds. Source: lsf.md 1.2, 1.5 rule 2, 5.4; ADR 0027.
- * Layer: site. */
+ * Ownership: entries belong to the ledger; a rusage_pass lives in its arena. Units:
+ * thousandths, milliseconds. Source: lsf.md 1.2, 1.5 rule 2, 5.4; ADR 0027. Layer:
+ * site. */
 #ifndef SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
 #define SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
 
@@ -31,19 +31,18 @@ struct host_table;
 
 enum {
     RUSAGE_LEDGER_STEP_MS = 15000
-}; /* amounts that decay are looked at so often: as
-      hosts tell their load */
+}; /* how often decaying amounts are computed again: as often as hosts report */
 
 struct rusage_ledger;
 /* The catalogue is borrowed. */
 struct rusage_ledger *rusage_ledger_new(const struct resources *resources);
-void rusage_ledger_free(struct rusage_ledger *reserves);
+void rusage_ledger_free(struct rusage_ledger *ledger);
 
-/* The job's attempt is open, and it reserves something (job->reserved). */
-void rusage_ledger_add(struct rusage_ledger *reserves, struct job *job);
-void rusage_ledger_remove(struct rusage_ledger *reserves, struct job *job);
-/* Another catalogue, or other hosts. */
-void rusage_ledger_reload(struct rusage_ledger *reserves,
+/* Adds the job if its attempt is open and it reserves something (job->reserved). */
+void rusage_ledger_add(struct rusage_ledger *ledger, struct job *job);
+void rusage_ledger_remove(struct rusage_ledger *ledger, struct job *job);
+/* After a reload. */
+void rusage_ledger_reload(struct rusage_ledger *ledger,
                           const struct resources *resources);
 
 /* What a pass needs to find what is left. */
@@ -56,84 +55,83 @@ struct rusage_sources {
     const struct lifecycle *life;
 };
 
-/* What is left of each resource at one moment, in a pass or for a listing: found as
- * the resource is first asked about. In the arena; the hosts are borrowed. */
+/* What is left of each resource at one moment, for a pass or a listing, computed when
+ * the resource is first asked for. In the arena; the hosts are borrowed. */
 struct rusage_pass;
 struct rusage_pass *rusage_pass_new(const struct rusage_sources *from,
                                     struct arena *arena, const struct place_host *hosts,
                                     int n_hosts, int64_t now_ms);
-/* By row of the facts, in whole blocks of RESOURCE_BLOCK: what is left of the resource;
- * NULL: nobody reserves any. In the arena. */
+/* What is left of the resource by row of the facts, in whole blocks of RESOURCE_BLOCK;
+ * NULL: no job reserves any. In the arena. */
 const double *rusage_pass_left(struct rusage_pass *pass, int id);
-/* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
+/* The alternatives with the scopes of the site; NULL: none. */
 const struct rusage_request *rusage_pass_requests(struct rusage_pass *pass,
                                                   const struct resreq_rusages *usages);
-/* What more slots of a running job would reserve, by what it reserves now: for each
- * slot again, for each host where it is not on one of `places` (indexes of hosts; -1:
- * gone), for the job not. NULL: nothing. */
+/* What more slots of a running job would reserve: per slot, and per host that is not in
+ * `places` (indexes of hosts; -1: gone). NULL: nothing. */
 const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
                                                       const struct job *job,
                                                       const int *places);
-/* What a job that stands still gave back, and takes when it goes on. */
+/* What a yielded job gave back and takes again when it resumes. */
 int rusage_pass_released(struct rusage_pass *pass, const struct job *job,
                          const struct rusage_amount **parts);
-/* Of what a job that stands still gave back, the resources of which too little is left
- * for it: "lic scratch"; "": none. Not while a pass is under way. */
+/* The resources that a yielded job gave back and of which too little is left: "lic
+ * scratch"; "": none. Not during a pass. */
 const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
                               const struct job *job);
-/* What a running job would give of PREEMPTABLE_RESOURCES that the pass looks at: what a
- * suspension releases, or, where its queue ends jobs instead, all of it. */
+/* What a running job would release of PREEMPTABLE_RESOURCES: what a suspension
+ * releases, or all if its queue terminates jobs instead. */
 int rusage_pass_preemptable(struct rusage_pass *pass, const struct job *job,
                             const struct rusage_amount **parts);
-/* What an open job has reserved now of resources that the pass looks at. */
+/* What an open job reserves now of the resources of the pass. */
 int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
                      const struct rusage_amount **parts);
-/* By pool of the pass: how much less a host tells of its memory, swap space or /tmp
- * than it has; 0 of others. In the arena. */
+/* By supply of the pass: what is in use of memory, swap space or /tmp of the host; 0
+ * for others. In the arena. */
 int64_t *supply_map_in_use(struct rusage_pass *pass, struct arena *arena);
 /* A job that does not run yet, with that record, on those hosts: all of it is there. */
 bool rusage_pass_has(struct rusage_pass *pass, const char *reserved, const char *lease,
                      const struct host_slots *hosts, int n_hosts);
-/* What of that is there is kept for it in this pass. */
+/* Takes it, as far as it is available, from what is left in this pass. */
 void rusage_pass_reserve(struct rusage_pass *pass, const char *reserved,
                          const char *lease, const struct host_slots *hosts,
                          int n_hosts);
-/* What is left, for the pass's snapshot; NULL: nobody asks for anything. */
+/* What is left, for the snapshot; NULL: no job asks for anything. */
 const struct rusage_supply *rusage_pass_supply(struct rusage_pass *pass);
-/* As it stands on record with a job; "": nothing. */
+/* The text to record with a job; "": nothing. */
 const char *rusage_pass_text(struct rusage_pass *pass, struct arena *arena,
-                             const struct rusage_request *asks);
+                             const struct rusage_request *request);
 
-/* When a reservation that a line of the last pass could wait for becomes less. */
+/* When the next amount decreases. */
 int64_t rusage_pass_wake_ms(const struct rusage_pass *pass);
 
-/* What an open job reserves now on one of its hosts, given back by who stands still not
- * counted: for invariants and views. */
+/* What an open job reserves now on one of its hosts, without what a yielded job gave
+ * back: for invariants and views. */
 struct rusage_held {
     const char *resource, *host, *lease; /* "": own hosts */
     uint64_t epoch;                      /* of the contract that it was dispatched on */
     int64_t milli;
 };
 typedef void (*rusage_held_fn)(void *arg, const struct rusage_held *held);
-bool rusage_ledger_has_any(const struct rusage_ledger *reserves);
-void rusage_ledger_list(const struct rusage_ledger *reserves, int64_t now_ms,
+bool rusage_ledger_has_any(const struct rusage_ledger *ledger);
+void rusage_ledger_list(const struct rusage_ledger *ledger, int64_t now_ms,
                         rusage_held_fn fn, void *arg);
 
-/* What there is and what is left of it, for views; all in the arena. */
+/* What exists and what is left of it, for views; in the arena. */
 struct rusage_totals_resource {
     const char *resource;
-    const int *pool_of; /* by host, own ones first; -1 */
+    const int *supply_of; /* by host, own ones first; -1 */
 };
 struct rusage_totals {
-    const struct rusage_totals_resource *kinds;
-    int n_kinds;
+    const struct rusage_totals_resource *resources;
+    int n_resources;
     const int64_t *total, *left; /* by pool, in thousandths */
-    int n_pools;
+    int n_supplies;
     const struct place_host *hosts;
     int n_hosts;
 };
-/* What jobs reserve now; `is_shared`: shared resources (ResourceMap), reserved or
- * not. Not while a pass is under way. */
+/* All that jobs reserve, or if `is_shared` all shared resources (ResourceMap). Not
+ * during a pass. */
 void rusage_pass_totals(struct rusage_pass *pass, bool is_shared,
                         struct rusage_totals *seen);
 

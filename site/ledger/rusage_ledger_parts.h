@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rusage_ledger_parts.h: the inside of what jobs reserve, for the files that make it:
- * rusage_ledger.c (the ledger: which open job reserves what), supply_map.c (which pool
+ * rusage_ledger.c (the ledger: which open job ledger what), supply_map.c (which pool
  * of a resource a host draws from, and what there is), rusage_pass.c (what is left as
  * a pass sees it, and what its jobs ask for).
  *
@@ -16,21 +16,21 @@
 #include "site/run/host_table.h"
 #include "site/site.h"
 
-/* What some jobs reserve alike: they share one reading of it. */
+/* The parsed text that several jobs share. */
 struct rusage_reading;
 
 /* A job's entry. */
 struct rusage_entry {
     struct job *job;
     struct rusage_reading *reading;
-    int place; /* in the list */
+    int index; /* in the list */
 };
 
 /* A resource in a pass. */
 struct rusage_pass_resource {
     struct rusage_resource shown;
-    int *pool_of_row; /* by row of the facts; -1 */
-    bool is_shared;   /* it has places that are no host's own (ResourceMap) */
+    int *supply_of_row; /* by row of the facts; -1 */
+    bool is_shared;     /* it has places that are no host's own (ResourceMap) */
 };
 
 struct rusage_ledger {
@@ -47,22 +47,22 @@ struct rusage_pass {
     int n_hosts, n_rows;
     int *rows; /* by host: of the facts, or -1; NULL: not looked up yet */
     int64_t now_ms, wake_ms;
-    struct rusage_pass_resource *kinds;
+    struct rusage_pass_resource *resources;
     struct rusage_resource *shown;
-    int n_kinds, kinds_capacity;
+    int n_resources, resources_capacity;
     int64_t *left, *total; /* by pool */
-    int n_pools, pools_capacity;
+    int n_supplies, supplies_capacity;
     struct rusage_supply reserve;
 };
 
-/* What the job reserves, read by the site's catalogue. */
-const struct resreq_rusage *rusage_ledger_usage(const struct rusage_ledger *reserves,
-                                                const struct rusage_entry *hold);
-/* An open job reserves some of it. */
-bool rusage_ledger_has(const struct rusage_ledger *reserves, int id);
-/* Who stands still gives it back. */
-bool rusage_ledger_is_released(const struct rusage_ledger *reserves, int id);
-/* The pools of a resource, and what each has, as if nobody reserved anything. */
-void supply_map_find(struct rusage_pass *pass, struct rusage_pass_resource *kind);
+/* What the job reserves, parsed with the catalogue of the site. */
+const struct resreq_rusage *rusage_ledger_usage(const struct rusage_ledger *ledger,
+                                                const struct rusage_entry *entry);
+/* True if an open job reserves some of it. */
+bool rusage_ledger_has(const struct rusage_ledger *ledger, int id);
+/* True if a yielded job gives it back. */
+bool rusage_ledger_is_released(const struct rusage_ledger *ledger, int id);
+/* Finds the supplies of a resource and what each has if no job reserves anything. */
+void supply_map_find(struct rusage_pass *pass, struct rusage_pass_resource *resource);
 
 #endif

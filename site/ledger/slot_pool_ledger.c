@@ -12,7 +12,7 @@ static const double hour_ms = 3600000;
 
 enum { SCOPE_SIZE = NAME_SIZE + 16 };
 
-struct queue_use {
+struct queue_usage {
     struct slot_member then; /* since the pool's instant */
     int n_slots;             /* of its jobs now */
     bool is_waiting;         /* now */
@@ -21,66 +21,67 @@ struct queue_use {
 
 struct slot_pool_ledger {
     const struct site_config *config;
-    struct queue_use *queues;
+    struct queue_usage *queues;
     int64_t *at_ms; /* by pool */
 };
 
 /* ---------------------------------------------------------------- life */
 
-static int pool_of(const struct slot_pool_ledger *slots, int queue)
+static int pool_of(const struct slot_pool_ledger *ledger, int queue)
 {
-    const struct slot_pools *pools = &slots->config->pools;
+    const struct slot_pools *pools = &ledger->config->pools;
     return queue >= 0 && pools->n_pools > 0 ? pools->pool_of[queue] : -1;
 }
 
 struct slot_pool_ledger *slot_pool_ledger_new(const struct site_config *config)
 {
-    struct slot_pool_ledger *slots = mem_alloc(1, sizeof(*slots));
-    slots->config = config;
-    slots->queues = mem_alloc((size_t)config->n_queues + 1, sizeof(*slots->queues));
-    slots->at_ms = mem_alloc((size_t)config->pools.n_pools + 1, sizeof(*slots->at_ms));
+    struct slot_pool_ledger *ledger = mem_alloc(1, sizeof(*ledger));
+    ledger->config = config;
+    ledger->queues = mem_alloc((size_t)config->n_queues + 1, sizeof(*ledger->queues));
+    ledger->at_ms =
+        mem_alloc((size_t)config->pools.n_pools + 1, sizeof(*ledger->at_ms));
     for (int i = 0; i < config->n_queues; i++) {
-        slots->queues[i].then.share =
-            pool_of(slots, i) >= 0 ? config->pools.shares[i] : 0;
+        ledger->queues[i].then.share =
+            pool_of(ledger, i) >= 0 ? config->pools.shares[i] : 0;
     }
-    return slots;
+    return ledger;
 }
 
-void slot_pool_ledger_free(struct slot_pool_ledger *slots)
+void slot_pool_ledger_free(struct slot_pool_ledger *ledger)
 {
-    if (slots == NULL) {
+    if (ledger == NULL) {
         return;
     }
-    free(slots->queues);
-    free(slots->at_ms);
-    free(slots);
+    free(ledger->queues);
+    free(ledger->at_ms);
+    free(ledger);
 }
 
-void slot_pool_ledger_add_slots(struct slot_pool_ledger *slots, int queue, int n_slots)
+void slot_pool_ledger_add_slots(struct slot_pool_ledger *ledger, int queue, int n_slots)
 {
     if (queue >= 0) {
-        slots->queues[queue].n_slots += n_slots;
+        ledger->queues[queue].n_slots += n_slots;
     }
 }
 
-void slot_pool_ledger_set_waiting(struct slot_pool_ledger *slots, const bool *waits)
+void slot_pool_ledger_set_waiting(struct slot_pool_ledger *ledger, const bool *waits)
 {
-    for (int i = 0; i < slots->config->n_queues; i++) {
-        slots->queues[i].is_waiting = waits[i];
+    for (int i = 0; i < ledger->config->n_queues; i++) {
+        ledger->queues[i].is_waiting = waits[i];
     }
 }
 
 /* ---------------------------------------------------------------- time */
 
 /* The pool's queues as of `now_ms`, in its order. */
-static struct slot_member *advanced(const struct slot_pool_ledger *slots, int pool,
+static struct slot_member *advanced(const struct slot_pool_ledger *ledger, int pool,
                                     int64_t now_ms)
 {
-    const struct slot_pool *of = &slots->config->pools.pools[pool];
-    int64_t at_ms = slots->at_ms[pool];
+    const struct slot_pool *of = &ledger->config->pools.pools[pool];
+    int64_t at_ms = ledger->at_ms[pool];
     struct slot_member *members = mem_alloc((size_t)of->n_queues, sizeof(*members));
     for (int i = 0; i < of->n_queues; i++) {
-        members[i] = slots->queues[of->queues[i]].then;
+        members[i] = ledger->queues[of->queues[i]].then;
     }
     slot_pool_advance(members, of->n_queues, at_ms != 0 ? now_ms - at_ms : 0,
                       of->hist_hours);
@@ -88,42 +89,42 @@ static struct slot_member *advanced(const struct slot_pool_ledger *slots, int po
 }
 
 /* From now on they have what they have now. */
-static void settle_pool(struct slot_pool_ledger *slots, int pool, int64_t now_ms)
+static void settle_pool(struct slot_pool_ledger *ledger, int pool, int64_t now_ms)
 {
-    const struct slot_pool *of = &slots->config->pools.pools[pool];
-    struct slot_member *members = advanced(slots, pool, now_ms);
+    const struct slot_pool *of = &ledger->config->pools.pools[pool];
+    struct slot_member *members = advanced(ledger, pool, now_ms);
     for (int i = 0; i < of->n_queues; i++) {
-        struct queue_use *use = &slots->queues[of->queues[i]];
+        struct queue_usage *use = &ledger->queues[of->queues[i]];
         use->then = members[i];
         use->then.n_slots = use->n_slots;
         use->then.is_waiting = use->is_waiting;
     }
-    slots->at_ms[pool] = now_ms > slots->at_ms[pool] ? now_ms : slots->at_ms[pool];
+    ledger->at_ms[pool] = now_ms > ledger->at_ms[pool] ? now_ms : ledger->at_ms[pool];
     free(members);
 }
 
 /* Rows of a journal that wrote each when its own slots changed: to the latest. */
-static void align_pool(struct slot_pool_ledger *slots, int pool)
+static void align_pool(struct slot_pool_ledger *ledger, int pool)
 {
-    const struct slot_pool *of = &slots->config->pools.pools[pool];
+    const struct slot_pool *of = &ledger->config->pools.pools[pool];
     for (int i = 0; i < of->n_queues; i++) {
-        struct queue_use *use = &slots->queues[of->queues[i]];
+        struct queue_usage *use = &ledger->queues[of->queues[i]];
         if (use->loaded_ms != 0) {
             use->then.use_hours =
                 slot_pool_use(use->then.use_hours, use->n_slots,
-                              slots->at_ms[pool] - use->loaded_ms, of->hist_hours);
-            use->loaded_ms = slots->at_ms[pool];
+                              ledger->at_ms[pool] - use->loaded_ms, of->hist_hours);
+            use->loaded_ms = ledger->at_ms[pool];
         }
     }
 }
 
-void slot_pool_ledger_settle(struct slot_pool_ledger *slots)
+void slot_pool_ledger_settle(struct slot_pool_ledger *ledger)
 {
-    for (int i = 0; i < slots->config->pools.n_pools; i++) {
-        align_pool(slots, i);
+    for (int i = 0; i < ledger->config->pools.n_pools; i++) {
+        align_pool(ledger, i);
     }
-    for (int i = 0; i < slots->config->n_queues; i++) {
-        struct queue_use *use = &slots->queues[i];
+    for (int i = 0; i < ledger->config->n_queues; i++) {
+        struct queue_usage *use = &ledger->queues[i];
         use->then.n_slots = use->n_slots;
         use->then.is_waiting = use->is_waiting;
     }
@@ -137,29 +138,29 @@ static void name_pool(const struct slot_pool *pool, char *text)
 }
 
 /* The queue of that pool with that name; -1: there is none. */
-static int find_queue(const struct slot_pool_ledger *slots, const char *pool,
+static int find_queue(const struct slot_pool_ledger *ledger, const char *pool,
                       const char *queue)
 {
-    for (int i = 0; i < slots->config->n_queues; i++) {
+    for (int i = 0; i < ledger->config->n_queues; i++) {
         char name[SCOPE_SIZE];
-        if (pool_of(slots, i) < 0 ||
-            strcmp(slots->config->queues[i].name, queue) != 0) {
+        if (pool_of(ledger, i) < 0 ||
+            strcmp(ledger->config->queues[i].name, queue) != 0) {
             continue;
         }
-        name_pool(&slots->config->pools.pools[pool_of(slots, i)], name);
+        name_pool(&ledger->config->pools.pools[pool_of(ledger, i)], name);
         return strcmp(name, pool) == 0 ? i : -1;
     }
     return -1;
 }
 
-bool slot_pool_ledger_load(struct slot_pool_ledger *slots, const struct row_share *row)
+bool slot_pool_ledger_load(struct slot_pool_ledger *ledger, const struct row_share *row)
 {
-    int queue = find_queue(slots, row->scope, row->account);
+    int queue = find_queue(ledger, row->scope, row->account);
     if (queue < 0) {
         return false;
     }
-    struct queue_use *use = &slots->queues[queue];
-    int64_t *at_ms = &slots->at_ms[pool_of(slots, queue)];
+    struct queue_usage *use = &ledger->queues[queue];
+    int64_t *at_ms = &ledger->at_ms[pool_of(ledger, queue)];
     use->then.use_hours = row->past_ms / hour_ms;
     use->then.balance_hours = row->ahead_ms / hour_ms;
     use->is_waiting = row->is_waiting;
@@ -168,18 +169,18 @@ bool slot_pool_ledger_load(struct slot_pool_ledger *slots, const struct row_shar
     return true;
 }
 
-static void store_pool(const struct slot_pool_ledger *slots, int pool,
+static void store_pool(const struct slot_pool_ledger *ledger, int pool,
                        struct effects *effects)
 {
-    const struct slot_pool *of = &slots->config->pools.pools[pool];
+    const struct slot_pool *of = &ledger->config->pools.pools[pool];
     char name[SCOPE_SIZE];
     name_pool(of, name);
     struct row row = {.kind = ROW_SHARE};
     row.share.scope = arena_str(&effects->arena, name);
-    row.share.at_ms = slots->at_ms[pool];
+    row.share.at_ms = ledger->at_ms[pool];
     for (int i = 0; i < of->n_queues; i++) {
-        const struct slot_member *then = &slots->queues[of->queues[i]].then;
-        const char *queue = slots->config->queues[of->queues[i]].name;
+        const struct slot_member *then = &ledger->queues[of->queues[i]].then;
+        const char *queue = ledger->config->queues[of->queues[i]].name;
         row.share.account = arena_str(&effects->arena, queue);
         row.share.past_ms = then->use_hours * hour_ms;
         row.share.ahead_ms = then->balance_hours * hour_ms;
@@ -188,11 +189,11 @@ static void store_pool(const struct slot_pool_ledger *slots, int pool,
     }
 }
 
-static bool has_changed(const struct slot_pool_ledger *slots, int pool)
+static bool has_changed(const struct slot_pool_ledger *ledger, int pool)
 {
-    const struct slot_pool *of = &slots->config->pools.pools[pool];
+    const struct slot_pool *of = &ledger->config->pools.pools[pool];
     for (int i = 0; i < of->n_queues; i++) {
-        const struct queue_use *use = &slots->queues[of->queues[i]];
+        const struct queue_usage *use = &ledger->queues[of->queues[i]];
         if (use->n_slots != use->then.n_slots ||
             use->is_waiting != use->then.is_waiting) {
             return true;
@@ -201,20 +202,20 @@ static bool has_changed(const struct slot_pool_ledger *slots, int pool)
     return false;
 }
 
-void slot_pool_ledger_tick(struct slot_pool_ledger *slots, int64_t now_ms,
+void slot_pool_ledger_tick(struct slot_pool_ledger *ledger, int64_t now_ms,
                            struct effects *effects)
 {
-    for (int i = 0; i < slots->config->pools.n_pools; i++) {
-        if (has_changed(slots, i)) {
-            settle_pool(slots, i, now_ms);
-            store_pool(slots, i, effects);
+    for (int i = 0; i < ledger->config->pools.n_pools; i++) {
+        if (has_changed(ledger, i)) {
+            settle_pool(ledger, i, now_ms);
+            store_pool(ledger, i, effects);
         }
     }
 }
 
 /* ---------------------------------------------------------------- reload */
 
-void slot_pool_ledger_inherit(struct slot_pool_ledger *slots,
+void slot_pool_ledger_inherit(struct slot_pool_ledger *ledger,
                               const struct slot_pool_ledger *before, int64_t now_ms)
 {
     for (int i = 0; i < before->config->n_queues; i++) {
@@ -224,35 +225,35 @@ void slot_pool_ledger_inherit(struct slot_pool_ledger *slots,
             continue;
         }
         name_pool(&before->config->pools.pools[pool_of(before, i)], name);
-        int queue = find_queue(slots, name, before->config->queues[i].name);
+        int queue = find_queue(ledger, name, before->config->queues[i].name);
         if (queue >= 0) {
-            struct queue_use *use = &slots->queues[queue];
+            struct queue_usage *use = &ledger->queues[queue];
             use->then.use_hours = member.use_hours;
             use->then.balance_hours = member.balance_hours;
             use->is_waiting = before->queues[i].is_waiting;
-            slots->at_ms[pool_of(slots, queue)] = now_ms;
+            ledger->at_ms[pool_of(ledger, queue)] = now_ms;
         }
     }
 }
 
 /* ---------------------------------------------------------------- for a pass */
 
-void slot_pool_ledger_snapshot(const struct slot_pool_ledger *slots,
+void slot_pool_ledger_snapshot(const struct slot_pool_ledger *ledger,
                                struct arena *arena, int64_t now_ms,
                                struct place_snapshot *snapshot)
 {
-    const struct site_config *config = slots->config;
+    const struct site_config *config = ledger->config;
     if (config->pools.n_pools == 0) {
         return;
     }
     int *used = arena_alloc(arena, (size_t)config->n_queues, sizeof(int));
     double *use = arena_alloc(arena, (size_t)config->n_queues, sizeof(double));
     for (int i = 0; i < config->n_queues; i++) {
-        used[i] = slots->queues[i].n_slots;
+        used[i] = ledger->queues[i].n_slots;
     }
     for (int i = 0; i < config->pools.n_pools; i++) {
         const struct slot_pool *of = &config->pools.pools[i];
-        struct slot_member *members = advanced(slots, i, now_ms);
+        struct slot_member *members = advanced(ledger, i, now_ms);
         for (int k = 0; k < of->n_queues; k++) {
             use[of->queues[k]] = slot_pool_weight(&members[k]);
         }
@@ -263,15 +264,15 @@ void slot_pool_ledger_snapshot(const struct slot_pool_ledger *slots,
     snapshot->queue_usage = use;
 }
 
-bool slot_pool_ledger_find(const struct slot_pool_ledger *slots, int queue,
+bool slot_pool_ledger_find(const struct slot_pool_ledger *ledger, int queue,
                            int64_t now_ms, struct slot_member *member)
 {
-    int pool = pool_of(slots, queue);
+    int pool = pool_of(ledger, queue);
     if (pool < 0) {
         return false;
     }
-    const struct slot_pool *of = &slots->config->pools.pools[pool];
-    struct slot_member *members = advanced(slots, pool, now_ms);
+    const struct slot_pool *of = &ledger->config->pools.pools[pool];
+    struct slot_member *members = advanced(ledger, pool, now_ms);
     for (int i = 0; i < of->n_queues; i++) {
         if (of->queues[i] == queue) {
             *member = members[i];

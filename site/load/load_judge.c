@@ -83,57 +83,58 @@ static bool has_load(const struct load_judge *judge, int row)
 }
 
 void load_judge_find_host(const struct load_judge *judge, const char *host, bool is_own,
-                          struct load_judged_host *spot)
+                          struct load_judged_host *host_load)
 {
-    *spot = (struct load_judged_host){.host = host, .row = -1};
+    *host_load = (struct load_judged_host){.host = host, .row = -1};
     if (!is_own) {
-        spot->row = host_resources_find_borrowed(judge->parts.facts, host);
-        spot->is_new = !borrowed_resources_is_reported(
+        host_load->row = host_resources_find_borrowed(judge->parts.facts, host);
+        host_load->is_new = !borrowed_resources_is_reported(
             host_resources_borrowed(judge->parts.facts), host);
-        spot->is_told = !spot->is_new && has_load(judge, spot->row);
-        spot->thresholds = borrowed_resources_thresholds(
+        host_load->is_told = !host_load->is_new && has_load(judge, host_load->row);
+        host_load->thresholds = borrowed_resources_thresholds(
             host_resources_borrowed(judge->parts.facts), host);
-        spot->told = borrowed_resources_reported(
-            host_resources_borrowed(judge->parts.facts), host, &spot->told_row);
+        host_load->told = borrowed_resources_reported(
+            host_resources_borrowed(judge->parts.facts), host, &host_load->told_row);
         return;
     }
-    spot->row = host_table_find(judge->parts.hosts, host);
-    if (spot->row >= 0) {
-        spot->is_told = host_resources_is_reported(judge->parts.facts, spot->row) &&
-                        has_load(judge, spot->row);
-        spot->thresholds = judge->parts.config->hosts[spot->row].thresholds;
-        spot->told = host_resources_table(judge->parts.facts);
-        spot->told_row = spot->row;
+    host_load->row = host_table_find(judge->parts.hosts, host);
+    if (host_load->row >= 0) {
+        host_load->is_told =
+            host_resources_is_reported(judge->parts.facts, host_load->row) &&
+            has_load(judge, host_load->row);
+        host_load->thresholds = judge->parts.config->hosts[host_load->row].thresholds;
+        host_load->told = host_resources_table(judge->parts.facts);
+        host_load->told_row = host_load->row;
     }
 }
 
 /* ---------------------------------------------------------------- thresholds */
 
 static bool is_beyond(const struct load_judge *judge, int queue,
-                      const struct load_judged_host *spot,
-                      enum load_threshold_kind side, struct load_excess *excess)
+                      const struct load_judged_host *host_load,
+                      enum load_threshold_kind kind, struct load_excess *excess)
 {
     const struct resource_table *table = host_resources_table(judge->parts.facts);
-    return spot->is_told && spot->row >= 0 &&
-           (load_thresholds_find(&spot->thresholds, spot->told, spot->told_row, side,
-                                 excess) ||
+    return host_load->is_told && host_load->row >= 0 &&
+           (load_thresholds_find(&host_load->thresholds, host_load->told,
+                                 host_load->told_row, kind, excess) ||
             (queue >= 0 &&
              load_thresholds_find(&judge->parts.config->queues[queue].thresholds, table,
-                                  spot->row, side, excess)));
+                                  host_load->row, kind, excess)));
 }
 
 bool load_judge_bars_start(const struct load_judge *judge, int queue,
-                           const struct load_judged_host *spot,
+                           const struct load_judged_host *host_load,
                            struct load_excess *excess)
 {
-    return is_beyond(judge, queue, spot, LOAD_SCHED, excess);
+    return is_beyond(judge, queue, host_load, LOAD_SCHED, excess);
 }
 
 static const char *excess_text(struct arena *arena, const struct load_excess *excess,
-                               const struct load_judged_host *spot)
+                               const struct load_judged_host *host_load)
 {
     return arena_printf(arena, "%s on %s", load_threshold_text(arena, excess),
-                        spot->host);
+                        host_load->host);
 }
 
 /* ---------------------------------------------------------------- conditions */
@@ -170,51 +171,52 @@ static bool is_met(struct load_judge *judge, int queue, int which, int row)
 }
 
 const char *load_judge_stop_reason(struct load_judge *judge, struct arena *arena,
-                                   int queue, const struct load_judged_host *spot)
+                                   int queue, const struct load_judged_host *host_load)
 {
     struct load_excess excess;
-    if (is_beyond(judge, queue, spot, LOAD_STOP, &excess)) {
-        return excess_text(arena, &excess, spot);
+    if (is_beyond(judge, queue, host_load, LOAD_STOP, &excess)) {
+        return excess_text(arena, &excess, host_load);
     }
-    return queue >= 0 && spot->is_told && spot->row >= 0 &&
+    return queue >= 0 && host_load->is_told && host_load->row >= 0 &&
                    judge->conditions[queue][STOP].is_set &&
-                   is_met(judge, queue, STOP, spot->row)
+                   is_met(judge, queue, STOP, host_load->row)
                ? arena_printf(arena, "STOP_COND of queue %s is met on %s",
-                              judge->parts.config->queues[queue].name, spot->host)
+                              judge->parts.config->queues[queue].name, host_load->host)
                : NULL;
 }
 
 /* There is anything that a job there has to wait for. */
 static bool has_rules(const struct load_judge *judge, int queue,
-                      const struct load_judged_host *spot)
+                      const struct load_judged_host *host_load)
 {
-    return spot->thresholds.n_items > 0 ||
+    return host_load->thresholds.n_items > 0 ||
            (queue >= 0 && (judge->parts.config->queues[queue].thresholds.n_items > 0 ||
                            judge->conditions[queue][STOP].is_set ||
                            judge->conditions[queue][RESUME].is_set));
 }
 
 const char *load_judge_hold_reason(struct load_judge *judge, struct arena *arena,
-                                   int queue, const struct load_judged_host *spot)
+                                   int queue, const struct load_judged_host *host_load)
 {
     struct load_excess excess;
-    if (!spot->is_new && !has_rules(judge, queue, spot)) {
+    if (!host_load->is_new && !has_rules(judge, queue, host_load)) {
         return NULL;
     }
-    if (!spot->is_told || spot->row < 0) {
-        return arena_printf(arena, "%s does not report its load", spot->host);
+    if (!host_load->is_told || host_load->row < 0) {
+        return arena_printf(arena, "%s does not report its load", host_load->host);
     }
-    const char *stop = load_judge_stop_reason(judge, arena, queue, spot);
+    const char *stop = load_judge_stop_reason(judge, arena, queue, host_load);
     if (stop != NULL) {
         return stop;
     }
     if (queue >= 0 && judge->conditions[queue][RESUME].is_set) {
-        return is_met(judge, queue, RESUME, spot->row)
+        return is_met(judge, queue, RESUME, host_load->row)
                    ? NULL
                    : arena_printf(arena, "RESUME_COND of queue %s is not met on %s",
-                                  judge->parts.config->queues[queue].name, spot->host);
+                                  judge->parts.config->queues[queue].name,
+                                  host_load->host);
     }
-    return is_beyond(judge, queue, spot, LOAD_SCHED, &excess)
-               ? excess_text(arena, &excess, spot)
+    return is_beyond(judge, queue, host_load, LOAD_SCHED, &excess)
+               ? excess_text(arena, &excess, host_load)
                : NULL;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_judge.h: whether the load of a host is beyond what its thresholds, or those
- * and the conditions of a queue, allow: for a start, for a job that runs there, and for
- * one that stands still.
+/* load_judge.h: whether the load of a host exceeds its thresholds, or the thresholds
+ * and conditions of a queue. A condition is not met if the host does not report all of
+ * its resources.
  *
- * A condition whose resources the host does not all tell is not met.
- *
- * Ownership: the parts are borrowed; texts live in the arena.
- * Source: load_threshold.h, load_suspend.h. Layer: site. */
+ * Ownership: the parts are borrowed; texts live in the arena. Source: load_threshold.h,
+ * load_suspend.h. Layer: site. */
 #ifndef SUBLET_SITE_LOAD_LOAD_JUDGE_H
 #define SUBLET_SITE_LOAD_LOAD_JUDGE_H
 
@@ -24,33 +22,34 @@ struct load_judge_parts {
 };
 struct load_judge *load_judge_new(const struct load_judge_parts *parts);
 void load_judge_free(struct load_judge *judge);
-/* Values may be others than before. */
+/* Values may have changed. */
 void load_judge_clear(struct load_judge *judge, int n_queues);
 
 /* One of a job's hosts, own or borrowed. */
 struct load_judged_host {
     const char *host;
     int row;      /* of the facts */
-    bool is_told; /* it tells its load */
-    bool is_new;  /* a borrowed one of which nothing is known yet, thresholds neither */
+    bool is_told; /* it reports its load */
+    bool
+        is_new; /* a borrowed host of which neither load nor thresholds are known yet */
     struct load_thresholds
         thresholds; /* its own, as its site has configured them ... */
     const struct resource_table *told; /* ... and what they are compared with */
     int told_row;
 };
 void load_judge_find_host(const struct load_judge *judge, const char *host, bool is_own,
-                          struct load_judged_host *spot);
+                          struct load_judged_host *host_load);
 
-/* Nothing starts there from that queue (-1: of any): which index is beyond loadSched.
- */
+/* True if the host exceeds loadSched for the queue (-1: any); `excess` says which
+ * index. */
 bool load_judge_bars_start(const struct load_judge *judge, int queue,
-                           const struct load_judged_host *spot,
+                           const struct load_judged_host *host_load,
                            struct load_excess *excess);
-/* What runs there is to stand still: why, "r1m 2.6 > 2 on n1", or NULL. */
+/* Why a job there must be suspended, "r1m 2.6 > 2 on n1", or NULL. */
 const char *load_judge_stop_reason(struct load_judge *judge, struct arena *arena,
-                                   int queue, const struct load_judged_host *spot);
-/* What stands still there may not go on: why, or NULL. */
+                                   int queue, const struct load_judged_host *host_load);
+/* Why a suspended job there may not resume, or NULL. */
 const char *load_judge_hold_reason(struct load_judge *judge, struct arena *arena,
-                                   int queue, const struct load_judged_host *spot);
+                                   int queue, const struct load_judged_host *host_load);
 
 #endif

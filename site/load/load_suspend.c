@@ -15,19 +15,25 @@
 
 #include "model/dup.h"
 #include "site/job/lifecycle.h"
-#include "site/load/load_interval.h"
 #include "site/load/load_judge.h"
+
+struct interval {
+    char *host;
+    int64_t at_ms;
+    uint64_t waiting_job; /* the job that still waits for slots; 0: none */
+};
 
 struct load_suspend {
     struct load_suspend_parts parts;
     struct load_judge *judge;
-    struct load_interval *turns;
-    bool is_used; /* there are thresholds, or somebody still waits for load */
+    struct interval *intervals;
+    int n_intervals, capacity;
+    bool is_used; /* there are thresholds, or a job is suspended for load */
     bool is_marked, is_told;
     bool has_looked; /* at least once since it was made */
     int64_t looked_ms;
-    int64_t again_ms; /* somebody waits for his turn until then; INT64_MAX: nobody */
-    uint64_t n_halted;
+    int64_t again_ms; /* when the next interval ends that a job waits for */
+    uint64_t n_suspended;
 };
 
 static struct load_judge *new_judge(const struct load_suspend_parts *parts)
@@ -38,70 +44,133 @@ static struct load_judge *new_judge(const struct load_suspend_parts *parts)
 
 struct load_suspend *load_suspend_new(const struct load_suspend_parts *parts)
 {
-    struct load_suspend *overloads = mem_alloc(1, sizeof(*overloads));
-    overloads->parts = *parts;
-    overloads->judge = new_judge(parts);
-    overloads->turns = load_interval_new();
-    overloads->is_used = overloads->is_marked = overloads->is_told = true;
-    overloads->again_ms = INT64_MAX;
-    return overloads;
+    struct load_suspend *load = mem_alloc(1, sizeof(*load));
+    load->parts = *parts;
+    load->judge = new_judge(parts);
+    load->is_used = load->is_marked = load->is_told = true;
+    load->again_ms = INT64_MAX;
+    return load;
 }
 
-void load_suspend_free(struct load_suspend *overloads)
+void load_suspend_free(struct load_suspend *load)
 {
-    if (overloads == NULL) {
+    if (load == NULL) {
         return;
     }
-    load_interval_free(overloads->turns);
-    load_judge_free(overloads->judge);
-    free(overloads);
-}
-
-void load_suspend_reload(struct load_suspend *overloads,
-                         const struct site_config *config, struct host_resources *facts)
-{
-    overloads->parts.config = config;
-    overloads->parts.facts = facts;
-    load_judge_free(overloads->judge);
-    overloads->judge = new_judge(&overloads->parts);
-    overloads->is_used = overloads->is_marked = overloads->is_told = true;
-    overloads->has_looked = false;
-}
-
-void load_suspend_mark(struct load_suspend *overloads, bool is_told)
-{
-    overloads->is_marked = overloads->is_used;
-    overloads->is_told = overloads->is_told || is_told;
-}
-
-void load_suspend_enable(struct load_suspend *overloads)
-{
-    overloads->is_used = true;
-}
-
-uint64_t load_suspend_count(const struct load_suspend *overloads)
-{
-    return overloads->n_halted;
-}
-
-/* ---------------------------------------------------------------- turns of hosts */
-
-/* True where the host has had its turn; who waits for the next is looked at then. */
-static bool must_wait(struct load_suspend *overloads, const char *host, bool is_stop)
-{
-    int64_t taken_ms = load_interval_started_ms(overloads->turns, host, is_stop);
-    if (taken_ms < 0) {
-        return false;
+    for (int i = 0; i < load->n_intervals; i++) {
+        free(load->intervals[i].host);
     }
-    int64_t next_ms = taken_ms + overloads->parts.config->load_interval_ms;
-    overloads->again_ms = next_ms < overloads->again_ms ? next_ms : overloads->again_ms;
-    return true;
+    free(load->intervals);
+    load_judge_free(load->judge);
+    free(load);
 }
 
-void load_suspend_note_resumed(struct load_suspend *overloads, const struct job *job,
+void load_suspend_reload(struct load_suspend *load, const struct site_config *config,
+                         struct host_resources *facts)
+{
+    load->parts.config = config;
+    load->parts.facts = facts;
+    load_judge_free(load->judge);
+    load->judge = new_judge(&load->parts);
+    load->is_used = load->is_marked = load->is_told = true;
+    load->has_looked = false;
+}
+
+void load_suspend_mark(struct load_suspend *load, bool is_told)
+{
+    load->is_marked = load->is_used;
+    load->is_told = load->is_told || is_told;
+}
+
+void load_suspend_enable(struct load_suspend *load)
+{
+    load->is_used = true;
+}
+
+uint64_t load_suspend_count(const struct load_suspend *load)
+{
+    return load->n_suspended;
+}
+
+/* ---------------------------------------------------------------- intervals */
+
+static struct interval *find_interval(const struct load_suspend *load, const char *host)
+{
+    for (int i = 0; i < load->n_intervals; i++) {
+        if (strcmp(load->intervals[i].host, host) == 0) {
+            return &load->intervals[i];
+        }
+    }
+    return NULL;
+}
+
+static void expire_intervals(struct load_suspend *load, int64_t before_ms)
+{
+    int n_left = 0;
+    for (int i = 0; i < load->n_intervals; i++) {
+        if (load->intervals[i].at_ms > before_ms) {
+            load->intervals[n_left++] = load->intervals[i];
+        } else {
+            free(load->intervals[i].host);
+        }
+    }
+    load->n_intervals = n_left;
+}
+
+static struct interval *add_interval(struct load_suspend *load, const char *host)
+{
+    struct interval *interval = find_interval(load, host);
+    if (interval != NULL) {
+        return interval; /* of a parallel job, for the load of another host */
+    }
+    if (load->n_intervals == load->capacity) {
+        load->capacity = load->capacity == 0 ? 8 : load->capacity * 2;
+        load->intervals =
+            mem_grow(load->intervals, (size_t)load->capacity, sizeof(*load->intervals));
+    }
+    load->intervals[load->n_intervals] = (struct interval){.host = dup_text(host)};
+    return &load->intervals[load->n_intervals++];
+}
+
+static void start_interval(struct load_suspend *load, const struct job *job,
+                           bool is_waiting, int64_t now_ms)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct interval *interval = add_interval(load, job->hosts[i].host);
+        interval->at_ms = now_ms;
+        interval->waiting_job = is_waiting ? job_key(job) : 0;
+    }
+}
+
+void load_suspend_note_resumed(struct load_suspend *load, const struct job *job,
                                int64_t now_ms)
 {
-    load_interval_restart(overloads->turns, job, now_ms);
+    for (int i = 0; i < load->n_intervals; i++) {
+        if (load->intervals[i].waiting_job == job_key(job)) {
+            load->intervals[i].at_ms = now_ms;
+            load->intervals[i].waiting_job = 0;
+        }
+    }
+}
+
+static int64_t interval_started_ms(const struct load_suspend *load, const char *host,
+                                   bool is_stop)
+{
+    const struct interval *interval = find_interval(load, host);
+    bool is_free = interval == NULL || (is_stop && interval->waiting_job != 0);
+    return is_free ? -1 : interval->at_ms;
+}
+
+/* True if the interval of the host still lasts; the next look is at its end. */
+static bool must_wait(struct load_suspend *load, const char *host, bool is_stop)
+{
+    int64_t started_ms = interval_started_ms(load, host, is_stop);
+    if (started_ms < 0) {
+        return false;
+    }
+    int64_t next_ms = started_ms + load->parts.config->load_interval_ms;
+    load->again_ms = next_ms < load->again_ms ? next_ms : load->again_ms;
+    return true;
 }
 
 /* ---------------------------------------------------------------- judging */
@@ -122,11 +191,11 @@ static bool runs(const struct job *job)
     return job->state == JOB_RUN && job->halt.causes == 0 && is_open(job);
 }
 
-/* Slots in which something moves, by own host: of whomever. */
-static int *count_moving(const struct load_suspend *overloads, struct arena *arena)
+/* The slots of running executions by own host, of consumers too. */
+static int *count_used_slots(const struct load_suspend *load, struct arena *arena)
 {
-    const struct run_table *table = runs_table(overloads->parts.runs);
-    int n_hosts = host_table_count(overloads->parts.hosts);
+    const struct run_table *table = runs_table(load->parts.runs);
+    int n_hosts = host_table_count(load->parts.hosts);
     int *slots = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*slots));
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
@@ -135,24 +204,24 @@ static int *count_moving(const struct load_suspend *overloads, struct arena *are
             continue;
         }
         for (int k = 0; k < run->n_hosts; k++) {
-            int host = host_table_find(overloads->parts.hosts, run->hosts[k].host);
+            int host = host_table_find(load->parts.hosts, run->hosts[k].host);
             slots[host >= 0 ? host : n_hosts] += run->hosts[k].n_slots;
         }
     }
     return slots;
 }
 
-/* Other jobs run there; of a borrowed host own ones are known. */
-static bool has_others(const struct load_suspend *overloads, const struct job *job,
-                       int piece, const int *moving)
+/* True if other jobs run on the host; on a borrowed host only own jobs are known. */
+static bool has_others(const struct load_suspend *load, const struct job *job,
+                       int piece, const int *used)
 {
     const char *host = job->hosts[piece].host;
     if (is_own(job)) {
-        return moving[host_table_find(overloads->parts.hosts, host)] >
+        return used[host_table_find(load->parts.hosts, host)] >
                job->hosts[piece].n_slots;
     }
-    for (int i = 0; i < job_table_count_open(overloads->parts.jobs); i++) {
-        const struct job *other = job_table_open_at(overloads->parts.jobs, i);
+    for (int i = 0; i < job_table_count_open(load->parts.jobs); i++) {
+        const struct job *other = job_table_open_at(load->parts.jobs, i);
         for (int k = 0; other != job && other->state == JOB_RUN && k < other->n_hosts;
              k++) {
             if (strcmp(other->hosts[k].host, host) == 0) {
@@ -163,43 +232,43 @@ static bool has_others(const struct load_suspend *overloads, const struct job *j
     return false;
 }
 
-/* Nobody is at the host, so that its only job is in nobody's way. */
-static bool is_left_alone(const struct load_suspend *overloads, const struct job *job,
-                          int piece, const struct load_judged_host *spot,
-                          const int *moving)
+/* True if the job is the only one on the host and nobody uses it interactively. */
+static bool is_left_alone(const struct load_suspend *load, const struct job *job,
+                          int piece, const struct load_judged_host *host_load,
+                          const int *used)
 {
-    const struct resource_table *table = host_resources_table(overloads->parts.facts);
-    bool is_used = resource_table_has(table, spot->row, RESOURCE_IT) &&
-                   resource_table_number(table, spot->row, RESOURCE_IT) <= 0;
-    return !is_used && !has_others(overloads, job, piece, moving);
+    const struct resource_table *table = host_resources_table(load->parts.facts);
+    bool is_used = resource_table_has(table, host_load->row, RESOURCE_IT) &&
+                   resource_table_number(table, host_load->row, RESOURCE_IT) <= 0;
+    return !is_used && !has_others(load, job, piece, used);
 }
 
-/* Why it is to stand still, of the first of its hosts that may act on it; NULL: it is
- * not, or not yet. */
-static const char *stop_text(struct load_suspend *overloads, struct arena *arena,
-                             const struct job *job, const int *moving)
+/* Why the job must be suspended now, by the first of its hosts that may act; NULL: not,
+ * or not yet. */
+static const char *stop_reason(struct load_suspend *load, struct arena *arena,
+                               const struct job *job, const int *used)
 {
     for (int i = 0; i < job->n_hosts; i++) {
-        struct load_judged_host spot;
-        load_judge_find_host(overloads->judge, job->hosts[i].host, is_own(job), &spot);
+        struct load_judged_host host_load;
+        load_judge_find_host(load->judge, job->hosts[i].host, is_own(job), &host_load);
         const char *why =
-            load_judge_stop_reason(overloads->judge, arena, job->queue, &spot);
-        if (why != NULL && !is_left_alone(overloads, job, i, &spot, moving) &&
-            !must_wait(overloads, spot.host, true)) {
+            load_judge_stop_reason(load->judge, arena, job->queue, &host_load);
+        if (why != NULL && !is_left_alone(load, job, i, &host_load, used) &&
+            !must_wait(load, host_load.host, true)) {
             return why;
         }
     }
     return NULL;
 }
 
-const char *load_suspend_hold_reason(struct load_suspend *overloads,
-                                     struct arena *arena, const struct job *job)
+const char *load_suspend_hold_reason(struct load_suspend *load, struct arena *arena,
+                                     const struct job *job)
 {
     for (int i = 0; i < job->n_hosts; i++) {
-        struct load_judged_host spot;
-        load_judge_find_host(overloads->judge, job->hosts[i].host, is_own(job), &spot);
+        struct load_judged_host host_load;
+        load_judge_find_host(load->judge, job->hosts[i].host, is_own(job), &host_load);
         const char *why =
-            load_judge_hold_reason(overloads->judge, arena, job->queue, &spot);
+            load_judge_hold_reason(load->judge, arena, job->queue, &host_load);
         if (why != NULL) {
             return why;
         }
@@ -209,21 +278,21 @@ const char *load_suspend_hold_reason(struct load_suspend *overloads,
 
 /* ---------------------------------------------------------------- order */
 
-struct turn {
+struct candidate {
     struct job *job;
     int priority;
-    int64_t at_ms; /* it started; it stands still since */
+    int64_t at_ms; /* start, or since when it is suspended */
 };
 
-static int priority_of(const struct load_suspend *overloads, const struct job *job)
+static int priority_of(const struct load_suspend *load, const struct job *job)
 {
-    return job->queue < 0 ? 0 : overloads->parts.config->queues[job->queue].priority;
+    return job->queue < 0 ? 0 : load->parts.config->queues[job->queue].priority;
 }
 
-/* Who is least important, then who began last. */
+/* Lowest priority first, then the latest start. */
 static int compare_running(const void *left, const void *right)
 {
-    const struct turn *a = left, *b = right;
+    const struct candidate *a = left, *b = right;
     uint64_t a_key = job_key(a->job), b_key = job_key(b->job);
     if (a->priority != b->priority) {
         return a->priority < b->priority ? -1 : 1;
@@ -234,73 +303,74 @@ static int compare_running(const void *left, const void *right)
     return a_key > b_key ? -1 : a_key < b_key;
 }
 
-/* Who is most important, then who stands still longest. */
-static int compare_still(const void *left, const void *right)
+/* Highest priority first, then the longest suspended. */
+static int compare_suspended(const void *left, const void *right)
 {
     return compare_running(right, left);
 }
 
 /* ---------------------------------------------------------------- acting */
 
-static void suspend(struct load_suspend *overloads, struct job *job, const char *why,
+static void suspend(struct load_suspend *load, struct job *job, const char *why,
                     int64_t now_ms, struct effects *effects)
 {
     job_set_overload(job, why);
-    overloads->n_halted++;
-    load_interval_start(overloads->turns, job, false, now_ms);
-    suspend_or_terminate(overloads->parts.life, job, HALT_LOAD, 0, now_ms, effects);
+    load->n_suspended++;
+    start_interval(load, job, false, now_ms);
+    suspend_or_terminate(load->parts.life, job, HALT_LOAD, 0, now_ms, effects);
 }
 
-static void suspend_some(struct load_suspend *overloads, struct arena *arena,
-                         int64_t now_ms, struct effects *effects)
+static void suspend_some(struct load_suspend *load, struct arena *arena, int64_t now_ms,
+                         struct effects *effects)
 {
-    int n_open = job_table_count_open(overloads->parts.jobs), n_turns = 0;
-    struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
+    int n_open = job_table_count_open(load->parts.jobs), n_candidates = 0;
+    struct candidate *candidates =
+        arena_alloc(arena, (size_t)n_open + 1, sizeof(*candidates));
     for (int i = 0; i < n_open; i++) {
-        struct job *job = job_table_open_at(overloads->parts.jobs, i);
+        struct job *job = job_table_open_at(load->parts.jobs, i);
         if (runs(job)) {
-            turns[n_turns++] =
-                (struct turn){job, priority_of(overloads, job), job->start_ms};
+            candidates[n_candidates++] =
+                (struct candidate){job, priority_of(load, job), job->start_ms};
         }
     }
-    qsort(turns, (size_t)n_turns, sizeof(*turns), compare_running);
-    const int *moving = count_moving(overloads, arena);
-    for (int i = 0; i < n_turns; i++) {
-        const char *why = stop_text(overloads, arena, turns[i].job, moving);
+    qsort(candidates, (size_t)n_candidates, sizeof(*candidates), compare_running);
+    const int *used = count_used_slots(load, arena);
+    for (int i = 0; i < n_candidates; i++) {
+        const char *why = stop_reason(load, arena, candidates[i].job, used);
         if (why != NULL) {
-            suspend(overloads, turns[i].job, why, now_ms, effects);
+            suspend(load, candidates[i].job, why, now_ms, effects);
         }
     }
 }
 
-/* What stands still for another cause goes on by the same rule as who was suspended for
- * load. */
-static void join(struct load_suspend *overloads, struct arena *arena, struct job *job,
-                 int64_t now_ms, struct effects *effects)
+/* A job that is suspended for another cause gets the cause of load if load would keep
+ * it suspended. */
+static void add_load_cause(struct load_suspend *load, struct arena *arena,
+                           struct job *job, int64_t now_ms, struct effects *effects)
 {
     const char *why = NULL;
     for (int i = 0; i < job->n_hosts && why == NULL; i++) {
-        struct load_judged_host spot;
-        load_judge_find_host(overloads->judge, job->hosts[i].host, is_own(job), &spot);
-        why = spot.is_told
-                  ? load_judge_hold_reason(overloads->judge, arena, job->queue, &spot)
+        struct load_judged_host host_load;
+        load_judge_find_host(load->judge, job->hosts[i].host, is_own(job), &host_load);
+        why = host_load.is_told
+                  ? load_judge_hold_reason(load->judge, arena, job->queue, &host_load)
                   : NULL;
     }
     if (why != NULL) {
         job_set_overload(job, why);
-        suspend_add_cause(overloads->parts.life, job, HALT_LOAD, 0, now_ms, effects);
+        suspend_add_cause(load->parts.life, job, HALT_LOAD, 0, now_ms, effects);
     }
 }
 
-static void lift(struct load_suspend *overloads, struct arena *arena, struct job *job,
-                 int64_t now_ms, struct effects *effects)
+static void resume(struct load_suspend *load, struct arena *arena, struct job *job,
+                   int64_t now_ms, struct effects *effects)
 {
     bool is_free = true;
-    if (load_suspend_hold_reason(overloads, arena, job) != NULL) {
+    if (load_suspend_hold_reason(load, arena, job) != NULL) {
         return;
     }
     for (int i = 0; i < job->n_hosts; i++) {
-        is_free = !must_wait(overloads, job->hosts[i].host, false) && is_free;
+        is_free = !must_wait(load, job->hosts[i].host, false) && is_free;
     }
     bool goes_on = (job->halt.causes & ~HALT_LOAD) == 0;
     if (!is_free && goes_on) {
@@ -309,161 +379,160 @@ static void lift(struct load_suspend *overloads, struct arena *arena, struct job
     job_set_overload(
         job, arena_printf(arena, "load is within its thresholds again, after %s",
                           job->overload != NULL ? job->overload : "too much of it"));
-    suspend_clear_cause(overloads->parts.life, job, HALT_LOAD, now_ms, effects);
+    suspend_clear_cause(load->parts.life, job, HALT_LOAD, now_ms, effects);
     if (goes_on) {
-        load_interval_start(overloads->turns, job, job->halt.causes != 0, now_ms);
+        start_interval(load, job, job->halt.causes != 0, now_ms);
     }
 }
 
-static void lift_some(struct load_suspend *overloads, struct arena *arena,
-                      int64_t now_ms, struct effects *effects)
+static void resume_some(struct load_suspend *load, struct arena *arena, int64_t now_ms,
+                        struct effects *effects)
 {
-    int n_open = job_table_count_open(overloads->parts.jobs), n_turns = 0;
-    struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
+    int n_open = job_table_count_open(load->parts.jobs), n_candidates = 0;
+    struct candidate *candidates =
+        arena_alloc(arena, (size_t)n_open + 1, sizeof(*candidates));
     for (int i = 0; i < n_open; i++) {
-        struct job *job = job_table_open_at(overloads->parts.jobs, i);
-        bool is_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
+        struct job *job = job_table_open_at(load->parts.jobs, i);
+        bool is_suspended = job->state == JOB_SSUSP || job->state == JOB_USUSP;
         if (is_open(job) && (job->halt.causes & HALT_LOAD) != 0) {
-            turns[n_turns++] =
-                (struct turn){job, priority_of(overloads, job), job->halt.since_ms};
-        } else if (is_open(job) && is_still && job->halt.causes != 0) {
-            join(overloads, arena, job, now_ms, effects);
+            candidates[n_candidates++] =
+                (struct candidate){job, priority_of(load, job), job->halt.since_ms};
+        } else if (is_open(job) && is_suspended && job->halt.causes != 0) {
+            add_load_cause(load, arena, job, now_ms, effects);
         }
     }
-    qsort(turns, (size_t)n_turns, sizeof(*turns), compare_still);
-    for (int i = 0; i < n_turns; i++) {
-        lift(overloads, arena, turns[i].job, now_ms, effects);
+    qsort(candidates, (size_t)n_candidates, sizeof(*candidates), compare_suspended);
+    for (int i = 0; i < n_candidates; i++) {
+        resume(load, arena, candidates[i].job, now_ms, effects);
     }
 }
 
 /* ---------------------------------------------------------------- time */
 
-static bool has_thresholds(const struct load_suspend *overloads)
+static bool has_thresholds(const struct load_suspend *load)
 {
-    return overloads->parts.config->has_thresholds ||
+    return load->parts.config->has_thresholds ||
            borrowed_resources_has_thresholds(
-               host_resources_borrowed(overloads->parts.facts));
+               host_resources_borrowed(load->parts.facts));
 }
 
-/* Load says nothing here, and never did to anybody who still waits. */
-static bool is_idle(const struct load_suspend *overloads)
+/* True if there are no thresholds and no job is suspended for load. */
+static bool is_idle(const struct load_suspend *load)
 {
-    if (has_thresholds(overloads)) {
+    if (has_thresholds(load)) {
         return false;
     }
-    for (int i = 0; i < job_table_count_open(overloads->parts.jobs); i++) {
-        if ((job_table_open_at(overloads->parts.jobs, i)->halt.causes & HALT_LOAD) !=
-            0) {
+    for (int i = 0; i < job_table_count_open(load->parts.jobs); i++) {
+        if ((job_table_open_at(load->parts.jobs, i)->halt.causes & HALT_LOAD) != 0) {
             return false;
         }
     }
     return true;
 }
 
-static int64_t next_ms(const struct load_suspend *overloads)
+static int64_t next_ms(const struct load_suspend *load)
 {
     int64_t look_ms =
-        overloads->has_looked ? overloads->looked_ms + LOAD_SUSPEND_LOOK_MS : INT64_MIN;
-    return overloads->is_marked && look_ms < overloads->again_ms ? look_ms
-                                                                 : overloads->again_ms;
+        load->has_looked ? load->looked_ms + LOAD_SUSPEND_LOOK_MS : INT64_MIN;
+    return load->is_marked && look_ms < load->again_ms ? look_ms : load->again_ms;
 }
 
-int64_t load_suspend_wake_ms(const struct load_suspend *overloads, int64_t now_ms)
+int64_t load_suspend_wake_ms(const struct load_suspend *load, int64_t now_ms)
 {
-    int64_t wake_ms = next_ms(overloads);
+    int64_t wake_ms = next_ms(load);
     return wake_ms < now_ms ? now_ms : wake_ms;
 }
 
-void load_suspend_tick(struct load_suspend *overloads, int64_t now_ms,
+void load_suspend_tick(struct load_suspend *load, int64_t now_ms,
                        struct effects *effects)
 {
     struct arena arena;
-    if (now_ms < next_ms(overloads)) {
+    if (now_ms < next_ms(load)) {
         return;
     }
-    bool is_told = overloads->is_told;
-    overloads->is_marked = overloads->is_told = false;
-    overloads->has_looked = true;
-    overloads->looked_ms = now_ms;
-    overloads->again_ms = INT64_MAX;
-    overloads->is_used = !is_idle(overloads);
-    if (!overloads->is_used) {
+    bool is_told = load->is_told;
+    load->is_marked = load->is_told = false;
+    load->has_looked = true;
+    load->looked_ms = now_ms;
+    load->again_ms = INT64_MAX;
+    load->is_used = !is_idle(load);
+    if (!load->is_used) {
         return;
     }
     arena_init(&arena);
-    load_judge_clear(overloads->judge, overloads->parts.config->n_queues);
-    load_interval_expire(overloads->turns,
-                         now_ms - overloads->parts.config->load_interval_ms);
-    suspend_some(overloads, &arena, now_ms, effects);
-    lift_some(overloads, &arena, now_ms, effects);
+    load_judge_clear(load->judge, load->parts.config->n_queues);
+    expire_intervals(load, now_ms - load->parts.config->load_interval_ms);
+    suspend_some(load, &arena, now_ms, effects);
+    resume_some(load, &arena, now_ms, effects);
     arena_release(&arena);
     if (is_told) {
-        pass_request_set(overloads->parts.pass_request);
+        pass_request_set(load->parts.pass_request);
     }
 }
 
 /* ---------------------------------------------------------------- starts */
 
-bool load_suspend_is_host_busy(const struct load_suspend *overloads, const char *host,
+bool load_suspend_is_host_busy(const struct load_suspend *load, const char *host,
                                bool is_own, struct load_excess *excess)
 {
-    struct load_judged_host spot;
-    load_judge_find_host(overloads->judge, host, is_own, &spot);
-    return load_judge_bars_start(overloads->judge, -1, &spot, excess);
+    struct load_judged_host host_load;
+    load_judge_find_host(load->judge, host, is_own, &host_load);
+    return load_judge_bars_start(load->judge, -1, &host_load, excess);
 }
 
-unsigned load_suspend_exceeded(const struct load_suspend *overloads, int host)
+unsigned load_suspend_exceeded(const struct load_suspend *load, int host)
 {
     const struct load_thresholds *thresholds =
-        &overloads->parts.config->hosts[host].thresholds;
+        &load->parts.config->hosts[host].thresholds;
     struct load_excess excess;
-    unsigned sides = 0;
+    unsigned kinds = 0;
     for (int i = 0; i < LOAD_THRESHOLD_KINDS && thresholds->n_items > 0; i++) {
-        bool is_beyond = load_thresholds_find(
-            thresholds, host_resources_table(overloads->parts.facts), host,
-            (enum load_threshold_kind)i, &excess);
-        sides |= is_beyond ? 1U << i : 0;
+        bool is_beyond =
+            load_thresholds_find(thresholds, host_resources_table(load->parts.facts),
+                                 host, (enum load_threshold_kind)i, &excess);
+        kinds |= is_beyond ? 1U << i : 0;
     }
-    return sides;
+    return kinds;
 }
 
-/* By host, of a queue's jobs; NULL: none is beyond. */
-static const struct load_excess *show_queue(const struct load_suspend *overloads,
+/* By host; NULL: no host exceeds a threshold. */
+static const struct load_excess *show_queue(const struct load_suspend *load,
                                             struct arena *arena, int queue,
-                                            const struct load_judged_host *spots,
+                                            const struct load_judged_host *host_loads,
                                             int n_hosts)
 {
     struct load_excess *found = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*found));
     bool has_any = false;
     for (int i = 0; i < n_hosts; i++) {
         has_any =
-            load_judge_bars_start(overloads->judge, queue, &spots[i], &found[i]) ||
+            load_judge_bars_start(load->judge, queue, &host_loads[i], &found[i]) ||
             has_any;
     }
     return has_any ? found : NULL;
 }
 
-const struct load_excess *const *
-load_suspend_snapshot(const struct load_suspend *overloads, struct arena *arena,
-                      const struct place_host *hosts, int n_hosts)
+const struct load_excess *const *load_suspend_snapshot(const struct load_suspend *load,
+                                                       struct arena *arena,
+                                                       const struct place_host *hosts,
+                                                       int n_hosts)
 {
-    const struct site_config *config = overloads->parts.config;
-    if (!has_thresholds(overloads)) {
+    const struct site_config *config = load->parts.config;
+    if (!has_thresholds(load)) {
         return NULL;
     }
     const struct load_excess **by_queue =
         arena_alloc(arena, (size_t)config->n_queues + 1, sizeof(*by_queue));
-    struct load_judged_host *spots =
-        arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*spots));
+    struct load_judged_host *host_loads =
+        arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*host_loads));
     for (int i = 0; i < n_hosts; i++) {
-        load_judge_find_host(overloads->judge, hosts[i].name, hosts[i].lease[0] == '\0',
-                             &spots[i]);
+        load_judge_find_host(load->judge, hosts[i].name, hosts[i].lease[0] == '\0',
+                             &host_loads[i]);
     }
     const struct load_excess *of_hosts =
-        show_queue(overloads, arena, -1, spots, n_hosts);
+        show_queue(load, arena, -1, host_loads, n_hosts);
     for (int i = 0; i < config->n_queues; i++) {
         by_queue[i] = config->queues[i].thresholds.n_items > 0
-                          ? show_queue(overloads, arena, i, spots, n_hosts)
+                          ? show_queue(load, arena, i, host_loads, n_hosts)
                           : of_hosts;
     }
     return by_queue;

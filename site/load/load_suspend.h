@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_suspend.h: what the load of hosts does to jobs, by load thresholds
- * (load_threshold.h) and by STOP_COND and RESUME_COND of queues.
+/* load_suspend.h: suspends and resumes jobs by the load of their hosts, by load
+ * thresholds (load_threshold.h) and by STOP_COND and RESUME_COND of queues.
  *
- * Nothing starts on a host that is beyond loadSched of its own or of the job's queue.
- * A job that runs on one beyond loadStop of either, or that meets STOP_COND, stands
- * still (HALT_LOAD), or is ended (TERMINATE_WHEN); but for the only one that runs there
- * where nobody is at the host (it > 0). It goes on once each of its hosts is within
- * loadStop and loadSched, or meets RESUME_COND instead of loadSched; so does one that
- * stands still for another cause.
+ * No job starts on a host that exceeds loadSched of the host or of the queue. A running
+ * job is suspended (HALT_LOAD), or terminated (TERMINATE_WHEN), if a host exceeds
+ * loadStop or the job meets STOP_COND, unless it is the only job there and nobody uses
+ * the host interactively (it > 0). It resumes once each host is within loadStop and
+ * loadSched, or meets RESUME_COND instead of loadSched. Jobs that are suspended for
+ * another cause resume by the same rule.
  *
- * Of a host one job is suspended or goes on in SBD_SLEEP_TIME: the load has to show
- * what that did. A parallel job is suspended once it is the turn of the host whose load
- * it is, and goes on once it is that of all; either counts for each. One that load lets
- * go and that waits for slots then has done nothing to it yet: nobody else is let go
- * meanwhile, but others may be suspended, until it goes on. Suspended first is who goes
- * on last: queues by priority, of one queue the youngest start first, longest suspended
- * on first.
+ * Per host, at most one job is suspended or resumed in each SBD_SLEEP_TIME, so that the
+ * load can show the effect. A parallel job counts for each of its hosts and resumes
+ * once all of them allow it. A job that load allows to resume but that waits for slots
+ * blocks other resumes on its hosts until it runs, but no suspensions. Suspension
+ * starts with the queue of lowest priority and, within it, the job that started last.
+ * Resumption starts with the highest priority and, within it, the job suspended
+ * longest.
  *
- * A host that tells nothing (away, or in a simulation) is within all, and neither
- * suspends a job nor lets it go on. Own jobs alone: whether a consumer's job stands
- * still is its own site's word, which is told the host's thresholds along with its
- * load. Of jobs on a borrowed host only own ones are known.
+ *     0 s     load releases 7, which waits for slots   8 resumes no earlier than 30 s
+ *     12 s    7 gets its slots and resumes             8 resumes no earlier than 42 s
  *
- * Units: milliseconds. Ownership: the parts are borrowed. What was done last to
- * a host is in memory only. Source: LSF's load thresholds; ADR 0030, 0039.
- * Layer: site. */
+ * A host that reports no load (away, or in a simulation) neither blocks starts nor
+ * suspends or resumes a job. Only jobs of this site are suspended: a consumer gets the
+ * thresholds of the host with its load. Of jobs on a borrowed host only own ones are
+ * known.
+ *
+ * Units: milliseconds. Ownership: the parts are borrowed. Intervals are in memory only.
+ * Source: LSF's load thresholds; ADR 0030, 0039. Layer: site. */
 #ifndef SUBLET_SITE_LOAD_LOAD_SUSPEND_H
 #define SUBLET_SITE_LOAD_LOAD_SUSPEND_H
 
@@ -38,9 +40,7 @@
 #include "site/run/runs.h"
 #include "site/site.h"
 
-enum {
-    LOAD_SUSPEND_LOOK_MS = 5000
-}; /* looks are this far apart: hosts tell at any time */
+enum { LOAD_SUSPEND_LOOK_MS = 5000 }; /* least time between two looks */
 
 struct load_suspend;
 struct load_suspend_parts {
@@ -54,38 +54,38 @@ struct load_suspend_parts {
 };
 
 struct load_suspend *load_suspend_new(const struct load_suspend_parts *parts);
-void load_suspend_free(struct load_suspend *overloads);
-/* Another configuration, another catalogue. */
-void load_suspend_reload(struct load_suspend *overloads,
-                         const struct site_config *config,
+void load_suspend_free(struct load_suspend *load);
+/* After a reload. */
+void load_suspend_reload(struct load_suspend *load, const struct site_config *config,
                          struct host_resources *facts);
 
-/* Load, or who runs where, is another: it is looked at again. `is_told`: a host has
- * told its load, so that jobs that wait for it are looked at too. */
-void load_suspend_mark(struct load_suspend *overloads, bool is_told);
-/* A borrowed host has thresholds: load counts here, whatever is configured. */
-void load_suspend_enable(struct load_suspend *overloads);
-void load_suspend_tick(struct load_suspend *overloads, int64_t now_ms,
+/* Load, or the running jobs, have changed. `is_told`: a host has reported its load, so
+ * that jobs that pend for it are looked at too. */
+void load_suspend_mark(struct load_suspend *load, bool is_told);
+/* A borrowed host has thresholds, whatever is configured here. */
+void load_suspend_enable(struct load_suspend *load);
+void load_suspend_tick(struct load_suspend *load, int64_t now_ms,
                        struct effects *effects);
-int64_t load_suspend_wake_ms(const struct load_suspend *overloads, int64_t now_ms);
-/* The job has found slots, and goes on. */
-void load_suspend_note_resumed(struct load_suspend *overloads, const struct job *job,
+int64_t load_suspend_wake_ms(const struct load_suspend *load, int64_t now_ms);
+/* The job has slots and resumes. */
+void load_suspend_note_resumed(struct load_suspend *load, const struct job *job,
                                int64_t now_ms);
-/* How many jobs load has suspended or ended since the start. */
-uint64_t load_suspend_count(const struct load_suspend *overloads);
+/* The number of jobs suspended or terminated for load since the start. */
+uint64_t load_suspend_count(const struct load_suspend *load);
 
-/* What a job that stands still waits for of its hosts' load, or NULL. */
-const char *load_suspend_hold_reason(struct load_suspend *overloads,
-                                     struct arena *arena, const struct job *job);
+/* What a suspended job waits for of the load of its hosts, or NULL. */
+const char *load_suspend_hold_reason(struct load_suspend *load, struct arena *arena,
+                                     const struct job *job);
 
-/* Of a pass: by queue and host what stands against a start there. NULL: nothing. */
-const struct load_excess *const *
-load_suspend_snapshot(const struct load_suspend *overloads, struct arena *arena,
-                      const struct place_host *hosts, int n_hosts);
-/* The host, own or borrowed, is beyond loadSched of its own. */
-bool load_suspend_is_host_busy(const struct load_suspend *overloads, const char *host,
+/* By queue and host the load that prevents a start; NULL: none. */
+const struct load_excess *const *load_suspend_snapshot(const struct load_suspend *load,
+                                                       struct arena *arena,
+                                                       const struct place_host *hosts,
+                                                       int n_hosts);
+/* True if the host, own or borrowed, exceeds its own loadSched. */
+bool load_suspend_is_host_busy(const struct load_suspend *load, const char *host,
                                bool is_own, struct load_excess *excess);
-/* Of an own host: which sides of its thresholds it is beyond, as bits. */
-unsigned load_suspend_exceeded(const struct load_suspend *overloads, int host);
+/* The thresholds that an own host exceeds, as bits. */
+unsigned load_suspend_exceeded(const struct load_suspend *load, int host);
 
 #endif

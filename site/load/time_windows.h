@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time_windows.h: what the time windows of queues and hosts do to jobs.
+/* time_windows.h: suspends and resumes jobs by the time windows of queues and hosts.
  *
- * While the RUN_WINDOW of its queue or the RUNWINDOW of one of its hosts is closed a
- * job stands still (HALT_WINDOW); where its queue says TERMINATE_WHEN=WINDOW it is
- * ended. A host takes nothing new while its RUNWINDOW or DISPATCH_WINDOW is closed, of
- * consumers neither; their jobs that run there run on, as their own site's windows say.
+ * A job is suspended (HALT_WINDOW), or terminated (TERMINATE_WHEN=WINDOW), while the
+ * RUN_WINDOW of its queue or the RUNWINDOW of one of its hosts is closed. A host
+ * accepts no new jobs while its RUNWINDOW or DISPATCH_WINDOW is closed, not from
+ * consumers either; consumers' running jobs follow the windows of their own site.
  *
- * Windows are in the site's local time, and the clock on the wall decides: an hour that
- * comes twice is in a window twice, and a window of an hour that is left out is open
- * from the leap on for as long as it has left.
+ * Windows are in the local time of the site. An hour that occurs twice is in a window
+ * twice; a window in an hour that is skipped opens at the change.
  *
- * Units: milliseconds. Order: jobs as they began. Source: LSF's lsb.queues, lsb.hosts,
+ * Units: milliseconds. Order: jobs by start. Source: LSF's lsb.queues, lsb.hosts,
  * lsf.cluster. Layer: site. */
 #ifndef SUBLET_SITE_LOAD_TIME_WINDOWS_H
 #define SUBLET_SITE_LOAD_TIME_WINDOWS_H
@@ -36,12 +35,12 @@ struct time_windows_parts {
 
 struct time_windows {
     struct time_windows_parts parts;
-    int64_t next_ms;       /* one opens or closes; INT64_MAX: none does */
-    int64_t utc_offset_ms; /* that this was counted with */
+    int64_t next_ms;       /* when the next window opens or closes; INT64_MAX: never */
+    int64_t utc_offset_ms; /* the offset of next_ms */
     bool is_known;         /* the configuration was looked at */
 };
 
-/* Others are configured. */
+/* After a reload. */
 void time_windows_reload(struct time_windows *windows,
                          const struct site_config *config);
 /* True if a window has opened or closed since the last call, or at the first call; then

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the provider has last heard of a host, and the host in its ledger. */
-struct told_use {
-    const char *name; /* the configuration's: a new one has others */
-    const struct ledger_host *book;
-    int max, own, still;
-    bool is_taken;
+/* What the provider was last told of a host, and the host in its ledger. */
+struct reported_host {
+    const char *name; /* of the configuration; another one has other pointers */
+    const struct ledger_host *ledger_host;
+    int max, own, n_yielded;
+    bool is_exclusive;
 };
 
 struct capacity {
     struct capacity_parts parts;
-    struct told_use *told; /* by host */
-    int n_told;
+    struct reported_host *reported; /* by host */
+    int n_reported;
 };
 
 struct capacity *capacity_new(const struct capacity_parts *parts)
@@ -29,7 +29,7 @@ struct capacity *capacity_new(const struct capacity_parts *parts)
 void capacity_free(struct capacity *capacity)
 {
     if (capacity != NULL) {
-        free(capacity->told);
+        free(capacity->reported);
         free(capacity);
     }
 }
@@ -39,8 +39,8 @@ void capacity_reload(struct capacity *capacity, const struct site_config *config
     capacity->parts.config = config;
 }
 
-/* An exclusive job that stands still keeps its hosts without PREEMPT_JOBTYPE. */
-static bool is_kept(const struct capacity_parts *parts, int host)
+/* A suspended exclusive job holds its hosts unless PREEMPT_JOBTYPE allows otherwise. */
+static bool is_held_by_suspended(const struct capacity_parts *parts, int host)
 {
     return !parts->config->preempt.has_exclusive &&
            run_table_has_suspended_exclusive(runs_table(parts->runs), host);
@@ -49,87 +49,90 @@ static bool is_kept(const struct capacity_parts *parts, int host)
 bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
 {
     return run_table_is_used_exclusively(runs_table(capacity->parts.runs), host) ||
-           is_kept(&capacity->parts, host);
+           is_held_by_suspended(&capacity->parts, host);
 }
 
 /* The host in the provider's ledger. A new configuration may be looked at before the
  * provider has heard of its hosts. */
-static const struct ledger_host *book_of(const struct capacity *capacity, int index)
+static const struct ledger_host *ledger_host_of(const struct capacity *capacity,
+                                                int index)
 {
     const char *name = host_table_name(capacity->parts.hosts, index);
-    const struct ledger_host *book =
-        index < capacity->n_told ? capacity->told[index].book : NULL;
-    return book != NULL && strcmp(provider_host_name(book), name) == 0
-               ? book
+    const struct ledger_host *ledger_host =
+        index < capacity->n_reported ? capacity->reported[index].ledger_host : NULL;
+    return ledger_host != NULL && strcmp(provider_host_name(ledger_host), name) == 0
+               ? ledger_host
                : provider_host(capacity->parts.provider, name);
 }
 
-/* Only what has changed: there are thousands of hosts, and this comes twice a pass. */
+/* Reports changes only: there are thousands of hosts, and each pass calls this twice.
+ */
 void capacity_sync_provider(struct capacity *capacity)
 {
     const struct capacity_parts *parts = &capacity->parts;
     const struct run_table *runs = runs_table(parts->runs);
     int n_hosts = host_table_count(parts->hosts);
-    if (capacity->n_told < n_hosts) {
-        capacity->told =
-            mem_grow(capacity->told, (size_t)n_hosts, sizeof(*capacity->told));
+    if (capacity->n_reported < n_hosts) {
+        capacity->reported =
+            mem_grow(capacity->reported, (size_t)n_hosts, sizeof(*capacity->reported));
     }
     for (int i = 0; i < n_hosts; i++) {
         const char *name = host_table_name(parts->hosts, i);
-        int max = host_table_max(parts->hosts, i), own, still, consumers;
+        int max = host_table_max(parts->hosts, i), own, n_yielded, consumers;
         run_table_used_slots(runs, i, &own, &consumers);
-        run_table_suspended_slots(runs, i, &still, &consumers);
-        struct told_use *told = &capacity->told[i];
-        bool is_taken = capacity_is_used_exclusively(capacity, i);
-        bool is_known = i < capacity->n_told && told->name == name;
-        if (!is_known || told->max != max || told->own != own) {
+        run_table_suspended_slots(runs, i, &n_yielded, &consumers);
+        struct reported_host *reported = &capacity->reported[i];
+        bool is_exclusive = capacity_is_used_exclusively(capacity, i);
+        bool is_known = i < capacity->n_reported && reported->name == name;
+        if (!is_known || reported->max != max || reported->own != own) {
             provider_set_local_used(parts->provider, name, max, own);
         }
-        if (!is_known || told->still != still) {
-            provider_set_local_yielded(parts->provider, name, still);
+        if (!is_known || reported->n_yielded != n_yielded) {
+            provider_set_local_yielded(parts->provider, name, n_yielded);
         }
-        if (!is_known || told->is_taken != is_taken) {
-            provider_set_used_exclusively(parts->provider, name, is_taken);
+        if (!is_known || reported->is_exclusive != is_exclusive) {
+            provider_set_used_exclusively(parts->provider, name, is_exclusive);
         }
-        *told = (struct told_use){name,  is_known ? told->book : book_of(capacity, i),
-                                  max,   own,
-                                  still, is_taken};
+        *reported = (struct reported_host){
+            name,      is_known ? reported->ledger_host : ledger_host_of(capacity, i),
+            max,       own,
+            n_yielded, is_exclusive};
     }
-    capacity->n_told = n_hosts;
+    capacity->n_reported = n_hosts;
 }
 
-static void show_own(const struct capacity *capacity, int index, int64_t local_ms,
-                     struct place_host *host)
+static void set_own(const struct capacity *capacity, int index, int64_t local_ms,
+                    struct place_host *host)
 {
     const struct capacity_parts *parts = &capacity->parts;
     const struct run_table *runs = runs_table(parts->runs);
-    int consumers, own_still, consumers_still;
+    int consumers, own_yielded, consumers_yielded;
     host->name = host_table_name(parts->hosts, index);
     host->site = host->lease = "";
     host->dispatched_ms = accept_times_get(parts->accepts, host->name);
     run_table_used_slots(runs, index, &host->used, &consumers);
-    const struct ledger_host *book = book_of(capacity, index);
-    host->max =
-        provider_host_local_max(book, host_table_max(parts->hosts, index), host->used);
+    const struct ledger_host *ledger_host = ledger_host_of(capacity, index);
+    host->max = provider_host_local_max(
+        ledger_host, host_table_max(parts->hosts, index), host->used);
     if (host_table_leaving_max(parts->hosts, index) > 0) {
         host->n_resume_slots = provider_host_local_max(
-            book, host_table_leaving_max(parts->hosts, index), host->used);
+            ledger_host, host_table_leaving_max(parts->hosts, index), host->used);
     }
     host->is_unreported = !host_table_is_ready(parts->hosts, index);
     host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
                     !host_admin_is_closed(parts->closed, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
-    host->is_idle = host->used + consumers == 0 && provider_host_lent(book) == 0;
+    host->is_idle = host->used + consumers == 0 && provider_host_lent(ledger_host) == 0;
     host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
-    run_table_suspended_slots(runs, index, &own_still, &consumers_still);
-    host->is_held = is_kept(parts, index);
-    host->has_foreign_jobs = consumers + consumers_still > 0;
+    run_table_suspended_slots(runs, index, &own_yielded, &consumers_yielded);
+    host->is_held = is_held_by_suspended(parts, index);
+    host->has_foreign_jobs = consumers + consumers_yielded > 0;
     host->is_shared = host->has_foreign_jobs ||
-                      (own_still > 0 && !parts->config->preempt.has_exclusive);
+                      (own_yielded > 0 && !parts->config->preempt.has_exclusive);
 }
 
-static void show_borrowed(const struct capacity_parts *parts, int index,
-                          struct arena *arena, struct place_host *host)
+static void set_borrowed(const struct capacity_parts *parts, int index,
+                         struct arena *arena, struct place_host *host)
 {
     struct consumer_host borrowed;
     consumer_host_at(parts->consumer, index, &borrowed);
@@ -157,10 +160,10 @@ struct place_host *capacity_hosts(const struct capacity *capacity, struct arena 
     *n_hosts = n_own + consumer_count_hosts(parts->consumer);
     struct place_host *hosts = arena_alloc(arena, (size_t)*n_hosts, sizeof(*hosts));
     for (int i = 0; i < n_own; i++) {
-        show_own(capacity, i, local_ms, &hosts[i]);
+        set_own(capacity, i, local_ms, &hosts[i]);
     }
     for (int i = n_own; i < *n_hosts; i++) {
-        show_borrowed(parts, i - n_own, arena, &hosts[i]);
+        set_borrowed(parts, i - n_own, arena, &hosts[i]);
     }
     return hosts;
 }

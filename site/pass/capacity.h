@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capacity.h: the hosts that jobs of this site may use at this moment, own and
- * borrowed, and how many slots of each; and what the provider is told of own hosts, so
- * that its leases have the rest.
+/* capacity.h: the own and borrowed hosts that jobs may use now and their slots, and the
+ * report to the provider of the slots that own jobs use.
  *
- * Ownership: the parts are borrowed and outlive this. Order: own hosts in file order,
- * then borrowed ones, lease by lease. Layer: site. */
+ * Ownership: the parts are borrowed. Order: own hosts in file order, then borrowed
+ * hosts by lease. Layer: site. */
 #ifndef SUBLET_SITE_PASS_CAPACITY_H
 #define SUBLET_SITE_PASS_CAPACITY_H
 
@@ -32,17 +31,18 @@ struct capacity *capacity_new(const struct capacity_parts *parts);
 void capacity_free(struct capacity *capacity);
 void capacity_reload(struct capacity *capacity, const struct site_config *config);
 
-/* An exclusive job has the host, of this site or of a consumer: no job starts there. */
+/* An exclusive job of this site or of a consumer uses the host: no other job starts
+ * there. */
 bool capacity_is_used_exclusively(const struct capacity *capacity, int host);
-/* The provider is told how many slots of each host this site's own jobs use. */
+/* Reports to the provider the slots that own jobs use on each host. */
 void capacity_sync_provider(struct capacity *capacity);
 
 /* The hosts, in the arena; names of own ones are borrowed. `local_ms` is the time of
  * the windows of hosts (sched/queue/window.h). */
 struct place_host *capacity_hosts(const struct capacity *capacity, struct arena *arena,
                                   int64_t local_ms, int *n_hosts);
-/* The place among those hosts of the host with that name under that lease ("": own);
- * -1: it is gone. A host under two leases has two places. */
+/* The index of the host under that lease ("": own); -1: it is gone. A host under two
+ * leases has two indexes. */
 int capacity_find_host(const struct host_table *own, const struct place_host *hosts,
                        int n_hosts, const char *lease, const char *name);
 

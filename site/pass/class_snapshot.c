@@ -7,30 +7,29 @@
 
 #include "site/job/submission.h"
 
-/* Whose first job the line of the same index shows. */
-struct card {
-    uint64_t number; /* line_head's; 0: nobody's yet */
+/* The first job of the class with the same index. */
+struct cached_class {
+    uint64_t generation; /* of the class; 0: unused */
     const struct job *first;
-    struct match_class *need; /* NULL: not looked for yet */
-    bool has_words;  /* -m, hosts that it avoids, -R or an application: more than its
-  queue to look at */
-    bool is_limited; /* of an array that may have so many open jobs */
+    struct match_class *match; /* NULL: not looked up yet */
+    bool has_own_terms;        /* it has -m, -R, an application or avoided hosts */
+    bool is_array_limited;     /* its array limits the number of open jobs */
 };
 
-/* What all lines of a queue have in common, but those with words of their own. */
+/* What the classes of a queue have in common, unless they have terms of their own. */
 struct queue_terms {
     bool is_known;
     enum pending_reason veto;
     const struct place_filter *filter;
-    const struct rusage_request *asks;
-    int n_asks;
+    const struct rusage_request *rusages;
+    int n_rusages;
 };
 
 struct class_snapshot {
-    const struct resreq_match *needs; /* whose the cards' needs are ... */
-    uint64_t resreq_match_generation; /* ... and of when */
-    struct card *cards;
-    struct place_class *lines;
+    const struct resreq_match *matcher; /* the matcher and generation of `match` */
+    uint64_t matcher_generation;
+    struct cached_class *cached;
+    struct place_class *classes;
     int capacity;
 };
 
@@ -39,50 +38,52 @@ struct class_snapshot *class_snapshot_new(void)
     return mem_alloc(1, sizeof(struct class_snapshot));
 }
 
-void class_snapshot_free(struct class_snapshot *shown)
+void class_snapshot_free(struct class_snapshot *snapshot)
 {
-    if (shown == NULL) {
+    if (snapshot == NULL) {
         return;
     }
-    free(shown->cards);
-    free(shown->lines);
-    free(shown);
+    free(snapshot->cached);
+    free(snapshot->classes);
+    free(snapshot);
 }
 
-static void make_room(struct class_snapshot *shown, int n_lines)
+static void make_room(struct class_snapshot *snapshot, int n_classes)
 {
-    int capacity = shown->capacity == 0 ? 8 : shown->capacity;
-    if (n_lines <= shown->capacity) {
+    int capacity = snapshot->capacity == 0 ? 8 : snapshot->capacity;
+    if (n_classes <= snapshot->capacity) {
         return;
     }
-    while (capacity < n_lines) {
+    while (capacity < n_classes) {
         capacity *= 2;
     }
-    shown->cards = mem_grow(shown->cards, (size_t)capacity, sizeof(*shown->cards));
-    shown->lines = mem_grow(shown->lines, (size_t)capacity, sizeof(*shown->lines));
-    for (int i = shown->capacity; i < capacity; i++) {
-        shown->cards[i].number = 0;
+    snapshot->cached =
+        mem_grow(snapshot->cached, (size_t)capacity, sizeof(*snapshot->cached));
+    snapshot->classes =
+        mem_grow(snapshot->classes, (size_t)capacity, sizeof(*snapshot->classes));
+    for (int i = snapshot->capacity; i < capacity; i++) {
+        snapshot->cached[i].generation = 0;
     }
-    shown->capacity = capacity;
+    snapshot->capacity = capacity;
 }
 
-/* What does not change while that job is the first: it leaves its line before anything
- * of it changes (job_parts.h). */
-static void read_first(struct card *card, struct place_class *line,
-                       const struct job_class_view *head,
+/* Reads what does not change while that job is the first: a job leaves its class before
+ * it changes (job_parts.h). */
+static void read_first(struct cached_class *cached, struct place_class *class,
+                       const struct job_class_view *view,
                        const struct queue_config *queues)
 {
-    const struct job *first = job_of_entry(head->entries[0]);
+    const struct job *first = job_of_entry(view->entries[0]);
     const struct reservation_config *reserve = &queues[first->queue].reservation;
     const struct job_spec *spec = first->spec;
-    card->number = head->generation;
-    card->first = first;
-    card->need = NULL;
-    card->has_words = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
-                      first->avoided != NULL ||
-                      (spec->app != NULL && spec->app[0] != '\0');
-    card->is_limited = first->submission->max_open > 0;
-    *line = (struct place_class){
+    cached->generation = view->generation;
+    cached->first = first;
+    cached->match = NULL;
+    cached->has_own_terms = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
+                            first->avoided != NULL ||
+                            (spec->app != NULL && spec->app[0] != '\0');
+    cached->is_array_limited = first->submission->max_open > 0;
+    *class = (struct place_class){
         .queue = first->queue,
         .account = first->seat.account,
         .n_slots = spec->n_slots,
@@ -100,7 +101,7 @@ static void read_first(struct card *card, struct place_class *line,
     };
 }
 
-/* `first`: of a line of the queue that has no words of its own. */
+/* `first` is the first job of a class without own terms. */
 static const struct queue_terms *terms_of(struct queue_terms *all,
                                           const struct pass_terms *from,
                                           const struct job *first)
@@ -109,77 +110,78 @@ static const struct queue_terms *terms_of(struct queue_terms *all,
     if (!terms->is_known) {
         terms->is_known = true;
         terms->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
-        struct match_class *need =
+        struct match_class *match =
             resreq_match_find(from->needs, first->queue, first->spec);
-        terms->filter = resreq_match_filter(from->needs, need);
-        terms->asks = resreq_match_rusages(from->needs, need, &terms->n_asks);
+        terms->filter = resreq_match_filter(from->needs, match);
+        terms->rusages = resreq_match_rusages(from->needs, match, &terms->n_rusages);
     }
     return terms;
 }
 
-static void forget_old_needs(struct class_snapshot *shown,
-                             const struct resreq_match *needs)
+static void clear_old_matches(struct class_snapshot *snapshot,
+                              const struct resreq_match *matcher)
 {
-    if (shown->needs == needs &&
-        shown->resreq_match_generation == resreq_match_generation(needs)) {
+    if (snapshot->matcher == matcher &&
+        snapshot->matcher_generation == resreq_match_generation(matcher)) {
         return;
     }
-    shown->needs = needs;
-    shown->resreq_match_generation = resreq_match_generation(needs);
-    for (int i = 0; i < shown->capacity; i++) {
-        shown->cards[i].need = NULL;
+    snapshot->matcher = matcher;
+    snapshot->matcher_generation = resreq_match_generation(matcher);
+    for (int i = 0; i < snapshot->capacity; i++) {
+        snapshot->cached[i].match = NULL;
     }
 }
 
-static void read_words(struct card *card, struct place_class *line,
-                       const struct pass_terms *from)
+static void read_own_terms(struct cached_class *cached, struct place_class *class,
+                           const struct pass_terms *from)
 {
-    const struct job *first = card->first;
-    if (card->need == NULL) {
-        card->need = resreq_match_find(from->needs, first->queue, first->spec);
+    const struct job *first = cached->first;
+    if (cached->match == NULL) {
+        cached->match = resreq_match_find(from->needs, first->queue, first->spec);
     }
-    line->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
-    line->host_list = host_list_cache_get(from->asked_lists, first);
-    line->filter = resreq_match_filter(from->needs, card->need);
-    line->rusages = resreq_match_rusages(from->needs, card->need, &line->n_rusages);
+    class->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
+    class->host_list = host_list_cache_get(from->asked_lists, first);
+    class->filter = resreq_match_filter(from->needs, cached->match);
+    class->rusages =
+        resreq_match_rusages(from->needs, cached->match, &class->n_rusages);
 }
 
-const struct place_class *class_snapshot_update(struct class_snapshot *shown,
+const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
                                                 const struct job_table *jobs,
                                                 const struct site_config *config,
                                                 const struct pass_terms *terms,
-                                                struct arena *arena, int *n_lines)
+                                                struct arena *arena, int *n_classes)
 {
     const struct job_class_set *all = job_table_classes(jobs);
-    const struct job_class_view *heads = job_class_set_views(all);
+    const struct job_class_view *views = job_class_set_views(all);
     struct queue_terms *queues =
         arena_alloc(arena, (size_t)config->n_queues, sizeof(*queues));
-    *n_lines = job_class_set_count(all);
-    make_room(shown, *n_lines);
-    forget_old_needs(shown, terms->needs);
+    *n_classes = job_class_set_count(all);
+    make_room(snapshot, *n_classes);
+    clear_old_matches(snapshot, terms->needs);
     host_list_cache_begin_pass(terms->asked_lists);
-    for (int i = 0; i < *n_lines; i++) {
-        struct card *card = &shown->cards[i];
-        struct place_class *line = &shown->lines[i];
-        if (card->number != heads[i].generation) {
-            read_first(card, line, &heads[i], config->queues);
+    for (int i = 0; i < *n_classes; i++) {
+        struct cached_class *cached = &snapshot->cached[i];
+        struct place_class *class = &snapshot->classes[i];
+        if (cached->generation != views[i].generation) {
+            read_first(cached, class, &views[i], config->queues);
         }
-        line->entries = heads[i].entries;
-        line->n_entries = heads[i].n_entries;
-        if (card->is_limited) {
-            line->max_starts = job_array_room(card->first);
+        class->entries = views[i].entries;
+        class->n_entries = views[i].n_entries;
+        if (cached->is_array_limited) {
+            class->max_starts = job_array_room(cached->first);
         }
-        if (card->has_words) {
-            read_words(card, line, terms);
+        if (cached->has_own_terms) {
+            read_own_terms(cached, class, terms);
             continue;
         }
-        const struct queue_terms *of_queue = queues[line->queue].is_known
-                                                 ? &queues[line->queue]
-                                                 : terms_of(queues, terms, card->first);
-        line->veto = of_queue->veto;
-        line->filter = of_queue->filter;
-        line->rusages = of_queue->asks;
-        line->n_rusages = of_queue->n_asks;
+        const struct queue_terms *common = queues[class->queue].is_known
+                                               ? &queues[class->queue]
+                                               : terms_of(queues, terms, cached->first);
+        class->veto = common->veto;
+        class->filter = common->filter;
+        class->rusages = common->rusages;
+        class->n_rusages = common->n_rusages;
     }
-    return shown->lines;
+    return snapshot->classes;
 }

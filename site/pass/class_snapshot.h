@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* class_snapshot.h: the lines of waiting jobs as a pass sees them, kept from one pass
- * to the next: a line is as its first job is, so what that job says is read once, when
- * it becomes the first. A pass over thousands of lines that have not changed touches
- * none of their jobs.
+/* class_snapshot.h: the classes of pending jobs as a pass sees them, carried over from
+ * one pass to the next. A class is described by its first job, which is read once, when
+ * it becomes the first. A pass over thousands of unchanged classes reads none of their
+ * jobs.
  *
- * Ownership: what is shown lives until the next look. Layer: site. */
+ * Ownership: valid until the next update. Layer: site. */
 #ifndef SUBLET_SITE_PASS_CLASS_SNAPSHOT_H
 #define SUBLET_SITE_PASS_CLASS_SNAPSHOT_H
 
@@ -14,14 +14,14 @@
 
 struct class_snapshot;
 struct class_snapshot *class_snapshot_new(void);
-void class_snapshot_free(struct class_snapshot *shown);
+void class_snapshot_free(struct class_snapshot *snapshot);
 
-/* All lines, by their index in the set; the hosts of the pass are known
+/* All classes, by their index in the set. The matcher has begun the pass
  * (resreq_match.h). */
-const struct place_class *class_snapshot_update(struct class_snapshot *shown,
+const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
                                                 const struct job_table *jobs,
                                                 const struct site_config *config,
                                                 const struct pass_terms *terms,
-                                                struct arena *arena, int *n_lines);
+                                                struct arena *arena, int *n_classes);
 
 #endif

@@ -8,50 +8,50 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
-enum { LISTS_MAX = 1000 }; /* kept; past it all are forgotten and read anew */
+enum { ENTRIES_MAX = 1000 }; /* beyond that all are dropped and read again */
 
-struct list {
-    struct host_list asked;
+struct entry {
+    struct host_list host_list;
     UT_hash_handle hh;
 };
 
 struct host_list_cache {
     const struct groups *groups;
     struct arena arena, scratch;
-    struct list *by_words;
+    struct entry *by_key;
 };
 
 struct host_list_cache *host_list_cache_new(const struct groups *groups)
 {
-    struct host_list_cache *lists = mem_alloc(1, sizeof(*lists));
-    lists->groups = groups;
-    arena_init(&lists->arena);
-    arena_init(&lists->scratch);
-    return lists;
+    struct host_list_cache *cache = mem_alloc(1, sizeof(*cache));
+    cache->groups = groups;
+    arena_init(&cache->arena);
+    arena_init(&cache->scratch);
+    return cache;
 }
 
-static void clear(struct host_list_cache *lists)
+static void clear(struct host_list_cache *cache)
 {
-    HASH_CLEAR(hh, lists->by_words);
-    lists->by_words = NULL;
-    arena_clear(&lists->arena);
+    HASH_CLEAR(hh, cache->by_key);
+    cache->by_key = NULL;
+    arena_clear(&cache->arena);
 }
 
-void host_list_cache_free(struct host_list_cache *lists)
+void host_list_cache_free(struct host_list_cache *cache)
 {
-    if (lists == NULL) {
+    if (cache == NULL) {
         return;
     }
-    clear(lists);
-    arena_release(&lists->arena);
-    arena_release(&lists->scratch);
-    free(lists);
+    clear(cache);
+    arena_release(&cache->arena);
+    arena_release(&cache->scratch);
+    free(cache);
 }
 
-void host_list_cache_begin_pass(struct host_list_cache *lists)
+void host_list_cache_begin_pass(struct host_list_cache *cache)
 {
-    if (HASH_COUNT(lists->by_words) > LISTS_MAX) {
-        clear(lists);
+    if (HASH_COUNT(cache->by_key) > ENTRIES_MAX) {
+        clear(cache);
     }
 }
 
@@ -77,41 +77,41 @@ static const char *key_of(struct arena *arena, const struct job *job, size_t *le
     return key;
 }
 
-/* Words that are none name no host: a journal may hold what a later version took. */
-static void read_words(struct host_list_cache *lists, const struct job *job,
-                       struct host_list *asked)
+/* Invalid words name no host: a journal may hold what a later version accepted. */
+static void read_words(struct host_list_cache *cache, const struct job *job,
+                       struct host_list *host_list)
 {
     const struct job_spec *spec = job->spec;
     struct err err;
     if (spec->n_hosts_asked == 0) {
-        *asked = (struct host_list){.is_any = true};
-    } else if (host_list_parse(&lists->arena, lists->groups, spec->hosts_asked,
-                               spec->n_hosts_asked, asked, &err) != 0) {
-        *asked = (struct host_list){.n_terms = 0};
+        *host_list = (struct host_list){.is_any = true};
+    } else if (host_list_parse(&cache->arena, cache->groups, spec->hosts_asked,
+                               spec->n_hosts_asked, host_list, &err) != 0) {
+        *host_list = (struct host_list){.n_terms = 0};
     }
     if (job->avoided != NULL) {
-        struct conf_words words = conf_words(&lists->arena, job->avoided);
-        asked->avoided = words.words;
-        asked->n_avoided = words.count;
+        struct conf_words words = conf_words(&cache->arena, job->avoided);
+        host_list->avoided = words.words;
+        host_list->n_avoided = words.count;
     }
 }
 
-const struct host_list *host_list_cache_get(struct host_list_cache *lists,
+const struct host_list *host_list_cache_get(struct host_list_cache *cache,
                                             const struct job *job)
 {
-    struct list *list;
+    struct entry *entry;
     size_t length;
     if (job->spec->n_hosts_asked == 0 && job->avoided == NULL) {
         return NULL;
     }
-    arena_clear(&lists->scratch);
-    const char *key = key_of(&lists->scratch, job, &length);
-    HASH_FIND(hh, lists->by_words, key, length, list);
-    if (list == NULL) {
-        list = arena_alloc(&lists->arena, 1, sizeof(*list));
-        read_words(lists, job, &list->asked);
-        key = arena_copy(&lists->arena, key, length);
-        HASH_ADD_KEYPTR(hh, lists->by_words, key, length, list);
+    arena_clear(&cache->scratch);
+    const char *key = key_of(&cache->scratch, job, &length);
+    HASH_FIND(hh, cache->by_key, key, length, entry);
+    if (entry == NULL) {
+        entry = arena_alloc(&cache->arena, 1, sizeof(*entry));
+        read_words(cache, job, &entry->host_list);
+        key = arena_copy(&cache->arena, key, length);
+        HASH_ADD_KEYPTR(hh, cache->by_key, key, length, entry);
     }
-    return &list->asked;
+    return &entry->host_list;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass.h: one scheduling pass. It is built from the ledgers of the site as they are at
- * one moment, yields one plan, and is thrown away: the ledgers know of no pass.
+/* pass.h: one scheduling pass. It is built from the ledgers of the site, makes one plan
+ * and is thrown away. The ledgers do not know it.
  *
  * Ownership: all of a pass lives in its arena; the parts are borrowed. Units:
  * milliseconds. Layer: site. */
@@ -27,7 +27,7 @@ struct pass_parts {
     const struct rusage_sources *reserves;
     struct resreq_match *needs;          /* compiled requirements */
     struct host_list_cache *asked_lists; /* host lists that were read */
-    struct class_snapshot *shown;        /* lines as the last pass saw them */
+    struct class_snapshot *shown;        /* classes as the last pass saw them */
     struct resize_requests *resizes;
     struct preempt_claims *preempts;
     struct load_suspend *overloads;
@@ -43,9 +43,8 @@ struct pass {
     struct place_plan plan;
 };
 
-/* Builds the pass and makes its plan, which starts at most `max_starts` jobs. Jobs
- * whose preempted slots have become free are started on the way; all else is left to
- * the plan. */
+/* Builds the pass and makes its plan, which starts at most `max_starts` jobs. Starts
+ * jobs whose claimed slots have become free; the plan has all else. */
 void pass_make(struct pass *pass, const struct pass_parts *parts, struct arena *arena,
                int max_starts, int64_t now_ms, int64_t utc_offset_ms,
                struct effects *effects);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass_request.h: a scheduling pass is asked for, since jobs, hosts, slots or contracts
- * have changed since the last one. Whatever changes something sets the flag, the next
- * tick runs the pass and clears it. Layer: site. */
+/* pass_request.h: requests a scheduling pass, because jobs, hosts, slots or contracts
+ * have changed. The next tick runs the pass and clears the flag. Layer: site. */
 #ifndef SUBLET_SITE_PASS_PASS_REQUEST_H
 #define SUBLET_SITE_PASS_PASS_REQUEST_H
 

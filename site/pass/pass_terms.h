@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass_terms.h: where a pass looks up what a job asks for: the state of its queue, its
- * requirements, the hosts that it names, the resources that it reserves. Layer: site.
- */
+/* pass_terms.h: what a pass needs to look up what a job asks for: the state of its
+ * queue, its requirements, its host list and its rusage. Layer: site. */
 #ifndef SUBLET_SITE_PASS_PASS_TERMS_H
 #define SUBLET_SITE_PASS_PASS_TERMS_H
 
@@ -12,7 +11,7 @@
 
 struct pass_terms {
     const struct queue_table *queues;
-    struct resreq_match *needs; /* of this pass: resreq_match_begin_pass */
+    struct resreq_match *needs; /* resreq_match_begin_pass has been called */
     struct host_list_cache *asked_lists;
     struct rusage_pass *reserves;
     int64_t local_ms; /* as in sched/queue/window.h */

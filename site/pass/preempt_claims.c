@@ -10,46 +10,62 @@
 #include "model/job_id.h"
 #include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
-#include "site/pass/preemptable_jobs.h"
 
-/* Jobs that begin to preempt in one tick: a site must answer its hosts in between, and
- * who was suspended is seen by the next pass. */
-enum { PREEMPTS_MAX = 200 };
+/* Limits the preempting jobs of one pass: the site must answer its hosts between
+ * passes, and the next pass sees which jobs were suspended. */
+enum { CLAIMS_PER_PASS_MAX = 200 };
 
 struct claim {
     uint64_t job;
     char *lease;
     struct host_slots *hosts;
-    int *places; /* the same as indexes of the last pass's hosts; -1: it is gone */
+    int *places; /* indexes of the hosts in the last pass; -1: the host is gone */
     int n_hosts;
-    char *reserved; /* what it reserves there, as it will be on record; "" */
+    char *reserved; /* the rusage to record with the job when it starts; "": none */
     int64_t since_ms;
+};
+
+/* The index of the first host of a running job in the last snapshot. It is tried first
+ * in the next one, because most jobs stay where they are. */
+struct last_host {
+    uint64_t attempt;
+    int place;
+};
+
+struct preemptable_jobs {
+    struct last_host *last_hosts; /* of the last list, by attempt */
+    int n_last_hosts;
+    struct last_host *next; /* filled for the next list */
+    struct preempt_job *jobs;
+    struct rusage_piece
+        *single_pieces; /* of each of `jobs` that has one host, its piece */
+    int capacity;       /* of all four */
 };
 
 struct preempt_claims {
     struct preempt_claims_parts parts;
-    struct claim *claims; /* in the order in which they were made */
-    int n_claims, capacity;
-    struct preemptable_jobs *preemptable;
-    int64_t guard_ms; /* something that stood against preemption is over then */
+    struct claim *items; /* in the order in which they were made */
+    int count, capacity;
+    struct preemptable_jobs preemptable;
+    int64_t
+        protection_ends_ms; /* when a time that protects a job from preemption ends */
     int64_t give_up_ms;
     uint64_t n_preempted;
 };
 
 struct preempt_claims *preempt_claims_new(const struct preempt_claims_parts *parts)
 {
-    struct preempt_claims *preempts = mem_alloc(1, sizeof(*preempts));
-    preempts->parts = *parts;
-    preempts->preemptable = preemptable_jobs_new();
-    preempts->guard_ms = preempts->give_up_ms = INT64_MAX;
-    return preempts;
+    struct preempt_claims *claims = mem_alloc(1, sizeof(*claims));
+    claims->parts = *parts;
+    claims->protection_ends_ms = claims->give_up_ms = INT64_MAX;
+    return claims;
 }
 
-void preempt_claims_reload(struct preempt_claims *preempts,
+void preempt_claims_reload(struct preempt_claims *claims,
                            const struct site_config *config, struct limits *limits)
 {
-    preempts->parts.config = config;
-    preempts->parts.limits = limits;
+    claims->parts.config = config;
+    claims->parts.limits = limits;
 }
 
 static void claim_release(struct claim *claim)
@@ -60,28 +76,31 @@ static void claim_release(struct claim *claim)
     dup_free(claim->reserved);
 }
 
-void preempt_claims_free(struct preempt_claims *preempts)
+void preempt_claims_free(struct preempt_claims *claims)
 {
-    if (preempts == NULL) {
+    if (claims == NULL) {
         return;
     }
-    for (int i = 0; i < preempts->n_claims; i++) {
-        claim_release(&preempts->claims[i]);
+    for (int i = 0; i < claims->count; i++) {
+        claim_release(&claims->items[i]);
     }
-    free(preempts->claims);
-    preemptable_jobs_free(preempts->preemptable);
-    free(preempts);
+    free(claims->items);
+    free(claims->preemptable.last_hosts);
+    free(claims->preemptable.next);
+    free(claims->preemptable.jobs);
+    free(claims->preemptable.single_pieces);
+    free(claims);
 }
 
-int64_t preempt_claims_wake_ms(const struct preempt_claims *preempts)
+int64_t preempt_claims_wake_ms(const struct preempt_claims *claims)
 {
-    return preempts->guard_ms < preempts->give_up_ms ? preempts->guard_ms
-                                                     : preempts->give_up_ms;
+    return claims->protection_ends_ms < claims->give_up_ms ? claims->protection_ends_ms
+                                                           : claims->give_up_ms;
 }
 
-uint64_t preempt_claims_count_preempted(const struct preempt_claims *preempts)
+uint64_t preempt_claims_count_preempted(const struct preempt_claims *claims)
 {
-    return preempts->n_preempted;
+    return claims->n_preempted;
 }
 
 /* ---------------------------------------------------------------- claims */
@@ -95,31 +114,31 @@ static int left_on(const struct place_host *host, bool is_exclusive)
     return is_open && host->max > host->used ? host->max - host->used : 0;
 }
 
-/* It waits in line, and nothing but slots stands against it. */
-static struct job *claimant(const struct preempt_claims *preempts,
+/* NULL if the job no longer pends, may not start, or has waited for its slots for
+ * PREEMPTION_WAIT_TIME. */
+static struct job *claimant(const struct preempt_claims *claims,
                             const struct claim *claim, int64_t now_ms, int64_t local_ms)
 {
-    struct job *job = job_table_find(preempts->parts.jobs, claim->job);
+    struct job *job = job_table_find(claims->parts.jobs, claim->job);
     bool is_waiting = job != NULL && job->line != NULL && job->queue >= 0;
-    bool is_late = now_ms - claim->since_ms >= preempts->parts.config->preempt.wait_ms;
+    bool is_late = now_ms - claim->since_ms >= claims->parts.config->preempt.wait_ms;
     return is_waiting && !is_late && job_array_room(job) > 0 &&
-                   queue_table_veto(preempts->parts.queues, job->queue, local_ms) ==
+                   queue_table_veto(claims->parts.queues, job->queue, local_ms) ==
                        REASON_NEW
                ? job
                : NULL;
 }
 
-/* Most are where they were in the last pass. */
-static void find_places(const struct preempt_claims *preempts,
-                        const struct claim *claim, const struct place_host *hosts,
-                        int n_hosts)
+/* Most hosts have the same index as in the last pass. */
+static void find_places(const struct preempt_claims *claims, const struct claim *claim,
+                        const struct place_host *hosts, int n_hosts)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
         int place = claim->places[i];
         if (place < 0 || place >= n_hosts ||
             strcmp(hosts[place].name, claim->hosts[i].host) != 0 ||
             strcmp(hosts[place].lease, claim->lease) != 0) {
-            claim->places[i] = capacity_find_host(preempts->parts.hosts, hosts, n_hosts,
+            claim->places[i] = capacity_find_host(claims->parts.hosts, hosts, n_hosts,
                                                   claim->lease, claim->hosts[i].host);
         }
     }
@@ -138,24 +157,24 @@ static bool is_free(const struct claim *claim, const struct place_host *hosts,
 }
 
 /* Limits may have filled up meanwhile. */
-static bool is_allowed(const struct preempt_claims *preempts, const struct job *job,
+static bool is_allowed(const struct preempt_claims *claims, const struct job *job,
                        const struct claim *claim, const struct place_host *hosts)
 {
-    struct limits_tentative *draft = limits_tentative_new(preempts->parts.limits);
+    struct limits_tentative *tentative = limits_tentative_new(claims->parts.limits);
     const struct limit *limit;
-    bool may = limits_slots_left(draft, job->class, &limit) >= job->spec->n_slots;
+    bool may = limits_slots_left(tentative, job->class, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
         const struct place_host *at = &hosts[claim->places[i]];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
-        may = limits_slots_left_on(draft, job->class, at->name, n_processors,
+        may = limits_slots_left_on(tentative, job->class, at->name, n_processors,
                                    claim->hosts, i, &limit) >= claim->hosts[i].n_slots;
     }
-    limits_tentative_free(draft);
+    limits_tentative_free(tentative);
     return may;
 }
 
-/* The job's slots are its own, or are kept for it as they fall free; an exclusive job's
- * hosts as a whole. */
+/* Counts the free slots of the claim as used; the hosts of an exclusive job as a whole.
+ */
 static void use_slots(const struct claim *claim, struct place_host *hosts,
                       bool is_exclusive)
 {
@@ -173,7 +192,7 @@ static void use_slots(const struct claim *claim, struct place_host *hosts,
     }
 }
 
-static void start(struct preempt_claims *preempts, struct job *job,
+static void start(struct preempt_claims *claims, struct job *job,
                   const struct claim *claim, int64_t now_ms, struct effects *effects)
 {
     struct place_start start = {
@@ -187,77 +206,78 @@ static void start(struct preempt_claims *preempts, struct job *job,
         start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
         start.hosts[i].n_slots = claim->hosts[i].n_slots;
     }
-    job_dispatch_start(preempts->parts.life, job, &start, claim->reserved, now_ms,
+    job_dispatch_start(claims->parts.life, job, &start, claim->reserved, now_ms,
                        effects);
 }
 
-/* True where the claim stays. */
-static bool settle(struct preempt_claims *preempts, const struct claim *claim,
-                   struct place_host *hosts, int n_hosts, struct rusage_pass *reserves,
-                   int64_t now_ms, int64_t local_ms, struct effects *effects)
+/* False if the claim is over. */
+static bool update_claim(struct preempt_claims *claims, const struct claim *claim,
+                         struct place_host *hosts, int n_hosts,
+                         struct rusage_pass *rusage_pass, int64_t now_ms,
+                         int64_t local_ms, struct effects *effects)
 {
-    struct job *job = claimant(preempts, claim, now_ms, local_ms);
+    struct job *job = claimant(claims, claim, now_ms, local_ms);
     if (job == NULL) {
         return false;
     }
     bool is_exclusive = job->spec->is_exclusive;
-    find_places(preempts, claim, hosts, n_hosts);
+    find_places(claims, claim, hosts, n_hosts);
     bool has_all = is_free(claim, hosts, is_exclusive) &&
-                   rusage_pass_has(reserves, claim->reserved, claim->lease,
+                   rusage_pass_has(rusage_pass, claim->reserved, claim->lease,
                                    claim->hosts, claim->n_hosts);
-    if (has_all && !is_allowed(preempts, job, claim, hosts)) {
+    if (has_all && !is_allowed(claims, job, claim, hosts)) {
         return false;
     }
     use_slots(claim, hosts, is_exclusive);
-    rusage_pass_reserve(reserves, claim->reserved, claim->lease, claim->hosts,
+    rusage_pass_reserve(rusage_pass, claim->reserved, claim->lease, claim->hosts,
                         claim->n_hosts);
     if (has_all) {
-        start(preempts, job, claim, now_ms, effects);
+        start(claims, job, claim, now_ms, effects);
     }
     return !has_all;
 }
 
-static void set_claim(const struct preempt_claims *preempts, uint64_t key,
-                      bool has_claim)
+static void mark_claimed(const struct preempt_claims *claims, uint64_t key,
+                         bool has_claim)
 {
-    struct job *job = job_table_find(preempts->parts.jobs, key);
+    struct job *job = job_table_find(claims->parts.jobs, key);
     if (job != NULL) {
         job->has_claim = has_claim;
     }
 }
 
-void preempt_claims_begin_pass(struct preempt_claims *preempts,
-                               struct place_host *hosts, int n_hosts,
-                               struct rusage_pass *reserves, int64_t now_ms,
-                               int64_t local_ms, struct effects *effects)
+void preempt_claims_begin_pass(struct preempt_claims *claims, struct place_host *hosts,
+                               int n_hosts, struct rusage_pass *rusage_pass,
+                               int64_t now_ms, int64_t local_ms,
+                               struct effects *effects)
 {
-    int n_kept = 0;
-    preempts->give_up_ms = INT64_MAX;
-    for (int i = 0; i < preempts->n_claims; i++) {
-        struct claim claim = preempts->claims[i];
-        if (!settle(preempts, &claim, hosts, n_hosts, reserves, now_ms, local_ms,
-                    effects)) {
-            set_claim(preempts, claim.job, false);
+    int n_left = 0;
+    claims->give_up_ms = INT64_MAX;
+    for (int i = 0; i < claims->count; i++) {
+        struct claim claim = claims->items[i];
+        if (!update_claim(claims, &claim, hosts, n_hosts, rusage_pass, now_ms, local_ms,
+                          effects)) {
+            mark_claimed(claims, claim.job, false);
             claim_release(&claim);
             continue;
         }
-        int64_t until_ms = claim.since_ms + preempts->parts.config->preempt.wait_ms;
-        preempts->give_up_ms =
-            until_ms < preempts->give_up_ms ? until_ms : preempts->give_up_ms;
-        preempts->claims[n_kept++] = claim;
+        int64_t until_ms = claim.since_ms + claims->parts.config->preempt.wait_ms;
+        claims->give_up_ms =
+            until_ms < claims->give_up_ms ? until_ms : claims->give_up_ms;
+        claims->items[n_left++] = claim;
     }
-    preempts->n_claims = n_kept;
+    claims->count = n_left;
 }
 
-static void add_claim(struct preempt_claims *preempts, const struct preempt_claim *from,
+static void add_claim(struct preempt_claims *claims, const struct preempt_claim *from,
                       const char *reserved, int64_t now_ms)
 {
-    if (preempts->n_claims == preempts->capacity) {
-        preempts->capacity = preempts->capacity == 0 ? 16 : preempts->capacity * 2;
-        preempts->claims = mem_grow(preempts->claims, (size_t)preempts->capacity,
-                                    sizeof(*preempts->claims));
+    if (claims->count == claims->capacity) {
+        claims->capacity = claims->capacity == 0 ? 16 : claims->capacity * 2;
+        claims->items =
+            mem_grow(claims->items, (size_t)claims->capacity, sizeof(*claims->items));
     }
-    preempts->claims[preempts->n_claims++] =
+    claims->items[claims->count++] =
         (struct claim){.job = from->job,
                        .lease = dup_text(from->lease),
                        .hosts = dup_hosts(from->hosts, from->n_hosts),
@@ -267,16 +287,16 @@ static void add_claim(struct preempt_claims *preempts, const struct preempt_clai
                        .since_ms = now_ms};
 }
 
-/* ---------------------------------------------------------------- who goes on */
+/* ---------------------------------------------------------------- resumes */
 
-struct ready {
+struct resumable {
     const struct job *job;
     int priority;
 };
 
-static int compare_ready(const void *left, const void *right)
+static int compare_resumable(const void *left, const void *right)
 {
-    const struct ready *a = left, *b = right;
+    const struct resumable *a = left, *b = right;
     if (a->priority != b->priority) {
         return a->priority > b->priority ? -1 : 1;
     }
@@ -290,64 +310,200 @@ static int compare_ready(const void *left, const void *right)
     return a_key < b_key ? -1 : a_key > b_key;
 }
 
-static int *places_of(const struct preempt_claims *preempts, struct arena *arena,
+static int *places_of(const struct preempt_claims *claims, struct arena *arena,
                       const struct place_snapshot *snapshot, const struct job *job)
 {
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
         places[i] =
-            capacity_find_host(preempts->parts.hosts, snapshot->hosts,
-                               snapshot->n_hosts, job->lease, job->hosts[i].host);
+            capacity_find_host(claims->parts.hosts, snapshot->hosts, snapshot->n_hosts,
+                               job->lease, job->hosts[i].host);
     }
     return places;
 }
 
-void preempt_claims_list_resumes(struct preempt_claims *preempts,
-                                 struct rusage_pass *reserves, struct arena *arena,
+void preempt_claims_list_resumes(struct preempt_claims *claims,
+                                 struct rusage_pass *rusage_pass, struct arena *arena,
                                  struct place_snapshot *snapshot)
 {
-    int n_most = job_table_count_state(preempts->parts.jobs, JOB_SSUSP), n_ready = 0;
-    struct ready *ready = arena_alloc(arena, (size_t)n_most + 1, sizeof(*ready));
-    for (int i = 0; n_most > 0 && i < job_table_count_open(preempts->parts.jobs); i++) {
-        const struct job *job = job_table_open_at(preempts->parts.jobs, i);
-        /* A queue that is gone: behind all others. */
-        if (lifecycle_is_resumable(preempts->parts.life, job)) {
-            ready[n_ready++] = (struct ready){
-                job, job->queue < 0
-                         ? 0
-                         : preempts->parts.config->queues[job->queue].priority};
+    int n_most = job_table_count_state(claims->parts.jobs, JOB_SSUSP), n_resumable = 0;
+    struct resumable *resumable =
+        arena_alloc(arena, (size_t)n_most + 1, sizeof(*resumable));
+    for (int i = 0; n_most > 0 && i < job_table_count_open(claims->parts.jobs); i++) {
+        const struct job *job = job_table_open_at(claims->parts.jobs, i);
+        /* Jobs whose queue is gone come last. */
+        if (lifecycle_is_resumable(claims->parts.life, job)) {
+            resumable[n_resumable++] = (struct resumable){
+                job,
+                job->queue < 0 ? 0 : claims->parts.config->queues[job->queue].priority};
         }
     }
-    qsort(ready, (size_t)n_ready, sizeof(*ready), compare_ready);
-    struct place_resume *returns =
-        arena_alloc(arena, (size_t)n_ready + 1, sizeof(*returns));
-    for (int i = 0; i < n_ready; i++) {
-        const struct job *job = ready[i].job;
-        returns[i] = (struct place_resume){
+    qsort(resumable, (size_t)n_resumable, sizeof(*resumable), compare_resumable);
+    struct place_resume *resumes =
+        arena_alloc(arena, (size_t)n_resumable + 1, sizeof(*resumes));
+    for (int i = 0; i < n_resumable; i++) {
+        const struct job *job = resumable[i].job;
+        resumes[i] = (struct place_resume){
             .job = job_key(job),
             .queue = job->queue,
             .hosts = job->hosts,
-            .indexes = places_of(preempts, arena, snapshot, job),
+            .indexes = places_of(claims, arena, snapshot, job),
             .n_hosts = job->n_hosts,
             .limit_class = job->class,
             .is_exclusive = job->spec->is_exclusive,
         };
-        returns[i].n_released =
-            rusage_pass_released(reserves, job, &returns[i].released);
+        resumes[i].n_released =
+            rusage_pass_released(rusage_pass, job, &resumes[i].released);
     }
-    snapshot->resumes = returns;
-    snapshot->n_resumes = n_ready;
+    snapshot->resumes = resumes;
+    snapshot->n_resumes = n_resumable;
+}
+
+/* ---------------------------------------------------------------- running jobs */
+
+/* True for a running job that may be suspended. An exclusive job on a borrowed host is
+ * not: suspended, it would still block its provider's host. */
+static bool is_preemptable(const struct job *job)
+{
+    return job->state == JOB_RUN && job->queue >= 0 &&
+           (!job->spec->is_exclusive || job->lease[0] == '\0') &&
+           job->halt.causes == 0 && !job->is_killed && !job_is_requeued(job) &&
+           job->is_decided;
+}
+
+static bool is_at(const struct host_table *own, const struct job *job, int place)
+{
+    return job->lease[0] == '\0' && place >= 0 && place < host_table_count(own) &&
+           strcmp(host_table_name(own, place), job->hosts[0].host) == 0;
+}
+
+/* Lists the slots of the job by host. `hint` is the expected index of its first host if
+ * that is an own one, or -1. True if all hosts are in the snapshot. */
+static bool show_pieces(const struct host_table *own,
+                        const struct place_snapshot *snapshot, const struct job *job,
+                        int hint, struct rusage_piece *pieces)
+{
+    bool has_all = true;
+    for (int i = 0; i < job->n_hosts; i++) {
+        int place = i == 0 && is_at(own, job, hint)
+                        ? hint
+                        : capacity_find_host(own, snapshot->hosts, snapshot->n_hosts,
+                                             job->lease, job->hosts[i].host);
+        pieces[i] = (struct rusage_piece){place, job->hosts[i].n_slots};
+        has_all = has_all && place >= 0;
+    }
+    return has_all;
+}
+
+/* `first` holds the piece of a job on one host. */
+static struct preempt_job show_job(const struct preempt_claims_parts *from,
+                                   struct rusage_pass *rusage_pass, struct arena *arena,
+                                   const struct place_snapshot *snapshot,
+                                   const struct job *job, int hint,
+                                   struct rusage_piece *first, int64_t now_ms)
+{
+    struct rusage_piece *pieces =
+        job->n_hosts <= 1 ? first
+                          : arena_alloc(arena, (size_t)job->n_hosts, sizeof(*pieces));
+    bool has_all = show_pieces(from->hosts, snapshot, job, hint, pieces);
+    const struct rusage_amount *parts = NULL;
+    int n_parts =
+        job->ledger != NULL ? rusage_pass_preemptable(rusage_pass, job, &parts) : 0;
+    return (struct preempt_job){
+        .releases = parts,
+        .n_releases = n_parts,
+        .key = job_key(job),
+        .queue = job->queue,
+        .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
+        .pieces = pieces,
+        .hosts = job->hosts,
+        /* A job with a host that is gone frees no slots. */
+        .n_pieces = has_all ? job->n_hosts : 0,
+        .limit_class = job->class,
+        .start_ms = job->start_ms,
+        .running_since_ms =
+            job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
+        .ran_ms = job_ran_ms(job, now_ms),
+        .suspended_ms = job->halt.total_ms,
+        .run_limit_ms = job_run_limit_ms(job, now_ms),
+        .n_preempted = job->halt.n_preempted,
+        .is_exclusive = job->spec->is_exclusive,
+        .protection = preempt_policy_protection(&from->config->preempt, arena,
+                                                job->queue, job->spec->app),
+    };
+}
+
+/* The index that the first host of the attempt had in the last list, which is searched
+ * from `*next` on; -1: unknown. */
+static int last_host_of(const struct preemptable_jobs *last, uint64_t attempt,
+                        int *next)
+{
+    while (*next < last->n_last_hosts && last->last_hosts[*next].attempt < attempt) {
+        (*next)++;
+    }
+    bool is_known =
+        *next < last->n_last_hosts && last->last_hosts[*next].attempt == attempt;
+    return is_known ? last->last_hosts[*next].place : -1;
+}
+
+static void make_room(struct preemptable_jobs *preemptable, int n_last_hosts)
+{
+    if (n_last_hosts > preemptable->capacity) {
+        size_t capacity = (size_t)n_last_hosts * 2;
+        preemptable->last_hosts =
+            mem_grow(preemptable->last_hosts, capacity, sizeof(struct last_host));
+        preemptable->next =
+            mem_grow(preemptable->next, capacity, sizeof(struct last_host));
+        preemptable->jobs =
+            mem_grow(preemptable->jobs, capacity, sizeof(struct preempt_job));
+        preemptable->single_pieces =
+            mem_grow(preemptable->single_pieces, capacity, sizeof(struct rusage_piece));
+        preemptable->capacity = (int)capacity;
+    }
+}
+
+static void swap_last_hosts(struct preemptable_jobs *preemptable, int n_last_hosts)
+{
+    struct last_host *last = preemptable->last_hosts;
+    preemptable->last_hosts = preemptable->next;
+    preemptable->n_last_hosts = n_last_hosts;
+    preemptable->next = last;
+}
+
+/* Both the open jobs and the last hosts are sorted by attempt. */
+static const struct preempt_job *
+list_preemptable(struct preemptable_jobs *preemptable,
+                 const struct preempt_claims_parts *parts,
+                 struct rusage_pass *rusage_pass, struct arena *arena,
+                 const struct place_snapshot *snapshot, int64_t now_ms, int *n_jobs)
+{
+    int n_open = job_table_count_open(parts->jobs), next = 0, n = 0;
+    make_room(preemptable, n_open + 1);
+    struct preempt_job *jobs = preemptable->jobs;
+    for (int i = 0; i < n_open; i++) {
+        const struct job *job = job_table_open_at(parts->jobs, i);
+        if (is_preemptable(job)) {
+            int hint = last_host_of(preemptable, job->attempt, &next);
+            jobs[n] = show_job(parts, rusage_pass, arena, snapshot, job, hint,
+                               &preemptable->single_pieces[n], now_ms);
+            int place = job->n_hosts > 0 ? jobs[n].pieces[0].host : -1;
+            preemptable->next[n++] = (struct last_host){job->attempt, place};
+        }
+    }
+    swap_last_hosts(preemptable, n);
+    *n_jobs = n;
+    return jobs;
 }
 
 /* ---------------------------------------------------------------- planning */
 
-/* Least loaded first by r15s, then pg; nothing is measured in a simulated world. */
-static const int *loads_of(const struct preempt_claims *preempts,
+/* The order of hosts by r15s, then pg. NULL in a simulation, which measures nothing. */
+static const int *loads_of(const struct preempt_claims *claims,
                            struct resreq_match *needs)
 {
     const struct place_filter *filter = NULL;
     struct err err;
-    if (preempts->parts.config->patience > 1 ||
+    if (claims->parts.config->patience > 1 ||
         resreq_match_select(needs, RESREQ_MATCH_HOSTS, "order[r15s:pg]", &filter,
                             &err) != 0) {
         return NULL;
@@ -355,55 +511,55 @@ static const int *loads_of(const struct preempt_claims *preempts,
     return filter != NULL ? filter->ranks : NULL;
 }
 
-static const uint64_t *list_claims(const struct preempt_claims *preempts,
+static const uint64_t *list_claims(const struct preempt_claims *claims,
                                    struct arena *arena)
 {
-    uint64_t *claims = arena_alloc(arena, (size_t)preempts->n_claims, sizeof(*claims));
-    for (int i = 0; i < preempts->n_claims; i++) {
-        claims[i] = preempts->claims[i].job;
+    uint64_t *jobs = arena_alloc(arena, (size_t)claims->count, sizeof(*jobs));
+    for (int i = 0; i < claims->count; i++) {
+        jobs[i] = claims->items[i].job;
     }
-    return claims;
+    return jobs;
 }
 
 const struct preempt_snapshot *
-preempt_claims_snapshot(struct preempt_claims *preempts, const struct pass_terms *terms,
+preempt_claims_snapshot(struct preempt_claims *claims, const struct pass_terms *terms,
                         struct arena *arena, const struct place_snapshot *place)
 {
-    const struct preempt_policy *policy = &preempts->parts.config->preempt;
+    const struct preempt_policy *policy = &claims->parts.config->preempt;
     if (!policy->is_enabled) {
         return NULL;
     }
     struct preempt_snapshot *snapshot = arena_alloc(arena, 1, sizeof(*snapshot));
     *snapshot = (struct preempt_snapshot){.policy = policy,
-                                          .claims = list_claims(preempts, arena),
-                                          .n_claims = preempts->n_claims,
-                                          .max_jobs = PREEMPTS_MAX};
+                                          .claims = list_claims(claims, arena),
+                                          .n_claims = claims->count,
+                                          .max_jobs = CLAIMS_PER_PASS_MAX};
     if (preempt_needs_jobs(place, policy)) {
-        snapshot->loads = loads_of(preempts, terms->needs);
-        snapshot->jobs = preemptable_jobs_list(preempts->preemptable, &preempts->parts,
-                                               terms->reserves, arena, place,
-                                               place->now_ms, &snapshot->n_jobs);
+        snapshot->loads = loads_of(claims, terms->needs);
+        snapshot->jobs =
+            list_preemptable(&claims->preemptable, &claims->parts, terms->reserves,
+                             arena, place, place->now_ms, &snapshot->n_jobs);
     }
     return snapshot;
 }
 
-/* ---------------------------------------------------------------- ordering */
+/* ---------------------------------------------------------------- suspending */
 
-static void preempt(struct preempt_claims *preempts, struct job *job, uint64_t by,
+static void preempt(struct preempt_claims *claims, struct job *job, uint64_t by,
                     int64_t now_ms, struct effects *effects)
 {
-    preempts->n_preempted++;
-    suspend_or_terminate(preempts->parts.life, job, HALT_PREEMPT, by, now_ms, effects);
+    claims->n_preempted++;
+    suspend_or_terminate(claims->parts.life, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
-void preempt_claims_mark_victims(struct preempt_claims *preempts,
+void preempt_claims_mark_victims(struct preempt_claims *claims,
                                  const struct preempt_plan *plan, bool is_victim)
 {
     for (int i = 0; plan != NULL && i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job =
-                job_table_find(preempts->parts.jobs, plan->jobs[claim->victims[k]].key);
+                job_table_find(claims->parts.jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL) {
                 job->is_victim = is_victim;
             }
@@ -411,32 +567,33 @@ void preempt_claims_mark_victims(struct preempt_claims *preempts,
     }
 }
 
-bool preempt_claims_suspend_victims(struct preempt_claims *preempts,
+bool preempt_claims_suspend_victims(struct preempt_claims *claims,
                                     const struct preempt_plan *plan,
-                                    struct rusage_pass *reserves, int64_t now_ms,
+                                    struct rusage_pass *rusage_pass, int64_t now_ms,
                                     struct effects *effects)
 {
-    preempts->guard_ms = INT64_MAX;
+    claims->protection_ends_ms = INT64_MAX;
     if (plan == NULL) {
         return false;
     }
     for (int i = 0; i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
-        add_claim(preempts, claim,
-                  rusage_pass_text(reserves, &effects->arena, claim->rusage), now_ms);
-        set_claim(preempts, claim->job, true);
+        add_claim(claims, claim,
+                  rusage_pass_text(rusage_pass, &effects->arena, claim->rusage),
+                  now_ms);
+        mark_claimed(claims, claim->job, true);
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job =
-                job_table_find(preempts->parts.jobs, plan->jobs[claim->victims[k]].key);
-            if (job != NULL && preemptable_jobs_is_preemptable(job)) {
-                preempt(preempts, job, claim->job, now_ms, effects);
+                job_table_find(claims->parts.jobs, plan->jobs[claim->victims[k]].key);
+            if (job != NULL && is_preemptable(job)) {
+                preempt(claims, job, claim->job, now_ms, effects);
             }
         }
     }
-    int64_t until_ms = now_ms + preempts->parts.config->preempt.wait_ms;
-    if (plan->n_claims > 0 && until_ms < preempts->give_up_ms) {
-        preempts->give_up_ms = until_ms;
+    int64_t until_ms = now_ms + claims->parts.config->preempt.wait_ms;
+    if (plan->n_claims > 0 && until_ms < claims->give_up_ms) {
+        claims->give_up_ms = until_ms;
     }
-    preempts->guard_ms = plan->next_ms;
+    claims->protection_ends_ms = plan->next_ms;
     return plan->is_cut;
 }

@@ -6,198 +6,303 @@
 #include <string.h>
 
 #include "model/dup.h"
+#include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
-#include "site/pass/running_slots.h"
 
-struct kept {
-    struct reserved_job shown; /* its texts are the table's own */
+struct entry {
+    struct reserved_job shown; /* its texts belong to the table */
     struct host_slots *hosts;
     int *lent, *targets; /* by host */
     struct reserved_amount *parts;
     char *lease;
 };
 
-/* A job that has reserved long enough for now. */
-struct bar {
+/* A job that may not reserve until then. */
+struct pause {
     uint64_t job;
     int64_t until_ms;
 };
 
 struct reservation_table {
     struct reservation_table_parts parts;
-    struct kept *items;
+    struct entry *items;
     int count;
-    struct bar *bars;
-    int n_bars, bars_capacity;
+    struct pause *pauses;
+    int n_pauses, pauses_capacity;
     int64_t wake_ms;
 };
 
 struct reservation_table *
 reservation_table_new(const struct reservation_table_parts *parts)
 {
-    struct reservation_table *reserves = mem_alloc(1, sizeof(*reserves));
-    reserves->parts = *parts;
-    reserves->wake_ms = INT64_MAX;
-    return reserves;
+    struct reservation_table *table = mem_alloc(1, sizeof(*table));
+    table->parts = *parts;
+    table->wake_ms = INT64_MAX;
+    return table;
 }
 
-void reservation_table_reload(struct reservation_table *reserves,
+void reservation_table_reload(struct reservation_table *table,
                               const struct site_config *config)
 {
-    reserves->parts.config = config;
+    table->parts.config = config;
 }
 
-static void release(struct kept *kept)
+static void release(struct entry *entry)
 {
-    free(kept->hosts);
-    free(kept->lent);
-    free(kept->targets);
-    for (int i = 0; i < kept->shown.n_parts; i++) {
-        dup_free((char *)(uintptr_t)kept->parts[i].resource);
-        dup_free((char *)(uintptr_t)kept->parts[i].host);
+    free(entry->hosts);
+    free(entry->lent);
+    free(entry->targets);
+    for (int i = 0; i < entry->shown.n_parts; i++) {
+        dup_free((char *)(uintptr_t)entry->parts[i].resource);
+        dup_free((char *)(uintptr_t)entry->parts[i].host);
     }
-    free(kept->parts);
-    dup_free(kept->lease);
+    free(entry->parts);
+    dup_free(entry->lease);
 }
 
-void reservation_table_free(struct reservation_table *reserves)
+void reservation_table_free(struct reservation_table *table)
 {
-    if (reserves == NULL) {
+    if (table == NULL) {
         return;
     }
-    for (int i = 0; i < reserves->count; i++) {
-        release(&reserves->items[i]);
+    for (int i = 0; i < table->count; i++) {
+        release(&table->items[i]);
     }
-    free(reserves->items);
-    free(reserves->bars);
-    free(reserves);
+    free(table->items);
+    free(table->pauses);
+    free(table);
 }
 
-int64_t reservation_table_wake_ms(const struct reservation_table *reserves)
+int64_t reservation_table_wake_ms(const struct reservation_table *table)
 {
-    return reserves->wake_ms;
+    return table->wake_ms;
 }
 
-/* ---------------------------------------------------------------- what is told */
+/* ---------------------------------------------------------------- listings */
 
-int reservation_table_count(const struct reservation_table *reserves)
+int reservation_table_count(const struct reservation_table *table)
 {
-    return reserves->count;
+    return table->count;
 }
 
-void reservation_table_at(const struct reservation_table *reserves, int index,
+void reservation_table_at(const struct reservation_table *table, int index,
                           struct reserved_job *reserved)
 {
-    *reserved = reserves->items[index].shown;
+    *reserved = table->items[index].shown;
 }
 
-static int find(const struct reservation_table *reserves, uint64_t job)
+static int find(const struct reservation_table *table, uint64_t job)
 {
     int i = 0;
-    while (i < reserves->count && reserves->items[i].shown.job != job) {
+    while (i < table->count && table->items[i].shown.job != job) {
         i++;
     }
-    return i < reserves->count ? i : -1;
+    return i < table->count ? i : -1;
 }
 
-bool reservation_table_find(const struct reservation_table *reserves, uint64_t job,
+bool reservation_table_find(const struct reservation_table *table, uint64_t job,
                             struct reserved_job *reserved)
 {
-    int index = find(reserves, job);
+    int index = find(table, job);
     if (index < 0) {
         return false;
     }
-    *reserved = reserves->items[index].shown;
+    *reserved = table->items[index].shown;
     return true;
 }
 
-/* ---------------------------------------------------------------- whose, how long */
+/* ---------------------------------------------------------------- expiry */
 
-static void bar(struct reservation_table *reserves, uint64_t job, int64_t until_ms)
+static void pause(struct reservation_table *table, uint64_t job, int64_t until_ms)
 {
-    if (reserves->n_bars == reserves->bars_capacity) {
-        reserves->bars_capacity = reserves->bars_capacity * 2 + 8;
-        reserves->bars = mem_grow(reserves->bars, (size_t)reserves->bars_capacity,
-                                  sizeof(*reserves->bars));
+    if (table->n_pauses == table->pauses_capacity) {
+        table->pauses_capacity = table->pauses_capacity * 2 + 8;
+        table->pauses = mem_grow(table->pauses, (size_t)table->pauses_capacity,
+                                 sizeof(*table->pauses));
     }
-    reserves->bars[reserves->n_bars++] = (struct bar){job, until_ms};
+    table->pauses[table->n_pauses++] = (struct pause){job, until_ms};
 }
 
-static void lift_bars(struct reservation_table *reserves, int64_t now_ms)
+static void drop_paused(struct reservation_table *table, int64_t now_ms)
 {
     int n_kept = 0;
-    for (int i = 0; i < reserves->n_bars; i++) {
-        if (reserves->bars[i].until_ms > now_ms) {
-            reserves->bars[n_kept++] = reserves->bars[i];
+    for (int i = 0; i < table->n_pauses; i++) {
+        if (table->pauses[i].until_ms > now_ms) {
+            table->pauses[n_kept++] = table->pauses[i];
         }
     }
-    reserves->n_bars = n_kept;
+    table->n_pauses = n_kept;
 }
 
-/* The first of the line that the job stands in; NULL: it stands in none. */
-static const struct job *first_of(const struct reservation_table *reserves,
-                                  uint64_t key)
+/* The first job of the job's class; NULL: it does not pend. */
+static const struct job *first_of(const struct reservation_table *table, uint64_t key)
 {
-    const struct job *job = job_table_find(reserves->parts.jobs, key);
-    int n_turns;
+    const struct job *job = job_table_find(table->parts.jobs, key);
+    int n_entries;
     return job != NULL && job->line != NULL
-               ? job_of_entry(job_class_entries(job->line, &n_turns)[0])
+               ? job_of_entry(job_class_entries(job->line, &n_entries)[0])
                : NULL;
 }
 
-/* False: the reservation is over. */
-static bool goes_on(struct reservation_table *reserves, struct kept *kept,
-                    int64_t now_ms)
+/* Moves the reservation to the first job of its class. False if it has ended. */
+static bool is_still_valid(struct reservation_table *table, struct entry *entry,
+                           int64_t now_ms)
 {
-    const struct job *first = first_of(reserves, kept->shown.job);
+    const struct job *first = first_of(table, entry->shown.job);
     if (first == NULL) {
         return false;
     }
-    if (job_key(first) != kept->shown.job && find(reserves, job_key(first)) >= 0) {
-        return false; /* that one has its own */
+    if (job_key(first) != entry->shown.job && find(table, job_key(first)) >= 0) {
+        return false; /* the first job has its own reservation */
     }
-    kept->shown.job = job_key(first);
+    entry->shown.job = job_key(first);
     const struct reservation_config *rule =
-        &reserves->parts.config->queues[first->queue].reservation;
-    if (now_ms - kept->shown.since_ms < rule->max_ms) {
+        &table->parts.config->queues[first->queue].reservation;
+    if (now_ms - entry->shown.since_ms < rule->max_ms) {
         return true;
     }
-    bar(reserves, kept->shown.job, now_ms + rule->session_ms);
+    pause(table, entry->shown.job, now_ms + rule->session_ms);
     return false;
 }
 
-static void drop_old(struct reservation_table *reserves, int64_t now_ms)
+static void drop_old(struct reservation_table *table, int64_t now_ms)
 {
-    lift_bars(reserves, now_ms);
-    for (int i = 0; i < reserves->count;) {
-        if (goes_on(reserves, &reserves->items[i], now_ms)) {
+    drop_paused(table, now_ms);
+    for (int i = 0; i < table->count;) {
+        if (is_still_valid(table, &table->items[i], now_ms)) {
             i++;
             continue;
         }
-        release(&reserves->items[i]);
-        reserves->count--;
-        memmove(&reserves->items[i], &reserves->items[i + 1],
-                (size_t)(reserves->count - i) * sizeof(*reserves->items));
+        release(&table->items[i]);
+        table->count--;
+        memmove(&table->items[i], &table->items[i + 1],
+                (size_t)(table->count - i) * sizeof(*table->items));
     }
 }
 
-/* ---------------------------------------------------------------- what is shown */
+/* ---------------------------------------------------------------- running jobs */
 
-static const uint64_t *list_barred(const struct reservation_table *reserves,
+/* What the open jobs release when they end, and when that is as far as run limits say.
+ * The start of a job with a reservation is computed from it
+ * (sched/reservation/backfill.h). The end of a suspended job is unknown, and a yielded
+ * job releases no slots. A host reports free memory, swap space and /tmp: each job is
+ * assumed to use as much as it reserves, the jobs that end first before the others.
+ * What no job explains is assumed to stay in use. */
+
+static int64_t end_of(const struct job *job, int64_t now_ms)
+{
+    int64_t limit_ms = job_run_limit_ms(job, now_ms);
+    if (limit_ms == 0 || job->halt.causes != 0) {
+        return BACKFILL_NEVER;
+    }
+    int64_t ran_ms = job->start_ms != 0 ? job_ran_ms(job, now_ms) : 0;
+    return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
+}
+
+static bool has_slots(const struct lifecycle *life, const struct job *job)
+{
+    return job->halt.causes == 0 || !job->halt.yields ||
+           !lifecycle_is_suspended(life, job);
+}
+
+/* A copy that can be changed. */
+static struct rusage_amount *copy_parts(struct rusage_pass *table, struct arena *arena,
+                                        const struct job *job, int *n_parts)
+{
+    const struct rusage_amount *parts;
+    *n_parts = rusage_pass_held(table, job, &parts);
+    return *n_parts > 0 ? arena_copy(arena, parts, (size_t)*n_parts * sizeof(*parts))
+                        : NULL;
+}
+
+static void list_run(const struct reservation_table_parts *parts,
+                     struct rusage_pass *table, struct arena *arena,
+                     const struct place_snapshot *place, const struct job *job,
+                     struct backfill_run *run)
+{
+    struct rusage_piece *pieces =
+        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
+    *run = (struct backfill_run){
+        .key = job_key(job), .end_ms = end_of(job, place->now_ms), .pieces = pieces};
+    run->parts = copy_parts(table, arena, job, &run->n_parts);
+    for (int k = 0; has_slots(parts->life, job) && k < job->n_hosts; k++) {
+        int host = capacity_find_host(parts->hosts, place->hosts, place->n_hosts,
+                                      job->lease, job->hosts[k].host);
+        if (host >= 0) {
+            pieces[run->n_pieces++] =
+                (struct rusage_piece){host, job->hosts[k].n_slots};
+        }
+    }
+}
+
+/* Adds what is in use (`used`, by supply) to the jobs; what no job explains remains in
+ * `used`. */
+static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
+{
+    for (int i = 0; i < n_runs; i++) {
+        struct rusage_amount *parts = (struct rusage_amount *)(uintptr_t)runs[i].parts;
+        for (int k = 0; k < runs[i].n_parts; k++) {
+            int64_t *rusage_pass = &used[parts[k].supply];
+            int64_t n = parts[k].milli < *rusage_pass ? parts[k].milli : *rusage_pass;
+            parts[k].milli += n;
+            *rusage_pass -= n;
+        }
+    }
+}
+
+/* A run without an end that holds what no job explains. */
+static void list_rest(struct arena *arena, const int64_t *used, int n_supplies,
+                      struct backfill_run *run)
+{
+    struct rusage_amount *parts =
+        arena_alloc(arena, (size_t)n_supplies, sizeof(*parts));
+    *run = (struct backfill_run){
+        .key = UINT64_MAX, .end_ms = BACKFILL_NEVER, .parts = parts};
+    for (int i = 0; i < n_supplies; i++) {
+        if (used[i] > 0) {
+            parts[run->n_parts++] = (struct rusage_amount){i, used[i]};
+        }
+    }
+}
+
+static struct backfill_run *list_runs(const struct reservation_table_parts *parts,
+                                      struct rusage_pass *table, struct arena *arena,
+                                      const struct place_snapshot *place, int *n_runs)
+{
+    int n_open = job_table_count_open(parts->jobs);
+    int n_supplies = place->supply != NULL ? place->supply->n_supplies : 0;
+    struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
+    for (int i = 0; i < n_open; i++) {
+        list_run(parts, table, arena, place, job_table_open_at(parts->jobs, i),
+                 &runs[i]);
+    }
+    backfill_sort(runs, n_open);
+    *n_runs = n_open;
+    if (n_supplies > 0) {
+        int64_t *used = supply_map_in_use(table, arena);
+        add_used(runs, n_open, used);
+        list_rest(arena, used, n_supplies, &runs[(*n_runs)++]);
+    }
+    return runs;
+}
+
+/* ---------------------------------------------------------------- snapshot */
+
+static const uint64_t *list_paused(const struct reservation_table *table,
                                    struct arena *arena)
 {
-    uint64_t *barred = arena_alloc(arena, (size_t)reserves->n_bars, sizeof(*barred));
-    for (int i = 0; i < reserves->n_bars; i++) {
-        barred[i] = reserves->bars[i].job;
+    uint64_t *barred = arena_alloc(arena, (size_t)table->n_pauses, sizeof(*barred));
+    for (int i = 0; i < table->n_pauses; i++) {
+        barred[i] = table->pauses[i].job;
     }
     return barred;
 }
 
-/* Of one reservation, while it is shown. */
+/* The slots of one reservation by host. */
 struct pieces {
     struct reservation_piece *items;
     int count;
-    int *at; /* by host: 1 and its place among them; 0: it has none */
+    int *at; /* by host: the index of its piece plus 1; 0: it has none */
 };
 
 static struct reservation_piece *piece_on(struct pieces *pieces, int host)
@@ -209,9 +314,9 @@ static struct reservation_piece *piece_on(struct pieces *pieces, int host)
     return &pieces->items[pieces->at[host] - 1];
 }
 
-/* A job that runs on slots of another's reservation. */
+/* A job that runs on slots that another job has reserved. */
 struct borrower {
-    uint64_t of;
+    uint64_t lender;
     const struct job *job;
 };
 
@@ -220,30 +325,30 @@ struct borrowers {
     int count;
 };
 
-static int compare_borrowers(const void *left, const void *right)
+static int compare_borrowers(const void *rusage_pass, const void *right)
 {
-    const struct borrower *a = left, *b = right;
-    if (a->of != b->of) {
-        return a->of < b->of ? -1 : 1;
+    const struct borrower *a = rusage_pass, *b = right;
+    if (a->lender != b->lender) {
+        return a->lender < b->lender ? -1 : 1;
     }
     return a->job->attempt < b->job->attempt ? -1 : a->job->attempt > b->job->attempt;
 }
 
-/* One that stood still since is none. */
+/* A job that was suspended in between does not count. */
 static bool is_lent(const struct job *job)
 {
     return job->backfill.lender != 0 && job->halt.causes == 0 &&
            job->halt.resumed_ms == 0;
 }
 
-static struct borrowers list_borrowers(const struct reservation_table *reserves,
+static struct borrowers list_borrowers(const struct reservation_table *table,
                                        struct arena *arena)
 {
     struct borrowers borrowers = {.count = 0};
-    int n_open = reserves->count > 0 ? job_table_count_open(reserves->parts.jobs) : 0;
+    int n_open = table->count > 0 ? job_table_count_open(table->parts.jobs) : 0;
     borrowers.items = arena_alloc(arena, (size_t)n_open, sizeof(*borrowers.items));
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = job_table_open_at(reserves->parts.jobs, i);
+        const struct job *job = job_table_open_at(table->parts.jobs, i);
         if (is_lent(job)) {
             borrowers.items[borrowers.count++] =
                 (struct borrower){job->backfill.lender, job};
@@ -254,13 +359,13 @@ static struct borrowers list_borrowers(const struct reservation_table *reserves,
     return borrowers;
 }
 
-/* The first that has slots of that job's. */
+/* The index of the first borrower from that job. */
 static int find_borrower(const struct borrowers *borrowers, uint64_t job)
 {
     int low = 0, high = borrowers->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (borrowers->items[middle].of < job) {
+        if (borrowers->items[middle].lender < job) {
             low = middle + 1;
         } else {
             high = middle;
@@ -273,23 +378,23 @@ static int count_lent_hosts(const struct borrowers *borrowers, uint64_t job)
 {
     int n_hosts = 0;
     for (int i = find_borrower(borrowers, job);
-         i < borrowers->count && borrowers->items[i].of == job; i++) {
+         i < borrowers->count && borrowers->items[i].lender == job; i++) {
         n_hosts += borrowers->items[i].job->n_hosts;
     }
     return n_hosts;
 }
 
-static void add_lent(const struct reservation_table *reserves,
+static void add_lent(const struct reservation_table *table,
                      const struct place_snapshot *place,
                      const struct borrowers *borrowers, uint64_t job,
                      struct pieces *pieces)
 {
     for (int i = find_borrower(borrowers, job);
-         i < borrowers->count && borrowers->items[i].of == job; i++) {
+         i < borrowers->count && borrowers->items[i].lender == job; i++) {
         const struct job *borrower = borrowers->items[i].job;
         for (int k = 0; k < borrower->n_hosts; k++) {
             int host =
-                capacity_find_host(reserves->parts.hosts, place->hosts, place->n_hosts,
+                capacity_find_host(table->parts.hosts, place->hosts, place->n_hosts,
                                    borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
                 struct reservation_piece *piece = piece_on(pieces, host);
@@ -302,78 +407,78 @@ static void add_lent(const struct reservation_table *reserves,
     }
 }
 
-/* The kind that the pass knows it by; -1: no line asks for it any more. */
-static int find_kind(const struct place_snapshot *place, const char *resource)
+/* The index of the resource in the pass; -1: no pending job asks for it any more. */
+static int find_resource(const struct place_snapshot *place, const char *resource)
 {
-    int n_kinds = place->supply != NULL ? place->supply->n_resources : 0;
+    int n_resources = place->supply != NULL ? place->supply->n_resources : 0;
     int i = 0;
-    while (i < n_kinds && strcmp(place->supply->resources[i].name, resource) != 0) {
+    while (i < n_resources && strcmp(place->supply->resources[i].name, resource) != 0) {
         i++;
     }
-    return i < n_kinds ? i : -1;
+    return i < n_resources ? i : -1;
 }
 
-static void show_parts(const struct reservation_table *reserves, struct arena *arena,
-                       const struct place_snapshot *place, const struct kept *kept,
+static void show_parts(const struct reservation_table *table, struct arena *arena,
+                       const struct place_snapshot *place, const struct entry *entry,
                        struct reservation *shown)
 {
     struct reservation_part *parts =
-        arena_alloc(arena, (size_t)kept->shown.n_parts, sizeof(*parts));
+        arena_alloc(arena, (size_t)entry->shown.n_parts, sizeof(*parts));
     shown->parts = parts;
-    for (int i = 0; i < kept->shown.n_parts; i++) {
-        const struct reserved_amount *part = &kept->parts[i];
-        int kind = find_kind(place, part->resource);
-        int host = capacity_find_host(reserves->parts.hosts, place->hosts,
-                                      place->n_hosts, kept->lease, part->host);
-        int pool = kind >= 0 && host >= 0
-                       ? place->supply->resources[kind].supply_of[host]
-                       : -1;
-        if (pool >= 0) {
+    for (int i = 0; i < entry->shown.n_parts; i++) {
+        const struct reserved_amount *part = &entry->parts[i];
+        int resource = find_resource(place, part->resource);
+        int host = capacity_find_host(table->parts.hosts, place->hosts, place->n_hosts,
+                                      entry->lease, part->host);
+        int supply = resource >= 0 && host >= 0
+                         ? place->supply->resources[resource].supply_of[host]
+                         : -1;
+        if (supply >= 0) {
             parts[shown->n_parts++] = (struct reservation_part){
-                kind, host, pool, part->milli, part->need_milli};
+                resource, host, supply, part->milli, part->need_milli};
         }
     }
 }
 
-static void show_one(const struct reservation_table *reserves, struct arena *arena,
+static void show_one(const struct reservation_table *table, struct arena *arena,
                      const struct place_snapshot *place,
-                     const struct borrowers *borrowers, const struct kept *kept,
+                     const struct borrowers *borrowers, const struct entry *entry,
                      int *at, struct reservation *shown)
 {
-    /* Lent slots may lie elsewhere: the job reserved others before a restart. */
-    bool has_lent = kept->shown.n_hosts > 0 && kept->targets[0] == 0;
-    int n_most = kept->shown.n_hosts +
-                 (has_lent ? count_lent_hosts(borrowers, kept->shown.job) : 0);
+    /* After a restart the lent slots may be on other hosts than the reserved ones. */
+    bool has_lent = entry->shown.n_hosts > 0 && entry->targets[0] == 0;
+    int n_most = entry->shown.n_hosts +
+                 (has_lent ? count_lent_hosts(borrowers, entry->shown.job) : 0);
     struct pieces pieces = {.at = at};
-    const struct job *job = job_table_find(reserves->parts.jobs, kept->shown.job);
+    const struct job *job = job_table_find(table->parts.jobs, entry->shown.job);
     pieces.items = arena_alloc(arena, (size_t)n_most, sizeof(*pieces.items));
-    for (int i = 0; i < kept->shown.n_hosts; i++) {
-        int host = capacity_find_host(reserves->parts.hosts, place->hosts,
-                                      place->n_hosts, kept->lease, kept->hosts[i].host);
+    for (int i = 0; i < entry->shown.n_hosts; i++) {
+        int host = capacity_find_host(table->parts.hosts, place->hosts, place->n_hosts,
+                                      entry->lease, entry->hosts[i].host);
         if (host >= 0) {
             struct reservation_piece *piece = piece_on(&pieces, host);
-            piece->n_slots = kept->hosts[i].n_slots;
-            piece->n_target = kept->targets[i];
+            piece->n_slots = entry->hosts[i].n_slots;
+            piece->n_target = entry->targets[i];
         }
     }
     if (has_lent) {
-        add_lent(reserves, place, borrowers, kept->shown.job, &pieces);
+        add_lent(table, place, borrowers, entry->shown.job, &pieces);
     }
     for (int i = 0; i < pieces.count; i++) {
-        at[pieces.items[i].host] = 0; /* for the next one */
+        at[pieces.items[i].host] = 0; /* cleared for the next reservation */
     }
-    *shown = (struct reservation){.job = kept->shown.job,
+    *shown = (struct reservation){.job = entry->shown.job,
                                   .class_index = job_class_index(job->line),
                                   .pieces = pieces.items,
                                   .n_pieces = pieces.count,
-                                  .since_ms = kept->shown.since_ms};
-    show_parts(reserves, arena, place, kept, shown);
+                                  .since_ms = entry->shown.since_ms};
+    show_parts(table, arena, place, entry, shown);
 }
 
-static bool has_rule(const struct reservation_table *reserves)
+static bool has_slot_reserve(const struct reservation_table *table)
 {
-    for (int i = 0; i < reserves->parts.config->n_queues; i++) {
-        if (reserves->parts.config->queues[i].reservation.max_ms > 0) {
+    for (int i = 0; i < table->parts.config->n_queues; i++) {
+        if (table->parts.config->queues[i].reservation.max_ms > 0) {
             return true;
         }
     }
@@ -381,37 +486,38 @@ static bool has_rule(const struct reservation_table *reserves)
 }
 
 const struct reservation_snapshot *
-reservation_table_snapshot(struct reservation_table *reserves, struct rusage_pass *left,
-                           struct arena *arena, const struct place_snapshot *place)
+reservation_table_snapshot(struct reservation_table *table,
+                           struct rusage_pass *rusage_pass, struct arena *arena,
+                           const struct place_snapshot *place)
 {
-    drop_old(reserves, place->now_ms);
-    reserves->wake_ms = INT64_MAX;
-    if (!has_rule(reserves)) {
+    drop_old(table, place->now_ms);
+    table->wake_ms = INT64_MAX;
+    if (!has_slot_reserve(table)) {
         return NULL;
     }
     struct reservation_snapshot *snapshot = arena_alloc(arena, 1, sizeof(*snapshot));
-    struct reservation *kept =
-        arena_alloc(arena, (size_t)reserves->count, sizeof(*kept));
-    struct borrowers borrowers = list_borrowers(reserves, arena);
+    struct reservation *entry =
+        arena_alloc(arena, (size_t)table->count, sizeof(*entry));
+    struct borrowers borrowers = list_borrowers(table, arena);
     int *at = arena_alloc(arena, (size_t)place->n_hosts, sizeof(*at));
-    for (int i = 0; i < reserves->count; i++) {
-        show_one(reserves, arena, place, &borrowers, &reserves->items[i], at, &kept[i]);
+    for (int i = 0; i < table->count; i++) {
+        show_one(table, arena, place, &borrowers, &table->items[i], at, &entry[i]);
     }
-    *snapshot = (struct reservation_snapshot){.reservations = kept,
-                                              .n_reservations = reserves->count,
-                                              .barred = list_barred(reserves, arena),
-                                              .n_barred = reserves->n_bars};
+    *snapshot = (struct reservation_snapshot){.reservations = entry,
+                                              .n_reservations = table->count,
+                                              .barred = list_paused(table, arena),
+                                              .n_barred = table->n_pauses};
     if (reservation_needs_runs(place, snapshot)) {
         snapshot->runs =
-            running_slots_list(&reserves->parts, left, arena, place, &snapshot->n_runs);
+            list_runs(&table->parts, rusage_pass, arena, place, &snapshot->n_runs);
     }
     return snapshot;
 }
 
-/* ---------------------------------------------------------------- afterwards */
+/* ---------------------------------------------------------------- result of a pass */
 
-static struct reserved_amount *keep_parts(const struct place_snapshot *place,
-                                          const struct reservation *from)
+static struct reserved_amount *copy_parts_of(const struct place_snapshot *place,
+                                             const struct reservation *from)
 {
     struct reserved_amount *parts = mem_alloc((size_t)from->n_parts, sizeof(*parts));
     for (int i = 0; i < from->n_parts; i++) {
@@ -423,8 +529,8 @@ static struct reserved_amount *keep_parts(const struct place_snapshot *place,
     return parts;
 }
 
-static struct kept keep(struct arena *arena, const struct place_snapshot *place,
-                        const struct reservation *from)
+static struct entry copy_entry(struct arena *arena, const struct place_snapshot *place,
+                               const struct reservation *from)
 {
     const struct place_host *hosts = place->hosts;
     size_t n_pieces = (size_t)from->n_pieces;
@@ -437,21 +543,21 @@ static struct kept keep(struct arena *arena, const struct place_snapshot *place,
         lent[i] = piece->n_backfilled;
         targets[i] = piece->n_target;
     }
-    struct kept kept = {.hosts = dup_hosts(slots, from->n_pieces),
-                        .lent = lent,
-                        .targets = targets,
-                        .parts = keep_parts(place, from),
-                        .lease = dup_text(hosts[from->pieces[0].host].lease)};
-    kept.shown = (struct reserved_job){.job = from->job,
-                                       .lease = kept.lease,
-                                       .hosts = kept.hosts,
-                                       .lent = kept.lent,
-                                       .n_hosts = from->n_pieces,
-                                       .parts = kept.parts,
-                                       .n_parts = from->n_parts,
-                                       .since_ms = from->since_ms,
-                                       .start_ms = from->start_ms};
-    return kept;
+    struct entry entry = {.hosts = dup_hosts(slots, from->n_pieces),
+                          .lent = lent,
+                          .targets = targets,
+                          .parts = copy_parts_of(place, from),
+                          .lease = dup_text(hosts[from->pieces[0].host].lease)};
+    entry.shown = (struct reserved_job){.job = from->job,
+                                        .lease = entry.lease,
+                                        .hosts = entry.hosts,
+                                        .lent = entry.lent,
+                                        .n_hosts = from->n_pieces,
+                                        .parts = entry.parts,
+                                        .n_parts = from->n_parts,
+                                        .since_ms = from->since_ms,
+                                        .start_ms = from->start_ms};
+    return entry;
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -459,24 +565,24 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t find_wake_ms(const struct reservation_table *reserves)
+static int64_t find_wake_ms(const struct reservation_table *table)
 {
     int64_t wake_ms = INT64_MAX;
-    for (int i = 0; i < reserves->count; i++) {
-        const struct reserved_job *shown = &reserves->items[i].shown;
-        const struct job *job = job_table_find(reserves->parts.jobs, shown->job);
+    for (int i = 0; i < table->count; i++) {
+        const struct reserved_job *shown = &table->items[i].shown;
+        const struct job *job = job_table_find(table->parts.jobs, shown->job);
         wake_ms = sooner(
             wake_ms, shown->since_ms +
-                         reserves->parts.config->queues[job->queue].reservation.max_ms);
+                         table->parts.config->queues[job->queue].reservation.max_ms);
     }
-    for (int i = 0; i < reserves->n_bars; i++) {
-        wake_ms = sooner(wake_ms, reserves->bars[i].until_ms);
+    for (int i = 0; i < table->n_pauses; i++) {
+        wake_ms = sooner(wake_ms, table->pauses[i].until_ms);
     }
     return wake_ms;
 }
 
-void reservation_table_store(struct reservation_table *reserves,
-                             struct rusage_pass *left, struct arena *arena,
+void reservation_table_store(struct reservation_table *table,
+                             struct rusage_pass *rusage_pass, struct arena *arena,
                              const struct place_snapshot *snapshot,
                              struct reservation_pass *shown)
 {
@@ -486,21 +592,21 @@ void reservation_table_store(struct reservation_table *reserves,
         return;
     }
     if (!reservation_is_idle(shown)) {
-        runs = running_slots_list(&reserves->parts, left, arena, snapshot, &n_runs);
+        runs = list_runs(&table->parts, rusage_pass, arena, snapshot, &n_runs);
     }
-    const struct reservation *kept = reservation_result(shown, runs, n_runs, &n_kept);
-    for (int i = 0; i < reserves->count; i++) {
-        release(&reserves->items[i]);
+    const struct reservation *entry = reservation_result(shown, runs, n_runs, &n_kept);
+    for (int i = 0; i < table->count; i++) {
+        release(&table->items[i]);
     }
-    if (n_kept > 0 && reserves->items == NULL) { /* at most sites nobody reserves */
-        reserves->items = mem_alloc(RESERVATIONS_MAX, sizeof(*reserves->items));
+    if (n_kept > 0 && table->items == NULL) { /* few sites have any */
+        table->items = mem_alloc(RESERVATIONS_MAX, sizeof(*table->items));
     }
     for (int i = 0; i < n_kept; i++) {
-        reserves->items[i] = keep(arena, snapshot, &kept[i]);
+        table->items[i] = copy_entry(arena, snapshot, &entry[i]);
     }
-    reserves->count = n_kept;
-    reserves->wake_ms = find_wake_ms(reserves);
+    table->count = n_kept;
+    table->wake_ms = find_wake_ms(table);
     if (reservation_wants_pass(shown)) {
-        pass_request_set(reserves->parts.pass_request);
+        pass_request_set(table->parts.pass_request);
     }
 }

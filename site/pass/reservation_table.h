@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation_table.h: slots and resources that waiting jobs keep from one pass to the
- * next (sched/reservation/reservation.h), for how long, and what is told of it.
+/* reservation_table.h: slots and resources that are reserved for pending jobs from one
+ * pass to the next (sched/reservation/reservation.h).
  *
- * A reservation is of a line of jobs that are alike: when another becomes the first of
- * them it is that one's. It goes where its job does not wait in line any more, and when
- * SLOT_RESERVE says that it has lasted long enough; the job then reserves nothing for
- * one interval. It is not on disk: after a restart the first pass makes it anew, and
- * its time begins anew. Slots of a lease that are reserved are idle to the contract: it
- * may move them, and the reservation is less by that.
+ * A reservation belongs to a class of equal pending jobs: when another job becomes the
+ * first of the class, the reservation is its. It ends when its job does not pend any
+ * more, or after the time that SLOT_RESERVE allows; the job then reserves nothing for
+ * one interval. Reservations are not on disk: the first pass after a restart makes them
+ * anew, and their time starts again. Reserved slots of a lease are idle to its
+ * contract, which may move them and thereby shrink the reservation.
  *
- * Units: milliseconds. Ownership: what is told is borrowed, until the next pass.
- * Source: lsf.md 6.2; docs/adr/0031. Layer: site. */
+ * Units: milliseconds. Ownership: listings are borrowed until the next pass. Source:
+ * lsf.md 6.2; docs/adr/0031. Layer: site. */
 #ifndef SUBLET_SITE_PASS_RESERVATION_TABLE_H
 #define SUBLET_SITE_PASS_RESERVATION_TABLE_H
 
@@ -32,25 +32,27 @@ struct reservation_table_parts {
 struct reservation_table;
 struct reservation_table *
 reservation_table_new(const struct reservation_table_parts *parts);
-void reservation_table_reload(struct reservation_table *reserves,
+void reservation_table_reload(struct reservation_table *table,
                               const struct site_config *config);
-void reservation_table_free(struct reservation_table *reserves);
+void reservation_table_free(struct reservation_table *table);
 
-/* What the pass is shown, in the arena; its lines are known. NULL: no queue has
- * SLOT_RESERVE. */
+/* The reservations as the pass needs them, in the arena; its classes are known. NULL:
+ * no queue has SLOT_RESERVE. */
 const struct reservation_snapshot *
-reservation_table_snapshot(struct reservation_table *reserves, struct rusage_pass *left,
-                           struct arena *arena, const struct place_snapshot *place);
-/* After that pass has been carried out. */
-void reservation_table_store(struct reservation_table *reserves,
-                             struct rusage_pass *left, struct arena *arena,
+reservation_table_snapshot(struct reservation_table *table,
+                           struct rusage_pass *rusage_pass, struct arena *arena,
+                           const struct place_snapshot *place);
+/* Stores the result after the pass has been executed. */
+void reservation_table_store(struct reservation_table *table,
+                             struct rusage_pass *rusage_pass, struct arena *arena,
                              const struct place_snapshot *snapshot,
                              struct reservation_pass *shown);
 
-/* When the time of a reservation is over, or a job may reserve again. */
-int64_t reservation_table_wake_ms(const struct reservation_table *reserves);
+/* When a reservation ends, or a job may reserve again. */
+int64_t reservation_table_wake_ms(const struct reservation_table *table);
 
-/* Of a resource, for the job on that host, the first that draws from the same. */
+/* An amount of a resource; `host` is the first of its hosts that draws from the supply.
+ */
 struct reserved_amount {
     const char *resource, *host;
     int64_t milli, need_milli;
@@ -59,19 +61,19 @@ struct reserved_amount {
 struct reserved_job {
     uint64_t job;
     const char *lease;              /* "": own hosts */
-    const struct host_slots *hosts; /* 0 slots: chosen, and nothing is free yet */
-    const int *lent;                /* of these, by host, to backfill jobs that run */
+    const struct host_slots *hosts; /* 0 slots: chosen, none is free yet */
+    const int *lent; /* of these slots, by host: used by running backfill jobs */
     int n_hosts;
     const struct reserved_amount *parts;
     int n_parts;
     int64_t since_ms;
-    int64_t start_ms; /* BACKFILL_NEVER: nobody knows */
+    int64_t start_ms; /* BACKFILL_NEVER: unknown */
 };
-int reservation_table_count(const struct reservation_table *reserves);
-void reservation_table_at(const struct reservation_table *reserves, int index,
+int reservation_table_count(const struct reservation_table *table);
+void reservation_table_at(const struct reservation_table *table, int index,
                           struct reserved_job *reserved);
-/* Of that job; false: it has none. */
-bool reservation_table_find(const struct reservation_table *reserves, uint64_t job,
+/* False: the job has none. */
+bool reservation_table_find(const struct reservation_table *table, uint64_t job,
                             struct reserved_job *reserved);
 
 #endif

@@ -2,16 +2,16 @@
 /* resize_requests.c: see resize_requests.h. */
 #include "site/pass/resize_requests.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/dup.h"
 #include "sched/queue/application.h"
 #include "site/job/history.h"
-#include "site/pass/resize_snapshot.h"
 #include "site/run/allocation.h"
 
-enum { RETRY_MS = 60000 }; /* after slots that were not wanted */
+enum { RETRY_MS = 60000 }; /* after slots were refused */
 
 struct shown {
     uint64_t job;
@@ -20,124 +20,279 @@ struct shown {
 
 struct resize_requests {
     struct resize_requests_parts parts;
-    struct shown *shown; /* of the last pass, in the order of its lines */
+    struct shown *shown; /* of the last pass, in the order of its classes */
     int n_shown, capacity;
-    int first_line; /* of those, among the pass's */
+    int first_class; /* index of the first of them in the pass */
     int64_t wake_ms;
 };
 
 struct resize_requests *resize_requests_new(const struct resize_requests_parts *parts)
 {
-    struct resize_requests *resizes = mem_alloc(1, sizeof(*resizes));
-    resizes->parts = *parts;
-    resizes->wake_ms = INT64_MAX;
-    return resizes;
+    struct resize_requests *requests = mem_alloc(1, sizeof(*requests));
+    requests->parts = *parts;
+    requests->wake_ms = INT64_MAX;
+    return requests;
 }
 
-void resize_requests_free(struct resize_requests *resizes)
+void resize_requests_free(struct resize_requests *requests)
 {
-    if (resizes != NULL) {
-        free(resizes->shown);
-        free(resizes);
+    if (requests != NULL) {
+        free(requests->shown);
+        free(requests);
     }
 }
 
-int64_t resize_requests_wake_ms(const struct resize_requests *resizes)
+int64_t resize_requests_wake_ms(const struct resize_requests *requests)
 {
-    return resizes->wake_ms;
+    return requests->wake_ms;
 }
 
-static struct run *run_of(const struct resize_requests *resizes, const struct job *job)
+static struct run *run_of(const struct resize_requests *requests, const struct job *job)
 {
-    return run_table_find_own(runs_table(resizes->parts.runs), job->attempt);
+    return run_table_find_own(runs_table(requests->parts.runs), job->attempt);
+}
+
+/* ---------------------------------------------------------------- a request */
+
+/* New slots are such that all slots of the job are as its requirements say: on its
+ * first host (span[hosts=1]), in whole tiles on other hosts (ptile), in whole blocks
+ * (block), on hosts like those that it has (same). */
+
+static int *hosts_of(const struct host_table *own, struct arena *arena,
+                     const struct job *job)
+{
+    int *indexes = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*indexes));
+    for (int i = 0; i < job->n_hosts; i++) {
+        indexes[i] = host_table_find(own, job->hosts[i].host);
+    }
+    return indexes;
+}
+
+/* A copy of the filter, to be narrowed. */
+struct narrow {
+    struct place_filter filter;
+    uint8_t *mask;
+};
+
+static struct narrow *narrow_new(struct arena *arena, const struct place_filter *filter,
+                                 int n_hosts)
+{
+    struct narrow *narrow = arena_alloc(arena, 1, sizeof(*narrow));
+    narrow->mask = arena_alloc(arena, (size_t)n_hosts + 1, 1);
+    narrow->filter = *filter;
+    memcpy(narrow->mask, filter->matches, (size_t)n_hosts);
+    narrow->filter.matches = narrow->mask;
+    return narrow;
+}
+
+static bool has_place(const struct place_grow *grow, int host)
+{
+    for (int i = 0; i < grow->n_hosts; i++) {
+        if (grow->indexes[i] == host) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The group of all hosts of the job by that resource; -1: they differ. */
+static int same_group_of(const struct place_span *span, int same_index,
+                         const struct place_grow *grow)
+{
+    int group = grow->indexes[0] >= 0 ? span->same[same_index][grow->indexes[0]] : -1;
+    for (int i = 1; i < grow->n_hosts; i++) {
+        int host = grow->indexes[i];
+        if (host < 0 || span->same[same_index][host] != group) {
+            return -1;
+        }
+    }
+    return group;
+}
+
+/* Narrows to hosts in the group of the present ones, by the first resource by which
+ * these are one group. */
+static void narrow_same(const struct place_span *span, const struct place_grow *grow,
+                        int n_hosts, uint8_t *mask)
+{
+    int same_index = 0, group = -1;
+    while (same_index < span->n_same &&
+           (group = same_group_of(span, same_index, grow)) < 0) {
+        same_index++;
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        mask[i] = mask[i] && group >= 0 && span->same[same_index][i] == group;
+    }
+}
+
+static int largest_ptile(const struct place_span *span, const uint8_t *mask,
+                         int n_hosts)
+{
+    int most = span->ptiles == NULL ? span->n_slots : 1;
+    for (int i = 0; span->ptiles != NULL && i < n_hosts; i++) {
+        most = mask[i] && span->ptiles[i] > most ? span->ptiles[i] : most;
+    }
+    return most;
+}
+
+/* Narrows the hosts and sets the least number of slots, so that only the last tile or
+ * block is incomplete. */
+static void narrow_span(struct arena *arena, const struct place_grow *grow, int n_hosts,
+                        struct narrow *narrow, struct place_class *class)
+{
+    struct place_span *span = arena_copy(arena, narrow->filter.span, sizeof(*span));
+    int least = 1;
+    if (span->n_same > 0) {
+        narrow_same(span, grow, n_hosts, narrow->mask);
+        span->n_same = 0;
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        bool is_out = (span->kind == PLACE_SPAN_HOST && i != grow->indexes[0]) ||
+                      (span->kind == PLACE_SPAN_PTILE && has_place(grow, i));
+        narrow->mask[i] = narrow->mask[i] && !is_out;
+    }
+    if (span->kind == PLACE_SPAN_PTILE) {
+        least = largest_ptile(span, narrow->mask, n_hosts);
+    } else if (span->kind == PLACE_SPAN_BLOCK) {
+        least = span->n_slots;
+    }
+    class->n_slots = least < class->max_slots ? least : class->max_slots;
+    bool is_unrestricted =
+        span->kind == PLACE_SPAN_NONE || span->kind == PLACE_SPAN_HOST;
+    narrow->filter.span = is_unrestricted ? NULL : span;
+}
+
+static void narrow_hosts(struct arena *arena, int n_hosts,
+                         const struct place_grow *grow, struct place_class *class)
+{
+    if (class->filter != NULL && class->filter->span != NULL) {
+        struct narrow *narrow = narrow_new(arena, class->filter, n_hosts);
+        narrow_span(arena, grow, n_hosts, narrow, class);
+        class->filter = &narrow->filter;
+    }
+}
+
+static void show_request(const struct host_table *own, const struct pass_terms *terms,
+                         struct arena *arena, struct job *job, int n_hosts,
+                         struct place_class *class)
+{
+    struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
+    struct job_class_entry **entries = arena_alloc(arena, 1, sizeof(*entries));
+    int *indexes = hosts_of(own, arena, job);
+    *grow = (struct place_grow){.hosts = job->hosts,
+                                .indexes = indexes,
+                                .n_hosts = job->n_hosts,
+                                .is_exclusive = job->spec->is_exclusive};
+    job->turn.key = job_key(job);
+    job->turn.priority = job->terms->priority;
+    entries[0] = &job->turn;
+    *class = (struct place_class){
+        .queue = job->queue,
+        .account = job->seat.account,
+        .n_slots = 1,
+        .max_slots = job_wanted_slots(job),
+        .scope = HOST_SCOPE_OWN,
+        .host_list = host_list_cache_get(terms->asked_lists, job),
+        .filter = resreq_match_filter(
+            terms->needs, resreq_match_find(terms->needs, job->queue, job->spec)),
+        .entries = entries,
+        .n_entries = 1,
+        .limit_class = limits_have_any(job->class) ? job->class : NULL,
+        .max_starts = INT_MAX,
+        .veto = queue_table_veto(terms->queues, job->queue, terms->local_ms),
+        .grow = grow,
+    };
+    narrow_hosts(arena, n_hosts, grow, class);
+    class->rusages = rusage_pass_grow_request(terms->reserves, job, indexes);
+    class->n_rusages = class->rusages != NULL;
 }
 
 /* ---------------------------------------------------------------- in a pass */
 
-/* It may have more now. Who waits after a refusal is looked at then. */
-static bool is_due(struct resize_requests *resizes, const struct job *job,
+/* True if the request may be served now. */
+static bool is_due(struct resize_requests *requests, const struct job *job,
                    int64_t now_ms)
 {
-    const struct run *run = run_of(resizes, job);
+    const struct run *run = run_of(requests, job);
     if (job_wanted_slots(job) <= 0 || job->queue < 0 || run == NULL ||
-        !runs_is_settled(resizes->parts.runs, run)) {
+        !runs_is_settled(requests->parts.runs, run)) {
         return false;
     }
-    if (job->grow_after_ms > now_ms && job->grow_after_ms < resizes->wake_ms) {
-        resizes->wake_ms = job->grow_after_ms;
+    if (job->grow_after_ms > now_ms && job->grow_after_ms < requests->wake_ms) {
+        requests->wake_ms = job->grow_after_ms;
     }
     return job->grow_after_ms <= now_ms;
 }
 
-static void make_room(struct resize_requests *resizes, int n_shown)
+static void make_room(struct resize_requests *requests, int n_shown)
 {
-    if (n_shown > resizes->capacity) {
-        resizes->capacity = n_shown * 2;
-        resizes->shown = mem_grow(resizes->shown, (size_t)resizes->capacity,
-                                  sizeof(*resizes->shown));
+    if (n_shown > requests->capacity) {
+        requests->capacity = n_shown * 2;
+        requests->shown = mem_grow(requests->shown, (size_t)requests->capacity,
+                                   sizeof(*requests->shown));
     }
 }
 
-void resize_requests_add_classes(struct resize_requests *resizes,
+void resize_requests_add_classes(struct resize_requests *requests,
                                  const struct pass_terms *terms, struct arena *arena,
                                  struct place_snapshot *snapshot, int64_t now_ms)
 {
-    int n_growing = job_table_count_growing(resizes->parts.jobs);
-    resizes->wake_ms = INT64_MAX;
-    resizes->n_shown = 0;
-    resizes->first_line = snapshot->n_classes;
+    int n_growing = job_table_count_growing(requests->parts.jobs);
+    requests->wake_ms = INT64_MAX;
+    requests->n_shown = 0;
+    requests->first_class = snapshot->n_classes;
     if (n_growing == 0) {
         return;
     }
     size_t n_most = (size_t)snapshot->n_classes + (size_t)n_growing;
-    struct place_class *lines = arena_alloc(arena, n_most, sizeof(*lines));
+    struct place_class *classes = arena_alloc(arena, n_most, sizeof(*classes));
     if (snapshot->n_classes > 0) {
-        memcpy(lines, snapshot->classes, (size_t)snapshot->n_classes * sizeof(*lines));
+        memcpy(classes, snapshot->classes,
+               (size_t)snapshot->n_classes * sizeof(*classes));
     }
-    make_room(resizes, n_growing);
+    make_room(requests, n_growing);
     for (int i = 0; i < n_growing; i++) {
-        struct job *job = job_table_growing_at(resizes->parts.jobs, i);
-        if (is_due(resizes, job, now_ms)) {
-            resize_snapshot_make(resizes->parts.hosts, terms, arena, job,
-                                 snapshot->n_hosts, &lines[snapshot->n_classes++]);
-            resizes->shown[resizes->n_shown++].job = job_key(job);
+        struct job *job = job_table_growing_at(requests->parts.jobs, i);
+        if (is_due(requests, job, now_ms)) {
+            show_request(requests->parts.hosts, terms, arena, job, snapshot->n_hosts,
+                         &classes[snapshot->n_classes++]);
+            requests->shown[requests->n_shown++].job = job_key(job);
         }
     }
-    snapshot->classes = lines;
+    snapshot->classes = classes;
 }
 
-void resize_requests_set_verdicts(struct resize_requests *resizes,
+void resize_requests_set_verdicts(struct resize_requests *requests,
                                   const struct pending_verdict *verdicts)
 {
-    for (int i = 0; i < resizes->n_shown; i++) {
-        resizes->shown[i].verdict = verdicts[resizes->first_line + i];
+    for (int i = 0; i < requests->n_shown; i++) {
+        requests->shown[i].verdict = verdicts[requests->first_class + i];
     }
 }
 
 const struct pending_verdict *
-resize_requests_verdict(const struct resize_requests *resizes, const struct job *job)
+resize_requests_verdict(const struct resize_requests *requests, const struct job *job)
 {
-    for (int i = 0; i < resizes->n_shown; i++) {
-        if (resizes->shown[i].job == job_key(job)) {
-            return &resizes->shown[i].verdict;
+    for (int i = 0; i < requests->n_shown; i++) {
+        if (requests->shown[i].job == job_key(job)) {
+            return &requests->shown[i].verdict;
         }
     }
     return NULL;
 }
 
-void resize_requests_reload(struct resize_requests *resizes,
+void resize_requests_reload(struct resize_requests *requests,
                             const struct site_config *config)
 {
-    resizes->parts.config = config;
-    resizes->n_shown = 0;
+    requests->parts.config = config;
+    requests->n_shown = 0;
 }
 
-/* ---------------------------------------------------------------- carried out */
+/* ---------------------------------------------------------------- execution */
 
-static const char *command_of(const struct resize_requests *resizes,
+static const char *command_of(const struct resize_requests *requests,
                               const struct job *job)
 {
-    const struct site_config *config = resizes->parts.config;
+    const struct site_config *config = requests->parts.config;
     const struct application *app =
         application_find(config->applications, config->n_applications, job->spec->app);
     if (job->terms->resize_notify[0] != '\0') {
@@ -146,13 +301,13 @@ static const char *command_of(const struct resize_requests *resizes,
     return app != NULL ? app->resize_notify : "";
 }
 
-/* What is on record of the job's resize, as its host is told. */
-static struct msg_run_resize order_of(const struct resize_requests *resizes,
-                                      struct arena *arena, const struct job *job,
-                                      const struct run *run)
+/* The recorded resize as a message to the host. */
+static struct msg_run_resize message_of(const struct resize_requests *requests,
+                                        struct arena *arena, const struct job *job,
+                                        const struct run *run)
 {
     const struct job_resize *resize = &job->resize;
-    struct msg_run_resize order = {
+    struct msg_run_resize message = {
         .run = run->id,
         .number = resize->number,
         .event = resize->event,
@@ -160,29 +315,30 @@ static struct msg_run_resize order_of(const struct resize_requests *resizes,
         .n_hosts = resize->n_hosts,
         .all = job->hosts,
         .n_all = job->n_hosts,
-        .command = command_of(resizes, job),
+        .command = command_of(requests, job),
     };
     if (resize->event == RESIZE_SHRINK) {
         struct allocation rest = allocation_take(arena, job->hosts, job->n_hosts,
                                                  resize->hosts, resize->n_hosts);
-        order.all = rest.hosts;
-        order.n_all = rest.n_hosts;
+        message.all = rest.hosts;
+        message.n_all = rest.n_hosts;
     }
-    return order;
+    return message;
 }
 
-static void begin(struct resize_requests *resizes, struct job *job,
-                  const struct job_resize *resize, const struct host_slots *hosts,
-                  int n_hosts, int64_t now_ms, struct effects *effects)
+static void start_resize(struct resize_requests *requests, struct job *job,
+                         const struct job_resize *resize,
+                         const struct host_slots *hosts, int n_hosts, int64_t now_ms,
+                         struct effects *effects)
 {
-    struct run *run = run_of(resizes, job);
-    job_table_resize(resizes->parts.jobs, job, hosts, n_hosts, resize);
+    struct run *run = run_of(requests, job);
+    job_table_resize(requests->parts.jobs, job, hosts, n_hosts, resize);
     job_store(job, effects);
-    struct msg_run_resize order = order_of(resizes, &effects->arena, job, run);
-    runs_resize(resizes->parts.runs, run, &order, now_ms, effects);
+    struct msg_run_resize message = message_of(requests, &effects->arena, job, run);
+    runs_resize(requests->parts.runs, run, &message, now_ms, effects);
 }
 
-void resize_requests_grow(struct resize_requests *resizes, struct job *job,
+void resize_requests_grow(struct resize_requests *requests, struct job *job,
                           const struct place_start *more, int64_t now_ms,
                           struct effects *effects)
 {
@@ -190,18 +346,19 @@ void resize_requests_grow(struct resize_requests *resizes, struct job *job,
                                              more->hosts, more->n_hosts);
     struct job_resize resize = job->resize;
     if (job->is_victim) {
-        pass_request_set(resizes->parts.pass_request); /* its slots are others' */
+        pass_request_set(
+            requests->parts.pass_request); /* its slots are given to other jobs */
         return;
     }
     resize.number++;
     resize.event = RESIZE_GROW;
     resize.hosts = more->hosts;
     resize.n_hosts = more->n_hosts;
-    accept_times_set(resizes->parts.accepts, more->hosts, more->n_hosts, now_ms);
-    begin(resizes, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
+    accept_times_set(requests->parts.accepts, more->hosts, more->n_hosts, now_ms);
+    start_resize(requests, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
 }
 
-void resize_requests_shrink(struct resize_requests *resizes, struct job *job,
+void resize_requests_shrink(struct resize_requests *requests, struct job *job,
                             const struct host_slots *gone, int n_gone, int max_slots,
                             int64_t now_ms, struct effects *effects)
 {
@@ -210,21 +367,21 @@ void resize_requests_shrink(struct resize_requests *resizes, struct job *job,
                                 .hosts = gone,
                                 .n_hosts = n_gone,
                                 .max_slots = max_slots};
-    begin(resizes, job, &resize, job->hosts, job->n_hosts, now_ms, effects);
+    start_resize(requests, job, &resize, job->hosts, job->n_hosts, now_ms, effects);
 }
 
-void resize_requests_set_max(struct resize_requests *resizes, struct job *job,
+void resize_requests_set_max(struct resize_requests *requests, struct job *job,
                              int max_slots, struct effects *effects)
 {
     struct job_resize resize = job->resize;
     resize.max_slots = max_slots;
     job->grow_after_ms = 0;
-    job_table_resize(resizes->parts.jobs, job, job->hosts, job->n_hosts, &resize);
+    job_table_resize(requests->parts.jobs, job, job->hosts, job->n_hosts, &resize);
     job_store(job, effects);
-    pass_request_set(resizes->parts.pass_request);
+    pass_request_set(requests->parts.pass_request);
 }
 
-void resize_requests_restore(const struct resize_requests *resizes,
+void resize_requests_restore(const struct resize_requests *requests,
                              const struct job *job, struct run *run)
 {
     struct arena arena;
@@ -232,14 +389,15 @@ void resize_requests_restore(const struct resize_requests *resizes,
         return;
     }
     arena_init(&arena);
-    struct msg_run_resize order = order_of(resizes, &arena, job, run);
-    runs_resize_again(run, &order);
+    struct msg_run_resize message = message_of(requests, &arena, job, run);
+    runs_resize_again(run, &message);
     arena_release(&arena);
 }
 
-/* ---------------------------------------------------------------- answered */
+/* ---------------------------------------------------------------- answers */
 
-static const char *told(struct arena *arena, const struct job_resize *resize, int code)
+static const char *describe(struct arena *arena, const struct job_resize *resize,
+                            int code)
 {
     const char *hosts = allocation_text(arena, resize->hosts, resize->n_hosts);
     int n_slots = msg_sum_slots(resize->hosts, resize->n_hosts);
@@ -256,8 +414,8 @@ static const char *told(struct arena *arena, const struct job_resize *resize, in
                                     what, code);
 }
 
-/* What it asks for after slots that it was to give up stay its own. */
-static int wish_again(const struct job *job)
+/* The request after a refused shrink. */
+static int wanted_after_refusal(const struct job *job)
 {
     const struct job_resize *resize = &job->resize;
     return resize->max_slots > 0
@@ -265,13 +423,13 @@ static int wish_again(const struct job *job)
                : 0;
 }
 
-void resize_requests_answered(struct resize_requests *resizes, struct job *job,
+void resize_requests_answered(struct resize_requests *requests, struct job *job,
                               struct run *run, int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     int code = run->resize_code;
     bool is_growth = job->resize.event == RESIZE_GROW;
-    const char *what = told(arena, &job->resize, code);
+    const char *what = describe(arena, &job->resize, code);
     struct job_resize over = {.number = job->resize.number,
                               .max_slots = job->resize.max_slots};
     struct allocation hosts =
@@ -281,13 +439,13 @@ void resize_requests_answered(struct resize_requests *resizes, struct job *job,
         job->grow_after_ms = now_ms + RETRY_MS;
         job->is_untold = code == RESIZE_NOT_NOW;
     } else if (code != 0) {
-        over.max_slots = wish_again(job);
+        over.max_slots = wanted_after_refusal(job);
     }
-    job_table_resize(resizes->parts.jobs, job, hosts.hosts, hosts.n_hosts, &over);
+    job_table_resize(requests->parts.jobs, job, hosts.hosts, hosts.n_hosts, &over);
     job_store(job, effects);
-    history_resized(resizes->parts.history, job, what, effects);
-    pass_request_set(resizes->parts.pass_request);
-    /* An order that waited may end the job in the call. */
-    runs_finish_resize(resizes->parts.runs, run, job->hosts, job->n_hosts, now_ms,
+    history_resized(requests->parts.history, job, what, effects);
+    pass_request_set(requests->parts.pass_request);
+    /* A pending control may end the job in the call. */
+    runs_finish_resize(requests->parts.runs, run, job->hosts, job->n_hosts, now_ms,
                        effects);
 }

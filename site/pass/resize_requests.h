@@ -39,41 +39,41 @@ struct resize_requests_parts {
 
 struct resize_requests;
 struct resize_requests *resize_requests_new(const struct resize_requests_parts *parts);
-void resize_requests_free(struct resize_requests *resizes);
+void resize_requests_free(struct resize_requests *requests);
 
 /* Adds the requests to the pass's lines; in the arena. */
-void resize_requests_add_classes(struct resize_requests *resizes,
+void resize_requests_add_classes(struct resize_requests *requests,
                                  const struct pass_terms *terms, struct arena *arena,
                                  struct place_snapshot *snapshot, int64_t now_ms);
 /* What the pass made of all its lines. */
-void resize_requests_set_verdicts(struct resize_requests *resizes,
+void resize_requests_set_verdicts(struct resize_requests *requests,
                                   const struct pending_verdict *verdicts);
 /* Of the job's request in the last pass; NULL: it was not looked at. */
 const struct pending_verdict *
-resize_requests_verdict(const struct resize_requests *resizes, const struct job *job);
+resize_requests_verdict(const struct resize_requests *requests, const struct job *job);
 /* Another configuration: what the last pass said speaks of the old one. */
-void resize_requests_reload(struct resize_requests *resizes,
+void resize_requests_reload(struct resize_requests *requests,
                             const struct site_config *config);
 
 /* The pass has more slots for the job. */
-void resize_requests_grow(struct resize_requests *resizes, struct job *job,
+void resize_requests_grow(struct resize_requests *requests, struct job *job,
                           const struct place_start *more, int64_t now_ms,
                           struct effects *effects);
 /* The job gives up those slots, and asks for `max_slots` (0: for none) from then on. */
-void resize_requests_shrink(struct resize_requests *resizes, struct job *job,
+void resize_requests_shrink(struct resize_requests *requests, struct job *job,
                             const struct host_slots *gone, int n_gone, int max_slots,
                             int64_t now_ms, struct effects *effects);
 /* It asks for so many from now on. */
-void resize_requests_set_max(struct resize_requests *resizes, struct job *job,
+void resize_requests_set_max(struct resize_requests *requests, struct job *job,
                              int max_slots, struct effects *effects);
 /* Its host has answered. */
-void resize_requests_answered(struct resize_requests *resizes, struct job *job,
+void resize_requests_answered(struct resize_requests *requests, struct job *job,
                               struct run *run, int64_t now_ms, struct effects *effects);
 /* After a restart: its host is asked again. */
-void resize_requests_restore(const struct resize_requests *resizes,
+void resize_requests_restore(const struct resize_requests *requests,
                              const struct job *job, struct run *run);
 
 /* When a request that waits is looked at again; INT64_MAX: none does. */
-int64_t resize_requests_wake_ms(const struct resize_requests *resizes);
+int64_t resize_requests_wake_ms(const struct resize_requests *requests);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "site/job/lifecycle.h"
 
-/* Jobs started in one tick: a site must answer its hosts in between. */
+/* Limits the starts of one tick: the site must answer its hosts between ticks. */
 enum { SCHEDULER_STARTS_MAX = 1000 };
 
 struct lease_waiting {
@@ -18,80 +18,81 @@ struct lease_waiting {
 
 struct scheduler {
     struct scheduler_parts parts;
-    int64_t accept_ms;  /* hosts take jobs again that lines of the last pass wait for */
-    int64_t reserve_ms; /* a reservation that they could wait for becomes less */
-    int waiting_own;    /* of the last whole pass */
+    int64_t
+        accept_ms; /* when a host accepts jobs again that the last pass waited for */
+    int64_t reserve_ms; /* when a rusage that pending jobs could wait for decreases */
+    int waiting_own;    /* of the last complete pass */
     struct lease_waiting *leases;
     int n_leases, capacity;
-    struct class_snapshot *shown;
+    struct class_snapshot *snapshot;
     struct arena scratch;
 };
 
 struct scheduler *scheduler_new(void)
 {
-    struct scheduler *schedule = mem_alloc(1, sizeof(*schedule));
-    schedule->accept_ms = schedule->reserve_ms = INT64_MAX;
-    schedule->shown = class_snapshot_new();
-    arena_init(&schedule->scratch);
-    return schedule;
+    struct scheduler *scheduler = mem_alloc(1, sizeof(*scheduler));
+    scheduler->accept_ms = scheduler->reserve_ms = INT64_MAX;
+    scheduler->snapshot = class_snapshot_new();
+    arena_init(&scheduler->scratch);
+    return scheduler;
 }
 
-void scheduler_set_parts(struct scheduler *schedule,
+void scheduler_set_parts(struct scheduler *scheduler,
                          const struct scheduler_parts *parts)
 {
-    schedule->parts = *parts;
-    schedule->parts.pass.shown = schedule->shown;
+    scheduler->parts = *parts;
+    scheduler->parts.pass.shown = scheduler->snapshot;
 }
 
-void scheduler_free(struct scheduler *schedule)
+void scheduler_free(struct scheduler *scheduler)
 {
-    if (schedule == NULL) {
+    if (scheduler == NULL) {
         return;
     }
-    free(schedule->leases);
-    class_snapshot_free(schedule->shown);
-    arena_release(&schedule->scratch);
-    free(schedule);
+    free(scheduler->leases);
+    class_snapshot_free(scheduler->snapshot);
+    arena_release(&scheduler->scratch);
+    free(scheduler);
 }
 
 /* ---------------------------------------------------------------- waiting slots */
 
-static void add_lease(struct scheduler *schedule, const char *lease, int n_slots)
+static void add_lease(struct scheduler *scheduler, const char *lease, int n_slots)
 {
-    if (schedule->n_leases == schedule->capacity) {
-        schedule->capacity = schedule->capacity == 0 ? 8 : schedule->capacity * 2;
-        schedule->leases = mem_grow(schedule->leases, (size_t)schedule->capacity,
-                                    sizeof(*schedule->leases));
+    if (scheduler->n_leases == scheduler->capacity) {
+        scheduler->capacity = scheduler->capacity == 0 ? 8 : scheduler->capacity * 2;
+        scheduler->leases = mem_grow(scheduler->leases, (size_t)scheduler->capacity,
+                                     sizeof(*scheduler->leases));
     }
-    struct lease_waiting *added = &schedule->leases[schedule->n_leases++];
+    struct lease_waiting *added = &scheduler->leases[scheduler->n_leases++];
     snprintf(added->lease, sizeof(added->lease), "%s", lease);
     added->n_slots = n_slots;
 }
 
-static void note_waiting(struct scheduler *schedule,
+static void note_waiting(struct scheduler *scheduler,
                          const struct place_snapshot *snapshot,
                          const struct place_plan *plan)
 {
-    schedule->waiting_own = plan->waiting_own;
-    schedule->n_leases = 0;
+    scheduler->waiting_own = plan->waiting_own;
+    scheduler->n_leases = 0;
     for (int i = 0; i < snapshot->n_hosts; i++) {
         if (plan->waiting_lease[i] > 0) {
-            add_lease(schedule, snapshot->hosts[i].lease, plan->waiting_lease[i]);
+            add_lease(scheduler, snapshot->hosts[i].lease, plan->waiting_lease[i]);
         }
     }
 }
 
-int scheduler_waiting_lease(const struct scheduler *schedule, const char *lease)
+int scheduler_waiting_lease(const struct scheduler *scheduler, const char *lease)
 {
-    for (int i = 0; i < schedule->n_leases; i++) {
-        if (strcmp(schedule->leases[i].lease, lease) == 0) {
-            return schedule->leases[i].n_slots;
+    for (int i = 0; i < scheduler->n_leases; i++) {
+        if (strcmp(scheduler->leases[i].lease, lease) == 0) {
+            return scheduler->leases[i].n_slots;
         }
     }
     return 0;
 }
 
-/* ---------------------------------------------------------------- carried out */
+/* ---------------------------------------------------------------- execution */
 
 static int count_begins(const struct place_plan *plan)
 {
@@ -102,9 +103,9 @@ static int count_begins(const struct place_plan *plan)
     return n_begins;
 }
 
-/* Verdicts first: lines go with their last job. */
-static void carry_out(const struct scheduler_parts *parts, struct pass *pass,
-                      struct effects *effects)
+/* Verdicts come first: a class goes with its last job. */
+static void execute_plan(const struct scheduler_parts *parts, struct pass *pass,
+                         struct effects *effects)
 {
     const struct place_plan *plan = &pass->plan;
     struct job_table *jobs = parts->pass.jobs;
@@ -133,14 +134,14 @@ static void carry_out(const struct scheduler_parts *parts, struct pass *pass,
 
 /* ---------------------------------------------------------------- when */
 
-/* The first instant at which time alone calls for a pass, but for held jobs. */
-static int64_t next_ms(const struct scheduler *schedule)
+/* When time alone makes a pass due, except for held jobs. */
+static int64_t next_ms(const struct scheduler *scheduler)
 {
-    const struct pass_parts *parts = &schedule->parts.pass;
+    const struct pass_parts *parts = &scheduler->parts.pass;
     const int64_t times[] = {preempt_claims_wake_ms(parts->preempts),
                              reservation_table_wake_ms(parts->slot_reserves),
                              resize_requests_wake_ms(parts->resizes),
-                             schedule->reserve_ms, schedule->accept_ms};
+                             scheduler->reserve_ms, scheduler->accept_ms};
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next_ms = times[i] < next_ms ? times[i] : next_ms;
@@ -148,34 +149,34 @@ static int64_t next_ms(const struct scheduler *schedule)
     return next_ms;
 }
 
-int64_t scheduler_wake_ms(const struct scheduler *schedule, int64_t now_ms)
+int64_t scheduler_wake_ms(const struct scheduler *scheduler, int64_t now_ms)
 {
-    int64_t hold_ms = job_table_wake_ms(schedule->parts.pass.jobs);
-    int64_t wake_ms = next_ms(schedule);
-    return schedule->parts.pass_request->is_set ? now_ms
-           : hold_ms < wake_ms                  ? hold_ms
-                                                : wake_ms;
+    int64_t hold_ms = job_table_wake_ms(scheduler->parts.pass.jobs);
+    int64_t wake_ms = next_ms(scheduler);
+    return scheduler->parts.pass_request->is_set ? now_ms
+           : hold_ms < wake_ms                   ? hold_ms
+                                                 : wake_ms;
 }
 
-bool scheduler_run(struct scheduler *schedule, int64_t now_ms, int64_t utc_offset_ms,
+bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offset_ms,
                    struct effects *effects)
 {
-    const struct scheduler_parts *parts = &schedule->parts;
+    const struct scheduler_parts *parts = &scheduler->parts;
     struct pass_request *request = parts->pass_request;
-    bool has_come = job_table_tick(parts->pass.jobs, now_ms);
+    bool is_hold_over = job_table_tick(parts->pass.jobs, now_ms);
     struct pass pass;
-    if (!request->is_set && !has_come && next_ms(schedule) > now_ms) {
+    if (!request->is_set && !is_hold_over && next_ms(scheduler) > now_ms) {
         return false;
     }
-    arena_clear(&schedule->scratch);
+    arena_clear(&scheduler->scratch);
     capacity_sync_provider(parts->capacity);
-    pass_make(&pass, &parts->pass, &schedule->scratch, SCHEDULER_STARTS_MAX, now_ms,
+    pass_make(&pass, &parts->pass, &scheduler->scratch, SCHEDULER_STARTS_MAX, now_ms,
               utc_offset_ms, effects);
     request->is_set = pass.plan.is_cut;
-    schedule->accept_ms = pass.plan.next_accept_ms;
+    scheduler->accept_ms = pass.plan.next_accept_ms;
     fairshare_ledger_set_waiting(parts->shares, pass.plan.queue_waits);
     preempt_claims_mark_victims(parts->pass.preempts, pass.plan.preempt, true);
-    carry_out(parts, &pass, effects);
+    execute_plan(parts, &pass, effects);
     preempt_claims_mark_victims(parts->pass.preempts, pass.plan.preempt, false);
     if (preempt_claims_suspend_victims(parts->pass.preempts, pass.plan.preempt,
                                        pass.reserves, now_ms, effects)) {
@@ -183,11 +184,11 @@ bool scheduler_run(struct scheduler *schedule, int64_t now_ms, int64_t utc_offse
     }
     reservation_table_store(parts->pass.slot_reserves, pass.reserves, pass.arena,
                             &pass.snapshot, pass.plan.reservations);
-    schedule->reserve_ms = rusage_pass_wake_ms(pass.reserves);
+    scheduler->reserve_ms = rusage_pass_wake_ms(pass.reserves);
     capacity_sync_provider(parts->capacity);
     if (!pass.plan.is_cut) {
-        note_waiting(schedule, &pass.snapshot, &pass.plan);
-        provider_set_waiting(parts->provider, schedule->waiting_own);
+        note_waiting(scheduler, &pass.snapshot, &pass.plan);
+        provider_set_waiting(parts->provider, scheduler->waiting_own);
     }
     return true;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.h: when there is something to schedule, what the scheduler is shown, and
- * that what it plans is done.
+/* scheduler.h: decides when a pass is due, runs it and executes its plan.
  *
- * A pass looks at every line of waiting jobs, and starts SCHEDULER_STARTS_MAX of them
- * in a tick; where there may be more, the next tick begins anew, from the top: what has
- * fallen free in the meantime is for those who stand first. Layer: site. */
+ * A pass looks at every class of pending jobs and starts at most SCHEDULER_STARTS_MAX
+ * of them. If there may be more, the next tick starts over, so that slots that became
+ * free go to the first jobs. Layer: site. */
 #ifndef SUBLET_SITE_PASS_SCHEDULER_H
 #define SUBLET_SITE_PASS_SCHEDULER_H
 
@@ -14,7 +13,7 @@
 #include "site/pass/pass.h"
 
 struct scheduler_parts {
-    struct pass_parts pass; /* but for the lines: those are the scheduler's own */
+    struct pass_parts pass; /* without the classes, which are of the scheduler */
     struct fairshare_ledger *shares;
     struct capacity *capacity;
     struct provider *provider;
@@ -24,17 +23,17 @@ struct scheduler_parts {
 
 struct scheduler;
 struct scheduler *scheduler_new(void);
-/* At the start and after another configuration; borrowed. */
-void scheduler_set_parts(struct scheduler *schedule,
+/* At the start and after a reload; borrowed. */
+void scheduler_set_parts(struct scheduler *scheduler,
                          const struct scheduler_parts *parts);
-void scheduler_free(struct scheduler *schedule);
+void scheduler_free(struct scheduler *scheduler);
 
-/* At a tick: does what is due. */
-bool scheduler_run(struct scheduler *schedule, int64_t now_ms, int64_t utc_offset_ms,
+/* At a tick: runs a pass if one is due. */
+bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offset_ms,
                    struct effects *effects);
-int64_t scheduler_wake_ms(const struct scheduler *schedule, int64_t now_ms);
+int64_t scheduler_wake_ms(const struct scheduler *scheduler, int64_t now_ms);
 
-/* As of the last whole pass: slots of waiting jobs that could use the lease. */
-int scheduler_waiting_lease(const struct scheduler *schedule, const char *lease);
+/* The slots of pending jobs that could use the lease, as of the last complete pass. */
+int scheduler_waiting_lease(const struct scheduler *scheduler, const char *lease);
 
 #endif

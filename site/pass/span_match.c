@@ -8,12 +8,12 @@
 _Static_assert((int)PLACE_SPAN_SAME_MAX >= (int)RESREQ_SAME_MAX,
                "a way for each resource");
 
-/* ---------------------------------------------------------------- kinds */
+/* ---------------------------------------------------------------- groups */
 
 /* One resource of a host: numbers by their bits, texts by the table's number. */
 struct value_at {
     int host;
-    int kind; /* by the resources before */
+    int group; /* by the resources before */
     double number;
     int64_t word;
 };
@@ -47,8 +47,8 @@ static bool read_value(const struct span_match_hosts *hosts, int host, int id,
 
 static int compare_values(const struct value_at *a, const struct value_at *b)
 {
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
+    if (a->group != b->group) {
+        return a->group < b->group ? -1 : 1;
     }
     if (a->number != b->number) {
         return a->number < b->number ? -1 : 1;
@@ -63,104 +63,104 @@ static int compare(const void *left, const void *right)
     return by_value != 0 ? by_value : a->host - b->host;
 }
 
-/* Hosts of one kind that differ in the resource become several. */
-static void split(const struct span_match_hosts *hosts, int id, int *kinds,
-                  int *n_kinds)
+/* Hosts of one group that differ in the resource become several. */
+static void split(const struct span_match_hosts *hosts, int id, int *groups,
+                  int *n_groups)
 {
     struct value_at *values = mem_alloc((size_t)hosts->n_hosts + 1, sizeof(*values));
     int n_values = 0;
     for (int i = 0; i < hosts->n_hosts; i++) {
-        if (kinds[i] < 0) {
+        if (groups[i] < 0) {
             continue;
         }
         if (read_value(hosts, i, id, &values[n_values])) {
             values[n_values].host = i;
-            values[n_values++].kind = kinds[i];
+            values[n_values++].group = groups[i];
         } else {
-            kinds[i] = -1;
+            groups[i] = -1;
         }
     }
     qsort(values, (size_t)n_values, sizeof(*values), compare);
-    *n_kinds = 0;
+    *n_groups = 0;
     for (int i = 0; i < n_values; i++) {
-        *n_kinds += i == 0 || compare_values(&values[i - 1], &values[i]) != 0;
-        kinds[values[i].host] = *n_kinds - 1;
+        *n_groups += i == 0 || compare_values(&values[i - 1], &values[i]) != 0;
+        groups[values[i].host] = *n_groups - 1;
     }
     free(values);
 }
 
 /* By host: 0, it meets the selection; -1. */
-static int *begin_kinds(struct arena *arena, const struct span_match_hosts *hosts)
+static int *begin_groups(struct arena *arena, const struct span_match_hosts *hosts)
 {
-    int *kinds = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*kinds));
+    int *groups = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*groups));
     for (int i = 0; i < hosts->n_hosts; i++) {
-        kinds[i] = hosts->matches[i] ? 0 : -1;
+        groups[i] = hosts->matches[i] ? 0 : -1;
     }
-    return kinds;
+    return groups;
 }
 
 /* All hosts that have one of the resources have all of them. */
-static bool have_all(const struct resreq_span *shape,
+static bool have_all(const struct resreq_span *request,
                      const struct span_match_hosts *hosts)
 {
     struct value_at value;
     for (int i = 0; i < hosts->n_hosts; i++) {
         int n_had = 0;
-        for (int k = 0; k < shape->n_same && hosts->matches[i]; k++) {
-            n_had += read_value(hosts, i, shape->same[k], &value);
+        for (int k = 0; k < request->n_same && hosts->matches[i]; k++) {
+            n_had += read_value(hosts, i, request->same[k], &value);
         }
-        if (n_had > 0 && n_had < shape->n_same) {
+        if (n_had > 0 && n_had < request->n_same) {
             return false;
         }
     }
     return true;
 }
 
-static void find_kinds(struct arena *arena, const struct resreq_span *shape,
-                       const struct span_match_hosts *hosts, struct place_span *shown)
+static void find_groups(struct arena *arena, const struct resreq_span *request,
+                        const struct span_match_hosts *hosts, struct place_span *span)
 {
-    bool is_one = have_all(shape, hosts);
-    int *kinds = NULL;
-    for (int i = 0; i < shape->n_same; i++) {
+    bool is_one = have_all(request, hosts);
+    int *groups = NULL;
+    for (int i = 0; i < request->n_same; i++) {
         if (i == 0 || !is_one) {
-            kinds = begin_kinds(arena, hosts);
-            shown->same[shown->n_same++] = kinds;
+            groups = begin_groups(arena, hosts);
+            span->same[span->n_same++] = groups;
         }
-        split(hosts, shape->same[i], kinds, &shown->n_same_groups[shown->n_same - 1]);
+        split(hosts, request->same[i], groups, &span->n_same_groups[span->n_same - 1]);
     }
 }
 
 /* ---------------------------------------------------------------- tiles */
 
-static int tile_on(const struct resreq_span *shape,
+static int tile_on(const struct resreq_span *request,
                    const struct span_match_hosts *hosts, int host, int id)
 {
     int row = hosts->rows[host];
-    for (int i = 0; i < shape->n_ptiles && row >= 0; i++) {
-        if (strcmp(shape->ptiles[i].name, resource_table_text(hosts->table, row, id)) ==
-            0) {
-            return shape->ptiles[i].n_slots;
+    for (int i = 0; i < request->n_ptiles && row >= 0; i++) {
+        if (strcmp(request->ptiles[i].name,
+                   resource_table_text(hosts->table, row, id)) == 0) {
+            return request->ptiles[i].n_slots;
         }
     }
     return hosts->hosts[host].max > 0 ? hosts->hosts[host].max : 0;
 }
 
-static const int *find_tiles(struct arena *arena, const struct resreq_span *shape,
+static const int *find_tiles(struct arena *arena, const struct resreq_span *request,
                              const struct span_match_hosts *hosts)
 {
     int id = RESOURCE_TYPE;
-    for (int i = 0; i < shape->n_same; i++) {
-        id = shape->same[i] == RESOURCE_MODEL ? RESOURCE_MODEL : id;
+    for (int i = 0; i < request->n_same; i++) {
+        id = request->same[i] == RESOURCE_MODEL ? RESOURCE_MODEL : id;
     }
     int *tiles = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*tiles));
     for (int i = 0; i < hosts->n_hosts; i++) {
-        tiles[i] = tile_on(shape, hosts, i, id);
+        tiles[i] = tile_on(request, hosts, i, id);
     }
     return tiles;
 }
 
 const struct place_span *span_match_make(struct arena *arena,
-                                         const struct resreq_span *shape,
+                                         const struct resreq_span *request,
                                          const struct span_match_hosts *hosts)
 {
     static const enum place_span_kind spans[] = {
@@ -172,15 +172,15 @@ const struct place_span *span_match_make(struct arena *arena,
         [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
         [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
     };
-    if (spans[shape->kind] == PLACE_SPAN_NONE && shape->n_same == 0) {
+    if (spans[request->kind] == PLACE_SPAN_NONE && request->n_same == 0) {
         return NULL;
     }
-    struct place_span *shown = arena_alloc(arena, 1, sizeof(*shown));
-    shown->kind = spans[shape->kind];
-    shown->n_slots = shape->n_slots;
-    if (shape->kind == RESREQ_SPAN_PTILE_ALL) {
-        shown->ptiles = find_tiles(arena, shape, hosts);
+    struct place_span *span = arena_alloc(arena, 1, sizeof(*span));
+    span->kind = spans[request->kind];
+    span->n_slots = request->n_slots;
+    if (request->kind == RESREQ_SPAN_PTILE_ALL) {
+        span->ptiles = find_tiles(arena, request, hosts);
     }
-    find_kinds(arena, shape, hosts, shown);
-    return shown;
+    find_groups(arena, request, hosts, span);
+    return span;
 }

@@ -24,7 +24,7 @@ struct span_match_hosts {
 
 /* NULL: slots may lie anywhere. */
 const struct place_span *span_match_make(struct arena *arena,
-                                         const struct resreq_span *shape,
+                                         const struct resreq_span *request,
                                          const struct span_match_hosts *hosts);
 
 #endif

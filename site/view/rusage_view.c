@@ -31,11 +31,11 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
                           const struct rusage_totals *seen, int place)
 {
     struct value *object = value_add(arena, row, "reserved", value_object(arena));
-    for (int i = 0; i < seen->n_kinds; i++) {
-        int pool = seen->kinds[i].pool_of[place];
+    for (int i = 0; i < seen->n_resources; i++) {
+        int pool = seen->resources[i].supply_of[place];
         if (pool >= 0 && seen->left[pool] != seen->total[pool]) {
-            struct value *of =
-                value_add(arena, object, seen->kinds[i].resource, value_object(arena));
+            struct value *of = value_add(arena, object, seen->resources[i].resource,
+                                         value_object(arena));
             add_supply(arena, of, seen, pool);
         }
     }
@@ -48,7 +48,7 @@ static const char *location_of(struct arena *arena, const struct rusage_totals *
     const char *text = "", *last = "";
     for (int i = 0; i < seen->n_hosts; i++) {
         const char *name = seen->hosts[i].name;
-        if (kind->pool_of[i] == pool && strcmp(name, last) != 0) {
+        if (kind->supply_of[i] == pool && strcmp(name, last) != 0) {
             text =
                 arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "", name);
             last = name;
@@ -60,11 +60,11 @@ static const char *location_of(struct arena *arena, const struct rusage_totals *
 static bool is_first(const struct rusage_totals_resource *kind, int host)
 {
     for (int i = 0; i < host; i++) {
-        if (kind->pool_of[i] == kind->pool_of[host]) {
+        if (kind->supply_of[i] == kind->supply_of[host]) {
             return false;
         }
     }
-    return kind->pool_of[host] >= 0;
+    return kind->supply_of[host] >= 0;
 }
 
 struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena *arena)
@@ -82,8 +82,8 @@ void rusage_view_list_shared(const struct site_view *view, struct site_page *pag
     struct rusage_totals seen;
     uint64_t number = 0;
     rusage_pass_totals(rusage_view_left(view, arena), true, &seen);
-    for (int i = 0; i < seen.n_kinds; i++) {
-        const struct rusage_totals_resource *kind = &seen.kinds[i];
+    for (int i = 0; i < seen.n_resources; i++) {
+        const struct rusage_totals_resource *kind = &seen.resources[i];
         bool is_asked =
             query->name[0] == '\0' || strcmp(query->name, kind->resource) == 0;
         for (int k = 0; is_asked && k < seen.n_hosts && !page->is_full; k++) {
@@ -92,9 +92,9 @@ void rusage_view_list_shared(const struct site_view *view, struct site_page *pag
             }
             struct value *row = value_object(arena);
             value_add_text(arena, row, "resource", kind->resource);
-            add_supply(arena, row, &seen, kind->pool_of[k]);
+            add_supply(arena, row, &seen, kind->supply_of[k]);
             value_add_text(arena, row, "location",
-                           location_of(arena, &seen, kind, kind->pool_of[k]));
+                           location_of(arena, &seen, kind, kind->supply_of[k]));
             site_page_add(page, number, row);
         }
     }

@@ -6,17 +6,17 @@
 enum { GROUPS_MAX = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
 
 /* A node of the first level may have another policy in each time window. */
-struct time_windows {
+struct windows {
     int count; /* 1: there are none */
     int mask;  /* bits say where the policy is ownership: group or site, window */
 };
 
-static const char *policy_of(const struct time_windows *windows, int node, int window)
+static const char *policy_of(const struct windows *windows, int node, int window)
 {
     return (windows->mask >> (node * WINDOWS + window) & 1) != 0 ? "ownership" : "-";
 }
 
-static void write_windows(struct maker *maker, const struct time_windows *windows)
+static void write_windows(struct maker *maker, const struct windows *windows)
 {
     static const char *const names[] = {"-", "w1", "w2"};
 
@@ -29,7 +29,7 @@ static void write_windows(struct maker *maker, const struct time_windows *window
     }
 }
 
-static const char *window_name(const struct time_windows *windows, int window)
+static const char *window_name(const struct windows *windows, int window)
 {
     return windows->count == 1 ? "-" : window == 0 ? "w1" : "w2";
 }
@@ -58,7 +58,7 @@ static void write_pool(struct maker *maker)
 
 /* A leaf owns at most what its group has left. One row for each window. */
 static void write_leaf(struct maker *maker, const char *group, int site, int owned,
-                       const struct time_windows *windows)
+                       const struct windows *windows)
 {
     int reserve =
         owned > 0 && maker_chance(maker, 30) ? maker_between(maker, 1, owned) : 0;
@@ -87,7 +87,7 @@ void maker_write_pool(struct maker *maker, int but)
 {
     int owned[SITES_MAX], group_of[SITES_MAX], sums[GROUPS_MAX] = {0};
 
-    struct time_windows windows = {.count = maker_chance(maker, 40) ? WINDOWS : 1};
+    struct windows windows = {.count = maker_chance(maker, 40) ? WINDOWS : 1};
 
     if (windows.count > 1 || maker_chance(maker, 20)) {
         windows.mask = maker_between(maker, 0, (1 << 2 * (GROUPS_MAX + SITES_MAX)) - 1);
