@@ -52,29 +52,30 @@ static void run_restored(void *arg, const struct job *job, struct run *run)
 /* What is known of the resources of hosts, exported and borrowed. */
 static void new_resources(struct site *site)
 {
-    site->picks = export_select_new(&(struct export_select_parts){
+    site->export_select = export_select_new(&(struct export_select_parts){
         .config = site->config,
-        .facts = site->facts,
+        .host_resources = site->host_resources,
         .hosts = site->hosts,
         .runs = site->runs,
         .provider = site->provider,
         .pass_request = &site->pass_request,
     });
-    site->grants = (struct lease_resources){.parts = {
-                                                .config = site->config,
-                                                .facts = site->facts,
-                                                .provider = site->provider,
-                                                .consumer = site->consumer,
-                                                .pass_request = &site->pass_request,
-                                            }};
-    borrowed_load_init(&site->lease_load, &(struct borrowed_load_parts){
-                                              .config = site->config,
-                                              .facts = site->facts,
-                                              .hosts = site->hosts,
-                                              .provider = site->provider,
-                                              .consumer = site->consumer,
-                                              .uplink = site->uplink,
-                                          });
+    site->lease_resources =
+        (struct lease_resources){.parts = {
+                                     .config = site->config,
+                                     .host_resources = site->host_resources,
+                                     .provider = site->provider,
+                                     .consumer = site->consumer,
+                                     .pass_request = &site->pass_request,
+                                 }};
+    borrowed_load_init(&site->borrowed_load, &(struct borrowed_load_parts){
+                                                 .config = site->config,
+                                                 .host_resources = site->host_resources,
+                                                 .hosts = site->hosts,
+                                                 .provider = site->provider,
+                                                 .consumer = site->consumer,
+                                                 .uplink = site->uplink,
+                                             });
 }
 
 /* The parts of a pass, and what suspends jobs between passes. */
@@ -90,7 +91,7 @@ static void new_pass(struct site *site)
     });
     site->overloads = load_suspend_new(&(struct load_suspend_parts){
         .config = site->config,
-        .facts = site->facts,
+        .host_resources = site->host_resources,
         .hosts = site->hosts,
         .jobs = site->jobs,
         .runs = site->runs,
@@ -141,8 +142,8 @@ struct site *site_new(const struct site_config *from)
     uplink_setting.name = site->name;
     site->limits = limits_new(config->limits, config->n_limits);
     site->shares = fairshare_ledger_new(config);
-    site->facts = host_resources_new(config);
-    site->reserves = rusage_ledger_new(host_resources_catalogue(site->facts));
+    site->host_resources = host_resources_new(config);
+    site->reserves = rusage_ledger_new(host_resources_catalogue(site->host_resources));
     site->jobs = job_table_new(config->queues, config->n_queues, site->limits,
                                site->shares, site->reserves);
     site->queues = queue_table_new(config->queues, config->n_queues);
@@ -157,7 +158,7 @@ struct site *site_new(const struct site_config *from)
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
-    site->needs = resreq_match_new(config, site->facts);
+    site->needs = resreq_match_new(config, site->host_resources);
     site->asked_lists = host_list_cache_new(&config->groups);
     site->schedule = scheduler_new();
     pass_request_set(&site->pass_request);
@@ -242,11 +243,11 @@ void site_free(struct site *site)
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);
-    export_select_free(site->picks);
+    export_select_free(site->export_select);
     runs_free(site->runs);
     resreq_match_free(site->needs);
     host_list_cache_free(site->asked_lists);
-    host_resources_free(site->facts);
+    host_resources_free(site->host_resources);
     host_table_free(site->hosts);
     queue_table_free(site->queues);
     job_table_free(site->jobs);
@@ -298,7 +299,7 @@ void site_load(struct site *site, const struct row *row)
         host_admin_load(&site->closed, &row->closed);
         break;
     case ROW_PICK:
-        export_select_load(site->picks, &row->pick);
+        export_select_load(site->export_select, &row->pick);
         break;
     case ROW_SHARE:
         fairshare_ledger_load(site->shares, &row->share);
@@ -332,7 +333,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     capacity_sync_provider(site->capacity);
     host_admin_sync(&site->closed, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
-    export_select_begin(site->picks, now_ms, effects);
+    export_select_begin(site->export_select, now_ms, effects);
     job_dispatch_restore(site->life, now_ms, effects);
     accept_times_load(site->accepts, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
@@ -361,7 +362,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
         host_admin_sync_host(&site->closed, site->hosts, site->provider, host,
                              site->now_ms + site->utc_offset_ms);
         runs_host_away(site->runs, host, now_ms, effects);
-        host_resources_disconnect(site->facts, host);
+        host_resources_disconnect(site->host_resources, host);
         pass_request_set(&site->pass_request);
     }
 }
@@ -386,13 +387,13 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     recall_enforce_tick(site->recalls, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
-    export_select_tick(site->picks, now_ms, effects);
+    export_select_tick(site->export_select, now_ms, effects);
     job_end_clean(site->life, now_ms, effects);
     if (provider_wake_ms(site->provider) <= now_ms) {
         pass_request_set(&site->pass_request); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
-    lease_resources_refresh(&site->grants, effects);
+    lease_resources_refresh(&site->lease_resources, effects);
     fairshare_ledger_tick(site->shares, now_ms, effects);
     if (time_windows_have_changed(&site->windows, now_ms, site->utc_offset_ms)) {
         host_admin_sync(&site->closed, site->hosts, site->provider,
@@ -408,10 +409,11 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     fairshare_ledger_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
-    lease_resources_refresh(&site->grants, effects); /* for what has just changed */
+    lease_resources_refresh(&site->lease_resources,
+                            effects); /* for what has just changed */
     recall_enforce_tick(site->recalls, now_ms, effects);
     lending_tick(site->lending, now_ms, effects);
-    borrowed_load_tick(&site->lease_load, now_ms, effects);
+    borrowed_load_tick(&site->borrowed_load, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
         const struct site_usage_parts parts = {
@@ -511,7 +513,7 @@ int64_t site_wake_ms(const struct site *site)
         host_table_wake_ms(site->hosts),
         runs_wake_ms(site->runs),
         provider_wake_ms(site->provider),
-        export_select_wake_ms(site->picks),
+        export_select_wake_ms(site->export_select),
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
         terminals_wake_ms(site->terminals),
@@ -519,7 +521,7 @@ int64_t site_wake_ms(const struct site *site)
         lending_wake_ms(site->lending),
         recall_enforce_wake_ms(site->recalls),
         lifecycle_kill_wake_ms(site->life),
-        borrowed_load_wake_ms(&site->lease_load),
+        borrowed_load_wake_ms(&site->borrowed_load),
         time_windows_wake_ms(&site->windows, site->now_ms),
         load_suspend_wake_ms(site->overloads, site->now_ms),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,

@@ -74,7 +74,7 @@ struct site_config {
     int n_limits;
     struct preempt_policy preempt;
     struct export_plan exports;
-    struct resource_config facts;
+    struct resource_config resource_config;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */

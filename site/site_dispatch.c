@@ -61,7 +61,7 @@ struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
         .shares = site->shares,
         .hosts = site->hosts,
         .capacity = site->capacity,
-        .facts = site->facts,
+        .host_resources = site->host_resources,
         .closed = &site->closed,
         .runs = site->runs,
         .slot_reserves = site->slot_reserves,
@@ -69,7 +69,7 @@ struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
         .overloads = site->overloads,
         .reserves = &site->reserves_sources,
         .provider = site->provider,
-        .picks = site->picks,
+        .export_select = site->export_select,
         .consumer = site->consumer,
         .uplink = site->uplink,
         .needs = site->needs,
@@ -91,7 +91,7 @@ static void on_welcome(struct site *site, const struct call *call,
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_new_session(site->lending, call->now_ms);
-        borrowed_load_mark(&site->lease_load, true, call->now_ms);
+        borrowed_load_mark(&site->borrowed_load, true, call->now_ms);
         /* Their requests were sent in the last session and will not be answered. */
         waiters_expire(site->waiters, WAITER_BROKER, call->now_ms);
         pass_request_set(&site->pass_request);
@@ -142,7 +142,7 @@ static void on_contract(struct site *site, const struct call *call,
     struct msg_contract before = {0}, after = {0};
     bool was_known = consumer_find_contract(site->consumer, lease, &before);
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
-    borrowed_load_check_soon(&site->lease_load, call->now_ms);
+    borrowed_load_check_soon(&site->borrowed_load, call->now_ms);
     bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
         recall_enforce_forget(site->recalls, lease);
@@ -274,8 +274,9 @@ static void on_lease_load(struct site *site, const struct call *call,
                           struct effects *effects)
 {
     bool is_first = false;
-    if (borrowed_load_receive(&site->lease_load, call->msg, &is_first, effects)) {
-        if (borrowed_resources_has_thresholds(host_resources_borrowed(site->facts))) {
+    if (borrowed_load_receive(&site->borrowed_load, call->msg, &is_first, effects)) {
+        if (borrowed_resources_has_thresholds(
+                host_resources_borrowed(site->host_resources))) {
             load_suspend_enable(site->overloads);
         }
         look_at_load(site, is_first, call->now_ms);
@@ -285,7 +286,7 @@ static void on_lease_load(struct site *site, const struct call *call,
 static void on_lease_load_ask(struct site *site, const struct call *call,
                               struct effects *effects)
 {
-    borrowed_load_answer(&site->lease_load, call->msg, call->now_ms, effects);
+    borrowed_load_answer(&site->borrowed_load, call->msg, call->now_ms, effects);
 }
 
 static void on_reply(struct site *site, const struct call *call,
@@ -352,17 +353,17 @@ static void take_use(struct site *site, const struct call *call)
 static void on_host_load(struct site *site, const struct call *call,
                          struct effects *effects)
 {
-    const struct resource_table *table = host_resources_table(site->facts);
-    bool is_first = !host_resources_is_reported(site->facts, call->host);
+    const struct resource_table *table = host_resources_table(site->host_resources);
+    bool is_first = !host_resources_is_reported(site->host_resources, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
     unsigned sides = load_suspend_exceeded(site->overloads, call->host);
     const char *unknown =
-        host_resources_report(site->facts, call->host, &call->msg->host_load);
+        host_resources_report(site->host_resources, call->host, &call->msg->host_load);
     take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
-    lease_resources_update_host(&site->grants, call->host);
+    lease_resources_update_host(&site->lease_resources, call->host);
     bool is_turned = load_suspend_exceeded(site->overloads, call->host) != sides;
-    borrowed_load_mark(&site->lease_load, is_first || is_better || is_turned,
+    borrowed_load_mark(&site->borrowed_load, is_first || is_better || is_turned,
                        call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
@@ -371,7 +372,7 @@ static void on_host_load(struct site *site, const struct call *call,
                     host_table_name(site->hosts, call->host), unknown);
     }
     look_at_load(site, is_first, call->now_ms);
-    export_select_mark(site->picks);
+    export_select_mark(site->export_select);
 }
 
 static void on_run_state(struct site *site, const struct call *call,

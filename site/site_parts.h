@@ -48,12 +48,12 @@ struct site {
     struct job_table *jobs;
     struct queue_table *queues;
     struct host_table *hosts;
-    struct host_resources *facts; /* of the hosts */
-    struct borrowed_load lease_load;
-    struct lease_resources grants;
+    struct host_resources *host_resources; /* of the hosts */
+    struct borrowed_load borrowed_load;
+    struct lease_resources lease_resources;
     struct runs *runs;
     struct provider *provider;
-    struct export_select *picks; /* of its export policies */
+    struct export_select *export_select; /* of its export policies */
     struct consumer *consumer;
     struct site_uplink *uplink;
     struct resreq_match *needs; /* of its waiting jobs */

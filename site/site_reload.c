@@ -145,15 +145,16 @@ static void change_hosts(struct site *site, const struct site_config *before,
 static void change_facts(struct site *site, int64_t now_ms)
 {
     resreq_match_free(site->needs);
-    host_resources_free(site->facts);
-    site->facts = host_resources_new(site->config);
-    site->needs = resreq_match_new(site->config, site->facts);
-    load_suspend_reload(site->overloads, site->config, site->facts);
-    rusage_ledger_reload(site->reserves, host_resources_catalogue(site->facts));
-    lease_resources_reload(&site->grants, site->config, site->facts);
-    export_select_reload(site->picks, site->config, site->facts);
-    borrowed_load_reload(&site->lease_load, site->config, site->facts);
-    borrowed_load_check_soon(&site->lease_load, now_ms);
+    host_resources_free(site->host_resources);
+    site->host_resources = host_resources_new(site->config);
+    site->needs = resreq_match_new(site->config, site->host_resources);
+    load_suspend_reload(site->overloads, site->config, site->host_resources);
+    rusage_ledger_reload(site->reserves,
+                         host_resources_catalogue(site->host_resources));
+    lease_resources_reload(&site->lease_resources, site->config, site->host_resources);
+    export_select_reload(site->export_select, site->config, site->host_resources);
+    borrowed_load_reload(&site->borrowed_load, site->config, site->host_resources);
+    borrowed_load_check_soon(&site->borrowed_load, now_ms);
 }
 
 static void change_groups(struct site *site)
@@ -201,7 +202,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
                     site->now_ms + site->utc_offset_ms);
     resize_requests_reload(site->resizes, site->config);
     time_windows_reload(&site->windows, site->config);
-    export_select_begin(site->picks, now_ms, effects);
+    export_select_begin(site->export_select, now_ms, effects);
     change_uplink(site, now_ms, effects);
     site_scheduler_connect(site);
     pass_request_set(&site->pass_request);

@@ -7,7 +7,7 @@ void site_scheduler_connect(struct site *site)
     site->reserves_sources = (struct rusage_sources){
         .config = site->config,
         .ledger = site->reserves,
-        .facts = site->facts,
+        .host_resources = site->host_resources,
         .hosts = site->hosts,
         .consumer = site->consumer,
         .life = site->life,

@@ -71,8 +71,8 @@ static int64_t count_placed(const struct site_config *config, const char *resour
 {
     int number = 0;
 
-    for (int i = 0; i < config->facts.n_places; i++) {
-        const struct resource_location *place = &config->facts.places[i];
+    for (int i = 0; i < config->resource_config.n_places; i++) {
+        const struct resource_location *place = &config->resource_config.places[i];
 
         if (!strcmp(place->name, resource) && ++number == pool) {
             return place->value ? strtoll(place->value, NULL, 10) : -1;

@@ -96,14 +96,15 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
 static bool is_beyond(const struct site *site, const struct load_thresholds *thresholds,
                       int host)
 {
-    const struct resource_table *table = host_resources_table(site->facts);
+    const struct resource_table *table = host_resources_table(site->host_resources);
 
     for (int i = 0; i < thresholds->n_items; i++) {
         const struct load_threshold *at = &thresholds->items[i];
         double value = resource_table_number(table, host, at->id);
         double bound = at->bounds[LOAD_STOP];
         bool is_up =
-            resources_at(host_resources_catalogue(site->facts), at->id)->is_increasing;
+            resources_at(host_resources_catalogue(site->host_resources), at->id)
+                ->is_increasing;
 
         if (at->has[LOAD_STOP] && resource_table_has(table, host, at->id) &&
             (is_up ? value > bound : value < bound)) {
@@ -144,7 +145,7 @@ static bool is_owed(const struct site *site, int host)
               (job->queue >= 0 &&
                is_beyond(site, &site->config->queues[job->queue].thresholds, host))));
     }
-    return is_found && host_resources_is_reported(site->facts, host);
+    return is_found && host_resources_is_reported(site->host_resources, host);
 }
 
 /* A restarted site has lost the times of the last changes, also of borrowed hosts. */

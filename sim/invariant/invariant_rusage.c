@@ -81,8 +81,8 @@ static struct seen_supply *own_pool(struct summing *summing, const char *resourc
     int number = 0;
     double value;
 
-    for (int i = 0; i < config->facts.n_places; i++) {
-        const struct resource_location *place = &config->facts.places[i];
+    for (int i = 0; i < config->resource_config.n_places; i++) {
+        const struct resource_location *place = &config->resource_config.places[i];
 
         if (strcmp(place->name, resource) != 0) {
             continue;
@@ -166,9 +166,9 @@ static bool is_in_force(const struct summing *summing, const struct rusage_held 
 /* A resource that increases with load may be reserved without bound. */
 static bool is_increasing(const struct site_config *config, const char *resource)
 {
-    for (int i = 0; i < config->facts.n_resources; i++) {
-        if (!strcmp(config->facts.resources[i].name, resource)) {
-            return config->facts.resources[i].is_increasing;
+    for (int i = 0; i < config->resource_config.n_resources; i++) {
+        if (!strcmp(config->resource_config.resources[i].name, resource)) {
+            return config->resource_config.resources[i].is_increasing;
         }
     }
     return false;

@@ -254,7 +254,7 @@ static void check_expect(struct scenario *scenario, const struct statement *at)
 static void check_res(struct scenario *scenario, const struct statement *at)
 {
     const struct site_config *config = config_of(scenario, at->site);
-    struct resources *resources = resource_config_catalogue(&config->facts);
+    struct resources *resources = resource_config_catalogue(&config->resource_config);
     struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_strings from = {.strings = &at->submit.res, .n_strings = 1};
     struct resreq_notes notes = {.arena = &scenario->arena};

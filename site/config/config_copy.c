@@ -321,7 +321,7 @@ const struct site_config *config_copy(struct arena *arena,
     copy_preempt(arena, &config->preempt);
     copy_methods(arena, config);
     copy_exports(arena, &config->exports);
-    resource_config_copy(arena, &config->facts);
+    resource_config_copy(arena, &config->resource_config);
     const char **admins =
         copy_array(arena, from->admins, from->n_admins, sizeof(*admins));
     for (int i = 0; i < from->n_admins; i++) {

@@ -96,7 +96,7 @@ static void check_ranges(struct conf *conf, const struct resreq_rules *rules)
 
 static void check_keys(struct conf *conf, const struct site_config *config)
 {
-    struct resources *resources = resource_config_catalogue(&config->facts);
+    struct resources *resources = resource_config_catalogue(&config->resource_config);
     struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_rules conditions = resreq_config_select_rules(config, resources);
     check_key(conf, "Queue", "RES_REQ", &rules);
@@ -127,7 +127,7 @@ void resreq_config_read(struct conf *conf, struct site_config *config)
 struct resreq_selector {
     struct conf *conf;
     const struct site_config *config;
-    struct host_resources *facts; /* of hosts that have told nothing */
+    struct host_resources *host_resources; /* of hosts that have told nothing */
     bool is_simulated;
 };
 
@@ -163,9 +163,9 @@ struct resreq_selector *resreq_config_selector(struct conf *conf,
     selector->conf = conf;
     selector->config = config;
     selector->is_simulated = is_simulated;
-    selector->facts = host_resources_new(config);
+    selector->host_resources = host_resources_new(config);
     for (int i = 0; i < config->n_hosts; i++) {
-        resource_table_set_number(host_resources_table(selector->facts), i,
+        resource_table_set_number(host_resources_table(selector->host_resources), i,
                                   RESOURCE_MAXSLOTS, config->hosts[i].max);
     }
     return selector;
@@ -176,12 +176,12 @@ void resreq_config_free(struct resreq_selector *selector)
     if (selector == NULL) {
         return;
     }
-    host_resources_free(selector->facts);
+    host_resources_free(selector->host_resources);
     free(selector);
 }
 
 /* The first resource that the configuration does not settle, or -1. */
-static int find_told(const struct host_resources *facts,
+static int find_told(const struct host_resources *host_resources,
                      const struct resreq_program *program)
 {
     for (int i = 0; i < program->n_instrs; i++) {
@@ -189,7 +189,7 @@ static int find_told(const struct host_resources *facts,
         bool has_resource = instr->op == RESREQ_OP_FLAG || instr->op == RESREQ_OP_HAS ||
                             instr->op == RESREQ_OP_TEXT ||
                             instr->op == RESREQ_OP_COLUMN;
-        if (has_resource && !host_resources_is_configured(facts, instr->id)) {
+        if (has_resource && !host_resources_is_configured(host_resources, instr->id)) {
             return instr->id;
         }
     }
@@ -200,12 +200,12 @@ static int find_told(const struct host_resources *facts,
 static bool is_settled(const struct resreq_selector *selector, const struct spot *spot,
                        const struct resreq_program *program)
 {
-    int id = find_told(selector->facts, program);
+    int id = find_told(selector->host_resources, program);
     if (id < 0) {
         return true;
     }
     const char *name =
-        resources_at(host_resources_catalogue(selector->facts), id)->name;
+        resources_at(host_resources_catalogue(selector->host_resources), id)->name;
     conf_complain(selector->conf, CONF_WARNING, spot->section, spot->row, spot->cell,
                   selector->is_simulated ? "%s is reported by hosts, and simulated "
                                            "hosts do not report it: it is absent"
@@ -222,7 +222,7 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
     const struct resreq_selector *selector = arg;
     struct spot spot = {section, row, cell};
     struct resreq_rules rules = resreq_config_select_rules(
-        selector->config, host_resources_catalogue(selector->facts));
+        selector->config, host_resources_catalogue(selector->host_resources));
     struct resreq resreq;
     if (!compile(selector->conf, &spot, &rules, &resreq)) {
         return EXPORT_REFUSED;
@@ -235,7 +235,7 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
     if (!is_settled(selector, &spot, &resreq.program)) {
         return EXPORT_LATER;
     }
-    resreq_program_run(&resreq.program, host_resources_table(selector->facts), NULL,
-                       &resreq_config_nowhere, matches);
+    resreq_program_run(&resreq.program, host_resources_table(selector->host_resources),
+                       NULL, &resreq_config_nowhere, matches);
     return EXPORT_MATCHED;
 }

@@ -10,9 +10,9 @@
 static const struct resource *find_defined(const struct site_config *config,
                                            const char *name)
 {
-    for (int i = 0; i < config->facts.n_resources; i++) {
-        if (strcmp(config->facts.resources[i].name, name) == 0) {
-            return &config->facts.resources[i];
+    for (int i = 0; i < config->resource_config.n_resources; i++) {
+        if (strcmp(config->resource_config.resources[i].name, name) == 0) {
+            return &config->resource_config.resources[i];
         }
     }
     return NULL;

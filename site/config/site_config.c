@@ -52,7 +52,7 @@ static int parameter_int(const struct conf *conf, const char *key)
 /* A host as its rows say, which may be two: one of each form. */
 struct host_entry {
     struct site_host host;
-    struct resource_config_host facts;
+    struct resource_config_host resource_host;
     struct place place;    /* its first row */
     struct place forms[2]; /* by HOST_NAME, by HOSTNAME */
     bool has_slots;
@@ -84,7 +84,7 @@ static struct host_entry *add_entry(struct host_entries *list, const char *name,
     struct host_entry *entry = &list->items[list->count++];
     entry->host.name = name;
     entry->host.type = entry->host.model = "";
-    entry->facts =
+    entry->resource_host =
         (struct resource_config_host){.section = place->section, .row = place->row};
     entry->place = *place;
     return entry;
@@ -129,12 +129,12 @@ static void merge_row(struct conf *conf, const struct place *place,
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
     if (resources != NULL) {
         struct conf_words words = conf_words(conf->arena, resources);
-        entry->facts.resources = words.words;
-        entry->facts.n_resources = words.count;
+        entry->resource_host.resources = words.words;
+        entry->resource_host.n_resources = words.count;
     }
     if (resources != NULL || is_set(row, "TYPE") || is_set(row, "MODEL")) {
-        entry->facts.section = place->section;
-        entry->facts.row = row;
+        entry->resource_host.section = place->section;
+        entry->resource_host.row = row;
     }
 }
 
@@ -268,22 +268,22 @@ static void give_hosts(struct conf *conf, const struct host_entries *list,
 {
     struct site_host *hosts =
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
-    struct resource_config_host *facts =
-        arena_alloc(conf->arena, (size_t)list->count, sizeof(*facts));
+    struct resource_config_host *resource_hosts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*resource_hosts));
     struct threshold_rows *rows =
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*rows));
     for (int i = 0; i < list->count; i++) {
         rows[i] = rows_of(&list->items[i]);
         hosts[i] = list->items[i].host;
-        facts[i] = list->items[i].facts;
-        facts[i].name = hosts[i].name;
-        facts[i].type = hosts[i].type;
-        facts[i].model = hosts[i].model;
+        resource_hosts[i] = list->items[i].resource_host;
+        resource_hosts[i].name = hosts[i].name;
+        resource_hosts[i].type = hosts[i].type;
+        resource_hosts[i].model = hosts[i].model;
     }
     config->hosts = hosts;
     config->n_hosts = list->count;
-    resource_config_read(conf, facts, list->count, &config->facts);
-    threshold_config_hosts(conf, &config->facts, rows, hosts, list->count);
+    resource_config_read(conf, resource_hosts, list->count, &config->resource_config);
+    threshold_config_hosts(conf, &config->resource_config, rows, hosts, list->count);
 }
 
 /* What the site hands to the hosts that it starts itself. */
@@ -388,7 +388,7 @@ static void read_queues(struct conf *conf, const struct place *site,
     }
     groups_read(conf, names, config->n_hosts, &config->groups);
     queue_read(conf, &config->groups, &queues, &config->n_queues);
-    threshold_config_queues(conf, &config->facts, queues, config->n_queues);
+    threshold_config_queues(conf, &config->resource_config, queues, config->n_queues);
     limit_config_read(conf, &config->groups, &config->limits, &config->n_limits);
     fairshare_load(conf, &config->groups, queues, config->n_queues, &config->shares);
     slot_pool_config_read(conf, &config->groups, queues, config->n_queues,
@@ -410,17 +410,17 @@ static void read_queues(struct conf *conf, const struct place *site,
 /* ---------------------------------------------------------------- exports */
 
 /* What its places of ResourceMap have, in file order. */
-static void list_places(struct arena *arena, const struct resource_config *facts,
+static void list_places(struct arena *arena, const struct resource_config *definitions,
                         struct export_resource *resource)
 {
     size_t n_places = 0;
-    for (int i = 0; i < facts->n_places; i++) {
-        n_places += strcmp(facts->places[i].name, resource->name) == 0;
+    for (int i = 0; i < definitions->n_places; i++) {
+        n_places += strcmp(definitions->places[i].name, resource->name) == 0;
     }
     struct export_place *places = arena_alloc(arena, n_places, sizeof(*places));
     resource->places = places;
-    for (int i = 0; i < facts->n_places; i++) {
-        const struct resource_location *place = &facts->places[i];
+    for (int i = 0; i < definitions->n_places; i++) {
+        const struct resource_location *place = &definitions->places[i];
         double number = -1;
         if (strcmp(place->name, resource->name) != 0 ||
             (place->value != NULL &&
@@ -436,17 +436,18 @@ static void list_places(struct arena *arena, const struct resource_config *facts
 static void read_shared(struct conf *conf, const struct export_site *site,
                         struct site_config *config)
 {
-    const struct resource_config *facts = &config->facts;
+    const struct resource_config *definitions = &config->resource_config;
     struct export_resource *resources =
-        arena_alloc(conf->arena, (size_t)facts->n_resources, sizeof(*resources));
-    for (int i = 0; i < facts->n_resources; i++) {
-        const struct resource *from = &facts->resources[i];
+        arena_alloc(conf->arena, (size_t)definitions->n_resources, sizeof(*resources));
+    for (int i = 0; i < definitions->n_resources; i++) {
+        const struct resource *from = &definitions->resources[i];
         resources[i].name = from->name;
         resources[i].is_numeric = from->type == RESOURCE_NUMERIC;
         resources[i].traits = resource_config_traits(from);
-        list_places(conf->arena, facts, &resources[i]);
+        list_places(conf->arena, definitions, &resources[i]);
     }
-    export_shared_read(conf, site, resources, facts->n_resources, &config->exports);
+    export_shared_read(conf, site, resources, definitions->n_resources,
+                       &config->exports);
 }
 
 static void read_exports(struct conf *conf, bool is_simulated,

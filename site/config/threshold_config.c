@@ -14,16 +14,18 @@ enum { TELL_MS = 15000 }; /* as often as a host tells its load (host/load/load.h
 
 struct reader {
     struct conf *conf;
-    const struct resource_config *facts;
+    const struct resource_config *definitions;
     struct resources *resources;
     const struct conf_section *section;
     const struct conf_row *row;
 };
 
-static struct reader reader_of(struct conf *conf, const struct resource_config *facts)
+static struct reader reader_of(struct conf *conf,
+                               const struct resource_config *definitions)
 {
-    return (struct reader){
-        .conf = conf, .facts = facts, .resources = resource_config_catalogue(facts)};
+    return (struct reader){.conf = conf,
+                           .definitions = definitions,
+                           .resources = resource_config_catalogue(definitions)};
 }
 
 /* ---------------------------------------------------------------- one index */
@@ -55,8 +57,8 @@ static int find_index(const struct reader *reader, const char *key)
 static bool is_shared(const struct reader *reader, int id)
 {
     const char *name = resources_at(reader->resources, id)->name;
-    for (int i = 0; i < reader->facts->n_places; i++) {
-        const struct resource_location *place = &reader->facts->places[i];
+    for (int i = 0; i < reader->definitions->n_places; i++) {
+        const struct resource_location *place = &reader->definitions->places[i];
         if (strcmp(place->name, name) == 0 && place->n_hosts > 1) {
             return true;
         }
@@ -136,11 +138,12 @@ static void read_row(struct reader *reader, const struct conf_section *section,
     *thresholds = (struct load_thresholds){items, n_items};
 }
 
-void threshold_config_hosts(struct conf *conf, const struct resource_config *facts,
+void threshold_config_hosts(struct conf *conf,
+                            const struct resource_config *definitions,
                             const struct threshold_rows *rows, struct site_host *hosts,
                             int n_hosts)
 {
-    struct reader reader = reader_of(conf, facts);
+    struct reader reader = reader_of(conf, definitions);
     for (int i = 0; i < n_hosts; i++) {
         for (int k = 0; k < THRESHOLD_ROWS && rows[i].rows[k] != NULL; k++) {
             read_row(&reader, rows[i].sections[k], rows[i].rows[k],
@@ -161,10 +164,11 @@ static struct queue_config *find_queue(struct queue_config *queues, int n_queues
     return NULL;
 }
 
-void threshold_config_queues(struct conf *conf, const struct resource_config *facts,
+void threshold_config_queues(struct conf *conf,
+                             const struct resource_config *definitions,
                              struct queue_config *queues, int n_queues)
 {
-    struct reader reader = reader_of(conf, facts);
+    struct reader reader = reader_of(conf, definitions);
     const struct conf_section *section = NULL;
     while ((section = conf_next(conf, "Queue", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {

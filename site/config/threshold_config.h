@@ -30,10 +30,12 @@ struct threshold_rows {
     const struct conf_section *sections[THRESHOLD_ROWS];
     const struct conf_row *rows[THRESHOLD_ROWS];
 };
-void threshold_config_hosts(struct conf *conf, const struct resource_config *facts,
+void threshold_config_hosts(struct conf *conf,
+                            const struct resource_config *definitions,
                             const struct threshold_rows *rows, struct site_host *hosts,
                             int n_hosts);
-void threshold_config_queues(struct conf *conf, const struct resource_config *facts,
+void threshold_config_queues(struct conf *conf,
+                             const struct resource_config *definitions,
                              struct queue_config *queues, int n_queues);
 /* What is known once all has been read: has_thresholds, load_interval_ms; conditions
  * are judged. */

@@ -49,7 +49,7 @@ void rusage_ledger_reload(struct rusage_ledger *ledger,
 struct rusage_sources {
     const struct site_config *config;
     const struct rusage_ledger *ledger;
-    struct host_resources *facts;
+    struct host_resources *host_resources;
     const struct host_table *hosts;
     const struct consumer *consumer;
     const struct lifecycle *life;
@@ -61,7 +61,7 @@ struct rusage_pass;
 struct rusage_pass *rusage_pass_new(const struct rusage_sources *from,
                                     struct arena *arena, const struct place_host *hosts,
                                     int n_hosts, int64_t now_ms);
-/* What is left of the resource by row of the facts, in whole blocks of RESOURCE_BLOCK;
+/* What is left of the resource by row of the table, in whole blocks of RESOURCE_BLOCK;
  * NULL: no job reserves any. In the arena. */
 const double *rusage_pass_left(struct rusage_pass *pass, int id);
 /* The alternatives with the scopes of the site; NULL: none. */

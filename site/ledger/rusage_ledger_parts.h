@@ -29,7 +29,7 @@ struct rusage_entry {
 /* A resource in a pass. */
 struct rusage_pass_resource {
     struct rusage_resource shown;
-    int *supply_of_row; /* by row of the facts; -1 */
+    int *supply_of_row; /* by row of the table; -1 */
     bool is_shared;     /* it has places that are no host's own (ResourceMap) */
 };
 
@@ -45,7 +45,7 @@ struct rusage_pass {
     struct arena *arena;
     const struct place_host *hosts;
     int n_hosts, n_rows;
-    int *rows; /* by host: of the facts, or -1; NULL: not looked up yet */
+    int *rows; /* by host: of the table, or -1; NULL: not looked up yet */
     int64_t now_ms, wake_ms;
     struct rusage_pass_resource *resources;
     struct rusage_resource *shown;

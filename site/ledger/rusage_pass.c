@@ -37,7 +37,7 @@ static int row_of(struct rusage_pass *pass, const struct hosts_used *hosts_used,
     const char *name = hosts_used->hosts[index].host;
     return hosts_used->lease[0] == '\0'
                ? host_table_find(pass->from.hosts, name)
-               : host_resources_find_borrowed(pass->from.facts, name);
+               : host_resources_find_borrowed(pass->from.host_resources, name);
 }
 
 /* What an item takes on those hosts. */
@@ -109,7 +109,7 @@ struct rusage_pass *rusage_pass_new(const struct rusage_sources *from,
     pass->arena = arena;
     pass->hosts = hosts;
     pass->n_hosts = n_hosts;
-    pass->n_rows = resource_table_rows(host_resources_table(from->facts));
+    pass->n_rows = resource_table_rows(host_resources_table(from->host_resources));
     pass->now_ms = now_ms;
     pass->wake_ms = INT64_MAX;
     return pass;
@@ -124,7 +124,7 @@ static void list_rows(struct rusage_pass *pass)
         pass->rows[i] =
             host->site[0] == '\0'
                 ? i
-                : host_resources_find_borrowed(pass->from.facts, host->name);
+                : host_resources_find_borrowed(pass->from.host_resources, host->name);
     }
 }
 
@@ -158,9 +158,10 @@ static int resource_of(struct rusage_pass *pass, int id)
     }
     struct rusage_pass_resource *resource = &pass->resources[pass->n_resources];
     *resource = (struct rusage_pass_resource){
-        .shown = {
-            .name = resources_at(host_resources_catalogue(pass->from.facts), id)->name,
-            .id = id}};
+        .shown = {.name = resources_at(
+                              host_resources_catalogue(pass->from.host_resources), id)
+                              ->name,
+                  .id = id}};
     resource->shown.is_preemptable =
         rusage_config_is_preemptable(pass->from.config, resource->shown.name);
     supply_map_find(pass, resource);
@@ -174,7 +175,7 @@ static int resource_of(struct rusage_pass *pass, int id)
 static bool is_limited(struct rusage_pass *pass, int id)
 {
     const struct resource *known =
-        resources_at(host_resources_catalogue(pass->from.facts), id);
+        resources_at(host_resources_catalogue(pass->from.host_resources), id);
     return known->type == RESOURCE_NUMERIC && !known->is_increasing;
 }
 
@@ -189,9 +190,10 @@ const double *rusage_pass_left(struct rusage_pass *pass, int id)
     double *left = arena_alloc(pass->arena, n_blocks * RESOURCE_BLOCK, sizeof(*left));
     for (int row = 0; row < pass->n_rows; row++) {
         int supply = resource->supply_of_row[row];
-        left[row] = supply >= 0 ? (double)pass->left[supply] / 1000
-                                : resource_table_number(
-                                      host_resources_table(pass->from.facts), row, id);
+        left[row] = supply >= 0
+                        ? (double)pass->left[supply] / 1000
+                        : resource_table_number(
+                              host_resources_table(pass->from.host_resources), row, id);
     }
     return left;
 }
@@ -336,7 +338,8 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
             int id = usage->items[i].id;
             text = arena_printf(
                 arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
-                resources_at(host_resources_catalogue(pass->from.facts), id)->name);
+                resources_at(host_resources_catalogue(pass->from.host_resources), id)
+                    ->name);
         }
     }
     return text;
@@ -403,7 +406,7 @@ static int parts_of_record(struct rusage_pass *pass, const char *reserved,
     if (reserved[0] == '\0') {
         return 0;
     }
-    resreq_rusage_read(pass->arena, host_resources_catalogue(pass->from.facts),
+    resreq_rusage_read(pass->arena, host_resources_catalogue(pass->from.host_resources),
                        reserved, &usage);
     return list_parts(pass, &usage, NULL, hosts_used, takes_all, parts);
 }
@@ -451,7 +454,8 @@ const char *rusage_pass_text(struct rusage_pass *pass, struct arena *arena,
 {
     return requests == NULL || requests->rusage == NULL
                ? ""
-               : resreq_rusage_text(arena, host_resources_catalogue(pass->from.facts),
+               : resreq_rusage_text(arena,
+                                    host_resources_catalogue(pass->from.host_resources),
                                     requests->rusage);
 }
 
@@ -466,7 +470,8 @@ int64_t rusage_pass_wake_ms(const struct rusage_pass *pass)
  * that is shared (ResourceMap). */
 static void add_all_resources(struct rusage_pass *pass, bool is_shared)
 {
-    const struct resources *resources = host_resources_catalogue(pass->from.facts);
+    const struct resources *resources =
+        host_resources_catalogue(pass->from.host_resources);
     for (int id = RESOURCE_BUILTINS; is_shared && id < resources_count(resources);
          id++) {
         if (resources_at(resources, id)->is_consumable && is_limited(pass, id)) {

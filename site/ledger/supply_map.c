@@ -65,12 +65,12 @@ struct search {
 
 static int *supply_at_place(struct search *search, struct rusage_pass *pass, int host)
 {
-    int place = host_resources_find_location(pass->from.facts, host,
+    int place = host_resources_find_location(pass->from.host_resources, host,
                                              search->resource->shown.id);
     if (place < 0) {
         return NULL;
     }
-    if (!pass->from.config->facts.places[place].is_own) {
+    if (!pass->from.config->resource_config.places[place].is_own) {
         search->resource->is_shared = true;
     }
     return &search->of_place[place];
@@ -101,7 +101,8 @@ static int *supply_of_provider(struct search *search, struct rusage_pass *pass,
 static void find_supply(struct search *search, struct rusage_pass *pass, int host,
                         int row)
 {
-    const struct resource_table *table = host_resources_table(pass->from.facts);
+    const struct resource_table *table =
+        host_resources_table(pass->from.host_resources);
     struct rusage_pass_resource *resource = search->resource;
     bool is_own = pass->hosts[host].site[0] == '\0';
     if (resource->supply_of_row[row] >= 0 ||
@@ -124,7 +125,7 @@ static void find_supply(struct search *search, struct rusage_pass *pass, int hos
 void supply_map_find(struct rusage_pass *pass, struct rusage_pass_resource *resource)
 {
     struct arena *arena = pass->arena;
-    int n_places = pass->from.config->facts.n_places;
+    int n_places = pass->from.config->resource_config.n_places;
     int *supply_of = arena_alloc(arena, (size_t)pass->n_hosts, sizeof(*supply_of));
     struct search search = {.resource = resource};
     search.of_place = arena_alloc(arena, (size_t)n_places, sizeof(int));
@@ -162,7 +163,8 @@ static int maximum_of(int id)
 
 int64_t *supply_map_in_use(struct rusage_pass *pass, struct arena *arena)
 {
-    const struct resource_table *table = host_resources_table(pass->from.facts);
+    const struct resource_table *table =
+        host_resources_table(pass->from.host_resources);
     int64_t *used = arena_alloc(arena, (size_t)pass->n_supplies, sizeof(*used));
     for (int i = 0; i < pass->n_resources; i++) {
         const struct rusage_pass_resource *resource = &pass->resources[i];

@@ -41,9 +41,10 @@ struct load_judge *load_judge_new(const struct load_judge_parts *parts)
             condition->is_set = texts[k] != NULL;
             condition->n_rows = -1;
             if (condition->is_set) {
-                threshold_config_compile(&judge->arena, config,
-                                         host_resources_catalogue(parts->facts),
-                                         texts[k], &condition->resreq);
+                threshold_config_compile(
+                    &judge->arena, config,
+                    host_resources_catalogue(parts->host_resources), texts[k],
+                    &condition->resreq);
             }
         }
     }
@@ -71,8 +72,10 @@ void load_judge_clear(struct load_judge *judge, int n_queues)
 /* Any load index: a provider tells of a host also before that has told anything. */
 static bool has_load(const struct load_judge *judge, int row)
 {
-    const struct resource_table *table = host_resources_table(judge->parts.facts);
-    const struct resources *resources = host_resources_catalogue(judge->parts.facts);
+    const struct resource_table *table =
+        host_resources_table(judge->parts.host_resources);
+    const struct resources *resources =
+        host_resources_catalogue(judge->parts.host_resources);
     for (int id = RESOURCE_R15S; id < resources_count(resources); id++) {
         if (load_threshold_is_index(resources_at(resources, id), id) &&
             resource_table_has(table, row, id)) {
@@ -87,23 +90,25 @@ void load_judge_find_host(const struct load_judge *judge, const char *host, bool
 {
     *host_load = (struct load_judged_host){.host = host, .row = -1};
     if (!is_own) {
-        host_load->row = host_resources_find_borrowed(judge->parts.facts, host);
+        host_load->row =
+            host_resources_find_borrowed(judge->parts.host_resources, host);
         host_load->is_new = !borrowed_resources_is_reported(
-            host_resources_borrowed(judge->parts.facts), host);
+            host_resources_borrowed(judge->parts.host_resources), host);
         host_load->is_told = !host_load->is_new && has_load(judge, host_load->row);
         host_load->thresholds = borrowed_resources_thresholds(
-            host_resources_borrowed(judge->parts.facts), host);
+            host_resources_borrowed(judge->parts.host_resources), host);
         host_load->told = borrowed_resources_reported(
-            host_resources_borrowed(judge->parts.facts), host, &host_load->told_row);
+            host_resources_borrowed(judge->parts.host_resources), host,
+            &host_load->told_row);
         return;
     }
     host_load->row = host_table_find(judge->parts.hosts, host);
     if (host_load->row >= 0) {
         host_load->is_told =
-            host_resources_is_reported(judge->parts.facts, host_load->row) &&
+            host_resources_is_reported(judge->parts.host_resources, host_load->row) &&
             has_load(judge, host_load->row);
         host_load->thresholds = judge->parts.config->hosts[host_load->row].thresholds;
-        host_load->told = host_resources_table(judge->parts.facts);
+        host_load->told = host_resources_table(judge->parts.host_resources);
         host_load->told_row = host_load->row;
     }
 }
@@ -114,7 +119,8 @@ static bool is_beyond(const struct load_judge *judge, int queue,
                       const struct load_judged_host *host_load,
                       enum load_threshold_kind kind, struct load_excess *excess)
 {
-    const struct resource_table *table = host_resources_table(judge->parts.facts);
+    const struct resource_table *table =
+        host_resources_table(judge->parts.host_resources);
     return host_load->is_told && host_load->row >= 0 &&
            (load_thresholds_find(&host_load->thresholds, host_load->told,
                                  host_load->told_row, kind, excess) ||
@@ -142,11 +148,12 @@ static const char *excess_text(struct arena *arena, const struct load_excess *ex
 static bool knows_all(const struct load_judge *judge,
                       const struct resreq_program *program, int row)
 {
-    const struct resource_table *table = host_resources_table(judge->parts.facts);
+    const struct resource_table *table =
+        host_resources_table(judge->parts.host_resources);
     for (int i = 0; i < program->n_named; i++) {
         int id = program->named[i];
         const struct resource *resource =
-            resources_at(host_resources_catalogue(judge->parts.facts), id);
+            resources_at(host_resources_catalogue(judge->parts.host_resources), id);
         if (load_threshold_is_index(resource, id) &&
             !resource_table_has(table, row, id)) {
             return false;
@@ -159,7 +166,8 @@ static bool is_met(struct load_judge *judge, int queue, int which, int row)
 {
     struct condition *condition = &judge->conditions[queue][which];
     const struct resreq_program *program = &condition->resreq.program;
-    const struct resource_table *table = host_resources_table(judge->parts.facts);
+    const struct resource_table *table =
+        host_resources_table(judge->parts.host_resources);
     if (condition->n_rows != resource_table_rows(table)) {
         condition->n_rows = resource_table_rows(table);
         condition->matches =

@@ -17,7 +17,7 @@
 struct load_judge;
 struct load_judge_parts {
     const struct site_config *config;
-    struct host_resources *facts;
+    struct host_resources *host_resources;
     const struct host_table *hosts;
 };
 struct load_judge *load_judge_new(const struct load_judge_parts *parts);
@@ -28,7 +28,7 @@ void load_judge_clear(struct load_judge *judge, int n_queues);
 /* One of a job's hosts, own or borrowed. */
 struct load_judged_host {
     const char *host;
-    int row;      /* of the facts */
+    int row;      /* of the table of resources */
     bool is_told; /* it reports its load */
     bool
         is_new; /* a borrowed host of which neither load nor thresholds are known yet */

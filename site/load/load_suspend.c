@@ -38,8 +38,10 @@ struct load_suspend {
 
 static struct load_judge *new_judge(const struct load_suspend_parts *parts)
 {
-    return load_judge_new(&(struct load_judge_parts){
-        .config = parts->config, .facts = parts->facts, .hosts = parts->hosts});
+    return load_judge_new(
+        &(struct load_judge_parts){.config = parts->config,
+                                   .host_resources = parts->host_resources,
+                                   .hosts = parts->hosts});
 }
 
 struct load_suspend *load_suspend_new(const struct load_suspend_parts *parts)
@@ -66,10 +68,10 @@ void load_suspend_free(struct load_suspend *load)
 }
 
 void load_suspend_reload(struct load_suspend *load, const struct site_config *config,
-                         struct host_resources *facts)
+                         struct host_resources *host_resources)
 {
     load->parts.config = config;
-    load->parts.facts = facts;
+    load->parts.host_resources = host_resources;
     load_judge_free(load->judge);
     load->judge = new_judge(&load->parts);
     load->is_used = load->is_marked = load->is_told = true;
@@ -237,7 +239,8 @@ static bool is_left_alone(const struct load_suspend *load, const struct job *job
                           int piece, const struct load_judged_host *host_load,
                           const int *used)
 {
-    const struct resource_table *table = host_resources_table(load->parts.facts);
+    const struct resource_table *table =
+        host_resources_table(load->parts.host_resources);
     bool is_used = resource_table_has(table, host_load->row, RESOURCE_IT) &&
                    resource_table_number(table, host_load->row, RESOURCE_IT) <= 0;
     return !is_used && !has_others(load, job, piece, used);
@@ -413,7 +416,7 @@ static bool has_thresholds(const struct load_suspend *load)
 {
     return load->parts.config->has_thresholds ||
            borrowed_resources_has_thresholds(
-               host_resources_borrowed(load->parts.facts));
+               host_resources_borrowed(load->parts.host_resources));
 }
 
 /* True if there are no thresholds and no job is suspended for load. */
@@ -487,9 +490,9 @@ unsigned load_suspend_exceeded(const struct load_suspend *load, int host)
     struct load_excess excess;
     unsigned kinds = 0;
     for (int i = 0; i < LOAD_THRESHOLD_KINDS && thresholds->n_items > 0; i++) {
-        bool is_beyond =
-            load_thresholds_find(thresholds, host_resources_table(load->parts.facts),
-                                 host, (enum load_threshold_kind)i, &excess);
+        bool is_beyond = load_thresholds_find(
+            thresholds, host_resources_table(load->parts.host_resources), host,
+            (enum load_threshold_kind)i, &excess);
         kinds |= is_beyond ? 1U << i : 0;
     }
     return kinds;

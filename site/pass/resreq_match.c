@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resreq_match.c: see resreq_match.h.
  *
- * Resource values are in the table of the facts. A borrowed host that they do not know
- * has a row in a second table. Status and slots, which only the pass knows, are written
- * when the first class of the pass reads them. What jobs reserve is subtracted in
- * columns of the pass, so that reported values stay as they are. */
+ * Resource values are in the table of the table of resources. A borrowed host that they
+ * do not know has a row in a second table. Status and slots, which only the pass knows,
+ * are written when the first class of the pass reads them. What jobs reserve is
+ * subtracted in columns of the pass, so that reported values stay as they are. */
 #include "site/pass/resreq_match.h"
 
 #include <limits.h>
@@ -36,19 +36,19 @@ struct match_class {
 
 struct resreq_match {
     const struct site_config *config;
-    struct host_resources *facts;
-    const struct resources *resources; /* of the facts */
+    struct host_resources *host_resources;
+    const struct resources *resources; /* of the table of resources */
     struct arena arena;                /* of the classes */
     uint64_t generation;               /* how often the classes were dropped */
     struct match_class *by_key;
-    struct resource_table *unknown; /* hosts that the facts do not know */
+    struct resource_table *unknown; /* hosts of unknown resources */
     /* The pass: */
     uint64_t pass;
     struct arena *pass_arena;
     struct rusage_pass *rusage_pass; /* what is left of resources */
     const struct place_host *hosts;
     int n_hosts;
-    int *rows;        /* by host: of the facts, or -1 - the unknown one's */
+    int *rows; /* by host: of the table of resources, or -1 - the unknown one's */
     bool is_in_order; /* each host's row is that of its index */
     bool has_state;   /* status, slots and maxslots stand in the tables */
     struct resreq_local local;
@@ -59,12 +59,12 @@ struct resreq_match {
 };
 
 struct resreq_match *resreq_match_new(const struct site_config *config,
-                                      struct host_resources *facts)
+                                      struct host_resources *host_resources)
 {
     struct resreq_match *match = mem_alloc(1, sizeof(*match));
     match->config = config;
-    match->facts = facts;
-    match->resources = host_resources_catalogue(facts);
+    match->host_resources = host_resources;
+    match->resources = host_resources_catalogue(host_resources);
     match->unknown = resource_table_new(match->resources);
     arena_init(&match->arena);
     return match;
@@ -202,16 +202,17 @@ struct match_class *resreq_match_find(struct resreq_match *match, int queue,
 
 /* ---------------------------------------------------------------- the pass */
 
-static int row_of(const struct host_resources *facts, int host,
+static int row_of(const struct host_resources *host_resources, int host,
                   const struct place_host *place)
 {
-    return place->site[0] == '\0' ? host
-                                  : host_resources_find_borrowed(facts, place->name);
+    return place->site[0] == '\0'
+               ? host
+               : host_resources_find_borrowed(host_resources, place->name);
 }
 
 static struct resreq_local local_host(const struct resreq_match *match)
 {
-    struct resource_table *table = host_resources_table(match->facts);
+    struct resource_table *table = host_resources_table(match->host_resources);
     int host = 0;
     while (host < match->config->n_hosts && !match->config->hosts[host].is_here) {
         host++;
@@ -249,7 +250,7 @@ void resreq_match_begin_pass(struct resreq_match *match, struct arena *arena,
     match->n_remaining = match->remaining_capacity = 0;
     match->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*match->rows));
     for (int i = 0; i < n_hosts; i++) {
-        match->rows[i] = row_of(match->facts, i, &hosts[i]);
+        match->rows[i] = row_of(match->host_resources, i, &hosts[i]);
         if (match->rows[i] < 0) {
             resource_table_resize(match->unknown, n_unknown + 1);
             resource_table_set_text(match->unknown, n_unknown, RESOURCE_HNAME,
@@ -292,7 +293,7 @@ static bool reads_state(const struct resreq *resreq)
 
 static void set_state_columns(struct resreq_match *match)
 {
-    struct resource_table *known = host_resources_table(match->facts);
+    struct resource_table *known = host_resources_table(match->host_resources);
     if (match->has_state) {
         return;
     }
@@ -370,7 +371,7 @@ static void explain_reserved(const struct resreq_match *match,
                              const struct resource_overrides *remaining, int row,
                              struct place_reserved *reserved)
 {
-    const struct resource_table *table = host_resources_table(match->facts);
+    const struct resource_table *table = host_resources_table(match->host_resources);
     for (int i = 0; i < remaining->n_items && reserved->resource == NULL; i++) {
         int id = remaining->items[i].id;
         double total = resource_table_number(table, row, id);
@@ -407,12 +408,12 @@ find_reserved(const struct resreq_match *match,
 
 /* ---------------------------------------------------------------- matching */
 
-/* By row of the facts: the rank in the requested order. */
+/* By row of the table of resources: the rank in the requested order. */
 static int *order_rows(struct resreq_match *match, const struct resreq *resreq,
                        const struct resource_overrides *remaining,
                        const uint8_t *matches)
 {
-    const struct resource_table *table = host_resources_table(match->facts);
+    const struct resource_table *table = host_resources_table(match->host_resources);
     int n_rows = resource_table_rows(table), n_sorted = 0;
     int *rows = arena_alloc(match->pass_arena, (size_t)n_rows, sizeof(*rows));
     int *places = arena_alloc(match->pass_arena, (size_t)n_rows, sizeof(*places));
@@ -473,7 +474,8 @@ static const struct place_span *find_span(const struct resreq_match *match,
 {
     struct span_match_hosts hosts = {.hosts = match->hosts,
                                      .n_hosts = match->n_hosts,
-                                     .table = host_resources_table(match->facts),
+                                     .table =
+                                         host_resources_table(match->host_resources),
                                      .rows = match->rows,
                                      .matches = matches};
     return span_match_make(match->pass_arena, &resreq->span, &hosts);
@@ -489,7 +491,7 @@ match_hosts(struct resreq_match *match, const struct resreq *resreq,
     if (reads_state(resreq)) {
         set_state_columns(match);
     }
-    const struct resource_table *table = host_resources_table(match->facts);
+    const struct resource_table *table = host_resources_table(match->host_resources);
     const uint8_t *known = run(match, resreq, table, remaining);
     struct place_filter *filter = arena_alloc(match->pass_arena, 1, sizeof(*filter));
     filter->matches = matches_by_host(match, resreq, known);

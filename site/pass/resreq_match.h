@@ -23,7 +23,7 @@
 struct resreq_match;
 
 struct resreq_match *resreq_match_new(const struct site_config *config,
-                                      struct host_resources *facts);
+                                      struct host_resources *host_resources);
 void resreq_match_free(struct resreq_match *match);
 
 /* Checks the strings of a job at submission, also against the RESRSV_LIMIT of its

@@ -5,31 +5,30 @@
 #include <string.h>
 
 enum {
-    LEASES_PER_TICK = 64,    /* told of, or asked about */
-    ANSWERS_PER_SECOND = 64, /* whoever is not answered asks again */
+    LEASES_PER_TICK = 64,    /* reported, or asked about */
+    ANSWERS_PER_SECOND = 64, /* a consumer without an answer asks again */
     SOON_MS = 1000,
-    LOOK_MS = 100,          /* of many contracts that come together, once */
+    LOOK_MS = 100,          /* many contracts that come together are checked once */
     MESSAGE_BYTES = 150000, /* of names and values: in all, below a frame */
     VALUE_BYTES = 12,       /* of a value, besides its texts */
 };
 
-void borrowed_load_init(struct borrowed_load *lease_load,
+void borrowed_load_init(struct borrowed_load *load,
                         const struct borrowed_load_parts *parts)
 {
-    *lease_load = (struct borrowed_load){.parts = *parts, .ask_ms = INT64_MAX};
+    *load = (struct borrowed_load){.parts = *parts, .ask_ms = INT64_MAX};
 }
 
-void borrowed_load_reload(struct borrowed_load *lease_load,
-                          const struct site_config *config,
-                          struct host_resources *facts)
+void borrowed_load_reload(struct borrowed_load *load, const struct site_config *config,
+                          struct host_resources *host_resources)
 {
-    lease_load->parts.config = config;
-    lease_load->parts.facts = facts;
+    load->parts.config = config;
+    load->parts.host_resources = host_resources;
 }
 
 /* ---------------------------------------------------------------- telling */
 
-/* What may stand on the wire: anything else is the configuration's own. */
+/* Texts that may be sent; others are of use to this site alone. */
 static bool is_plain(const char *text)
 {
     size_t length = 0;
@@ -53,13 +52,14 @@ static const char *text_of(struct arena *arena, const struct resource_table *tab
     return arena_str(arena, resource_table_text(table, row, id));
 }
 
-/* All that is known of an own host; returns how many bytes it takes. */
-static size_t list_values(const struct borrowed_load *lease_load, struct arena *arena,
+/* All values of an own host; returns their size in bytes. */
+static size_t list_values(const struct borrowed_load *load, struct arena *arena,
                           int row, struct lease_load_host *host)
 {
-    const struct resource_table *table = host_resources_table(lease_load->parts.facts);
+    const struct resource_table *table =
+        host_resources_table(load->parts.host_resources);
     const struct resources *resources =
-        host_resources_catalogue(lease_load->parts.facts);
+        host_resources_catalogue(load->parts.host_resources);
     struct load_value *values = arena_alloc(arena, LOAD_VALUES_MAX, sizeof(*values));
     size_t n_bytes = strlen(host->host) + VALUE_BYTES;
     host->values = values;
@@ -82,13 +82,12 @@ static size_t list_values(const struct borrowed_load *lease_load, struct arena *
     return n_bytes;
 }
 
-/* Its own thresholds; returns how many bytes they take. */
-static size_t list_thresholds(const struct borrowed_load *lease_load,
-                              struct arena *arena, int row,
-                              struct lease_load_host *host)
+/* The host's own thresholds; returns their size in bytes. */
+static size_t list_thresholds(const struct borrowed_load *load, struct arena *arena,
+                              int row, struct lease_load_host *host)
 {
     const struct load_thresholds *thresholds =
-        &lease_load->parts.config->hosts[row].thresholds;
+        &load->parts.config->hosts[row].thresholds;
     struct load_value *texts =
         arena_alloc(arena, (size_t)thresholds->n_items + 1, sizeof(*texts));
     size_t n_bytes = 0;
@@ -97,7 +96,7 @@ static size_t list_thresholds(const struct borrowed_load *lease_load,
         const struct load_threshold *threshold = &thresholds->items[i];
         struct load_value *text = &texts[host->n_thresholds];
         text->name = arena_str(
-            arena, resources_at(host_resources_catalogue(lease_load->parts.facts),
+            arena, resources_at(host_resources_catalogue(load->parts.host_resources),
                                 threshold->id)
                        ->name);
         text->value = load_threshold_format(arena, threshold);
@@ -111,33 +110,32 @@ static size_t list_thresholds(const struct borrowed_load *lease_load,
 
 /* The site whose lease it is; NULL: nobody's but ours (a pool's idle slots, and its
  * leaf that is this site). */
-static const char *consumer_of(const struct borrowed_load *lease_load,
-                               const char *lease, struct arena *arena)
+static const char *consumer_of(const struct borrowed_load *load, const char *lease,
+                               struct arena *arena)
 {
     size_t length;
     const char *consumer = msg_lease_consumer(lease, &length);
     const char *name = arena_strn(arena, consumer, length);
-    return strchr(name, ':') != NULL ||
-                   strcmp(name, lease_load->parts.config->name) == 0
+    return strchr(name, ':') != NULL || strcmp(name, load->parts.config->name) == 0
                ? NULL
                : name;
 }
 
-static void send_hosts(const struct borrowed_load *lease_load, const char *lease,
+static void send_hosts(const struct borrowed_load *load, const char *lease,
                        const struct lease_load_host *hosts, int n_hosts,
                        struct effects *effects)
 {
     struct msg msg = {.kind = MSG_LEASE_LOAD,
-                      .site = consumer_of(lease_load, lease, &effects->arena)};
+                      .site = consumer_of(load, lease, &effects->arena)};
     msg.lease_load =
         (struct msg_lease_load){.lease = lease, .hosts = hosts, .n_hosts = n_hosts};
     if (n_hosts > 0 && msg.site != NULL) {
-        site_uplink_send(lease_load->parts.uplink, &msg, effects);
+        site_uplink_send(load->parts.uplink, &msg, effects);
     }
 }
 
-static void tell_lease(const struct borrowed_load *lease_load,
-                       const struct msg_state *book, struct effects *effects)
+static void tell_lease(const struct borrowed_load *load, const struct msg_state *book,
+                       struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const char *lease = arena_str(arena, book->lease);
@@ -146,71 +144,69 @@ static void tell_lease(const struct borrowed_load *lease_load,
     size_t n_bytes = 0;
     int first = 0, count = 0;
     for (int i = 0; i < book->n_hosts; i++) {
-        int row = host_table_find(lease_load->parts.hosts, book->hosts[i].host);
+        int row = host_table_find(load->parts.hosts, book->hosts[i].host);
         struct lease_load_host *host = &hosts[count];
         if (row < 0) {
             continue;
         }
         host->host = arena_str(arena, book->hosts[i].host);
-        size_t more = list_values(lease_load, arena, row, host) +
-                      list_thresholds(lease_load, arena, row, host);
+        size_t more = list_values(load, arena, row, host) +
+                      list_thresholds(load, arena, row, host);
         if (n_bytes + more > MESSAGE_BYTES || count - first == LEASE_LOAD_HOSTS_MAX) {
-            send_hosts(lease_load, lease, &hosts[first], count - first, effects);
+            send_hosts(load, lease, &hosts[first], count - first, effects);
             first = count;
             n_bytes = 0;
         }
         n_bytes += more;
         count++;
     }
-    send_hosts(lease_load, lease, &hosts[first], count - first, effects);
+    send_hosts(load, lease, &hosts[first], count - first, effects);
 }
 
-static void tell_some(struct borrowed_load *lease_load, int64_t now_ms,
+static void tell_some(struct borrowed_load *load, int64_t now_ms,
                       struct effects *effects)
 {
     for (int i = 0; i < LEASES_PER_TICK; i++) {
         struct msg_state book;
-        if (lease_load->next >= provider_count_leases(lease_load->parts.provider)) {
-            lease_load->next = 0;
-            lease_load->told_ms = now_ms;
-            lease_load->tell_ms = lease_load->is_news ? now_ms + SOON_MS : INT64_MAX;
-            lease_load->is_news = false;
+        if (load->next >= provider_count_leases(load->parts.provider)) {
+            load->next = 0;
+            load->told_ms = now_ms;
+            load->tell_ms = load->is_news ? now_ms + SOON_MS : INT64_MAX;
+            load->is_news = false;
             return;
         }
-        const char *id =
-            provider_lease_id(lease_load->parts.provider, lease_load->next++);
-        if (provider_find_lease(lease_load->parts.provider, id, &book) &&
-            !book.is_ended) {
-            tell_lease(lease_load, &book, effects);
+        const char *id = provider_lease_id(load->parts.provider, load->next++);
+        if (provider_find_lease(load->parts.provider, id, &book) && !book.is_ended) {
+            tell_lease(load, &book, effects);
         }
     }
 }
 
-void borrowed_load_mark(struct borrowed_load *lease_load, bool is_soon, int64_t now_ms)
+void borrowed_load_mark(struct borrowed_load *load, bool is_soon, int64_t now_ms)
 {
     int64_t tell_ms =
-        is_soon ? now_ms + SOON_MS : lease_load->told_ms + BORROWED_LOAD_REPORT_MS;
-    if (lease_load->next > 0) {
-        lease_load->is_news = lease_load->is_news || is_soon; /* after this round */
-    } else if (tell_ms < lease_load->tell_ms) {
-        lease_load->tell_ms = tell_ms;
+        is_soon ? now_ms + SOON_MS : load->told_ms + BORROWED_LOAD_REPORT_MS;
+    if (load->next > 0) {
+        load->is_news = load->is_news || is_soon; /* after this round */
+    } else if (tell_ms < load->tell_ms) {
+        load->tell_ms = tell_ms;
     }
 }
 
-void borrowed_load_answer(struct borrowed_load *lease_load, const struct msg *msg,
+void borrowed_load_answer(struct borrowed_load *load, const struct msg *msg,
                           int64_t now_ms, struct effects *effects)
 {
     const char *lease = msg->lease_load_ask.lease;
     struct msg_state book;
-    if (now_ms - lease_load->answers_ms >= 1000) {
-        lease_load->answers_ms = now_ms;
-        lease_load->n_answers = 0;
+    if (now_ms - load->answers_ms >= 1000) {
+        load->answers_ms = now_ms;
+        load->n_answers = 0;
     }
-    const char *consumer = consumer_of(lease_load, lease, &effects->arena);
+    const char *consumer = consumer_of(load, lease, &effects->arena);
     if (consumer != NULL && strcmp(consumer, msg->site) == 0 &&
-        lease_load->n_answers++ < ANSWERS_PER_SECOND &&
-        provider_find_lease(lease_load->parts.provider, lease, &book)) {
-        tell_lease(lease_load, &book, effects);
+        load->n_answers++ < ANSWERS_PER_SECOND &&
+        provider_find_lease(load->parts.provider, lease, &book)) {
+        tell_lease(load, &book, effects);
     }
 }
 
@@ -227,77 +223,75 @@ static bool has_host(const struct msg_contract *contract, const char *host)
 }
 
 /* The contract of that lease with that very provider. */
-static bool find_contract(const struct borrowed_load *lease_load, const char *lease,
+static bool find_contract(const struct borrowed_load *load, const char *lease,
                           const char *provider, struct msg_contract *contract)
 {
     size_t length = strlen(provider);
     return strncmp(lease, provider, length) == 0 && lease[length] == '/' &&
-           consumer_find_contract(lease_load->parts.consumer, lease, contract);
+           consumer_find_contract(load->parts.consumer, lease, contract);
 }
 
-bool borrowed_load_receive(struct borrowed_load *lease_load, const struct msg *msg,
+bool borrowed_load_receive(struct borrowed_load *load, const struct msg *msg,
                            bool *is_first, struct effects *effects)
 {
-    const struct msg_lease_load *load = &msg->lease_load;
+    struct borrowed_resources *borrowed =
+        host_resources_borrowed(load->parts.host_resources);
+    const struct msg_lease_load *report = &msg->lease_load;
     struct msg_contract contract;
     bool is_taken = false;
-    if (!find_contract(lease_load, load->lease, msg->site, &contract)) {
+    if (!find_contract(load, report->lease, msg->site, &contract)) {
         return false;
     }
-    for (int i = 0; i < load->n_hosts; i++) {
-        const struct lease_load_host *host = &load->hosts[i];
+    for (int i = 0; i < report->n_hosts; i++) {
+        const struct lease_load_host *host = &report->hosts[i];
         if (has_host(&contract, host->host)) {
             const char *name =
                 arena_printf(&effects->arena, "%s@%s", host->host, msg->site);
-            *is_first = *is_first ||
-                        !borrowed_resources_is_reported(
-                            host_resources_borrowed(lease_load->parts.facts), name);
-            borrowed_resources_report(host_resources_borrowed(lease_load->parts.facts),
-                                      name, host->values, host->n_values);
-            borrowed_resources_set_thresholds(
-                host_resources_borrowed(lease_load->parts.facts), name,
-                host->thresholds, host->n_thresholds);
+            *is_first = *is_first || !borrowed_resources_is_reported(borrowed, name);
+            borrowed_resources_report(borrowed, name, host->values, host->n_values);
+            borrowed_resources_set_thresholds(borrowed, name, host->thresholds,
+                                              host->n_thresholds);
             is_taken = true;
         }
     }
     return is_taken;
 }
 
-static void ask(const struct borrowed_load *lease_load,
-                const struct consumer_host *host, struct effects *effects)
+static void ask(const struct borrowed_load *load, const struct consumer_host *host,
+                struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct msg msg = {.kind = MSG_LEASE_LOAD_ASK, .site = arena_str(arena, host->site)};
     msg.lease_load_ask.lease = arena_str(arena, host->lease);
-    site_uplink_send(lease_load->parts.uplink, &msg, effects);
+    site_uplink_send(load->parts.uplink, &msg, effects);
 }
 
 struct kept {
-    const struct host_resources *facts;
+    const struct host_resources *host_resources;
     const bool *rows;
 };
 
 static bool is_kept(void *arg, const char *name)
 {
     const struct kept *kept = arg;
-    return kept->rows[host_resources_find_borrowed(kept->facts, name)];
+    return kept->rows[host_resources_find_borrowed(kept->host_resources, name)];
 }
 
 /* Asks about leases of which a host is unknown that is open, or has jobs, which may
  * stand still until something is known; and forgets hosts that no
  * contract has. True where it asked. */
-static bool look_around(struct borrowed_load *lease_load, struct effects *effects)
+static bool look_around(struct borrowed_load *load, struct effects *effects)
 {
-    int n_rows = resource_table_rows(host_resources_table(lease_load->parts.facts));
+    int n_rows = resource_table_rows(host_resources_table(load->parts.host_resources));
     bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
     const char *asked = "";
     int n_asked = 0;
-    for (int i = 0; i < consumer_count_hosts(lease_load->parts.consumer); i++) {
+    for (int i = 0; i < consumer_count_hosts(load->parts.consumer); i++) {
         struct consumer_host host;
-        consumer_host_at(lease_load->parts.consumer, i, &host);
-        int row = host_resources_find_borrowed(lease_load->parts.facts, host.name);
+        consumer_host_at(load->parts.consumer, i, &host);
+        int row = host_resources_find_borrowed(load->parts.host_resources, host.name);
         bool is_told = borrowed_resources_is_reported(
-            host_resources_borrowed(lease_load->parts.facts), host.name);
+            host_resources_borrowed(load->parts.host_resources), host.name);
         if (row >= 0) {
             rows[row] = true;
         }
@@ -306,51 +300,49 @@ static bool look_around(struct borrowed_load *lease_load, struct effects *effect
             strcmp(asked, host.lease) != 0) {
             asked = host.lease;
             n_asked++;
-            ask(lease_load, &host, effects);
+            ask(load, &host, effects);
         }
     }
     borrowed_resources_prune(
-        host_resources_borrowed(lease_load->parts.facts), is_kept,
-        &(struct kept){.facts = lease_load->parts.facts, .rows = rows});
+        host_resources_borrowed(load->parts.host_resources), is_kept,
+        &(struct kept){.host_resources = load->parts.host_resources, .rows = rows});
     return n_asked > 0;
 }
 
-void borrowed_load_check_soon(struct borrowed_load *lease_load, int64_t now_ms)
+void borrowed_load_check_soon(struct borrowed_load *load, int64_t now_ms)
 {
-    if (lease_load->ask_ms > now_ms + LOOK_MS) {
-        lease_load->ask_ms = now_ms + LOOK_MS;
+    if (load->ask_ms > now_ms + LOOK_MS) {
+        load->ask_ms = now_ms + LOOK_MS;
     }
 }
 
 /* ---------------------------------------------------------------- time */
 
-static bool has_leases(const struct borrowed_load *lease_load)
+static bool has_leases(const struct borrowed_load *load)
 {
-    return provider_count_leases(lease_load->parts.provider) > 0;
+    return provider_count_leases(load->parts.provider) > 0;
 }
 
-void borrowed_load_tick(struct borrowed_load *lease_load, int64_t now_ms,
+void borrowed_load_tick(struct borrowed_load *load, int64_t now_ms,
                         struct effects *effects)
 {
-    if (!site_uplink_is_up(lease_load->parts.uplink)) {
+    if (!site_uplink_is_up(load->parts.uplink)) {
         return;
     }
-    if (has_leases(lease_load) && now_ms >= lease_load->tell_ms) {
-        tell_some(lease_load, now_ms, effects);
+    if (has_leases(load) && now_ms >= load->tell_ms) {
+        tell_some(load, now_ms, effects);
     }
-    if (now_ms >= lease_load->ask_ms) {
-        lease_load->ask_ms = look_around(lease_load, effects)
-                                 ? now_ms + BORROWED_LOAD_ASK_MS
-                                 : INT64_MAX;
+    if (now_ms >= load->ask_ms) {
+        load->ask_ms =
+            look_around(load, effects) ? now_ms + BORROWED_LOAD_ASK_MS : INT64_MAX;
     }
 }
 
-int64_t borrowed_load_wake_ms(const struct borrowed_load *lease_load)
+int64_t borrowed_load_wake_ms(const struct borrowed_load *load)
 {
-    if (!site_uplink_is_up(lease_load->parts.uplink)) {
+    if (!site_uplink_is_up(load->parts.uplink)) {
         return INT64_MAX;
     }
-    return has_leases(lease_load) && lease_load->tell_ms < lease_load->ask_ms
-               ? lease_load->tell_ms
-               : lease_load->ask_ms;
+    return has_leases(load) && load->tell_ms < load->ask_ms ? load->tell_ms
+                                                            : load->ask_ms;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_resources_borrowed.c: see host_resources_borrowed.h. What providers tell is kept
+/* borrowed_resources.c: see borrowed_resources.h. What providers tell is kept
  * in a table of its own, so that a grant that ends uncovers it. */
 #include "site/resource/borrowed_resources.h"
 
@@ -13,7 +13,7 @@
 #include "site/config/resource_value.h"
 
 struct entry {
-    int place; /* row of `told`; in the facts' table n_own behind it */
+    int place; /* row of `told`; n_own + place in the table */
     bool is_told;
     struct contract_resource *grants;
     int n_grants;
@@ -27,7 +27,7 @@ struct borrowed_resources {
     struct resource_table *table, *told;
     int n_own;
     struct entry *by_name;
-    int n_bound; /* of those that have thresholds */
+    int n_bound; /* hosts that have thresholds */
     int *free_places;
     int n_free, free_capacity;
 };
@@ -122,11 +122,11 @@ bool borrowed_resources_is_reported(const struct borrowed_resources *borrowed,
 }
 
 void borrowed_resources_prune(struct borrowed_resources *borrowed,
-                              borrowed_resources_is_needed_fn keeps, void *arg)
+                              borrowed_resources_is_needed_fn is_needed, void *arg)
 {
     struct entry *entry, *next;
     HASH_ITER (hh, borrowed->by_name, entry, next) {
-        if (!keeps(arg, entry->name)) {
+        if (!is_needed(arg, entry->name)) {
             drop(borrowed, entry);
         }
     }
@@ -134,7 +134,7 @@ void borrowed_resources_prune(struct borrowed_resources *borrowed,
 
 /* ---------------------------------------------------------------- values */
 
-/* The row as it is seen: what is told, and over that what is granted. */
+/* Fills the visible row: reported values, replaced by granted amounts. */
 static void show(struct borrowed_resources *borrowed, const struct entry *entry)
 {
     int row = borrowed->n_own + entry->place;
@@ -187,7 +187,7 @@ static int compare_thresholds(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Where a peer says one twice, the first counts. */
+/* If a peer sends a threshold twice, the first counts. */
 static bool has_threshold(const struct entry *entry, int id)
 {
     for (int i = 0; i < entry->n_thresholds; i++) {

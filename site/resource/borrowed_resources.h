@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_resources_borrowed.h: what is known of borrowed hosts ("n1@north"): rows of the
- * facts' table, behind those of own hosts.
+/* borrowed_resources.h: rows of borrowed hosts ("n1@north") in the table of resources,
+ * behind those of own hosts.
  *
- * A row has what the host's provider tells of it, and over that what its contracts
- * grant: memory, swap space and shared resources that are this site's alone. They are
- * seen whatever the provider tells, and before it tells anything. With what it tells
- * come the load thresholds that the host has there.
+ * A row has the values that the host's provider reports. Amounts that contracts grant
+ * (memory, swap space, shared resources) replace them, also before the first report.
+ * The provider reports the host's load thresholds, too.
  *
  * Ownership: the table is borrowed and outlives this. Layer: site. */
 #ifndef SUBLET_SITE_RESOURCE_BORROWED_RESOURCES_H
@@ -22,21 +21,20 @@ struct borrowed_resources *borrowed_resources_new(struct resource_table *table,
                                                   int n_own);
 void borrowed_resources_free(struct borrowed_resources *borrowed);
 
-/* As its provider tells of it: what our catalogue has, of the right type, counts. At
- * most as many as leases have hosts; the caller sees that it is one of ours. */
+/* The provider reports values. Those that the catalogue does not have, or that are of
+ * another type, are ignored. The caller checks that a contract names the host. */
 void borrowed_resources_report(struct borrowed_resources *borrowed, const char *name,
                                const struct load_value *values, int n_values);
-/* Its load thresholds, of the indices that our catalogue has; replaces what there was.
- */
+/* Replaces the load thresholds; unknown indices are ignored. */
 void borrowed_resources_set_thresholds(struct borrowed_resources *borrowed,
                                        const char *name, const struct load_value *texts,
                                        int n_texts);
-/* Until it is told of again. */
+/* Valid until they are set again. */
 struct load_thresholds
 borrowed_resources_thresholds(const struct borrowed_resources *borrowed,
                               const char *name);
-/* The row of what its provider tells, without what contracts grant: thresholds are
- * about the host, not about our part of it. NULL: nothing is known of it. */
+/* The reported values alone: thresholds apply to the whole host, not to the part that
+ * contracts grant. NULL: nothing is known of the host. */
 const struct resource_table *
 borrowed_resources_reported(const struct borrowed_resources *borrowed, const char *name,
                             int *row);
@@ -44,26 +42,26 @@ bool borrowed_resources_has_thresholds(const struct borrowed_resources *borrowed
 bool borrowed_resources_is_reported(const struct borrowed_resources *borrowed,
                                     const char *name);
 
-/* A resource that contracts grant there: a number. */
+/* An amount that contracts grant on a host. */
 struct contract_resource {
     int id;
     double number;
-    bool is_on_top; /* one of the contracts competes for what the provider has: that
-                       much more */
-    bool is_absent; /* whatever the provider tells, it is not to be had */
+    bool is_on_top; /* one of the contracts grants none: what the provider has free is
+                       added */
+    bool is_absent; /* unavailable, whatever the provider reports */
 };
-/* All of them; replaces what there was. */
+/* Replaces all amounts granted on the host. */
 void borrowed_resources_set_granted(struct borrowed_resources *borrowed,
                                     const char *name,
                                     const struct contract_resource *grants,
                                     int n_grants);
 
-/* Its row, or -1: nothing is known of it. */
+/* The row, or -1: nothing is known of the host. */
 int borrowed_resources_find(const struct borrowed_resources *borrowed,
                             const char *name);
-/* Forgets those that `keeps` does not want any more. */
+/* Removes the hosts for which `is_needed` is false. */
 typedef bool (*borrowed_resources_is_needed_fn)(void *arg, const char *name);
 void borrowed_resources_prune(struct borrowed_resources *borrowed,
-                              borrowed_resources_is_needed_fn keeps, void *arg);
+                              borrowed_resources_is_needed_fn is_needed, void *arg);
 
 #endif

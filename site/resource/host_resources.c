@@ -40,111 +40,112 @@ struct host_resources {
 
 /* ---------------------------------------------------------------- values */
 
-static int find(const struct host_resources *facts, const char *name)
+static int find(const struct host_resources *hosts, const char *name)
 {
-    return resources_find(facts->resources, name, strlen(name));
+    return resources_find(hosts->resources, name, strlen(name));
 }
 
-static bool is_dynamic(const struct host_resources *facts, int id)
+static bool is_dynamic(const struct host_resources *hosts, int id)
 {
-    return resources_at(facts->resources, id)->interval_ms > 0;
+    return resources_at(hosts->resources, id)->interval_ms > 0;
 }
 
 /* ---------------------------------------------------------------- own hosts */
 
-static void set_detected(struct host_resources *facts, int host, const char *type,
+static void set_detected(struct host_resources *hosts, int host, const char *type,
                          const char *architecture)
 {
-    const struct site_host *config = &facts->config->hosts[host];
+    const struct site_host *config = &hosts->config->hosts[host];
     bool is_model_open = resource_config_is_detected(config->model);
     double cpuf = 1.0;
-    const char *model = resource_config_find_model(
-        &facts->config->facts, is_model_open ? architecture : config->model, &cpuf);
+    const char *model =
+        resource_config_find_model(&hosts->config->resource_config,
+                                   is_model_open ? architecture : config->model, &cpuf);
     if (resource_config_is_detected(config->type) && type[0] != '\0') {
-        resource_table_set_text(facts->table, host, RESOURCE_TYPE, type);
+        resource_table_set_text(hosts->table, host, RESOURCE_TYPE, type);
     }
     if (is_model_open && model[0] != '\0') {
-        resource_table_set_text(facts->table, host, RESOURCE_MODEL, model);
+        resource_table_set_text(hosts->table, host, RESOURCE_MODEL, model);
     }
-    resource_table_set_number(facts->table, host, RESOURCE_CPUF, cpuf);
+    resource_table_set_number(hosts->table, host, RESOURCE_CPUF, cpuf);
 }
 
-static void set_given(struct host_resources *facts, int host)
+static void set_given(struct host_resources *hosts, int host)
 {
-    for (int i = facts->first_given[host]; i < facts->first_given[host + 1]; i++) {
-        const struct host_boolean *given = &facts->config->facts.given[i];
-        int id = find(facts, given->name);
-        resource_table_set_flag(facts->table, host, id, true);
-        resource_table_set_exclusive(facts->table, host, id, given->is_exclusive);
+    for (int i = hosts->first_given[host]; i < hosts->first_given[host + 1]; i++) {
+        const struct host_boolean *given = &hosts->config->resource_config.given[i];
+        int id = find(hosts, given->name);
+        resource_table_set_flag(hosts->table, host, id, true);
+        resource_table_set_exclusive(hosts->table, host, id, given->is_exclusive);
     }
 }
 
 /* What the configuration says, whoever is there. */
-static void set_configured(struct host_resources *facts, int host)
+static void set_configured(struct host_resources *hosts, int host)
 {
-    const struct site_host *config = &facts->config->hosts[host];
-    resource_table_set_text(facts->table, host, RESOURCE_HNAME, config->name);
-    resource_table_set_flag(facts->table, host, RESOURCE_SERVER, true);
-    resource_table_set_number(facts->table, host, RESOURCE_REXPRI, 0);
+    const struct site_host *config = &hosts->config->hosts[host];
+    resource_table_set_text(hosts->table, host, RESOURCE_HNAME, config->name);
+    resource_table_set_flag(hosts->table, host, RESOURCE_SERVER, true);
+    resource_table_set_number(hosts->table, host, RESOURCE_REXPRI, 0);
     if (!resource_config_is_detected(config->type)) {
-        resource_table_set_text(facts->table, host, RESOURCE_TYPE, config->type);
+        resource_table_set_text(hosts->table, host, RESOURCE_TYPE, config->type);
     }
     if (!resource_config_is_detected(config->model)) {
-        resource_table_set_text(facts->table, host, RESOURCE_MODEL, config->model);
+        resource_table_set_text(hosts->table, host, RESOURCE_MODEL, config->model);
     }
-    set_detected(facts, host, "", "");
-    set_given(facts, host);
+    set_detected(hosts, host, "", "");
+    set_given(hosts, host);
 }
 
 /* ---------------------------------------------------------------- telling */
 
 /* Forgets what the host told: all of the load, or all there is where `with_static`. */
-static void unset_told(struct host_resources *facts, int host, bool with_static)
+static void unset_told(struct host_resources *hosts, int host, bool with_static)
 {
-    for (int id = 0; id < resources_count(facts->resources); id++) {
+    for (int id = 0; id < resources_count(hosts->resources); id++) {
         bool is_others = id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
                          id == RESOURCE_MAXSLOTS ||
-                         shared_resources_find_location(facts->shared, host, id) >= 0;
-        if (is_others || (!with_static && !is_dynamic(facts, id))) {
+                         shared_resources_find_location(hosts->shared, host, id) >= 0;
+        if (is_others || (!with_static && !is_dynamic(hosts, id))) {
             continue;
         }
-        resource_table_unset(facts->table, host, id);
+        resource_table_unset(hosts->table, host, id);
         if (with_static &&
-            resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
-            resource_table_set_exclusive(facts->table, host, id, false);
+            resources_at(hosts->resources, id)->type == RESOURCE_BOOLEAN) {
+            resource_table_set_exclusive(hosts->table, host, id, false);
         }
     }
 }
 
-static bool is_given(const struct host_resources *facts, int host, int id)
+static bool is_given(const struct host_resources *hosts, int host, int id)
 {
-    return id >= RESOURCE_BUILTINS && !is_dynamic(facts, id) &&
-           resource_table_has(facts->table, host, id);
+    return id >= RESOURCE_BUILTINS && !is_dynamic(hosts, id) &&
+           resource_table_has(hosts->table, host, id);
 }
 
-static bool take_value(struct host_resources *facts, int host,
+static bool take_value(struct host_resources *hosts, int host,
                        const struct load_value *value)
 {
-    int id = find(facts, value->name);
+    int id = find(hosts, value->name);
     if (id < 0) {
         return false;
     }
     if (id == RESOURCE_TYPE || id == RESOURCE_MODEL) {
         return true; /* set_detected's */
     }
-    int place = shared_resources_find_location(facts->shared, host, id);
+    int place = shared_resources_find_location(hosts->shared, host, id);
     if (place >= 0) {
-        return shared_resources_report(facts->shared, host, place, value->value);
+        return shared_resources_report(hosts->shared, host, place, value->value);
     }
-    if (shared_resources_is_mapped(facts->shared, id) || is_given(facts, host, id)) {
+    if (shared_resources_is_mapped(hosts->shared, id) || is_given(hosts, host, id)) {
         return true; /* it is elsewhere; or the configuration has said so */
     }
-    if (!resource_value_set(facts->table, host, id, value->value)) {
+    if (!resource_value_set(hosts->table, host, id, value->value)) {
         return false;
     }
     if (value->is_exclusive &&
-        resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
-        resource_table_set_exclusive(facts->table, host, id, true);
+        resources_at(hosts->resources, id)->type == RESOURCE_BOOLEAN) {
+        resource_table_set_exclusive(hosts->table, host, id, true);
     }
     return true;
 }
@@ -162,10 +163,10 @@ static bool is_ours(const char *name)
     return false;
 }
 
-static void count_cpus(struct host_resources *facts, int host)
+static void count_cpus(struct host_resources *hosts, int host)
 {
-    struct resource_table *table = facts->table;
-    enum ncpus_unit cpus = facts->config->facts.cpus;
+    struct resource_table *table = hosts->table;
+    enum ncpus_unit cpus = hosts->config->resource_config.cpus;
     if (!resource_table_has(table, host, RESOURCE_NPROCS)) {
         return;
     }
@@ -181,14 +182,14 @@ static void count_cpus(struct host_resources *facts, int host)
 
 /* ---------------------------------------------------------------- what leases have */
 
-static void show_spaces(struct host_resources *facts, int host)
+static void show_spaces(struct host_resources *hosts, int host)
 {
-    const struct host_record *known = &facts->known[host];
+    const struct host_record *known = &hosts->known[host];
     for (int kind = 0; kind < SPACES; kind++) {
         for (int side = 0; side < SPACE_SIDES; side++) {
             double left = known->spaces[kind][side] - (double)known->exported[kind];
             if (known->spaces[kind][side] >= 0) {
-                resource_table_set_number(facts->table, host, space_ids[kind][side],
+                resource_table_set_number(hosts->table, host, space_ids[kind][side],
                                           left > 0 ? left : 0);
             }
         }
@@ -196,98 +197,98 @@ static void show_spaces(struct host_resources *facts, int host)
 }
 
 /* The table has what the host told. */
-static void keep_spaces(struct host_resources *facts, int host)
+static void keep_spaces(struct host_resources *hosts, int host)
 {
     for (int kind = 0; kind < SPACES; kind++) {
         for (int side = 0; side < SPACE_SIDES; side++) {
             int id = space_ids[kind][side];
-            facts->known[host].spaces[kind][side] =
-                resource_table_has(facts->table, host, id)
-                    ? resource_table_number(facts->table, host, id)
+            hosts->known[host].spaces[kind][side] =
+                resource_table_has(hosts->table, host, id)
+                    ? resource_table_number(hosts->table, host, id)
                     : -1;
         }
     }
-    show_spaces(facts, host);
+    show_spaces(hosts, host);
 }
 
-void host_resources_set_exported(struct host_resources *facts, int host,
+void host_resources_set_exported(struct host_resources *hosts, int host,
                                  enum space_kind kind, int64_t mib)
 {
-    if (facts->known[host].exported[kind] != mib) {
-        facts->known[host].exported[kind] = mib;
-        show_spaces(facts, host);
+    if (hosts->known[host].exported[kind] != mib) {
+        hosts->known[host].exported[kind] = mib;
+        show_spaces(hosts, host);
     }
 }
 
-int host_resources_find_location(const struct host_resources *facts, int host, int id)
+int host_resources_find_location(const struct host_resources *hosts, int host, int id)
 {
-    return host < facts->config->n_hosts
-               ? shared_resources_find_location(facts->shared, host, id)
+    return host < hosts->config->n_hosts
+               ? shared_resources_find_location(hosts->shared, host, id)
                : -1;
 }
 
-void host_resources_set_location_exported(struct host_resources *facts, int place,
+void host_resources_set_location_exported(struct host_resources *hosts, int place,
                                           int64_t n_instances)
 {
-    shared_resources_set_exported(facts->shared, place, n_instances);
+    shared_resources_set_exported(hosts->shared, place, n_instances);
 }
 
-int64_t host_resources_space(const struct host_resources *facts, int host,
+int64_t host_resources_space(const struct host_resources *hosts, int host,
                              enum space_kind kind)
 {
-    double mib = facts->known[host].spaces[kind][SPACE_ALL];
+    double mib = hosts->known[host].spaces[kind][SPACE_ALL];
     return mib >= 0 && mib <= SPACE_MAX_MIB ? (int64_t)mib : -1;
 }
 
 /* ---------------------------------------------------------------- taking */
 
-const char *host_resources_report(struct host_resources *facts, int host,
+const char *host_resources_report(struct host_resources *hosts, int host,
                                   const struct msg_host_load *msg)
 {
     const char *unknown = NULL;
     const char *type = resource_value_find_reported(msg, "type");
     const char *architecture = resource_value_find_reported(msg, "model");
-    unset_told(facts, host, true);
-    set_configured(facts, host);
-    shared_resources_drop_unreported(facts->shared, host, msg);
+    unset_told(hosts, host, true);
+    set_configured(hosts, host);
+    shared_resources_drop_unreported(hosts->shared, host, msg);
     for (int i = 0; i < msg->n_values; i++) {
         const struct load_value *value = &msg->values[i];
-        if (!is_ours(value->name) && !take_value(facts, host, value) &&
+        if (!is_ours(value->name) && !take_value(hosts, host, value) &&
             unknown == NULL) {
             unknown = value->name;
         }
     }
     type = type != NULL ? type : "";
     architecture = architecture != NULL ? architecture : "";
-    set_detected(facts, host, type, architecture);
-    count_cpus(facts, host);
-    keep_spaces(facts, host);
-    dup_set_text(&facts->known[host].architecture, architecture);
-    facts->known[host].is_told = true;
+    set_detected(hosts, host, type, architecture);
+    count_cpus(hosts, host);
+    keep_spaces(hosts, host);
+    dup_set_text(&hosts->known[host].architecture, architecture);
+    hosts->known[host].is_told = true;
     return unknown;
 }
 
-void host_resources_disconnect(struct host_resources *facts, int host)
+void host_resources_disconnect(struct host_resources *hosts, int host)
 {
-    facts->known[host].is_told = false;
-    unset_told(facts, host, false);
+    hosts->known[host].is_told = false;
+    unset_told(hosts, host, false);
     for (int kind = 0; kind < SPACES; kind++) {
-        facts->known[host].spaces[kind][SPACE_FREE] = -1;
+        hosts->known[host].spaces[kind][SPACE_FREE] = -1;
     }
-    set_given(facts, host);
-    shared_resources_drop_unreported(facts->shared, host, NULL);
+    set_given(hosts, host);
+    shared_resources_drop_unreported(hosts->shared, host, NULL);
 }
 
-bool host_resources_is_reported(const struct host_resources *facts, int host)
+bool host_resources_is_reported(const struct host_resources *hosts, int host)
 {
-    return facts->known[host].is_told;
+    return hosts->known[host].is_told;
 }
 
 /* Every host has a type (or a model) in section Host. */
-static bool are_all_set(const struct host_resources *facts, int id)
+static bool are_all_set(const struct host_resources *hosts, int id)
 {
-    for (int i = 0; i < facts->config->n_hosts; i++) {
-        const struct site_host *host = &facts->config->hosts[i];
+    for (int i = 0; i < hosts->config->n_hosts; i++) {
+        const struct site_host *host = &hosts->config->hosts[i];
         if (resource_config_is_detected(id == RESOURCE_TYPE ? host->type
                                                             : host->model)) {
             return false;
@@ -297,19 +298,19 @@ static bool are_all_set(const struct host_resources *facts, int id)
 }
 
 /* RESOURCES gives it to a host, or each of its places in ResourceMap has a value. */
-static bool is_placed(const struct host_resources *facts, int id)
+static bool is_placed(const struct host_resources *hosts, int id)
 {
-    const struct resource_config *config = &facts->config->facts;
+    const struct resource_config *config = &hosts->config->resource_config;
     bool is_found = false;
     for (int i = 0; i < config->n_given && !is_found; i++) {
-        is_found = find(facts, config->given[i].name) == id;
+        is_found = find(hosts, config->given[i].name) == id;
     }
-    return shared_resources_is_mapped(facts->shared, id)
-               ? shared_resources_is_configured(facts->shared, id)
+    return shared_resources_is_mapped(hosts->shared, id)
+               ? shared_resources_is_configured(hosts->shared, id)
                : is_found;
 }
 
-bool host_resources_is_configured(const struct host_resources *facts, int id)
+bool host_resources_is_configured(const struct host_resources *hosts, int id)
 {
     switch (id) {
     case RESOURCE_HNAME:
@@ -318,95 +319,95 @@ bool host_resources_is_configured(const struct host_resources *facts, int id)
     case RESOURCE_MAXSLOTS:
         return true;
     case RESOURCE_TYPE:
-        return are_all_set(facts, RESOURCE_TYPE);
+        return are_all_set(hosts, RESOURCE_TYPE);
     case RESOURCE_MODEL:
     case RESOURCE_CPUF:
-        return are_all_set(facts, RESOURCE_MODEL);
+        return are_all_set(hosts, RESOURCE_MODEL);
     default:
-        return id >= RESOURCE_BUILTINS && !is_dynamic(facts, id) &&
-               is_placed(facts, id);
+        return id >= RESOURCE_BUILTINS && !is_dynamic(hosts, id) &&
+               is_placed(hosts, id);
     }
 }
 
-const char *host_resources_architecture(const struct host_resources *facts, int host)
+const char *host_resources_architecture(const struct host_resources *hosts, int host)
 {
-    return facts->known[host].architecture;
+    return hosts->known[host].architecture;
 }
 
 /* ---------------------------------------------------------------- borrowed hosts */
 
-struct borrowed_resources *host_resources_borrowed(const struct host_resources *facts)
+struct borrowed_resources *host_resources_borrowed(const struct host_resources *hosts)
 {
-    return facts->borrowed;
+    return hosts->borrowed;
 }
 
-int host_resources_find_borrowed(const struct host_resources *facts, const char *name)
+int host_resources_find_borrowed(const struct host_resources *hosts, const char *name)
 {
-    return borrowed_resources_find(facts->borrowed, name);
+    return borrowed_resources_find(hosts->borrowed, name);
 }
 
 /* ---------------------------------------------------------------- life */
 
-static void list_given(struct host_resources *facts)
+static void list_given(struct host_resources *hosts)
 {
-    const struct resource_config *config = &facts->config->facts;
-    int n_hosts = facts->config->n_hosts;
-    facts->first_given = mem_alloc((size_t)n_hosts + 1, sizeof(*facts->first_given));
+    const struct resource_config *config = &hosts->config->resource_config;
+    int n_hosts = hosts->config->n_hosts;
+    hosts->first_given = mem_alloc((size_t)n_hosts + 1, sizeof(*hosts->first_given));
     for (int host = 0, next = 0; host <= n_hosts; host++) {
         while (next < config->n_given && config->given[next].host < host) {
             next++;
         }
-        facts->first_given[host] = next;
+        hosts->first_given[host] = next;
     }
 }
 
 struct host_resources *host_resources_new(const struct site_config *config)
 {
-    struct host_resources *facts = mem_alloc(1, sizeof(*facts));
-    facts->config = config;
-    facts->resources = resource_config_catalogue(&config->facts);
-    facts->table = resource_table_new(facts->resources);
-    resource_table_resize(facts->table, config->n_hosts);
-    facts->borrowed = borrowed_resources_new(facts->table, config->n_hosts);
-    facts->known = mem_alloc((size_t)config->n_hosts + 1, sizeof(*facts->known));
-    facts->shared = shared_resources_new(config, facts->table);
-    list_given(facts);
+    struct host_resources *hosts = mem_alloc(1, sizeof(*hosts));
+    hosts->config = config;
+    hosts->resources = resource_config_catalogue(&config->resource_config);
+    hosts->table = resource_table_new(hosts->resources);
+    resource_table_resize(hosts->table, config->n_hosts);
+    hosts->borrowed = borrowed_resources_new(hosts->table, config->n_hosts);
+    hosts->known = mem_alloc((size_t)config->n_hosts + 1, sizeof(*hosts->known));
+    hosts->shared = shared_resources_new(config, hosts->table);
+    list_given(hosts);
     for (int i = 0; i < config->n_hosts; i++) {
-        facts->known[i].architecture = dup_text("");
-        set_configured(facts, i);
-        keep_spaces(facts, i);
+        hosts->known[i].architecture = dup_text("");
+        set_configured(hosts, i);
+        keep_spaces(hosts, i);
     }
-    return facts;
+    return hosts;
 }
 
-void host_resources_free(struct host_resources *facts)
+void host_resources_free(struct host_resources *hosts)
 {
-    if (facts == NULL) {
+    if (hosts == NULL) {
         return;
     }
-    for (int i = 0; i < facts->config->n_hosts; i++) {
-        dup_free(facts->known[i].architecture);
+    for (int i = 0; i < hosts->config->n_hosts; i++) {
+        dup_free(hosts->known[i].architecture);
     }
-    shared_resources_free(facts->shared);
-    borrowed_resources_free(facts->borrowed);
-    free(facts->known);
-    free(facts->first_given);
-    resource_table_free(facts->table);
-    resources_free(facts->resources);
-    free(facts);
+    shared_resources_free(hosts->shared);
+    borrowed_resources_free(hosts->borrowed);
+    free(hosts->known);
+    free(hosts->first_given);
+    resource_table_free(hosts->table);
+    resources_free(hosts->resources);
+    free(hosts);
 }
 
-const struct resources *host_resources_catalogue(const struct host_resources *facts)
+const struct resources *host_resources_catalogue(const struct host_resources *hosts)
 {
-    return facts->resources;
+    return hosts->resources;
 }
 
-struct resource_table *host_resources_table(struct host_resources *facts)
+struct resource_table *host_resources_table(struct host_resources *hosts)
 {
-    return facts->table;
+    return hosts->table;
 }
 
-const struct resource_table *host_resources_values(const struct host_resources *facts)
+const struct resource_table *host_resources_values(const struct host_resources *hosts)
 {
-    return facts->table;
+    return hosts->table;
 }

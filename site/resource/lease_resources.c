@@ -9,31 +9,31 @@
 
 /* ---------------------------------------------------------------- as a provider */
 
-void lease_resources_update_host(struct lease_resources *grants, int host)
+void lease_resources_update_host(struct lease_resources *lease_resources, int host)
 {
     int64_t mib[SPACES];
     for (int kind = 0; kind < SPACES; kind++) {
-        mib[kind] =
-            host_resources_space(grants->parts.facts, host, (enum space_kind)kind);
+        mib[kind] = host_resources_space(lease_resources->parts.host_resources, host,
+                                         (enum space_kind)kind);
     }
-    provider_set_spaces(grants->parts.provider, grants->parts.config->hosts[host].name,
-                        mib);
+    provider_set_spaces(lease_resources->parts.provider,
+                        lease_resources->parts.config->hosts[host].name, mib);
 }
 
-static void lower_spaces(struct lease_resources *grants)
+static void lower_spaces(struct lease_resources *lease_resources)
 {
-    for (int i = 0; i < grants->parts.config->n_hosts; i++) {
+    for (int i = 0; i < lease_resources->parts.config->n_hosts; i++) {
         for (int kind = 0; kind < SPACES; kind++) {
-            int64_t mib = provider_space(grants->parts.provider,
-                                         grants->parts.config->hosts[i].name,
+            int64_t mib = provider_space(lease_resources->parts.provider,
+                                         lease_resources->parts.config->hosts[i].name,
                                          (enum space_kind)kind);
-            host_resources_set_exported(grants->parts.facts, i, (enum space_kind)kind,
-                                        mib);
+            host_resources_set_exported(lease_resources->parts.host_resources, i,
+                                        (enum space_kind)kind, mib);
         }
     }
 }
 
-/* By resource, then pool: as they are listed. */
+/* Pools are listed by resource, then by number. */
 static int compare_pool(const struct provider_pool *pool, const char *resource,
                         int number)
 {
@@ -41,7 +41,7 @@ static int compare_pool(const struct provider_pool *pool, const char *resource,
     return order != 0 ? order : pool->pool - number;
 }
 
-/* What all consumers have of a pool. */
+/* Instances of a pool that all consumers have. */
 static int64_t sum_pool(const struct provider_pool *pools, int n_pools,
                         const char *resource, int number)
 {
@@ -61,19 +61,21 @@ static int64_t sum_pool(const struct provider_pool *pools, int n_pools,
     return n_instances;
 }
 
-/* Places of a resource stand together, and are its pools from 1 on. */
-static void lower_pools(struct lease_resources *grants, struct arena *arena)
+/* The locations of a resource are adjacent; they are its pools 1, 2, ... */
+static void lower_pools(struct lease_resources *lease_resources, struct arena *arena)
 {
-    const struct resource_config *facts = &grants->parts.config->facts;
+    const struct resource_config *definitions =
+        &lease_resources->parts.config->resource_config;
     struct provider_pool *pools;
-    int n_pools = provider_list_pools(grants->parts.provider, arena, &pools),
+    int n_pools = provider_list_pools(lease_resources->parts.provider, arena, &pools),
         number = 0;
-    for (int i = 0; i < facts->n_places; i++) {
-        const char *resource = facts->places[i].name;
-        bool is_next = i > 0 && strcmp(facts->places[i - 1].name, resource) == 0;
+    for (int i = 0; i < definitions->n_places; i++) {
+        const char *resource = definitions->places[i].name;
+        bool is_next = i > 0 && strcmp(definitions->places[i - 1].name, resource) == 0;
         number = is_next ? number + 1 : 1;
         host_resources_set_location_exported(
-            grants->parts.facts, i, sum_pool(pools, n_pools, resource, number));
+            lease_resources->parts.host_resources, i,
+            sum_pool(pools, n_pools, resource, number));
     }
 }
 
@@ -91,7 +93,7 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->lease, b->lease);
 }
 
-/* The leases of one host, and what they give together. */
+/* The leases of one host, and what they grant together. */
 struct giving {
     const struct resources *resources;
     const struct consumer_host *leases;
@@ -126,7 +128,7 @@ static int find_resource(const struct resources *resources,
     return id >= RESOURCE_BUILTINS ? id : -1;
 }
 
-/* This site defines it as its provider does. */
+/* This site defines the resource as its provider does. */
 static bool is_alike(const struct resources *resources, int id,
                      const struct lease_resource *resource)
 {
@@ -169,7 +171,7 @@ static void add_resources(struct giving *giving)
     }
 }
 
-static void grant_host(struct lease_resources *grants, struct arena *arena,
+static void grant_host(struct lease_resources *lease_resources, struct arena *arena,
                        const struct consumer_host *leases, int n_leases)
 {
     size_t n_max = (size_t)2 * SPACES;
@@ -177,23 +179,24 @@ static void grant_host(struct lease_resources *grants, struct arena *arena,
         n_max += (size_t)leases[i].n_resources;
     }
     struct giving giving = {
-        .resources = host_resources_catalogue(grants->parts.facts),
+        .resources = host_resources_catalogue(lease_resources->parts.host_resources),
         .leases = leases,
         .n_leases = n_leases,
         .grants = arena_alloc(arena, n_max, sizeof(*giving.grants)),
     };
     add_spaces(&giving);
     add_resources(&giving);
-    borrowed_resources_set_granted(host_resources_borrowed(grants->parts.facts),
-                                   leases[0].name, giving.grants, giving.n_grants);
+    borrowed_resources_set_granted(
+        host_resources_borrowed(lease_resources->parts.host_resources), leases[0].name,
+        giving.grants, giving.n_grants);
 }
 
-static void grant_borrowed(struct lease_resources *grants, struct arena *arena)
+static void grant_borrowed(struct lease_resources *lease_resources, struct arena *arena)
 {
-    int n_hosts = consumer_count_hosts(grants->parts.consumer);
+    int n_hosts = consumer_count_hosts(lease_resources->parts.consumer);
     struct consumer_host *hosts = arena_alloc(arena, (size_t)n_hosts, sizeof(*hosts));
     for (int i = 0; i < n_hosts; i++) {
-        consumer_host_at(grants->parts.consumer, i, &hosts[i]);
+        consumer_host_at(lease_resources->parts.consumer, i, &hosts[i]);
     }
     if (n_hosts > 0) {
         qsort(hosts, (size_t)n_hosts, sizeof(*hosts), compare_names);
@@ -202,25 +205,28 @@ static void grant_borrowed(struct lease_resources *grants, struct arena *arena)
         for (n = 1; i + n < n_hosts && strcmp(hosts[i].name, hosts[i + n].name) == 0;
              n++) {
         }
-        grant_host(grants, arena, &hosts[i], n);
+        grant_host(lease_resources, arena, &hosts[i], n);
     }
 }
 
-/* Both sites must define a resource alike. */
-static void judge_resources(const struct lease_resources *grants,
+/* Warns of resources that both sites define differently. */
+static void judge_resources(const struct lease_resources *lease_resources,
                             struct effects *effects)
 {
     struct msg_contract contract;
-    for (int i = 0; i < consumer_count_contracts(grants->parts.consumer); i++) {
-        if (!consumer_contract_at(grants->parts.consumer, i, &contract)) {
+    for (int i = 0; i < consumer_count_contracts(lease_resources->parts.consumer);
+         i++) {
+        if (!consumer_contract_at(lease_resources->parts.consumer, i, &contract)) {
             continue;
         }
         for (int k = 0; k < contract.n_resources; k++) {
             const struct lease_resource *resource = &contract.resources[k];
-            int id =
-                find_resource(host_resources_catalogue(grants->parts.facts), resource);
-            if (!is_alike(host_resources_catalogue(grants->parts.facts), id,
-                          resource)) {
+            int id = find_resource(
+                host_resources_catalogue(lease_resources->parts.host_resources),
+                resource);
+            if (!is_alike(
+                    host_resources_catalogue(lease_resources->parts.host_resources), id,
+                    resource)) {
                 effects_log(
                     effects, LOG_LEVEL_WARNING,
                     "lease %s exports resource \"%s\", which is defined differently "
@@ -238,34 +244,35 @@ static void judge_resources(const struct lease_resources *grants,
 
 /* ---------------------------------------------------------------- when */
 
-void lease_resources_refresh(struct lease_resources *grants, struct effects *effects)
+void lease_resources_refresh(struct lease_resources *lease_resources,
+                             struct effects *effects)
 {
-    uint64_t n_provider = provider_changes(grants->parts.provider);
-    uint64_t n_consumer = consumer_changes(grants->parts.consumer);
+    uint64_t n_provider = provider_changes(lease_resources->parts.provider);
+    uint64_t n_consumer = consumer_changes(lease_resources->parts.consumer);
     bool is_other = false;
-    if (!grants->is_fresh || grants->n_provider != n_provider) {
-        lower_spaces(grants);
-        lower_pools(grants, &effects->arena);
+    if (!lease_resources->is_fresh || lease_resources->n_provider != n_provider) {
+        lower_spaces(lease_resources);
+        lower_pools(lease_resources, &effects->arena);
         is_other = true;
     }
-    if (!grants->is_fresh || grants->n_consumer != n_consumer) {
-        grant_borrowed(grants, &effects->arena);
-        judge_resources(grants, effects);
+    if (!lease_resources->is_fresh || lease_resources->n_consumer != n_consumer) {
+        grant_borrowed(lease_resources, &effects->arena);
+        judge_resources(lease_resources, effects);
         is_other = true;
     }
-    grants->is_fresh = true;
-    grants->n_provider = n_provider;
-    grants->n_consumer = n_consumer;
+    lease_resources->is_fresh = true;
+    lease_resources->n_provider = n_provider;
+    lease_resources->n_consumer = n_consumer;
     if (is_other) {
-        pass_request_set(grants->parts.pass_request);
+        pass_request_set(lease_resources->parts.pass_request);
     }
 }
 
-void lease_resources_reload(struct lease_resources *grants,
+void lease_resources_reload(struct lease_resources *lease_resources,
                             const struct site_config *config,
-                            struct host_resources *facts)
+                            struct host_resources *host_resources)
 {
-    grants->parts.config = config;
-    grants->parts.facts = facts;
-    grants->is_fresh = false;
+    lease_resources->parts.config = config;
+    lease_resources->parts.host_resources = host_resources;
+    lease_resources->is_fresh = false;
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_resources.h: what leases give away besides slots, made true on both sides of
- * them.
+/* lease_resources.h: resources besides slots that leases carry, on both sides.
  *
- * As a provider: memory and swap space that a lease has on an own host are taken off
- * what this site sees there (mem, maxmem, swp, maxswp), instances of a shared resource
- * off what its place has. Nobody knows how much of it the consumer's jobs use: all of
- * it counts as unused, and so `mem` and `swp` here are what is free beside it.
+ * Provider: memory and swap space of an own host that a lease has are subtracted from
+ * mem, maxmem, swp and maxswp here, instances of a shared resource from its location.
+ * How much the consumer's jobs use is unknown, so all of it counts as unused there, and
+ * `mem` and `swp` here are what is free beside it.
  *
- * As a consumer: the exported amount is all that a borrowed host has, and all of it is
- * free. Where several leases give the same host, it has what they give together, and
- * where one of them gives no memory, what its provider has free comes on top. A shared
- * resource counts where this site defines it as the provider does.
+ * Consumer: a borrowed host has the exported amount, all of it free. The amounts of
+ * several leases of the same host are added; if one of them exports no memory, the
+ * provider's free memory is added, too. A shared resource counts only if both sites
+ * define it alike.
  *
  * Units: MB, instances. Source: lsf.md 1.2, 1.4, 1.5 rule 2; ADR 0016.
  * Layer: site. */
@@ -27,7 +26,7 @@
 
 struct lease_resources_parts {
     const struct site_config *config;
-    struct host_resources *facts;
+    struct host_resources *host_resources;
     struct provider *provider;
     const struct consumer *consumer;
     struct pass_request *pass_request;
@@ -35,17 +34,18 @@ struct lease_resources_parts {
 
 struct lease_resources {
     struct lease_resources_parts parts;
-    bool is_fresh; /* what follows was looked at */
+    bool is_fresh; /* the counts below are those of the last refresh */
     uint64_t n_provider, n_consumer;
 };
 
-/* Before the scheduler looks at hosts: does what has to be done since the last time. */
-void lease_resources_refresh(struct lease_resources *grants, struct effects *effects);
-/* Everything anew: there is another configuration. */
-void lease_resources_reload(struct lease_resources *grants,
+/* Before a pass: applies what has changed since the last time. */
+void lease_resources_refresh(struct lease_resources *lease_resources,
+                             struct effects *effects);
+/* For another configuration; the next refresh applies everything. */
+void lease_resources_reload(struct lease_resources *lease_resources,
                             const struct site_config *config,
-                            struct host_resources *facts);
-/* An own host has told of itself: what it has, its leases share. */
-void lease_resources_update_host(struct lease_resources *grants, int host);
+                            struct host_resources *host_resources);
+/* The provider learns the memory and swap space that an own host has reported. */
+void lease_resources_update_host(struct lease_resources *lease_resources, int host);
 
 #endif

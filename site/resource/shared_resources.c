@@ -10,12 +10,12 @@
 
 enum { NOBODY = -1 };
 
-/* What is known of a place of the configuration's. */
+/* State of a location of the configuration. */
 struct known {
     int id;
-    int teller;       /* of a measured one: the host that tells it for all; or NOBODY */
-    char *told;       /* its value; NULL: nobody tells it */
-    int64_t exported; /* instances of it that leases have */
+    int teller;       /* measured: the host that reports it for all, or NOBODY */
+    char *told;       /* the value; NULL: not reported */
+    int64_t exported; /* instances that leases have */
 };
 
 struct shared_resources {
@@ -31,12 +31,12 @@ struct shared_resources {
 static const struct resource_location *place_at(const struct shared_resources *shared,
                                                 int place)
 {
-    return &shared->config->facts.places[place];
+    return &shared->config->resource_config.places[place];
 }
 
 /* ---------------------------------------------------------------- values */
 
-/* False where the text is no value. */
+/* False if the text is not a value. */
 static bool show(struct shared_resources *shared, int place)
 {
     const struct resource_location *at = place_at(shared, place);
@@ -58,7 +58,7 @@ static bool show(struct shared_resources *shared, int place)
     return is_good;
 }
 
-/* NULL: nobody tells it. False where the text is no value. */
+/* NULL: not reported. False if the text is not a value. */
 static bool set(struct shared_resources *shared, int place, const char *text)
 {
     struct known *known = &shared->known[place];
@@ -77,7 +77,7 @@ bool shared_resources_report(struct shared_resources *shared, int host, int plac
     struct known *known = &shared->known[place];
     if (place_at(shared, place)->value != NULL ||
         (known->teller != NOBODY && known->teller < host)) {
-        return true; /* another one says it */
+        return true; /* another host or the configuration has it */
     }
     known->teller = host;
     return set(shared, place, text);
@@ -116,7 +116,7 @@ bool shared_resources_is_mapped(const struct shared_resources *shared, int id)
 bool shared_resources_is_configured(const struct shared_resources *shared, int id)
 {
     bool is_fixed = shared->is_mapped[id];
-    for (int i = 0; i < shared->config->facts.n_places; i++) {
+    for (int i = 0; i < shared->config->resource_config.n_places; i++) {
         is_fixed = is_fixed &&
                    (shared->known[i].id != id || place_at(shared, i)->value != NULL);
     }
@@ -138,7 +138,7 @@ int shared_resources_find_location(const struct shared_resources *shared, int ho
 
 static void list_members(struct shared_resources *shared)
 {
-    const struct resource_config *config = &shared->config->facts;
+    const struct resource_config *config = &shared->config->resource_config;
     int n_hosts = shared->config->n_hosts;
     shared->first = mem_alloc((size_t)n_hosts + 2, sizeof(*shared->first));
     for (int i = 0; i < config->n_places; i++) {
@@ -161,13 +161,13 @@ static void list_members(struct shared_resources *shared)
 static void set_places(struct shared_resources *shared)
 {
     const struct resources *resources = resource_table_resources(shared->table);
-    for (int i = 0; i < shared->config->facts.n_places; i++) {
+    for (int i = 0; i < shared->config->resource_config.n_places; i++) {
         const struct resource_location *place = place_at(shared, i);
         int id = resources_find(resources, place->name, strlen(place->name));
         shared->known[i] = (struct known){.id = id, .teller = NOBODY};
         shared->is_mapped[id] = true;
         if (place->value != NULL && !set(shared, i, place->value)) {
-            abort(); /* it was judged by the same rules */
+            abort(); /* the configuration was checked by the same rules */
         }
     }
 }
@@ -176,7 +176,7 @@ struct shared_resources *shared_resources_new(const struct site_config *config,
                                               struct resource_table *table)
 {
     struct shared_resources *shared = mem_alloc(1, sizeof(*shared));
-    size_t n_places = (size_t)config->facts.n_places;
+    size_t n_places = (size_t)config->resource_config.n_places;
     size_t n_resources = (size_t)resources_count(resource_table_resources(table));
     shared->config = config;
     shared->table = table;
@@ -189,7 +189,7 @@ struct shared_resources *shared_resources_new(const struct site_config *config,
 
 void shared_resources_free(struct shared_resources *shared)
 {
-    for (int i = 0; i < shared->config->facts.n_places; i++) {
+    for (int i = 0; i < shared->config->resource_config.n_places; i++) {
         dup_free(shared->known[i].told);
     }
     free(shared->known);

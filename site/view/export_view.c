@@ -174,8 +174,8 @@ static void add_open(const struct site_view *view, struct site_page *page,
 {
     uint64_t number = (uint64_t)provider_count_leases(view->provider);
     const struct export_lease *lease;
-    for (int i = 0;
-         !page->is_full && (lease = export_select_waiting_at(view->picks, i)) != NULL;
+    for (int i = 0; !page->is_full &&
+                    (lease = export_select_waiting_at(view->export_select, i)) != NULL;
          i++) {
         number++;
         if (!is_other(query, lease->policy) && site_page_wants(page, number)) {

@@ -84,7 +84,7 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
     value_add_text(arena, row, "dispatch_window", host->dispatch_windows.text);
     load_view_add_thresholds(view, arena, row, &host->thresholds);
     load_view_add_resources(view, arena, row, index,
-                            host_resources_architecture(view->facts, index));
+                            host_resources_architecture(view->host_resources, index));
     rusage_view_add_host(arena, row, seen, index);
     return row;
 }
@@ -97,8 +97,8 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
     const char *name = arena_str(arena, host->name);
     const struct slot_count *counts = slot_counts_find(slots, name, host->lease);
     struct value *row = value_object(arena);
-    const struct load_thresholds thresholds =
-        borrowed_resources_thresholds(host_resources_borrowed(view->facts), host->name);
+    const struct load_thresholds thresholds = borrowed_resources_thresholds(
+        host_resources_borrowed(view->host_resources), host->name);
     struct load_excess excess;
     value_add_text(arena, row, "host", name);
     value_add_text(
@@ -118,7 +118,8 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
     value_add_null(arena, row, "dispatch_window");
     load_view_add_thresholds(view, arena, row, &thresholds);
     load_view_add_resources(
-        view, arena, row, host_resources_find_borrowed(view->facts, host->name), NULL);
+        view, arena, row,
+        host_resources_find_borrowed(view->host_resources, host->name), NULL);
     rusage_view_add_host(arena, row, seen, place);
     return row;
 }

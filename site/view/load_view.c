@@ -99,7 +99,7 @@ void load_view_add_resources(const struct site_view *view, struct arena *arena,
                              const char *architecture)
 {
     int host = host_resources_find_borrowed;
-    const struct resource_table *table = host_resources_values(view->facts);
+    const struct resource_table *table = host_resources_values(view->host_resources);
     add_value(arena, row, table, host, RESOURCE_TYPE);
     add_value(arena, row, table, host, RESOURCE_MODEL);
     value_add_text(arena, row, "architecture", architecture);
@@ -135,7 +135,8 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
     for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
         const struct load_threshold *at = find_threshold(thresholds, indices[i], side);
         const char *name =
-            resources_at(host_resources_catalogue(view->facts), indices[i])->name;
+            resources_at(host_resources_catalogue(view->host_resources), indices[i])
+                ->name;
         if (at != NULL) {
             add_number(arena, row, name, at->bounds[side]);
         } else {
@@ -147,7 +148,8 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
         if (at->id >= RESOURCE_BUILTINS && at->has[side]) {
             add_number(
                 arena, others,
-                resources_at(host_resources_catalogue(view->facts), at->id)->name,
+                resources_at(host_resources_catalogue(view->host_resources), at->id)
+                    ->name,
                 at->bounds[side]);
         }
     }
@@ -170,7 +172,7 @@ void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
 static const char *status_of(const struct site_view *view, int host)
 {
     if (host_table_is_away(view->hosts, host) ||
-        !host_resources_is_reported(view->facts, host)) {
+        !host_resources_is_reported(view->host_resources, host)) {
         return "unavail";
     }
     return host_table_is_ready(view->hosts, host) ? "ok" : "-ok";
@@ -179,7 +181,7 @@ static const char *status_of(const struct site_view *view, int host)
 static struct value *load_row(const struct site_view *view, struct arena *arena,
                               const char *name, const char *status, int row_of_facts)
 {
-    const struct resource_table *table = host_resources_values(view->facts);
+    const struct resource_table *table = host_resources_values(view->host_resources);
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status", status);
@@ -205,13 +207,16 @@ static void add_place(const struct site_view *view, struct site_page *page,
     if (!is_asked(query, name) || !site_page_wants(page, number)) {
         return;
     }
-    int facts = place < n_own ? place : host_resources_find_borrowed(view->facts, name);
-    bool is_told =
-        borrowed_resources_is_reported(host_resources_borrowed(view->facts), name);
+    int host_resources = place < n_own
+                             ? place
+                             : host_resources_find_borrowed(view->host_resources, name);
+    bool is_told = borrowed_resources_is_reported(
+        host_resources_borrowed(view->host_resources), name);
     const char *status = place < n_own             ? status_of(view, place)
                          : host.is_open && is_told ? "ok"
                                                    : "unavail";
-    site_page_add(page, number, load_row(view, page->arena, name, status, facts));
+    site_page_add(page, number,
+                  load_row(view, page->arena, name, status, host_resources));
 }
 
 void load_view_list(const struct site_view *view, struct site_page *page,

@@ -40,7 +40,7 @@ struct site_view {
     const struct fairshare_ledger *shares;
     const struct host_table *hosts;
     const struct capacity *capacity;
-    const struct host_resources *facts;
+    const struct host_resources *host_resources;
     const struct host_admin *closed;
     const struct runs *runs;
     const struct reservation_table *slot_reserves;
@@ -48,7 +48,7 @@ struct site_view {
     struct load_suspend *overloads; /* caches the conditions that it has judged */
     const struct rusage_sources *reserves;
     struct provider *provider;
-    const struct export_select *picks;
+    const struct export_select *export_select;
     const struct consumer *consumer;
     const struct site_uplink *uplink;
     struct resreq_match *needs;          /* caches requirements that it has compiled */

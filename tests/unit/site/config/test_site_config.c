@@ -202,7 +202,8 @@ static void test_complaints(void **state)
 static const char *thresholds_text(struct world *world,
                                    const struct load_thresholds *thresholds)
 {
-    struct resources *resources = resource_config_catalogue(&world->setup.config.facts);
+    struct resources *resources =
+        resource_config_catalogue(&world->setup.config.resource_config);
     const char *text = "";
     for (int i = 0; i < thresholds->n_items; i++) {
         const struct load_threshold *at = &thresholds->items[i];

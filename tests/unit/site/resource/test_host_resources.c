@@ -31,7 +31,7 @@ struct world {
     struct arena arena;
     struct conf conf;
     struct site_setup setup;
-    struct host_resources *facts;
+    struct host_resources *host_resources;
 };
 
 static struct world world;
@@ -51,19 +51,20 @@ static void open_world(const char *text)
     if (world.conf.n_errors > 0) {
         fail_msg("line %d: %s", world.conf.diags->line, world.conf.diags->text);
     }
-    world.facts = host_resources_new(&world.setup.config);
+    world.host_resources = host_resources_new(&world.setup.config);
 }
 
 static void close_world(void)
 {
-    host_resources_free(world.facts);
-    world.facts = NULL;
+    host_resources_free(world.host_resources);
+    world.host_resources = NULL;
     arena_release(&world.arena);
 }
 
 static int id_of(const char *name)
 {
-    int id = resources_find(host_resources_catalogue(world.facts), name, strlen(name));
+    int id = resources_find(host_resources_catalogue(world.host_resources), name,
+                            strlen(name));
     assert_true(id >= 0);
     return id;
 }
@@ -71,12 +72,12 @@ static int id_of(const char *name)
 /* A value as text: "-" absent, "!" behind an exclusive one. */
 static const char *shown(int host, const char *name)
 {
-    struct resource_table *table = host_resources_table(world.facts);
+    struct resource_table *table = host_resources_table(world.host_resources);
     int id = id_of(name);
     if (!resource_table_has(table, host, id)) {
         return "-";
     }
-    switch (resources_at(host_resources_catalogue(world.facts), id)->type) {
+    switch (resources_at(host_resources_catalogue(world.host_resources), id)->type) {
     case RESOURCE_NUMERIC:
         return arena_printf(&world.arena, "%g", resource_table_number(table, host, id));
     case RESOURCE_BOOLEAN:
@@ -116,7 +117,7 @@ static const char *tell(int host, const char *text)
         values[msg.n_values++] = (struct load_value){
             .name = name, .value = equals + 1, .is_exclusive = is_exclusive};
     }
-    return host_resources_report(world.facts, host, &msg);
+    return host_resources_report(world.host_resources, host, &msg);
 }
 
 /* ---------------------------------------------------------------- what is configured
@@ -139,12 +140,13 @@ static void test_configured(void **state)
     expect("server", "yes", "yes", "yes");
     expect("mem", "-", "-", "-");
     const struct resource *resource =
-        resources_at(host_resources_catalogue(world.facts), id_of("licences"));
+        resources_at(host_resources_catalogue(world.host_resources), id_of("licences"));
     assert_int_equal(resource->interval_ms, 30000);
     assert_false(resource->is_increasing);
     assert_true(resource->is_consumable); /* a number that is not INCREASING */
     assert_true(resource->is_released);
-    resource = resources_at(host_resources_catalogue(world.facts), id_of("load2"));
+    resource =
+        resources_at(host_resources_catalogue(world.host_resources), id_of("load2"));
     assert_true(resource->is_increasing);
     assert_false(resource->is_consumable);
     assert_false(resource->is_released);
@@ -171,11 +173,11 @@ static void test_undefined_words_are_booleans(void **state)
 static void test_told(void **state)
 {
     open_world(SITE HOSTS QUEUE RESOURCES);
-    assert_false(host_resources_is_reported(world.facts, 0));
+    assert_false(host_resources_is_reported(world.host_resources, 0));
     assert_null(tell(0, "r15s=0.25 ut=0.5 mem=4000 type=X86_64 model=x6_4000_Xeon "
                         "nprocs=2 ncores=8 nthreads=2 maxmem=8000 licences=17 ready=1 "
                         "os_version=4.2 ncpus=99 status=ok hname=other"));
-    assert_true(host_resources_is_reported(world.facts, 0));
+    assert_true(host_resources_is_reported(world.host_resources, 0));
     expect("r15s", "0.25", "-", "-");
     expect("mem", "4000", "-", "-");
     expect("type", "X86_64", "X86_64", "-");
@@ -187,15 +189,16 @@ static void test_told(void **state)
     expect("ready", "yes", "-", "-");
     expect("os_version", "4.2", "-", "-");
     expect("linux", "yes", "yes", "-");
-    assert_string_equal(host_resources_architecture(world.facts, 0), "x6_4000_Xeon");
+    assert_string_equal(host_resources_architecture(world.host_resources, 0),
+                        "x6_4000_Xeon");
     assert_null(
         tell(0, "r15s=0.5 maxmem=8000 type=X86_64")); /* level: the rest is gone */
     expect("r15s", "0.5", "-", "-");
     expect("mem", "-", "-", "-");
     expect("licences", "-", "-", "-");
     expect("linux", "yes", "yes", "-");
-    host_resources_disconnect(world.facts, 0);
-    assert_false(host_resources_is_reported(world.facts, 0));
+    host_resources_disconnect(world.host_resources, 0);
+    assert_false(host_resources_is_reported(world.host_resources, 0));
     expect("r15s", "-", "-", "-");
     expect("maxmem", "8000", "-", "-"); /* what it is, is still known */
     expect("type", "X86_64", "X86_64", "-");
@@ -243,8 +246,8 @@ static void test_local_resources(void **state)
     expect("type", "-", "X86_64", "-"); /* the configuration goes before */
     tell(1, "os_version=9");
     expect("bigmem", "yes!", "-", "-");
-    assert_false(resource_table_is_exclusive(host_resources_table(world.facts), 1,
-                                             id_of("bigmem")));
+    assert_false(resource_table_is_exclusive(host_resources_table(world.host_resources),
+                                             1, id_of("bigmem")));
     tell(2, "type=SUN model=Ultra");
     expect("type", "-", "X86_64", "SUN");
     expect("model", "-", "EPYC", "Ultra");
@@ -262,8 +265,8 @@ static void test_given_and_dynamic(void **state)
     tell(0, "ready=0");
     tell(1, "ready=1");
     expect("ready", "no", "yes", "-"); /* what is dynamic, is measured */
-    host_resources_disconnect(world.facts, 0);
-    host_resources_disconnect(world.facts, 1);
+    host_resources_disconnect(world.host_resources, 0);
+    host_resources_disconnect(world.host_resources, 1);
     expect("ready", "yes", "-", "-");
     close_world();
 }
@@ -289,9 +292,9 @@ static void test_shared(void **state)
     assert_string_equal(tell(1, "licences=x"), "licences");
     expect("licences", "-", "-", "-");
     tell(1, "licences=3");
-    host_resources_disconnect(world.facts, 0);
+    host_resources_disconnect(world.host_resources, 0);
     expect("licences", "3", "3", "-");
-    host_resources_disconnect(world.facts, 1);
+    host_resources_disconnect(world.host_resources, 1);
     expect("licences", "-", "-", "-");
     tell(0, "load2=1 scratch=99");
     tell(2, "load2=3 scratch=99");
@@ -340,14 +343,14 @@ static void test_borrowed(void **state)
         {"slots", "9", false},    {"nothing", "1", false},   {"ut", "x", false},
         {"model", "EPYC", false}, {"os_version", "9", false}};
     open_world(SITE HOSTS QUEUE RESOURCES);
-    struct resource_table *table = host_resources_table(world.facts);
-    assert_int_equal(host_resources_find_borrowed(world.facts, "a@west"), -1);
-    borrowed_resources_report(host_resources_borrowed(world.facts), "a@west", values,
-                              8);
-    borrowed_resources_report(host_resources_borrowed(world.facts), "b@west", values,
-                              2);
-    int a = host_resources_find_borrowed(world.facts, "a@west"),
-        b = host_resources_find_borrowed(world.facts, "b@west");
+    struct resource_table *table = host_resources_table(world.host_resources);
+    assert_int_equal(host_resources_find_borrowed(world.host_resources, "a@west"), -1);
+    borrowed_resources_report(host_resources_borrowed(world.host_resources), "a@west",
+                              values, 8);
+    borrowed_resources_report(host_resources_borrowed(world.host_resources), "b@west",
+                              values, 2);
+    int a = host_resources_find_borrowed(world.host_resources, "a@west"),
+        b = host_resources_find_borrowed(world.host_resources, "b@west");
     assert_true(a >= 3 && b >= 3 && a != b); /* behind the own ones */
     assert_string_equal(shown(a, "mem"), "4000");
     assert_string_equal(shown(a, "bigmem"), "yes!");
@@ -355,16 +358,16 @@ static void test_borrowed(void **state)
     assert_string_equal(shown(a, "slots"), "-");
     assert_string_equal(shown(a, "ut"), "-");
     assert_string_equal(shown(a, "model"), "EPYC");
-    borrowed_resources_report(host_resources_borrowed(world.facts), "a@west", values,
-                              1); /* level */
+    borrowed_resources_report(host_resources_borrowed(world.host_resources), "a@west",
+                              values, 1); /* level */
     assert_string_equal(shown(a, "bigmem"), "-");
-    borrowed_resources_prune(host_resources_borrowed(world.facts), keeps,
+    borrowed_resources_prune(host_resources_borrowed(world.host_resources), keeps,
                              (char[]){"b@west"});
-    assert_int_equal(host_resources_find_borrowed(world.facts, "a@west"), -1);
-    assert_int_equal(host_resources_find_borrowed(world.facts, "b@west"), b);
-    borrowed_resources_report(host_resources_borrowed(world.facts), "c@west", values,
-                              0);
-    assert_int_equal(host_resources_find_borrowed(world.facts, "c@west"),
+    assert_int_equal(host_resources_find_borrowed(world.host_resources, "a@west"), -1);
+    assert_int_equal(host_resources_find_borrowed(world.host_resources, "b@west"), b);
+    borrowed_resources_report(host_resources_borrowed(world.host_resources), "c@west",
+                              values, 0);
+    assert_int_equal(host_resources_find_borrowed(world.host_resources, "c@west"),
                      a); /* its row is used again */
     assert_string_equal(shown(a, "mem"), "-");
     assert_int_equal(resource_table_rows(table), 5);
@@ -398,8 +401,8 @@ static void test_models(void **state)
                "Epyc 6 (x23_1_AMDEPYC x25_1_AMDEPYC)\nEPYC 0.5 ()\nEnd HostModel\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         double cpuf = 0;
-        const char *model =
-            resource_config_find_model(&world.setup.config.facts, rows[i].told, &cpuf);
+        const char *model = resource_config_find_model(
+            &world.setup.config.resource_config, rows[i].told, &cpuf);
         if (strcmp(model, rows[i].model) != 0 || cpuf != rows[i].cpuf) {
             fail_msg("%s: %s %g, expected %s %g: %s", rows[i].told, model, cpuf,
                      rows[i].model, rows[i].cpuf, rows[i].why);
