@@ -6,8 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A deeper tree is a circle; a larger one has groups in groups that multiply, which
- * nobody wants. */
+/* A deeper tree is a circle. A larger one has nested groups that multiply. */
 enum { DEPTH_MAX = SHARE_DEPTH_MAX, ASSIGNMENTS_MAX = 100000, FACTOR_SIZE = 64 };
 
 struct reader {

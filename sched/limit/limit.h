@@ -126,7 +126,7 @@ int limits_slots_left_on(const struct limits_tentative *tentative,
                          int n_pieces, const struct limit **limit);
 /* How many slots a job of the owner could have if no other job ran. */
 int limits_max_slots(const struct limit_owner *owner, const struct limit **limit);
-/* The same on one host, beside its pieces on others. */
+/* The same on one host, in addition to its pieces on others. */
 int limits_max_slots_on(const struct limit_owner *owner, const char *host,
                         int n_processors, const struct host_slots *pieces,
                         int n_pieces);

@@ -186,7 +186,7 @@ struct place_snapshot {
     int max_starts;   /* of one plan */
 };
 
-/* Whose slots a job uses that ends before they are needed. */
+/* The reservation that a backfill job uses. */
 struct place_backfill {
     uint64_t lender; /* the job with the reservation; 0: none */
     int64_t until_ms;
@@ -199,13 +199,13 @@ struct place_start {
     int n_hosts;
     const struct rusage_request *rusage; /* alternative of the class; NULL: none */
     struct place_backfill backfill;
-    bool is_grow; /* beside what it has: it runs */
+    bool is_grow; /* additional slots of a running job */
 };
 
 struct place_plan {
     struct place_start *starts;
     int n_starts;
-    uint64_t *resumes; /* keys of the snapshot's that go on */
+    uint64_t *resumes; /* keys of jobs of the snapshot that resume */
     int n_resumes;
     bool is_cut;            /* max_starts was reached: there may be more */
     int64_t next_accept_ms; /* when the first JOB_ACCEPT_INTERVAL ends that a job waits

@@ -39,7 +39,7 @@ static int list_pieces(struct place_alloc *alloc, int host)
     return n_pieces;
 }
 
-/* Slots there for which there is enough to reserve, beside those pieces. */
+/* Slots for which the host has enough to reserve, in addition to those pieces. */
 static int reserved_on(struct place_alloc *alloc, const struct candidates *view,
                        int host, const struct rusage_piece *pieces, int n_pieces,
                        int n_most)
@@ -55,7 +55,7 @@ static int reserved_on(struct place_alloc *alloc, const struct candidates *view,
     return n_most;
 }
 
-/* Slots there that limits leave, beside those pieces. */
+/* Slots that limits leave on the host, in addition to those pieces. */
 static int limited_on(const struct place_alloc *alloc, const struct candidates *view,
                       int host, const struct host_slots *pieces, int n_pieces,
                       const struct limit **limit)
@@ -73,7 +73,7 @@ static int limited_on(const struct place_alloc *alloc, const struct candidates *
     return room;
 }
 
-/* Slots that the job may take on this host, beside those pieces on others. */
+/* Slots that the job may take on this host, in addition to those pieces. */
 static int room_on(struct place_alloc *alloc, const struct candidates *view, int host,
                    const struct host_slots *pieces, int n_pieces,
                    const struct limit **limit)

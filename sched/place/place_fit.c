@@ -255,7 +255,7 @@ static bool fit(struct place_pass *pass, struct candidates *view,
     return false;
 }
 
-/* Whoever ends, it changes nothing. */
+/* The end of other jobs does not change this. */
 static bool is_hopeless(enum pending_reason reason)
 {
     return reason == REASON_NO_HOST || reason == REASON_AVOIDED ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_slot_pool.h: the slot pools of a pass: how many slots each queue of a pool may
- * have (slot_pool.h), as the pass goes on.
+ * have (slot_pool.h), in the course of a pass.
  *
  * The slots of a pool are those of its hosts, whichever jobs use them, except slots
  * that a plan assigns to other queues. A closed host counts with the slots in use. The
@@ -28,7 +28,7 @@ struct place_slot_pool {
 struct place_slot_pools {
     struct place_slot_pool *pools;
     int n_pools;
-    int64_t *used;   /* by queue, as the pass goes on */
+    int64_t *used;   /* by queue, in the course of the pass */
     int64_t *demand; /* by queue: slots it has a use for */
     int *part_of;    /* by queue: its place in the pool's order; -1: in no pool */
 };
@@ -37,7 +37,7 @@ struct place_slot_pools {
 void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
                           const struct place_snapshot *snapshot, const bool *is_out);
 
-/* Slots that a line has a use for once so many of its jobs have started. */
+/* Slots that a class can use after so many of its jobs have started. */
 int64_t place_slot_pool_demand(const struct place_class *class, int n_started);
 /* What the queue's part has left; above 0 a job of it may start. */
 int place_slot_pool_left(const struct place_slot_pools *pools, int pool, int queue);
@@ -48,7 +48,7 @@ void place_slot_pool_add_used(struct place_slot_pools *pools, int pool, int queu
                               int n_slots);
 void place_slot_pool_release(struct place_slot_pools *pools, int pool, int queue,
                              int64_t n_slots);
-/* Hands out anew, where something has changed. True where it has. */
+/* Distributes the slots again if something has changed. True if it did. */
 bool place_slot_pool_reallocate(struct place_slot_pools *pools, int pool);
 
 #endif

@@ -61,7 +61,7 @@ struct place_span_request {
     int n_hosts;
     int min, max;
     bool is_balanced; /* of a shape without a span */
-    /* Slots that the job may have there beside these pieces elsewhere. */
+    /* Slots that the job may have there in addition to these pieces. */
     int (*room)(void *arg, int host, const struct rusage_piece *pieces, int n_pieces);
     void *arg;
     struct rusage_piece *pieces; /* out; with room for n_hosts */

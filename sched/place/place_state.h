@@ -12,7 +12,7 @@ struct candidates;
 struct place_state {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    int *used;                 /* by host, as the pass goes on */
+    int *used;                 /* by host, in the course of the pass */
     bool *is_used_exclusively; /* by host: an exclusive job has it */
     int64_t *dispatched_ms;    /* by host: it was given a job */
     int64_t *supply_left;      /* by pool: what may still be reserved */
@@ -37,7 +37,7 @@ bool place_state_is_full(struct place_state *room);
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some
  * queues only. */
 bool place_state_takes_queue(const struct place_host *host, const char *queue);
-/* What of the host's load stands against a start of the queue's jobs, or NULL. */
+/* The load value of the host that prevents starts of the queue's jobs, or NULL. */
 const struct load_excess *place_state_load(const struct place_snapshot *snapshot,
                                            int queue, int host);
 /* The host was given a job too shortly before. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt.c: see preempt.h; which jobs of a line preempt, and what is kept for them.
- * Whom each preempts is preempt_select.c's. */
+/* preempt.c: see preempt.h: which jobs of a class preempt, and which slots are held for
+ * them. preempt_select.c chooses the victims. */
 #include <stdlib.h>
 
 #include "sched/preempt/preempt_tentative.h"
 
 /* ---------------------------------------------------------------- one job */
 
-/* Slots of the host that nobody uses now are kept at once, the others as they come. */
+/* Free slots of the host are held at once, the others as victims free them. */
 static void claim_slots(struct preempt *preempt, int host, int n_slots, int *used)
 {
     int left = preempt->place->hosts[host].max - used[host];
@@ -157,7 +157,7 @@ static void find_views(struct preempt *preempt, const struct place_class *class,
     }
 }
 
-/* Somebody may be preempted for the line, with one of its alternatives at least. */
+/* True if some job may be preempted for the class, by one alternative at least. */
 static bool judge_views(struct preempt *preempt)
 {
     bool may_any = false;
@@ -211,14 +211,14 @@ static void begin_class(struct preempt *preempt, int class,
     }
 }
 
-/* What the line may preempt, told in the verdict; false: nothing. */
+/* Explains in the verdict what the class may preempt. False: nothing. */
 static bool look_at(struct preempt *preempt, int index, struct place_state *room,
                     struct pending_verdict *verdict)
 {
     const struct place_class *class = &preempt->place->classes[index];
     verdict->preempt = (struct pending_reason_preempt){0};
     if (preempt_order_of(&preempt->running, class->queue)->n_queues == 0) {
-        return false; /* most queues preempt nobody */
+        return false; /* most queues never preempt */
     }
     find_views(preempt, class, room);
     begin_class(preempt, index, room);
@@ -332,7 +332,7 @@ void preempt_count_growth(struct preempt *preempt, const struct limit_owner *cla
     }
 }
 
-/* Of the jobs that lines' queues may preempt one is not protected. */
+/* True if a job that some class may preempt is not protected. */
 static bool has_victims(struct preempt *preempt)
 {
     const struct place_snapshot *place = preempt->place;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preempt_optimal.c: see preempt_optimal.h.
  *
- * Branch and bound. Each job weighs 1, split over the hosts that it is on, so that
- * hosts never weigh more than there are jobs on them. Hosts are tried in the order of
- * weight a slot, first with and then without each; a branch is left where what it has
- * weighs, with the lightest way to the slots that it lacks, no less than the best set
- * so far.
+ * Branch and bound. Each job has weight 1, divided by the number of its hosts, so that
+ * a set of hosts never weighs more than the number of jobs on it. Hosts are tried in
+ * order of weight per slot, first with and then without each host. A branch is cut if
+ * its weight plus the least weight of the missing slots is no less than the best set.
  *
  *     4 slots each: n1 has a, b; n2 has c, d (on n3 too); n3 has d. 8 slots are wanted.
- *     d weighs 1/2 on either: n3 1/2, n2 3/2, n1 2. n3 and n2: c and d; no set of two
- *     hosts weighs less, and that is the answer.
+ *     d has weight 1/2 on each host, so n3 weighs 1/2, n2 3/2, n1 2. The answer is n3
+ * and n2 with jobs c and d: no other two hosts weigh less.
  */
 #include "sched/preempt/preempt_optimal.h"
 
@@ -26,15 +25,15 @@ struct item {
     int64_t weight;
 };
 
-/* Of a host on the way down: what is tried of it next. */
+/* What is tried next with a host of the current path. */
 enum branch { BRANCH_WITH, BRANCH_WITHOUT, BRANCH_BACK };
 
 struct search {
     struct item *items;
     int n_items;
-    bool is_even;             /* hosts have as many slots each */
-    int64_t *slots, *weights; /* of the items before one */
-    enum branch *branches;    /* by item, as far as the way goes */
+    bool is_even;             /* all hosts have the same number of slots */
+    int64_t *slots, *weights; /* sums over the items before each */
+    enum branch *branches;    /* by item of the path */
     int *n_uses;              /* by job: hosts of the set so far that it is on */
     int n_jobs;               /* on hosts of the set so far */
     int64_t n_slots, weight;  /* of the set so far */
@@ -80,8 +79,8 @@ static void weigh(struct search *search, const struct preempt_optimal_host *host
     }
 }
 
-/* No set with what there is and items from `at` on weighs less; -1: they have too few
- * slots. */
+/* A lower bound for the weight of sets that add items from `at` on; -1: these have too
+ * few slots. */
 static int64_t least_weight(const struct search *search, int at)
 {
     int64_t n_more = search->n_wanted - search->n_slots;
@@ -92,7 +91,7 @@ static int64_t least_weight(const struct search *search, int at)
     if (search->slots[high] - search->slots[at] < n_more) {
         return -1;
     }
-    while (low < high) { /* the first item that makes it enough */
+    while (low < high) { /* finds the first item with which slots suffice */
         int middle = low + (high - low) / 2;
         if (search->slots[middle + 1] - search->slots[at] >= n_more) {
             high = middle;
@@ -107,7 +106,7 @@ static int64_t least_weight(const struct search *search, int at)
     return search->weight + search->weights[low] - search->weights[at] + part;
 }
 
-/* A branch that may do with fewer jobs than the best set. */
+/* True if the branch may lead to fewer jobs than the best set has. */
 static bool is_open(const struct search *search, int at)
 {
     int64_t least = least_weight(search, at);
@@ -126,7 +125,7 @@ static void set_host(struct search *search, const struct item *item, int sign)
     search->weight += sign * item->weight;
 }
 
-static void keep_best(struct search *search, int n_jobs, bool *chosen)
+static void save_best(struct search *search, int n_jobs, bool *chosen)
 {
     search->n_best = search->n_jobs;
     for (int i = 0; i < n_jobs; i++) {
@@ -134,7 +133,7 @@ static void keep_best(struct search *search, int n_jobs, bool *chosen)
     }
 }
 
-/* One step down or back; the item that is looked at next, below 0: none is left. */
+/* One step forward or back. Returns the next item; -1: none is left. */
 static int step(struct search *search, int at)
 {
     const struct item *item = &search->items[at];
@@ -158,7 +157,7 @@ static void walk(struct search *search, int n_jobs, bool *chosen)
     for (int i = 0; i < PREEMPT_OPTIMAL_STEPS_MAX && at >= 0; i++) {
         at = step(search, at);
         if (search->n_slots >= search->n_wanted && search->n_jobs < search->n_best) {
-            keep_best(search, n_jobs, chosen);
+            save_best(search, n_jobs, chosen);
         }
     }
 }

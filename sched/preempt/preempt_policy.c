@@ -37,7 +37,7 @@ static int find_queue(const struct reader *reader, const char *name)
 
 /* ---------------------------------------------------------------- PREEMPTION */
 
-/* "low+1": a queue, and its level of preference where one is allowed. */
+/* "low+1": a queue and, if that is allowed, its level of preference. */
 static bool read_target(const struct reader *reader, char *word, bool may_prefer,
                         struct preempt_target *target)
 {
@@ -67,7 +67,7 @@ static bool read_target(const struct reader *reader, char *word, bool may_prefer
     return target->queue >= 0;
 }
 
-/* What stands between brackets, from behind the first; NULL where none closes. */
+/* The text up to the closing bracket; NULL if there is none. */
 static char *take_list(const char **text, struct arena *arena)
 {
     const char *end = strchr(*text, ']');
@@ -115,7 +115,7 @@ static void set_by(const struct reader *reader, struct preempt_queue *queue,
     queue->n_preemptable_by = n_targets;
 }
 
-/* One of the two words, and its list. False: there is nothing to go on with. */
+/* Reads one of the two words and its list. False after an error. */
 static bool read_word(const struct reader *reader, const char **text,
                       struct preempt_queue *queue)
 {
@@ -157,8 +157,8 @@ static bool read_word(const struct reader *reader, const char **text,
     return true;
 }
 
-/* A list whose queues never stand lower (or higher) says nothing: most likely the
- * priorities are wrong. */
+/* Warns about listed queues that are not of lower priority: the list has no effect on
+ * them. */
 static void check_priorities(const struct reader *reader, int index,
                              const struct preempt_queue *queue)
 {
@@ -197,11 +197,11 @@ static void read_preemption(const struct reader *reader, int index,
     check_priorities(reader, index, queue);
 }
 
-/* ---------------------------------------------------------------- guards */
+/* ---------------------------------------------------------------- protection */
 
 /* "90" minutes, "90s", "50%". */
-static void read_span(const struct reader *reader, const char *key,
-                      struct preempt_duration *span)
+static void read_protected_time(const struct reader *reader, const char *key,
+                                struct preempt_duration *time)
 {
     const char *text = conf_text(reader->row, key, NULL);
     struct err err;
@@ -214,7 +214,7 @@ static void read_span(const struct reader *reader, const char *key,
         if (conf_parse_duration(text, MINUTE_MS, &number, &err) != 0) {
             COMPLAIN(reader, key, "%s, or a percentage", err.text);
         } else {
-            *span = (struct preempt_duration){.ms = number};
+            *time = (struct preempt_duration){.ms = number};
         }
         return;
     }
@@ -223,11 +223,11 @@ static void read_span(const struct reader *reader, const char *key,
         COMPLAIN(reader, key, "\"%s\", expected 1%% to %d%% of the run limit", text,
                  PERCENT_MAX);
     } else {
-        *span = (struct preempt_duration){.percent = (int)number};
+        *time = (struct preempt_duration){.percent = (int)number};
     }
 }
 
-/* Malformed ones were complained about by conf_check. */
+/* conf_check has reported malformed times. */
 static void read_time(const struct reader *reader, const char *key, int64_t unit_ms,
                       int64_t *ms)
 {
@@ -237,18 +237,19 @@ static void read_time(const struct reader *reader, const char *key, int64_t unit
     }
 }
 
-static void read_guards(const struct reader *reader, struct preempt_protection *guards)
+static void read_protection(const struct reader *reader,
+                            struct preempt_protection *protection)
 {
     const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT", NULL);
     int64_t count;
     if (text != NULL && conf_parse_int(text, 1, INT32_MAX, &count, NULL) == 0) {
-        guards->max_count = (int)count;
+        protection->max_count = (int)count;
     }
-    read_span(reader, "NO_PREEMPT_RUN_TIME", &guards->ran);
-    read_span(reader, "NO_PREEMPT_FINISH_TIME", &guards->finish);
-    read_time(reader, "NO_PREEMPT_INTERVAL", MINUTE_MS, &guards->interval_ms);
-    read_time(reader, "MAX_TOTAL_TIME_PREEMPT", MINUTE_MS, &guards->max_total_ms);
-    read_time(reader, "PREEMPT_DELAY", SECOND_MS, &guards->delay_ms);
+    read_protected_time(reader, "NO_PREEMPT_RUN_TIME", &protection->ran);
+    read_protected_time(reader, "NO_PREEMPT_FINISH_TIME", &protection->finish);
+    read_time(reader, "NO_PREEMPT_INTERVAL", MINUTE_MS, &protection->interval_ms);
+    read_time(reader, "MAX_TOTAL_TIME_PREEMPT", MINUTE_MS, &protection->max_total_ms);
+    read_time(reader, "PREEMPT_DELAY", SECOND_MS, &protection->delay_ms);
 }
 
 /* ---------------------------------------------------------------- words */
@@ -281,7 +282,7 @@ static int value_of(const struct word_value *values, size_t count, const char *w
 #define VALUE_OF(values, word)                                                         \
     value_of(values, sizeof(values) / sizeof((values)[0]), word)
 
-/* Complains where `reader` is not NULL. */
+/* Reports unknown words if `reader` is not NULL. */
 static int read_for(struct arena *arena, const struct conf_row *row,
                     const struct reader *reader)
 {
@@ -300,7 +301,7 @@ static int read_for(struct arena *arena, const struct conf_row *row,
     return reasons;
 }
 
-static void read_types(const struct reader *reader, struct preempt_policy *policy)
+static void read_job_types(const struct reader *reader, struct preempt_policy *policy)
 {
     struct conf_words words = conf_words(
         reader->conf->arena, conf_text(reader->row, "PREEMPT_JOBTYPE", NULL));
@@ -322,7 +323,8 @@ static const struct word_value end_words[] = {
     {"LOAD", HALT_LOAD},
 };
 
-static void read_ending(const struct reader *reader, struct preempt_queue *queue)
+static void read_terminate_when(const struct reader *reader,
+                                struct preempt_queue *queue)
 {
     struct conf_words words =
         conf_words(reader->conf->arena, conf_text(reader->row, "TERMINATE_WHEN", NULL));
@@ -338,7 +340,7 @@ static void read_ending(const struct reader *reader, struct preempt_queue *queue
 
 /* ---------------------------------------------------------------- backfill */
 
-/* The highest PRIORITY of those that reserve; 0: none does. */
+/* The highest PRIORITY of queues that reserve; 0: none does. */
 static int find_reserving(const struct queue_config *queues, int n_queues)
 {
     int highest = 0;
@@ -350,15 +352,15 @@ static int find_reserving(const struct queue_config *queues, int n_queues)
     return highest;
 }
 
-static bool spares_backfill(const struct preempt_policy *policy,
-                            const struct queue_config *queues, int high, int low)
+static bool protects_backfill(const struct preempt_policy *policy,
+                              const struct queue_config *queues, int high, int low)
 {
     return queues[low].reservation.is_backfill &&
            (!policy->has_backfill ||
             queues[high].priority <= policy->reserving_priority);
 }
 
-/* PREEMPTION of a backfill queue that says nothing. */
+/* Warns about PREEMPTION of a backfill queue that has no effect. */
 static void check_backfill(const struct reader *reader,
                            const struct preempt_policy *policy, int index)
 {
@@ -400,7 +402,7 @@ static void read_reset(const struct reader *reader, struct preempt_policy *polic
 }
 
 static void read_parameters(struct reader *reader, struct preempt_policy *policy,
-                            struct preempt_protection *guards)
+                            struct preempt_protection *protection)
 {
     policy->wait_ms = WAIT_S * SECOND_MS;
     reader->section = NULL;
@@ -408,16 +410,16 @@ static void read_parameters(struct reader *reader, struct preempt_policy *policy
            NULL) {
         for (int i = 0; i < reader->section->n_rows; i++) {
             reader->row = &reader->section->rows[i];
-            read_guards(reader, guards);
+            read_protection(reader, protection);
             read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &policy->wait_ms);
             policy->preempt_for |= read_for(reader->conf->arena, reader->row, reader);
             read_reset(reader, policy);
-            read_types(reader, policy);
+            read_job_types(reader, policy);
         }
     }
 }
 
-static const struct preempt_protection guards_unsaid = {
+static const struct preempt_protection protection_unset = {
     .ran = {.percent = -1},
     .finish = {.percent = -1},
     .interval_ms = -1,
@@ -426,11 +428,11 @@ static const struct preempt_protection guards_unsaid = {
     .delay_ms = -1,
 };
 
-static bool is_said(const struct preempt_protection *guards)
+static bool has_any(const struct preempt_protection *protection)
 {
-    return guards->ran.percent >= 0 || guards->finish.percent >= 0 ||
-           guards->interval_ms >= 0 || guards->max_total_ms >= 0 ||
-           guards->max_count >= 0 || guards->delay_ms >= 0;
+    return protection->ran.percent >= 0 || protection->finish.percent >= 0 ||
+           protection->interval_ms >= 0 || protection->max_total_ms >= 0 ||
+           protection->max_count >= 0 || protection->delay_ms >= 0;
 }
 
 static void read_apps(struct reader *reader, struct preempt_policy *policy)
@@ -449,9 +451,9 @@ static void read_apps(struct reader *reader, struct preempt_policy *policy)
             struct preempt_app *app = &apps[policy->n_apps];
             reader->row = &reader->section->rows[i];
             app->name = conf_text(reader->row, "NAME", "");
-            app->protection = guards_unsaid;
-            read_guards(reader, &app->protection);
-            policy->n_apps += is_said(&app->protection);
+            app->protection = protection_unset;
+            read_protection(reader, &app->protection);
+            policy->n_apps += has_any(&app->protection);
         }
     }
     policy->apps = apps;
@@ -461,12 +463,12 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
                          int n_queues, struct preempt_policy *policy)
 {
     struct reader reader = {.conf = conf, .queues = queues, .n_queues = n_queues};
-    struct preempt_protection guards = {0};
+    struct preempt_protection protection = {0};
     struct preempt_queue *all =
         arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
     *policy = (struct preempt_policy){.queues = all, .n_queues = n_queues};
     policy->reserving_priority = find_reserving(queues, n_queues);
-    read_parameters(&reader, policy, &guards);
+    read_parameters(&reader, policy, &protection);
     read_apps(&reader, policy);
     reader.section = NULL;
     while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
@@ -474,12 +476,12 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
             reader.row = &reader.section->rows[i];
             int index = find_queue(&reader, conf_text(reader.row, "QUEUE_NAME", ""));
             if (index < 0) {
-                continue; /* was complained about */
+                continue; /* reported already */
             }
-            all[index].protection = guards;
+            all[index].protection = protection;
             read_preemption(&reader, index, &all[index]);
-            read_guards(&reader, &all[index].protection);
-            read_ending(&reader, &all[index]);
+            read_protection(&reader, &all[index].protection);
+            read_terminate_when(&reader, &all[index]);
             check_backfill(&reader, policy, index);
             policy->is_enabled = policy->is_enabled || all[index].is_preemptive ||
                                  all[index].is_preemptable;
@@ -506,7 +508,7 @@ int preempt_policy_read_for(const struct conf *conf)
     return is_enabled ? reasons : -1;
 }
 
-static int64_t nearer(int64_t own, int64_t other)
+static int64_t override(int64_t own, int64_t other)
 {
     return own >= 0 ? own : other;
 }
@@ -515,16 +517,16 @@ static const struct preempt_protection *merge(struct arena *arena,
                                               const struct preempt_protection *app,
                                               const struct preempt_protection *queue)
 {
-    struct preempt_protection *guards = arena_alloc(arena, 1, sizeof(*guards));
-    *guards = (struct preempt_protection){
+    struct preempt_protection *protection = arena_alloc(arena, 1, sizeof(*protection));
+    *protection = (struct preempt_protection){
         .ran = app->ran.percent >= 0 ? app->ran : queue->ran,
         .finish = app->finish.percent >= 0 ? app->finish : queue->finish,
-        .interval_ms = nearer(app->interval_ms, queue->interval_ms),
-        .max_total_ms = nearer(app->max_total_ms, queue->max_total_ms),
-        .max_count = (int)nearer(app->max_count, queue->max_count),
-        .delay_ms = nearer(app->delay_ms, queue->delay_ms),
+        .interval_ms = override(app->interval_ms, queue->interval_ms),
+        .max_total_ms = override(app->max_total_ms, queue->max_total_ms),
+        .max_count = (int) override(app->max_count, queue->max_count),
+        .delay_ms = override(app->delay_ms, queue->delay_ms),
     };
-    return guards;
+    return protection;
 }
 
 const struct preempt_protection *
@@ -554,7 +556,7 @@ bool preempt_policy_may(const struct preempt_policy *policy,
                                *to = &policy->queues[low];
     *level = 0;
     if (queues[high].priority <= queues[low].priority || from->is_in_slot_pool ||
-        to->is_in_slot_pool || spares_backfill(policy, queues, high, low)) {
+        to->is_in_slot_pool || protects_backfill(policy, queues, high, low)) {
         return false;
     }
     bool may = from->is_preemptive && from->n_targets == 0;

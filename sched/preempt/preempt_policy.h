@@ -4,21 +4,22 @@
  *
  *     PREEMPTION = PREEMPTIVE[low+1 normal] PREEMPTABLE[high]
  *
- * A queue may preempt another of lower priority where it is PREEMPTIVE without a list
- * or with that queue in it, or where the other is PREEMPTABLE without a list or with it
- * in that; either suffices. It is not transitive. A queue of a slot pool may neither
- * preempt nor be preempted.
+ * A queue may preempt jobs of a queue of lower priority if the first one is PREEMPTIVE
+ * or the second one is PREEMPTABLE. A list restricts either word to the queues in it.
+ * Preemption is not transitive. A queue of a slot pool neither preempts nor is
+ * preempted.
  *
- * Jobs of a queue with BACKFILL are not preempted: they use what a waiting job
- * reserves, and whoever stops them delays that one. With PREEMPT_JOBTYPE = BACKFILL
- * they are, but only by queues that stand above all that reserve.
+ * By default jobs of a queue with BACKFILL are not preempted, because they use what a
+ * pending job reserves, and suspending them would delay that job. With PREEMPT_JOBTYPE
+ * = BACKFILL they are preempted, but only by queues of higher priority than all queues
+ * that reserve.
  *
  *     queueR 80 SLOT_RESERVE, queueB 50 BACKFILL PREEMPTABLE, queueP 75 PREEMPTIVE
  *     queueP does not preempt queueB; one of priority 85 does
  *
- * Parameters of an application override those of a queue, these those of the site.
- * Times are minutes, NO_PREEMPT_... also percent of a job's run limit; PREEMPT_DELAY
- * and PREEMPTION_WAIT_TIME seconds.
+ * Parameters of an application override those of a queue, and these override those of
+ * the site. Times are in minutes, PREEMPT_DELAY and PREEMPTION_WAIT_TIME in seconds.
+ * NO_PREEMPT_... may also be a percentage of the run limit of a job.
  *
  * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
  * Source: seed 000; lsf.md 3.1, 3.4; ARCHITECTURE 5. Layer: sched (base only). */
@@ -49,14 +50,14 @@ struct preempt_duration {
 struct preempt_protection {
     struct preempt_duration ran;    /* NO_PREEMPT_RUN_TIME */
     struct preempt_duration finish; /* NO_PREEMPT_FINISH_TIME */
-    int64_t interval_ms;  /* NO_PREEMPT_INTERVAL: since it started or went on */
+    int64_t interval_ms;  /* NO_PREEMPT_INTERVAL: since it started or resumed */
     int64_t max_total_ms; /* MAX_TOTAL_TIME_PREEMPT; 0: any */
     int max_count;        /* MAX_JOB_PREEMPT: protected above it; 0: none */
-    int64_t delay_ms;     /* PREEMPT_DELAY: a job waits before it preempts */
+    int64_t delay_ms;     /* PREEMPT_DELAY: before a pending job preempts */
 };
 
-/* What an application says of them; a field that it leaves to the queue is -1 (of a
- * span: its percentage). */
+/* The parameters of an application. A field that is not set is -1; of a duration, its
+ * percentage is. */
 struct preempt_app {
     const char *name;
     struct preempt_protection protection;
@@ -75,14 +76,14 @@ struct preempt_queue {
     const int *preemptable_by; /* of PREEMPTABLE; none: all that are higher */
     int n_preemptable_by;
     struct preempt_protection protection;
-    int terminate_when; /* TERMINATE_WHEN: for which causes (HALT_...) its jobs are
-                 ended, not suspended; added up */
+    int terminate_when; /* TERMINATE_WHEN: sum of the causes (HALT_...) for which jobs
+                           are terminated instead of suspended */
 };
 
-/* MAX_JOB_PREEMPT_RESET: when the count of MAX_JOB_PREEMPT begins anew. */
+/* MAX_JOB_PREEMPT_RESET: when the count of MAX_JOB_PREEMPT is reset. */
 enum preempt_reset {
-    PREEMPT_RESET_BY_USER, /* not set: a user requeues the job */
-    PREEMPT_RESET_ALWAYS,  /* Y: it waits again, whatever for */
+    PREEMPT_RESET_BY_USER, /* not set: if a user requeues the job */
+    PREEMPT_RESET_ALWAYS,  /* Y: whenever the job is pending again */
     PREEMPT_RESET_NEVER,   /* N */
 };
 
@@ -90,34 +91,35 @@ struct preempt_policy {
     bool is_enabled;                    /* some queue is preemptive or preemptable */
     const struct preempt_queue *queues; /* by index, as the configuration's */
     int n_queues;
-    const struct preempt_app *apps; /* those that say something */
+    const struct preempt_app *apps; /* only those with such parameters */
     int n_apps;
-    int preempt_for;    /* of PREEMPT_FOR, added up */
-    int64_t wait_ms;    /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
-    bool has_exclusive; /* PREEMPT_JOBTYPE: exclusive jobs preempt, and give hosts */
+    int preempt_for;    /* sum of the values of PREEMPT_FOR */
+    int64_t wait_ms;    /* PREEMPTION_WAIT_TIME: other victims are chosen after it */
+    bool has_exclusive; /* PREEMPT_JOBTYPE: exclusive jobs preempt and free their hosts
+                         */
     bool has_backfill;  /* PREEMPT_JOBTYPE: jobs of BACKFILL queues are preempted ... */
     int reserving_priority; /* ... by queues above this PRIORITY, the highest of a queue
                       with SLOT_RESERVE */
     enum preempt_reset reset;
 };
 
-/* Of all Queue sections, which have been read, and Parameters. */
+/* Reads sections Queue (read into `queues` already), Application and Parameters. */
 void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
                          int n_queues, struct preempt_policy *policy);
-/* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limit_config_read. */
+/* Only PREEMPT_FOR, for limit_config_read; -1: no queue has PREEMPTION. */
 int preempt_policy_read_for(const struct conf *conf);
 
-/* Of a job of that queue and application ("": none): the queue's own, or in the arena
- * what the application makes of them. */
+/* What protects jobs of that queue and application ("": none): the rules of the queue,
+ * or a copy in the arena that the application overrides. */
 const struct preempt_protection *
 preempt_policy_protection(const struct preempt_policy *policy, struct arena *arena,
                           int queue, const char *app);
 
-/* TERMINATE_WHEN of that queue has it; -1: it is gone, and has nothing. */
+/* True if TERMINATE_WHEN of the queue has the cause. `queue` -1: it was removed. */
 bool preempt_policy_terminates(const struct preempt_policy *policy, int queue,
                                enum halt_cause cause);
 
-/* True where a job of queue `high` may preempt one of `low`; then the preference. */
+/* True if jobs of queue `high` may preempt jobs of `low`; gives the preference. */
 bool preempt_policy_may(const struct preempt_policy *policy,
                         const struct queue_config *queues, int high, int low,
                         int *level);

@@ -106,7 +106,7 @@ static int reserved_on(struct preempt *preempt,
                      preempt->hosts, preempt->indexes, preempt->n_hosts);
 }
 
-/* Slots that the job may have there beside its pieces so far. */
+/* Slots that the job may have there in addition to its pieces so far. */
 static int room_beside(struct preempt *preempt,
                        const struct preempt_selection *selection, int host)
 {

@@ -56,20 +56,19 @@ struct preempt {
 
 /* ---------------------------------------------------------------- as if */
 
-/* Makes the job a victim, or spares it. Returns how many slots that adds for the
- * candidates. */
+/* Makes the job a victim, or spares it. Returns how many slots that adds. */
 int preempt_tentative_set(struct preempt *preempt,
                           const struct preempt_candidates *view, int index,
                           bool is_still);
-/* Slots of that host that are free for the class; for an exclusive one, none where
- * anything runs. */
+/* Free slots of the host for the class; for an exclusive one, 0 unless it is empty. */
 int preempt_tentative_free_slots(const struct preempt *preempt, int host);
-/* Slots under limits that hold wherever the job is. */
+/* Slots that limits leave that do not depend on hosts. */
 int preempt_tentative_limit_room(const struct preempt *preempt,
                                  const struct place_class *class);
-/* Its slots may not lie anywhere. */
+/* The job has span or same. */
 bool preempt_tentative_has_span(const struct preempt_selection *selection);
-/* Puts the job on the group's hosts as things stand; false where it does not fit. */
+/* Places the job on hosts of the group in the tentative state; false if it does not
+ * fit. */
 bool preempt_tentative_place(struct preempt *preempt,
                              const struct preempt_selection *selection);
 /* Free slots on the group's hosts. */
@@ -78,17 +77,17 @@ int64_t preempt_tentative_free_in_group(struct preempt *preempt,
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Of the choice's order the fewest first ones with which the job can be put stand
- * still, and are its victims; where all of them are too few, none is. */
+/* Makes victims of the first jobs of the order, as few as let the job be placed, or of
+ * none if all of them do not. */
 bool preempt_span_select(struct preempt *preempt, struct preempt_selection *selection);
 
-/* The first group that will do, in the order of their best victims; under
- * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */
+/* The first group that suffices, in the order of their best victims; under
+ * OPTIMAL_MINI_JOB the first one with the fewest victims. -1: none. */
 int preempt_select_group(struct preempt *preempt, struct preempt_selection *selection);
 /* Takes victims in the group of the selection, and places the job. */
 bool preempt_select_in_group(struct preempt *preempt,
                              struct preempt_selection *selection);
-/* The group where what victims of others leave over is enough; -1: none. */
+/* The group where the victims of other jobs free enough; -1: none. */
 int preempt_select_left_over(struct preempt *preempt,
                              struct preempt_selection *selection);
 

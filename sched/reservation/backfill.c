@@ -2,9 +2,9 @@
 /* backfill.c: see backfill.h.
  *
  *     n1 has 4 slots. 08:00: job 1 (1 slot, limit 2 h) runs; job 2 wants 4, has 3
- *     job 2 lacks 1: job 1's, which is there at 10:00
- *     job 3 (2 slots) may use job 2's until then: with a limit of 1 h at 08:30 it does,
- *     with one of 2 h it does not */
+ *     job 2 lacks 1 slot, which job 1 frees at 10:00
+ *     at 08:30 job 3 (2 slots) may use those of job 2 if its run limit is 1 h, but not
+ * if it is 2 h */
 #include "sched/reservation/backfill.h"
 
 #include <stdlib.h>
@@ -27,12 +27,12 @@ void backfill_sort(struct backfill_run *runs, int n_runs)
 
 struct backfill_supply {
     const struct backfill_run *runs;
-    int n_runs, n_ending; /* the first so many end */
+    int n_runs, n_ending; /* runs with an end: the first ones */
     int *n_free;          /* by host */
     int n_hosts;
-    int64_t *left;                  /* by pool */
-    int *first_slots, *first_parts; /* by run: of its pieces and parts, in ... */
-    int *slots;                     /* ... what is left of each */
+    int64_t *left;                  /* by supply */
+    int *first_slots, *first_parts; /* by run: index of its first piece and part */
+    int *slots;                     /* what is left of each piece; parts likewise */
     int64_t *parts;
 };
 
@@ -76,15 +76,7 @@ struct backfill_supply *backfill_supply_new(struct arena *arena,
     return supply;
 }
 
-/* Takes up to `wanted`; returns what is still wanted. */
-static int take(int *left, int wanted)
-{
-    int n = *left < wanted ? *left : wanted;
-    n = n > 0 ? n : 0;
-    *left -= n;
-    return wanted - n;
-}
-
+/* Takes up to `wanted`. Returns how much is missing. */
 static int64_t take_milli(int64_t *left, int64_t wanted)
 {
     int64_t n = *left < wanted ? *left : wanted;
@@ -93,13 +85,19 @@ static int64_t take_milli(int64_t *left, int64_t wanted)
     return wanted - n;
 }
 
-/* The end of the run that brings the last of it. */
+static int take(int *left, int wanted)
+{
+    int64_t rest = *left;
+    int missing = (int)take_milli(&rest, wanted);
+    *left = (int)rest;
+    return missing;
+}
+
 static int64_t later(const struct backfill_run *run, int64_t start_ms)
 {
     return run->end_ms > start_ms ? run->end_ms : start_ms;
 }
 
-/* Slots of any host that is allowed. */
 static int64_t take_any(struct backfill_supply *supply,
                         const struct backfill_want *want, int64_t now_ms)
 {
@@ -137,7 +135,7 @@ static int64_t take_piece(struct backfill_supply *supply,
     return missing > 0 ? BACKFILL_NEVER : start_ms;
 }
 
-/* Where jobs have reserved more than there is, that is made up for first. */
+/* An overcommitted supply first has to be refilled. */
 static int64_t take_part(struct backfill_supply *supply,
                          const struct rusage_amount *part, int64_t now_ms)
 {

@@ -75,8 +75,8 @@ struct rusage_amount {
 /* How many times an item's amount is taken for that many slots on one host. */
 int64_t rusage_supply_times(enum resreq_scope scope, int n_slots, bool is_first);
 
-/* Slots that a job may have on the host, beside its pieces on others; INT_MAX: no
- * bound. `left` is by supply. `lacking` becomes the index of the item with the least
+/* Slots that a job may have on the host, in addition to its pieces on others; INT_MAX:
+ * no bound. `left` is by supply. `lacking` becomes the index of the item with the least
  * room. */
 int rusage_supply_max_slots(const struct rusage_supply *supply, const int64_t *left,
                             const struct rusage_request *request, int host,
