@@ -267,8 +267,8 @@ $(B)/obj/gen/schema/%.o: $(B)/gen/schema/%.c
 
 # ---------------------------------------------------------------- tests
 
-LINTS := $(addprefix tools/,check-layers check-purity check-names check-headers \
-	check-banned check-format)
+LINTS := $(addprefix tools/,check-layers check-cycles check-purity check-names check-headers \
+	check-banned check-format check-sources)
 
 .PHONY: deps unit-tests tests bench-objects lints check test check-run test-run
 deps:

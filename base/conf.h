@@ -18,7 +18,8 @@
  *
  * Ownership: everything lives in the arena given.
  * Errors: each error becomes a diagnostic with file, line and key, and reading
- * continues. Source: INTERFACES 1; LSF's configuration reference. Layer: base. */
+ * continues. Source: docs/design/interfaces.md "Configuration"; LSF's configuration
+ * reference. Layer: base. */
 #ifndef SUBLET_BASE_CONF_H
 #define SUBLET_BASE_CONF_H
 

@@ -3,7 +3,7 @@
  * the manual page.
  *
  * Units: `unit_ms` is the unit of a bare number for durations (LSF's for the key).
- * Source: INTERFACES 1, the LSF configuration reference.
+ * Source: docs/design/interfaces.md "Configuration", the LSF configuration reference.
  * Layer: base. */
 #ifndef SUBLET_BASE_CONF_KEYS_H
 #define SUBLET_BASE_CONF_KEYS_H

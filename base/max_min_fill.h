@@ -9,7 +9,7 @@
  *
  * Units: slots; weights and bounds up to 2^31 - 1, so nothing overflows.
  * Order: the items are given in rank order; that order breaks every tie.
- * Source: spec/hybrid.md 3.5 and 3.6.
+ * Source: docs/design/plans.md "Fill".
  * Layer: base. */
 #ifndef SUBLET_BASE_MAX_MIN_FILL_H
 #define SUBLET_BASE_MAX_MIN_FILL_H

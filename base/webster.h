@@ -5,7 +5,7 @@
  * of an export among consumers with shares.
  *
  * Order: equal quotients go to the earlier party.
- * Source: ARCHITECTURE 5, "uneven DISTRIBUTION".
+ * Source: docs/design/leases.md "Decided".
  * Layer: base. */
 #ifndef SUBLET_BASE_WEBSTER_H
 #define SUBLET_BASE_WEBSTER_H

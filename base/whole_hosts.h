@@ -10,7 +10,8 @@
  * 1 slot in use. 6 slots: n3, since 4 is the most that fits, and it is idle.
  *
  * Units: slots. Broker, provider and consumer each compute the same selection.
- * Source: hybrid.md 1.6, 3.9; docs/adr/0029. Layer: base. */
+ * Source: docs/design/plans.md "Exclusive hosts", "Windows", "Decided". Layer:
+ * base. */
 #ifndef SUBLET_BASE_WHOLE_HOSTS_H
 #define SUBLET_BASE_WHOLE_HOSTS_H
 

@@ -15,8 +15,8 @@
  *
  * Units: milliseconds. Ownership: the config is copied. Errors: a step cannot fail; a
  * request that is refused is answered, and leaves the state as it was. Order: leases
- * are sorted by id, sites by name. Source: ARCHITECTURE 2 and 5, seed document 002.
- * Layer: broker. */
+ * are sorted by id, sites by name. Source: docs/design/safety.md, docs/design/leases.md
+ * "Decided", LSF, "Shared leases". Layer: broker. */
 #ifndef SUBLET_BROKER_BROKER_H
 #define SUBLET_BROKER_BROKER_H
 
@@ -93,9 +93,10 @@ uint64_t broker_lease_behind(const struct broker *broker, const char *id);
 void broker_site_streams(const struct broker *broker, const char *site,
                          uint64_t *n_bytes, uint64_t *n_dropped);
 
-/* The JSON of INTERFACES 3 for a query about leases, sites, hosts, pools or reclaim
- * delays (not history, which is in the store): an object with schema_version and one
- * array. `next` is the id of the last row if there are more, else "". */
+/* The JSON of docs/design/interfaces.md "JSON" for a query about leases, sites, hosts,
+ * pools or reclaim delays (not history, which is in the store): an object with
+ * schema_version and one array. `next` is the id of the last row if there are more,
+ * else "". */
 struct value *broker_view(const struct broker *broker, struct arena *arena,
                           const struct msg_query *query, int64_t now_ms,
                           const char **next);

@@ -8,7 +8,7 @@
  * a request over TCP may arrive twice.
  *
  * Errors: ERR_NOT_FOUND, ERR_DENIED; ERR_STATE if there is nothing to drain, or if a
- * lease that is to be resumed is drained because of its site. Source: docs/adr/0012. */
+ * lease that is to be resumed is drained because of its site. Source: docs/adr/0004. */
 #include "broker/broker_parts.h"
 
 #include <string.h>

@@ -6,7 +6,8 @@
  * provider may set its own and those of its leases. A refusal says what was refused,
  * why, and what to do, and changes nothing.
  *
- * Source: INTERFACES 3; ARCHITECTURE 5 `MC_RECLAIM_DELAY`. */
+ * Source: docs/design/interfaces.md "JSON"; docs/design/leases.md "Decided"
+ * `MC_RECLAIM_DELAY`. */
 #include "broker/broker_parts.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
  *
  * A lease that has ended is registered again when its provider states it again.
  *
- * Source: ARCHITECTURE 2. */
+ * Source: docs/design/safety.md. */
 #include "broker/broker_parts.h"
 
 #include <stdio.h>

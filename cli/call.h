@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* Exit statuses: INTERFACES 3. */
+/* Exit statuses: docs/design/interfaces.md "Command line". */
 enum { CALL_OK = 0, CALL_FAILED = 1, CALL_MISUSED = 2, CALL_BAD_RESREQ = 255 };
 
 struct call_option {

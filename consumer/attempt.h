@@ -6,7 +6,7 @@
  * is sent again after a while until its purpose is met.
  *
  * Ownership: copied; the whole START stays until the attempt is decided.
- * Order: by attempt number. Source: ARCHITECTURE 2 [6]. Layer: consumer. */
+ * Order: by attempt number. Source: docs/design/safety.md [6]. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_ATTEMPT_H
 #define SUBLET_CONSUMER_ATTEMPT_H
 

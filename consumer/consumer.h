@@ -9,7 +9,7 @@
  *
  * Units: slots, milliseconds. Ownership: copied. Errors: messages that make no sense
  * here are ignored. Order: contracts by lease id, attempts by number. Source:
- * ARCHITECTURE 2 "Jobs" 6-9. Layer: consumer. */
+ * docs/design/safety.md "Jobs" 6-9. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_CONSUMER_H
 #define SUBLET_CONSUMER_CONSUMER_H
 

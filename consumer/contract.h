@@ -7,7 +7,7 @@
  * revision counts.
  *
  * Ownership: copied. Order: by lease id; hosts in the contract's order.
- * Source: ARCHITECTURE 2 [5]. Layer: consumer. */
+ * Source: docs/design/safety.md [5]. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_CONTRACT_H
 #define SUBLET_CONSUMER_CONTRACT_H
 

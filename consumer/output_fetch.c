@@ -7,7 +7,7 @@
  * is named in the text of the end, and not waited for.
  *
  * Requests have the top bit set, so that they never clash with those of bpeek.
- * Source: ARCHITECTURE 2 [9]. */
+ * Source: docs/design/safety.md [9]. */
 #include "consumer/attempt.h"
 
 #include <stdio.h>

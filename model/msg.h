@@ -10,7 +10,7 @@
  * Ownership: pointers are borrowed: on receipt they live until the step returns,
  * in an effect they live in the effects' arena. Texts are "" rather than NULL
  * unless the comment of a field says otherwise.
- * Source: ARCHITECTURE 2 (numbers in brackets below are its steps).
+ * Source: docs/design/safety.md (numbers in brackets below are its steps).
  * Layer: model. */
 #ifndef SUBLET_MODEL_MSG_H
 #define SUBLET_MODEL_MSG_H

@@ -11,7 +11,8 @@
  * memory that the caller frees.
  * Errors: ERR_PARSE malformed, ERR_BOUNDS out of bounds, ERR_VERSION another protocol
  * version; `err` names the field. Memory and allocations of one decode are bounded by
- * DECODE_BYTES_MAX and DECODE_ALLOCS_MAX. Source: PITFALLS 4. Layer: proto. */
+ * DECODE_BYTES_MAX and DECODE_ALLOCS_MAX. Source: docs/design/architecture.md
+ * "Network". Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_H
 #define SUBLET_PROTO_CODEC_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec_memory.h: the allocator for unpacking a message. It fails at a bound, and
  * protobuf-c then fails cleanly. Without it a frame of empty members takes 64 times its
- * size (PITFALLS 4).
+ * size (docs/design/architecture.md "Network").
  *
  * Units: bytes; freed memory does not return to the budget. Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_MEMORY_H

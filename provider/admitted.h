@@ -3,8 +3,8 @@
  * the highest attempt of each consumer that was decided.
  *
  * Ownership: strings are copied; leases and hosts are borrowed from the ledger, which
- * never removes any. Order: by consumer, then attempt. Source: ARCHITECTURE 2, "Jobs" 7
- * and 9. Layer: provider. */
+ * never removes any. Order: by consumer, then attempt. Source: docs/design/safety.md
+ * "Jobs" 7 and 9. Layer: provider. */
 #ifndef SUBLET_PROVIDER_ADMITTED_H
 #define SUBLET_PROVIDER_ADMITTED_H
 

@@ -14,8 +14,8 @@
  * freeze makes its counts exact; the idle slots of the pool may change meanwhile, and
  * are checked here.
  *
- * Errors: a proposal that does not hold changes nothing. Source: ARCHITECTURE 2 [4];
- * docs/adr/0023. Layer: provider. */
+ * Errors: a proposal that does not hold changes nothing. Source: docs/design/safety.md
+ * [4]; docs/adr/0012. Layer: provider. */
 #ifndef SUBLET_PROVIDER_LEAF_CONTRACT_H
 #define SUBLET_PROVIDER_LEAF_CONTRACT_H
 

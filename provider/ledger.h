@@ -11,7 +11,7 @@
  *
  * Ownership: the ledger owns all strings. Order: leases by id, hosts by name; a lease's
  * hosts in its policy's order; a host's links by lease id.
- * Source: ARCHITECTURE 5, "a provider's local jobs on a host". Layer: provider. */
+ * Source: docs/design/leases.md "Decided". Layer: provider. */
 #ifndef SUBLET_PROVIDER_LEDGER_H
 #define SUBLET_PROVIDER_LEDGER_H
 

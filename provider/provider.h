@@ -9,8 +9,9 @@
  * Units: slots, milliseconds. Ownership: names are copied. Errors: a request that does
  * not hold is answered (STATE, ATTEMPT_STATE) and changes nothing. Order: leases by id;
  * the slots of own jobs are attributed first to slots that are not exported, then to
- * shared leases in order of id. Source: ARCHITECTURE 2 "Contract" 2-4 and "Jobs" 7-9;
- * lsf.md 1.2-1.5. Layer: provider. */
+ * shared leases in order of id. Source: docs/design/safety.md "Contract" 2-4 and "Jobs"
+ * 7-9; docs/design/leases.md "Export policies", "Distribution", "Shared resources",
+ * "Shared leases". Layer: provider. */
 #ifndef SUBLET_PROVIDER_PROVIDER_H
 #define SUBLET_PROVIDER_PROVIDER_H
 

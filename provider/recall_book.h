@@ -18,7 +18,8 @@
  * the order is done when no host can be given back any more.
  *
  * Units: slots, milliseconds. Order: of the idle slots the last host gives first.
- * Source: seed document 001 "Reclaim"; docs/adr/0013, 0023. Layer: provider. */
+ * Source: Symphony, "Reclaim"; docs/adr/0012; docs/design/plans.md "Decided". Layer:
+ * provider. */
 #ifndef SUBLET_PROVIDER_RECALL_BOOK_H
 #define SUBLET_PROVIDER_RECALL_BOOK_H
 

@@ -12,10 +12,10 @@
  * once, as the most that one of them has.
  *
  * Units: instances. Order: what does not divide evenly goes to the earlier consumer.
- * Source: lsf.md 1.4; ADR 0016. Pool by pool: no consumer loses instances
- * that it has and is still to have. Exported instances that no lease has, those that
- * are ending included, go to the consumers that lack some, by highest averages of what
- * they lack.
+ * Source: docs/design/leases.md "Shared resources"; docs/adr/0006. Pool by pool: no
+ * consumer loses instances that it has and is still to have. Exported instances that no
+ * lease has, those that are ending included, go to the consumers that lack some, by
+ * highest averages of what they lack.
  *
  * Example: of 10 licences south has 7 and east 3. South's policy is removed while a job
  * of it runs, and another gives east all 10. South keeps 7, so east still has 3. When

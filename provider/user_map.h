@@ -16,7 +16,7 @@
  *
  * Order: the first row that names the user counts, `all@site` like any other.
  * Ownership: in conf's arena. Errors: diagnostics.
- * Source: LSF's lsb.users; docs/adr/0019. Layer: provider. */
+ * Source: LSF's lsb.users; docs/design/leases.md "Accounts". Layer: provider. */
 #ifndef SUBLET_PROVIDER_USER_MAP_H
 #define SUBLET_PROVIDER_USER_MAP_H
 

@@ -10,7 +10,8 @@
  *
  * Units: milliseconds. Ownership: the config is copied.
  * Errors: a step cannot fail; what is refused is answered and leaves the state as it
- * was. Source: ARCHITECTURE 2, 3, 5. Layer: site (sched, provider, consumer, base). */
+ * was. Source: docs/design/safety.md, docs/design/architecture.md "Rooms",
+ * docs/design/leases.md "Decided". Layer: site (sched, provider, consumer, base). */
 #ifndef SUBLET_SITE_SITE_H
 #define SUBLET_SITE_SITE_H
 
@@ -160,8 +161,8 @@ const struct consumer *site_consumer(const struct site *site);
 void site_host_used(const struct site *site, const char *host, int *own,
                     int *consumers);
 
-/* The JSON of INTERFACES 3 for a query about jobs, hosts, queues or exports: an object
- * with schema_version and one array; `next` as in msg_reply. */
+/* The JSON of docs/design/interfaces.md "JSON" for a query about jobs, hosts, queues or
+ * exports: an object with schema_version and one array; `next` as in msg_reply. */
 struct value *site_view(const struct site *site, struct arena *arena,
                         const struct msg_query *query, int64_t now_ms,
                         const char **next);

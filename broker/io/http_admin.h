@@ -9,7 +9,7 @@
  *     POST /api/v1/leases/P/N/C/drain   nothing in the body, or {}
  *
  * Errors: ERR_PARSE the body is none of these; and what the broker says.
- * Source: INTERFACES 5. Layer: broker/io. */
+ * Source: docs/design/interfaces.md "HTTP". Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_HTTP_ADMIN_H
 #define SUBLET_BROKER_IO_HTTP_ADMIN_H
 

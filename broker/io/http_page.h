@@ -6,7 +6,7 @@
  * changes something needs a token.
  *
  * Ownership: what the source names is borrowed.
- * Source: INTERFACES 3 and 5. Layer: broker/io. */
+ * Source: docs/design/interfaces.md "JSON", "HTTP". Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_HTTP_PAGE_H
 #define SUBLET_BROKER_IO_HTTP_PAGE_H
 

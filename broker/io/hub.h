@@ -11,7 +11,7 @@
  * hub_new returns.
  * Errors: ERR_IO the socket cannot be bound; ERR_PARSE, ERR_DENIED, ERR_EXISTS a key
  * file is bad, readable by others, or two members' at once.
- * Source: STYLE, "Step and shell". Layer: broker/io. */
+ * Source: docs/design/architecture.md "The shell". Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_HUB_H
 #define SUBLET_BROKER_IO_HUB_H
 

@@ -4,7 +4,7 @@
  * Zeros are shown. An ended lease has a state and no slots.
  * `store`: a path on the store's file system.
  * Ownership: the text is heap memory, the caller frees it.
- * Source: INTERFACES 5. Layer: broker/io. */
+ * Source: docs/design/interfaces.md "HTTP". Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_METRICS_TEXT_H
 #define SUBLET_BROKER_IO_METRICS_TEXT_H
 

@@ -12,7 +12,7 @@
  * fails, the process ends as for any other.
  *
  * Ownership: store, broker and loop are borrowed and outlive it.
- * Source: INTERFACES 5. Layer: broker/io. */
+ * Source: docs/design/interfaces.md "HTTP". Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_SNAPSHOT_H
 #define SUBLET_BROKER_IO_SNAPSHOT_H
 

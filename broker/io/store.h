@@ -61,8 +61,9 @@ int store_read_series(struct store *store, const struct store_series_ask *ask,
 int store_last_event(struct store *store, int64_t *id, struct err *err) MUST_CHECK;
 
 /* One page of a lease's history (name "": of all), or of the events of leases and sites
- * (QUERY_EVENTS), oldest first, as the JSON of INTERFACES 3 and 4, in the arena. `next`
- * is the `after` of the next page, "" at the end. ERR_PARSE if `after` is no number. */
+ * (QUERY_EVENTS), oldest first, as the JSON of docs/design/interfaces.md "JSON",
+ * "Scenarios", in the arena. `next` is the `after` of the next page, "" at the end.
+ * ERR_PARSE if `after` is no number. */
 int store_read_history(struct store *store, const struct msg_query *query,
                        struct arena *arena, struct value **value, const char **next,
                        struct err *err) MUST_CHECK;

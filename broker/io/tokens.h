@@ -8,7 +8,7 @@
  *
  * Errors: ERR_IO it cannot be read; ERR_DENIED others may read or write it; ERR_PARSE
  * a line is no token (never quoted: it may be half of one); ERR_BOUNDS too many, none.
- * Source: INTERFACES 5. Layer: broker/io. */
+ * Source: docs/design/interfaces.md "HTTP". Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_TOKENS_H
 #define SUBLET_BROKER_IO_TOKENS_H
 

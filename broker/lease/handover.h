@@ -17,7 +17,7 @@
  * at 1, whatever its predecessor had sent. If the provider is away, the lease stays
  * inactive until the provider is back; other leases do not wait for it. The broker only
  * proposes, and the provider checks the proposal, so the rule that no slot is used
- * twice does not depend on the broker (ARCHITECTURE 2).
+ * twice does not depend on the broker (docs/design/safety.md).
  *
  * Units: milliseconds. Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_HANDOVER_H

@@ -9,7 +9,7 @@
  * once in each HANDOVER_LIMITER_MS. Only the begin counts: a hand-over that is stuck
  * because its provider is away does not hold up others.
  *
- * Units: milliseconds. Source: issue "Leases, complete", 3; INTERFACES 4 ("spreading of
+ * Units: milliseconds. Source: docs/design/interfaces.md "Scenarios" ("spreading of
  * judgements applies from 100 leases"). Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_HANDOVER_LIMITER_H
 #define SUBLET_BROKER_LEASE_HANDOVER_LIMITER_H

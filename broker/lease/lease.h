@@ -11,8 +11,8 @@
  * contract and as one row of history with its reason.
  *
  * Units: milliseconds, slots. Ownership: a lease owns the texts and hosts in its row.
- * Source: INTERFACES 3 (lease state), ARCHITECTURE 2 and 5.
- * Layer: broker. */
+ * Source: docs/design/interfaces.md "JSON" (lease state), docs/design/safety.md,
+ * docs/design/leases.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_H
 #define SUBLET_BROKER_LEASE_LEASE_H
 

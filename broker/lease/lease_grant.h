@@ -7,7 +7,7 @@
  * top. A grant lives in memory only. If a crash interrupts it, or if the provider
  * refuses it LEASE_GRANT_TRIES_MAX times, the next cycle decides again.
  *
- * Units: slots, milliseconds. Ownership: hosts are copied. Source: docs/adr/0023.
+ * Units: slots, milliseconds. Ownership: hosts are copied. Source: docs/adr/0012.
  * Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_GRANT_H
 #define SUBLET_BROKER_LEASE_LEASE_GRANT_H

@@ -6,7 +6,7 @@
  * is removed when the contract holds no more than it allows.
  *
  * Units: slots; milliseconds of the broker's clock. Order: by deadline.
- * Source: docs/adr/0013, 0023. Layer: broker. */
+ * Source: docs/adr/0012; docs/design/plans.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_RECALLS_H
 #define SUBLET_BROKER_LEASE_LEASE_RECALLS_H
 

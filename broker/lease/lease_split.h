@@ -6,7 +6,7 @@
  * in use on such a host still count as used.
  *
  * Units: slots. Order: hosts keep their provider's order; two splits are compared host
- * by host. Source: ARCHITECTURE 5 "a host that is down". Layer: broker. */
+ * by host. Source: docs/design/leases.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_SPLIT_H
 #define SUBLET_BROKER_LEASE_LEASE_SPLIT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rebalance.c: see rebalance.h.
  *
- * The rule (seed document 002), summed over the hosts of the lease that are up:
+ * The rule (LSF, "Shared leases"), summed over the hosts of the lease that are up:
  *
  *     idle_p = available_p - used_p          idle_c = available_c - used_c
  *

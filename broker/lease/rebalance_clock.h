@@ -22,8 +22,8 @@
  * Tie: what is reported within the millisecond of an instant counts, whether it comes
  * before the broker's tick or after it; but one instant begins at most one hand-over.
  *
- * Units: milliseconds. Source: INTERFACES 4 "Time"; ARCHITECTURE 5 "when a rebalance
- * begins", "consumer lost". Layer: broker. */
+ * Units: milliseconds. Source: docs/design/interfaces.md "Scenarios";
+ * docs/design/leases.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_REBALANCE_CLOCK_H
 #define SUBLET_BROKER_LEASE_REBALANCE_CLOCK_H
 

@@ -6,7 +6,7 @@
  * Overrides are on disk.
  *
  * Units: milliseconds. Ownership: names are copied. Order: by scope, then name.
- * Source: ARCHITECTURE 5 `MC_RECLAIM_DELAY`. Layer: broker. */
+ * Source: docs/design/leases.md "Decided" `MC_RECLAIM_DELAY`. Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
 #define SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
 

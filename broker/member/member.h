@@ -11,8 +11,8 @@
  *                answered again
  *
  * Units: milliseconds. Ownership: names are copied; members live as long as the table.
- * Order: by name. Source: ARCHITECTURE 2 "Everywhere", INTERFACES 1 LOST_AFTER.
- * Layer: broker. */
+ * Order: by name. Source: docs/design/safety.md "Everywhere", docs/design/interfaces.md
+ * "Configuration" LOST_AFTER. Layer: broker. */
 #ifndef SUBLET_BROKER_MEMBER_MEMBER_H
 #define SUBLET_BROKER_MEMBER_MEMBER_H
 

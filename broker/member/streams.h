@@ -8,7 +8,7 @@
  * Small pieces (keys, their echo, acknowledgements) pass even then, so that a user at
  * another terminal does not notice.
  *
- * Measured: 1 MiB is 9 ms of a processor (docs/adr/0033).
+ * Measured: 1 MiB is 9 ms of a processor (docs/adr/0014).
  *
  * Units: bytes, milliseconds. Layer: broker. */
 #ifndef SUBLET_BROKER_MEMBER_STREAMS_H

@@ -9,7 +9,7 @@
  * Ownership: the arena's; names, sites and queues are borrowed.
  * Order: siblings by (rank, place in the file): one order for fractions, grants and
  * everything else that needs one.
- * Source: seed document 001; hybrid.md 2.
+ * Source: Symphony, "Hybrid policy"; docs/design/plans.md "Model".
  * Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_H
 #define SUBLET_BROKER_PLAN_PLAN_H

@@ -9,7 +9,7 @@
  * leaf without a site.
  *
  * Errors: nothing here fails; each violation goes to `complain`.
- * Source: hybrid.md 2; ARCHITECTURE 5.
+ * Source: docs/design/plans.md "Model", "Decided".
  * Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_CHECK_H
 #define SUBLET_BROKER_PLAN_PLAN_CHECK_H

@@ -6,8 +6,8 @@
  * most what they own; the rest in equal parts to all who want more.
  * Ownership policy: to each what it owns and wants; idle slots in order of rank.
  *
- * Order: the siblings' own. Source: seed document 001; hybrid.md 3.4, 3.5.
- * Layer: broker. */
+ * Order: the siblings' own. Source: Symphony, "Hybrid policy"; docs/design/plans.md
+ * "Quotas", "Fill". Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_LEVEL_H
 #define SUBLET_BROKER_PLAN_PLAN_LEVEL_H
 

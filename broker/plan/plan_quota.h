@@ -8,8 +8,8 @@
  * Units: slots; in a plan counted in hosts (plan_in_hosts), hosts.
  * Ownership: results live in the arena given; arrays are in the order of plan->nodes.
  * Order: plan.h; equal entitlement goes to the earlier sibling.
- * Source: seed document 001; hybrid.md 3.1 to 3.6.
- * Layer: broker. */
+ * Source: Symphony, "Hybrid policy"; docs/design/plans.md "Scaled ownership", "Claims",
+ * "Quotas", "Fill". Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_QUOTA_H
 #define SUBLET_BROKER_PLAN_PLAN_QUOTA_H
 

@@ -11,8 +11,8 @@
  *     /r    40 * 150/100 = 60
  * Only the floor is used; what that cuts off is given out where quotas are rounded.
  *
- * Source: seed document 001, "How many slots does the consumer own?" and "Mixing";
- * hybrid.md 3.1, 3.9. */
+ * Source: Symphony, "How many slots does the consumer own?" and "Mixing";
+ * docs/design/plans.md "Scaled ownership", "Windows". */
 #include "broker/plan/plan_quota.h"
 
 struct scale {

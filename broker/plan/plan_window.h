@@ -5,8 +5,8 @@
  *
  * Units: minutes of the day, 0 .. 1440; instants in milliseconds, the day's beginning
  * at a multiple of 24 h (the shell adds its time zone).
- * Source: hybrid.md 1.5, 2; INTERFACES 1.
- * Layer: broker. */
+ * Source: docs/design/plans.md "Windows", "Model"; docs/design/interfaces.md
+ * "Configuration". Layer: broker. */
 #ifndef SUBLET_BROKER_PLAN_PLAN_WINDOW_H
 #define SUBLET_BROKER_PLAN_PLAN_WINDOW_H
 

@@ -11,7 +11,8 @@
  * Ownership: results live in the arena given.
  * Order: grants go to siblings in order of rank until each has its quota (not in
  * proportion); of recalls the lowest rank bears the odd slot.
- * Source: seed document 001; hybrid.md 3.7, 3.8; docs/adr/0013. Layer: broker. */
+ * Source: Symphony, "Hybrid policy"; docs/design/plans.md "Cycle", "Free slots",
+ * "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_H
 #define SUBLET_BROKER_POOL_POOL_H
 
@@ -38,7 +39,8 @@ struct pool_cycle {
     int64_t unit;                /* slots that shares were rounded to: a host's, or 1 */
     const struct plan_use *uses; /* with the sums of parents */
     struct plan_quota *shares;
-    struct pool_move *moves; /* of parents: sums; free as hybrid.md 3.8 */
+    struct pool_move
+        *moves; /* of parents: sums; free as docs/design/plans.md "Free slots" */
 };
 
 /* Only the uses of leaves count; recalled, young and forced are at most alloc. If more

@@ -12,8 +12,8 @@
  * in no plan any more is drained, and its slots are recalled.
  *
  * Units: milliseconds, slots. Order: pools as configured; within a cycle leaves in the
- * order of the plan. Source: seed document 001; hybrid.md 3.7; docs/adr/0013, 0023.
- * Layer: broker. */
+ * order of the plan. Source: Symphony, "Hybrid policy"; docs/design/plans.md "Cycle";
+ * docs/adr/0012; docs/design/plans.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_CLOCK_H
 #define SUBLET_BROKER_POOL_POOL_CLOCK_H
 

@@ -9,7 +9,7 @@
  * are deleted with the next batch.
  *
  * Rows are written when they have changed. Units: slots. Order: nodes by path.
- * Source: docs/adr/0029. Layer: broker. */
+ * Source: docs/design/plans.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_PERSIST_H
 #define SUBLET_BROKER_POOL_POOL_PERSIST_H
 

@@ -10,7 +10,7 @@
  *
  * Units: slots. Ownership: the memory is the arena's; the idle slots of the snapshot's
  * hosts are reduced. Order: ties by policy, then host, as in the snapshot.
- * Source: hybrid.md 1.6, 3.9; ARCHITECTURE 5.
+ * Source: docs/design/plans.md "Exclusive hosts", "Windows", "Decided".
  *
  * Hosts of one provider are consecutive in the snapshot, as ids of leases begin with
  * its name. Each such run, and the whole, has a heap (balanced) or an index before

@@ -24,8 +24,8 @@
  *     first level   missing 2 (/r), idle 0, short 2: /p gives 2, and keeps 6
  *     below /p      missing 3 (/p/b), idle 6 - 8 = -2, short 5: /p/a gives 5
  *
- * hybrid.md 3.7 goes upwards and lets a parent above its quota give even when nobody is
- * short; docs/adr/0013 says why this goes downwards. */
+ * docs/design/plans.md "Cycle" goes upwards and lets a parent above its quota give even
+ * when nobody is short; docs/design/plans.md "Decided" says why this goes downwards. */
 #include "base/max_min_fill.h"
 #include "broker/pool/pool_steps.h"
 

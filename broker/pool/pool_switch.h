@@ -10,8 +10,8 @@
  * together, the children share the difference, in proportion to what they have beyond
  * their own: ownership that is not divided stays in the branch.
  *
- * Units: slots. Source: seed document 001, "Switching policies using time windows";
- * hybrid.md 3.9. Layer: broker. */
+ * Units: slots. Source: Symphony, "Switching policies using time windows";
+ * docs/design/plans.md "Windows". Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_SWITCH_H
 #define SUBLET_BROKER_POOL_POOL_SWITCH_H
 

@@ -2,7 +2,7 @@
 /* pool_view.h: what is shown of a cycle of a pool: a row for each node.
  *
  * Order: nodes in file order. No limit, and a demand without bound, are null.
- * Source: INTERFACES 3, `plan quota`. Layer: broker. */
+ * Source: docs/design/interfaces.md "JSON", `plan quota`. Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_VIEW_H
 #define SUBLET_BROKER_POOL_POOL_VIEW_H
 

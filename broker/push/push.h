@@ -12,8 +12,8 @@
  * (INT64_MAX: not before something changes). Nothing is sent to a member that is away.
  * A wait doubles after each send, up to a bound (base/resend.h).
  *
- * Units: slots, milliseconds. Source: ARCHITECTURE 2 Contract 5 and 5 "consumer lost";
- * docs/adr/0012, 0013, 0023. Layer: broker. */
+ * Units: slots, milliseconds. Source: docs/design/safety.md Contract 5 and 5 "consumer
+ * lost"; docs/adr/0004, 0012; docs/design/plans.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_PUSH_PUSH_H
 #define SUBLET_BROKER_PUSH_PUSH_H
 

@@ -6,10 +6,10 @@
  * two sites, or while the configuration no longer lets its consumer be one. Each time
  * that changes, an order with the next number is stored, DRAIN is sent until the
  * provider's STATE names that number, and the consumer is told at once that nothing new
- * starts. The provider withdraws the lease, whatever its policies say (ARCHITECTURE 5,
- * "export withdrawn"): slots go back as jobs end, each time under the next epoch, and
- * the lease ends with the last slot. The ended lease stays on record until the order is
- * taken back; then it is exported again, above its last epoch.
+ * starts. The provider withdraws the lease, whatever its policies say
+ * (docs/design/leases.md "Decided"): slots go back as jobs end, each time under the
+ * next epoch, and the lease ends with the last slot. The ended lease stays on record
+ * until the order is taken back; then it is exported again, above its last epoch.
  *
  *     number in STATE   below ours   the provider does not have the order: sent again
  *                       equal        done. If STATE says otherwise, the broker was

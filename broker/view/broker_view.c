@@ -7,7 +7,7 @@
  * n_hosts says how many it has. `next` is the id of the last row.
  *
  * Order: leases by id, sites by name; delays: the one for all, those of providers by
- * name, those of leases by id. Source: INTERFACES 3. */
+ * name, those of leases by id. Source: docs/design/interfaces.md "JSON". */
 
 #include <stddef.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * of one provider after the other, so that its work is bounded by theirs.
  *
  * Order: by provider, then host. `next` is PROVIDER/HOST of the last row.
- * Source: INTERFACES 3 (host). */
+ * Source: docs/design/interfaces.md "JSON" (host). */
 #include "broker/view/view_page.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * Quotas are computed by what leaves have and want at this moment; the next cycle acts
  * by the same rule. Order: pools as configured, nodes as in the file. Source:
- * INTERFACES 3 and 5. */
+ * docs/design/interfaces.md "JSON", "HTTP". */
 #include "broker/view/view_page.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* view_page.h: builds a page of a listing: so many rows, and as JSON well below
  * FRAME_MAX.
  *
- * Source: INTERFACES 3. Layer: broker. */
+ * Source: docs/design/interfaces.md "JSON". Layer: broker. */
 #ifndef SUBLET_BROKER_VIEW_VIEW_PAGE_H
 #define SUBLET_BROKER_VIEW_VIEW_PAGE_H
 

@@ -8,8 +8,8 @@
  * order. The wait continues over restarts of the daemon.
  *
  * Units: seconds for --timeout, or suffixes s m h d. Exit: 0 drained (with --no-wait:
- * stored), 1 refused, timed out, or resumed meanwhile. Source: INTERFACES 3;
- * docs/adr/0012. */
+ * stored), 1 refused, timed out, or resumed meanwhile. Source:
+ * docs/design/interfaces.md "Command line"; docs/adr/0004. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_events.c: `sublet events`: the history of leases and sites, one JSON object per
- * line, oldest first; with --follow also new events. Source: INTERFACES 3 and 4. */
+ * line, oldest first; with --follow also new events. Source: docs/design/interfaces.md
+ * "Command line", "Scenarios". */
 #include <czmq.h>
 #include <errno.h>
 #include <inttypes.h>

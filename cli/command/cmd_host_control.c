@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_host_control.c: `sublet close` and `sublet open`: stops and permits new jobs on
- * own and borrowed hosts (HOST@SITE). Source: INTERFACES 3; LSF's badmin hclose, hopen.
+ * own and borrowed hosts (HOST@SITE). Source: docs/design/interfaces.md "Command line";
+ * LSF's badmin hclose, hopen.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_leases.c: `sublet leases`, `lease show/history` and `sites`.
- * Source: INTERFACES 3. */
+ * Source: docs/design/interfaces.md "Command line". */
 #include <stdio.h>
 #include <string.h>
 

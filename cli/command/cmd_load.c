@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_load.c: `sublet load`: the load of the site's hosts, in the columns and units of
- * lsload. Source: INTERFACES 3; LSF's lsload. */
+ * lsload. Source: docs/design/interfaces.md "Command line"; LSF's lsload. */
 #include <string.h>
 
 #include "cli/commands.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_plan.c: `sublet plan quota` and `plan explain`: compute one cycle of a pool from
  * a file and given numbers, without a daemon. `plan show`, and `plan explain` without
- * --slots, query the broker (cmd_plan_live.c). Source: INTERFACES 3. */
+ * --slots, query the broker (cmd_plan_live.c). Source: docs/design/interfaces.md
+ * "Command line". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_reclaim_delay.c: `sublet reclaim-delay`: shows or sets the time between two
  * rebalances. Units: a bare number is minutes, as MC_RECLAIM_DELAY; suffixes s m h d.
- * Source: INTERFACES 3; ARCHITECTURE 5. */
+ * Source: docs/design/interfaces.md "Command line"; docs/design/leases.md "Decided". */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_reconfig.c: `sublet reconfig`: a daemon reads its configuration again; if there
- * are errors, it retains the old one and reports the first error. Source: INTERFACES 1
- * and 3; LSF's badmin reconfig. */
+ * are errors, it retains the old one and reports the first error. Source:
+ * docs/design/interfaces.md "Configuration", "Command line"; LSF's badmin reconfig. */
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "model/msg.h"

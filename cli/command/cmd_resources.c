@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_resources.c: `sublet hosts`, `queues`, `users`, `limits` and `exports`: the
- * resources of a site. Source: INTERFACES 3; LSF's bhosts, bqueues, busers and blimits.
+ * resources of a site. Source: docs/design/interfaces.md "Command line"; LSF's bhosts,
+ * bqueues, busers and blimits.
  */
 #include "cli/commands.h"
 #include "cli/listing/listing.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_snapshot.c: `sublet snapshot FILE`: fetches a consistent copy of the broker's
  * store in pieces, checks it, and renames it into place when it is complete. Source:
- * INTERFACES 3 and 5. */
+ * docs/design/interfaces.md "Command line", "HTTP". */
 #include <czmq.h>
 #include <errno.h>
 #include <fcntl.h>

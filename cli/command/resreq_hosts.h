@@ -8,7 +8,8 @@
  * absent. A resource that is not built in is defined by its first use.
  *
  * Ownership: resreq_hosts_release, also after an error. Errors: ERR_IO; ERR_PARSE,
- * ERR_BOUNDS, ERR_EXISTS with file and line. Source: INTERFACES 3. Layer: cli. */
+ * ERR_BOUNDS, ERR_EXISTS with file and line. Source: docs/design/interfaces.md "Command
+ * line". Layer: cli. */
 #ifndef SUBLET_CLI_COMMAND_RESREQ_HOSTS_H
 #define SUBLET_CLI_COMMAND_RESREQ_HOSTS_H
 

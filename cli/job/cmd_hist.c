@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_hist.c: `sublet hist`: the history of jobs, also of ended ones: the time in each
- * state, and with -l each event with its time, hosts and reason. Source: INTERFACES 3;
- * LSF's bhist. */
+ * state, and with -l each event with its time, hosts and reason. Source:
+ * docs/design/interfaces.md "Command line"; LSF's bhist. */
 #include <stdio.h>
 #include <string.h>
 

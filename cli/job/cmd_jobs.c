@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_jobs.c: `sublet jobs`: the caller's unfinished jobs, or those selected.
- * Source: INTERFACES 3; LSF's bjobs. */
+ * Source: docs/design/interfaces.md "Command line"; LSF's bjobs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_resize.c: `sublet resize`: changes the slots of a running job.
- * Source: INTERFACES 3; LSF's bresize. */
+ * Source: docs/design/interfaces.md "Command line"; LSF's bresize. */
 #include <stdio.h>
 #include <string.h>
 

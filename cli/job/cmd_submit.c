@@ -3,7 +3,7 @@
  *
  * The job gets the caller's environment, working directory and umask. Unsupported
  * options of bsub are refused, so that no job runs without a requested property.
- * Source: INTERFACES 3; LSF's bsub. */
+ * Source: docs/design/interfaces.md "Command line"; LSF's bsub. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

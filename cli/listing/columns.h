@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* columns.h: the columns of each listing: a heading and a path into the JSON of
- * INTERFACES 3.
+ * docs/design/interfaces.md "Command line".
  *
  * Layer: cli. */
 #ifndef SUBLET_CLI_LISTING_COLUMNS_H

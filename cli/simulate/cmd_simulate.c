@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_simulate.c: `sublet simulate`: federations in virtual time. docs/simulate.md is
- * the manual. Source: INTERFACES 4. */
+ * the manual. Source: docs/design/interfaces.md "Scenarios". */
 #include "cli/simulate/simulate.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "cli/call.h"
 #include "sim/play/play.h"
 
-/* INTERFACES 4: 1 is CALL_FAILED, 2 CALL_MISUSED. */
+/* docs/design/interfaces.md "Scenarios": 1 is CALL_FAILED, 2 CALL_MISUSED. */
 enum { SIMULATE_VIOLATED = 3 };
 
 /* The levels of a site from an instant on. */
@@ -37,7 +37,7 @@ struct simulate_run {
     struct scenario *scenario;
     struct play *play;
     struct simulate_curve *curves; /* of each site */
-    json_t *summary;               /* INTERFACES 4 */
+    json_t *summary;               /* docs/design/interfaces.md "Scenarios" */
     int64_t shown_ms, begun_ms;    /* of the progress line; real time */
     bool is_shown;
 };

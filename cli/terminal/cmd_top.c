@@ -4,7 +4,7 @@
  * It fetches both listings every interval, and handles keys in between. A query may
  * block for up to 10 s. Without an answer it shows the last data with their time, and
  * continues to query. If standard output is not a terminal, or with --once, it prints
- * once and ends. Source: INTERFACES 3. */
+ * once and ends. Source: docs/design/interfaces.md "Command line". */
 #include <czmq.h>
 #include <jansson.h>
 #include <ncurses.h>

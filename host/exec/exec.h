@@ -8,8 +8,8 @@
  *   stage_env     the environment of commands before and after the job
  *   escalation    the sequence of signals that terminates a command
  *
- * Source: LSF's PRE_EXEC, POST_EXEC, JOB_TERMINATE_INTERVAL; lsf.md 3.5, 6.1.
- * Layer: host/exec (pure). */
+ * Source: LSF's PRE_EXEC, POST_EXEC, JOB_TERMINATE_INTERVAL; docs/design/scheduling.md
+ * "Suspend, resume, terminate", "Resizable jobs". Layer: host/exec (pure). */
 #ifndef SUBLET_HOST_EXEC_EXEC_H
 #define SUBLET_HOST_EXEC_EXEC_H
 

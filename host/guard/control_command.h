@@ -14,8 +14,8 @@
  * cgroup, and is not stopped with the job. After a minute it is killed with all of its
  * session.
  *
- * Units: milliseconds of the monotonic clock. Source: lsf.md 3.5.
- * Layer: host (guard). */
+ * Units: milliseconds of the monotonic clock. Source: docs/design/scheduling.md
+ * "Suspend, resume, terminate". Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_CONTROL_COMMAND_H
 #define SUBLET_HOST_GUARD_CONTROL_COMMAND_H
 

@@ -17,8 +17,8 @@
  * suspended; if the job ends, or is to be terminated, that happens at once. A job that
  * is suspended, has not begun or is over is not notified: RESIZE_NOT_NOW.
  *
- * Units: milliseconds of the monotonic clock. Source: lsf.md 6.1; ADR 0034.
- * Layer: host (guard). */
+ * Units: milliseconds of the monotonic clock. Source: docs/design/scheduling.md
+ * "Resizable jobs". Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_RESIZE_COMMAND_H
 #define SUBLET_HOST_GUARD_RESIZE_COMMAND_H
 

@@ -10,7 +10,7 @@
  *   procs        all processes of one run, and signals to all of them
  *
  * Units: milliseconds, KiB; clock ticks since boot for the start of a process.
- * Source: PITFALLS 5; cgroup-v2.rst ("No Internal Process Constraint"),
+ * Source: cgroup-v2.rst ("No Internal Process Constraint"),
  * cgroup-v1/memory.rst; systemd's CGROUP_DELEGATION. Layer: host. */
 #ifndef SUBLET_HOST_KERNEL_KERNEL_H
 #define SUBLET_HOST_KERNEL_KERNEL_H

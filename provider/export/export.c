@@ -163,7 +163,8 @@ static bool has_room(struct export *export, const struct export_policy *policy,
     return false;
 }
 
-/* lsf.md 1.2: "to export hosts of type DLINUX, exporting swap is mandatory". */
+/* docs/design/leases.md "Export policies": "to export hosts of type DLINUX, exporting
+ * swap is mandatory". */
 bool export_lacks_swap(const struct space spaces[SPACES], const char *type)
 {
     return !spaces[SPACE_SWP].is_given && strcmp(type, "DLINUX") == 0;

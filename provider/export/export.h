@@ -17,8 +17,9 @@
  * then the policy is a late one.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`, naming file,
- * line and key; the plan then leaves that policy out. Source: lsf.md 1.2, 1.3, 1.5;
- * ARCHITECTURE 5. Layer: provider. */
+ * line and key; the plan then leaves that policy out. Source: docs/design/leases.md
+ * "Export policies", "Distribution", "Shared leases", "Decided".
+ * Layer: provider. */
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_H
 

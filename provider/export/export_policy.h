@@ -6,7 +6,7 @@
  * word) is not complained about twice: the policy is left out.
  *
  * Ownership: everything in conf's arena.
- * Source: lsf.md 1.2, 1.5. Layer: provider. */
+ * Source: docs/design/leases.md "Export policies", "Shared leases". Layer: provider. */
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
 

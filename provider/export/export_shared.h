@@ -12,8 +12,8 @@
  * What a site gets is not of each host: each of its leases with hosts in the place
  * names the same pool.
  *
- * Ownership: in the arena given, or conf's. Source: lsf.md 1.4; ADR 0016.
- * Layer: provider. */
+ * Ownership: in the arena given, or conf's. Source: docs/design/leases.md "Shared
+ * resources"; docs/adr/0006. Layer: provider. */
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_SHARED_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_SHARED_H
 

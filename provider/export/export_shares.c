@@ -6,7 +6,7 @@
  * `([pool:NAME])`: a pool, alone.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`.
- * Source: lsf.md 1.2, 1.4. */
+ * Source: docs/design/leases.md "Export policies", "Shared resources". */
 #include "provider/export/export_policy.h"
 
 #include <string.h>

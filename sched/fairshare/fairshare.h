@@ -13,8 +13,9 @@
  * all of these together. Jobs of a group's members are served in order of submission,
  * unless the row of the group in section UserGroup has USER_SHARES.
  *
- * Ownership: in conf's arena. Errors: diagnostics. Source: seed 004; lsf.md 2.1, 4.1.
- * Layer: sched (base only). */
+ * Ownership: in conf's arena. Errors: diagnostics. Source: LSF, "Queue-based
+ * fairshare"; docs/design/scheduling.md "Slot pools", "Fairshare". Layer: sched (base
+ * only). */
 #ifndef SUBLET_SCHED_FAIRSHARE_FAIRSHARE_H
 #define SUBLET_SCHED_FAIRSHARE_FAIRSHARE_H
 

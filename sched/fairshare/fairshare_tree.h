@@ -20,7 +20,7 @@
  *
  * Ownership: the scope is borrowed. Order: among siblings higher priority first, then
  * the order of the assignments, then by name. Units: as fairshare_usage.h.
- * Source: lsf.md 4. Layer: sched (base only). */
+ * Source: docs/design/scheduling.md "Fairshare". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_FAIRSHARE_FAIRSHARE_TREE_H
 #define SUBLET_SCHED_FAIRSHARE_FAIRSHARE_TREE_H
 

@@ -25,7 +25,8 @@
  * late and comes first; but not if all factors are 0, which means a fixed order.
  *
  * Units: milliseconds, except where a name says hours; slots. Ownership: none.
- * Source: lsf.md 4.2, 4.3. Layer: sched (base only). */
+ * Source: docs/design/scheduling.md "Dynamic priority", "Decay". Layer: sched (base
+ * only). */
 #ifndef SUBLET_SCHED_FAIRSHARE_FAIRSHARE_USAGE_H
 #define SUBLET_SCHED_FAIRSHARE_FAIRSHARE_USAGE_H
 

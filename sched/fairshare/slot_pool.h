@@ -30,7 +30,8 @@
  * Units: slots; percent; hours of one slot. Ownership: the caller's arrays;
  * slot_pool_config_read allocates in conf's arena. Errors: diagnostics.
  * Order: least used for its share first, then the order given, which is by priority.
- * Source: seed 004; lsf.md 2, 2.1; ARCHITECTURE 5. Layer: sched (base only). */
+ * Source: LSF, "Queue-based fairshare"; docs/design/scheduling.md "Slot pools",
+ * "Decided". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_FAIRSHARE_SLOT_POOL_H
 #define SUBLET_SCHED_FAIRSHARE_SLOT_POOL_H
 

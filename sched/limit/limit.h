@@ -24,8 +24,9 @@
  * belong to the set. limit_config_read allocates in conf's arena. Errors: diagnostics.
  * Order: if several limits leave no slot, the first one in the list is named. The list
  * has limits of queues, hosts and users, then Limit sections, each in file order.
- * Source: ARCHITECTURE 5; lsf.md 3.3; LSF's lsb.queues, lsb.hosts, lsb.users,
- * lsb.resources. Layer: sched (base only). */
+ * Source: docs/design/scheduling.md "Decided", "Suspended
+ * jobs and limits"; LSF's lsb.queues, lsb.hosts, lsb.users, lsb.resources. Layer: sched
+ * (base only). */
 #ifndef SUBLET_SCHED_LIMIT_LIMIT_H
 #define SUBLET_SCHED_LIMIT_LIMIT_H
 

@@ -336,7 +336,8 @@ static void read_sides(struct list *list, const struct at *at, struct limit *lim
     }
 }
 
-/* Decides by its sides which limit of the other sections it resembles (ARCHITECTURE 5).
+/* Decides by its sides which limit of the other sections it resembles
+ * (docs/design/scheduling.md "Decided").
  */
 static void set_yielded(const struct list *list, struct limit *limit)
 {

@@ -2,7 +2,7 @@
 /* pending_reason.h: why a job is pending: one table of reasons, in LSF's words where it
  * has them, each with what would help; and the verdict of a pass on a class of jobs.
  *
- * Layer: sched (base only). Source: lsb_pendreason of LSF; PITFALLS 7. */
+ * Layer: sched (base only). Source: lsb_pendreason of LSF. */
 #ifndef SUBLET_SCHED_PENDING_PENDING_REASON_H
 #define SUBLET_SCHED_PENDING_PENDING_REASON_H
 

@@ -27,7 +27,8 @@
  * are any.
  *
  * Units: slots. Ownership: all is the caller's. Order: hosts as they are handed over.
- * Source: lsf.md 5.5, 5.6; docs/adr/0035. Layer: sched (base only). */
+ * Source: docs/design/resreq.md "Span", "Same", "Decided". Layer: sched (base
+ * only). */
 #ifndef SUBLET_SCHED_PLACE_PLACE_SPAN_H
 #define SUBLET_SCHED_PLACE_PLACE_SPAN_H
 

@@ -36,8 +36,8 @@
  * preempting job starts only after all of its victims are suspended.
  *
  * Units: slots, milliseconds. Ownership: the snapshot is borrowed and not changed; the
- * plan lives in the arena. Order: as above, complete. Source: seed 000; lsf.md 3.
- * Layer: sched. */
+ * plan lives in the arena. Order: as above, complete. Source: LSF, "Preemptive
+ * scheduling"; docs/design/scheduling.md. Layer: sched. */
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_H
 

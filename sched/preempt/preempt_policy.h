@@ -22,7 +22,9 @@
  * NO_PREEMPT_... may also be a percentage of the run limit of a job.
  *
  * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
- * Source: seed 000; lsf.md 3.1, 3.4; ARCHITECTURE 5. Layer: sched (base only). */
+ * Source: LSF, "Preemptive scheduling"; docs/design/scheduling.md "Which queue preempts
+ * which", "What protects a job", "Decided". Layer: sched
+ * (base only). */
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_POLICY_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_POLICY_H
 

@@ -12,7 +12,8 @@
  * themselves, and are errors.
  *
  * Ownership: texts in the arena. Errors: ERR_PARSE; ERR_UNBUILT for CHKPNT.
- * Source: lsf.md 3.5. Layer: sched (base only). */
+ * Source: docs/design/scheduling.md "Suspend, resume, terminate". Layer: sched (base
+ * only). */
 #ifndef SUBLET_SCHED_QUEUE_JOB_CONTROLS_H
 #define SUBLET_SCHED_QUEUE_JOB_CONTROLS_H
 

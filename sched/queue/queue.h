@@ -16,7 +16,8 @@
  * either, a host gets jobs as long as it has free slots.
  *
  * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
- * Source: lsf.md 1.6; LSF's lsb.params, lsb.queues. Layer: sched (base only). */
+ * Source: docs/design/leases.md "The consumer's side"; LSF's lsb.params, lsb.queues.
+ * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_QUEUE_QUEUE_H
 #define SUBLET_SCHED_QUEUE_QUEUE_H
 

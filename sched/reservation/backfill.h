@@ -10,7 +10,7 @@
  *
  * Units: milliseconds, slots, thousandths. Ownership: all is borrowed, and has to last
  * as long as the supply; that lives in the arena. Order: runs by end, then key. Source:
- * lsf.md 6.2. Layer: sched (base only). */
+ * docs/design/scheduling.md "Reservation and backfill". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESERVATION_BACKFILL_H
 #define SUBLET_SCHED_RESERVATION_BACKFILL_H
 

@@ -36,7 +36,8 @@
  *
  * Units: slots, milliseconds, thousandths. Ownership: the arena's. Order: reservations
  * stand as the last pass reached their jobs; a backfill job uses the first reservation
- * that fits. Source: lsf.md 6.2; docs/adr/0031. Layer: sched. */
+ * that fits. Source: docs/design/scheduling.md "Reservation and backfill";
+ * docs/adr/0017. Layer: sched. */
 #ifndef SUBLET_SCHED_RESERVATION_RESERVATION_H
 #define SUBLET_SCHED_RESERVATION_RESERVATION_H
 

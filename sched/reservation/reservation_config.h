@@ -16,7 +16,8 @@
  * run ends with the gap.
  *
  * Units: milliseconds. Ownership: none. Errors: diagnostics.
- * Source: lsf.md 6.2, 6.3. Layer: sched (base only). */
+ * Source: docs/design/scheduling.md "Reservation and backfill", "Interruptible
+ * backfill". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESERVATION_RESERVATION_CONFIG_H
 #define SUBLET_SCHED_RESERVATION_RESERVATION_CONFIG_H
 

@@ -16,8 +16,8 @@
  *
  * Units: resource.h. Order: if several indices exceed their thresholds, the one with
  * the lowest id is named, as in LSF. Ownership: the arena's. Errors: ERR_PARSE,
- * ERR_BOUNDS. Source: LSF's lsb.queues and lsb.hosts (load_index); ADR 0030. Layer:
- * sched (base only). */
+ * ERR_BOUNDS. Source: LSF's lsb.queues and lsb.hosts (load_index); docs/adr/0016.
+ * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESOURCE_LOAD_THRESHOLD_H
 #define SUBLET_SCHED_RESOURCE_LOAD_THRESHOLD_H
 

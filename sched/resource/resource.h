@@ -17,8 +17,9 @@
  * Ownership: the catalogue copies names and descriptions. A table borrows its
  * catalogue, which outlives it and may grow meanwhile; texts are copied. Errors:
  * ERR_PARSE, ERR_BOUNDS for an invalid name, ERR_EXISTS, ERR_FULL; nothing was added
- * then. A row, id or type out of range is our bug. Source: lsf.md 5.8; seed 003. Layer:
- * sched (base only). */
+ * then. A row, id or type out of range is our bug. Source: docs/design/resreq.md
+ * "Built-in resources"; LSF, "Resource requirement strings". Layer: sched (base only).
+ */
 #ifndef SUBLET_SCHED_RESOURCE_RESOURCE_H
 #define SUBLET_SCHED_RESOURCE_RESOURCE_H
 

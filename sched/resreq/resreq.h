@@ -19,7 +19,8 @@
  * else; notes and errors point into the strings. Errors: ERR_PARSE, ERR_UNBUILT with
  * `error` filled; the arena has scratch data then. The length of the strings (bounds.h)
  * bounds the time to below a millisecond.
- * Source: seed 003; lsf.md 5.1, 5.2. Layer: sched (base only). */
+ * Source: LSF, "Resource requirement strings"; docs/design/resreq.md "Sections",
+ * "Select". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_H
 #define SUBLET_SCHED_RESREQ_RESREQ_H
 

@@ -5,7 +5,8 @@
  * others, so that its positions are those of the whole string.
  *
  * Ownership: the arena's. Errors: ERR_PARSE; ERR_UNBUILT for compound requirements
- * (N*{A} + M*{B}) and for a delay (@D). Source: lsf.md 5.7. Layer: sched (base only).
+ * (N*{A} + M*{B}) and for a delay (@D). Source: docs/design/resreq.md "Alternatives".
+ * Layer: sched (base only).
  */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_ALTERNATIVES_H
 #define SUBLET_SCHED_RESREQ_RESREQ_ALTERNATIVES_H

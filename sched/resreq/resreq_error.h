@@ -9,7 +9,7 @@
  * The first line is LSF's, with LSF's spacing; the other lines are our own.
  *
  * Units: bytes, from 0. Ownership: `source` is the string that was given, borrowed.
- * Source: lsf.md 5.9. Layer: sched (base only). */
+ * Source: docs/design/resreq.md "Errors". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_ERROR_H
 #define SUBLET_SCHED_RESREQ_RESREQ_ERROR_H
 

@@ -9,7 +9,8 @@
  *
  * Errors: ERR_PARSE for unknown names and resources without an order. `!`, which asks
  * LSF to sort again after its plugins, is accepted and changes nothing: there is only
- * one sort, and it is the last step. Source: lsf.md 5.3. Layer: sched (base only). */
+ * one sort, and it is the last step. Source: docs/design/resreq.md "Order". Layer:
+ * sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_ORDER_H
 #define SUBLET_SCHED_RESREQ_RESREQ_ORDER_H
 

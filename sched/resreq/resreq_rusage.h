@@ -29,7 +29,8 @@
  * Units: thousandths of the resource's unit (MB), milliseconds since the job began.
  * Ownership: the arena's; ids are those of the language's catalogue.
  * Errors: ERR_PARSE with `error` filled. It is an error to reserve a resource that is
- * not consumable; lenient, a note. Source: lsf.md 5.4, 5.9. Layer: sched (base only).
+ * not consumable; lenient, a note. Source: docs/design/resreq.md "Rusage", "Errors".
+ * Layer: sched (base only).
  */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_RUSAGE_H
 #define SUBLET_SCHED_RESREQ_RESREQ_RUSAGE_H

@@ -7,8 +7,8 @@
  * lenient, it is ignored with a note.
  *
  * Units: bytes. Ownership: parts point into the string. Errors: ERR_PARSE, also for
- * braces, which resreq_alternatives.h splits. Source: seed 003; lsf.md 5.1. Layer:
- * sched (base only). */
+ * braces, which resreq_alternatives.h splits. Source: LSF, "Resource requirement
+ * strings"; docs/design/resreq.md "Sections". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_SECTION_H
 #define SUBLET_SCHED_RESREQ_RESREQ_SECTION_H
 

@@ -21,7 +21,8 @@
  * 5` and `!x && mem > 5` are all `mem > 5`.
  *
  * Errors: ERR_PARSE with `error` filled; the program is unusable then.
- * Source: seed 003; lsf.md 5.2, 5.9. Layer: sched (base only). */
+ * Source: LSF, "Resource requirement strings"; docs/design/resreq.md "Select",
+ * "Errors". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_SELECT_H
 #define SUBLET_SCHED_RESREQ_RESREQ_SELECT_H
 

@@ -19,8 +19,8 @@
  * The span of the job counts before that of its application, and that before its
  * queue's. The resources of same of all levels are combined.
  *
- * Ownership: the arena's. Errors: ERR_PARSE. Source: lsf.md 5.5, 5.6. Layer: sched
- * (base only). */
+ * Ownership: the arena's. Errors: ERR_PARSE. Source: docs/design/resreq.md "Span",
+ * "Same". Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_SPAN_H
 #define SUBLET_SCHED_RESREQ_RESREQ_SPAN_H
 

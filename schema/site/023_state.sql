@@ -2,7 +2,7 @@
 -- What has become of a job, in a row that is short where little has: NULL is nothing,
 -- none, no or never. An order and an end are there whole or not at all. The key is the
 -- job's number times 2^20 and the element (model/job_id.h): SQLite finds a number faster
--- than a record. The program deletes a job's states with it. Why: ADR 36.
+-- than a record. The program deletes a job's states with it. Why: ADR 19.
 --
 -- is_taken: while the job is PEND and has no row in `run`, its run on the site's own
 -- hosts is 'taken', and executes it as submitted.

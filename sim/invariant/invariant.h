@@ -22,9 +22,10 @@
  * change because of load. Two changes on a host are at least one load report apart,
  * unless one is caused by another host of the job. 11 A pool's cycle grants nothing
  * above a quota and recalls nothing below one. Its quotas are within the bounds of
- * hybrid.md 4. 12 Slots that a pending job reserves are backfilled only with jobs whose
- * run limit ends before that job can start. Queues with INTERRUPTIBLE_BACKFILL need at
- * least their minimum time. 13 The slots of a job that starts satisfy its span.
+ * docs/design/plans.md "Invariants". 12 Slots that a pending job reserves are
+ * backfilled only with jobs whose run limit ends before that job can start. Queues with
+ * INTERRUPTIBLE_BACKFILL need at least their minimum time. 13 The slots of a job that
+ * starts satisfy its span.
  *
  * The world reports each change (commits, starts and ends at hosts), so that the cost
  * of a check depends only on the changes. Rows of jobs are checked at commit. At each
@@ -32,7 +33,8 @@
  * site's ledger is checked after the site's steps, the broker's contracts after its
  * own.
  *
- * Ownership: names are copied. Source: INTERFACES 4. Layer: sim. */
+ * Ownership: names are copied. Source: docs/design/interfaces.md "Scenarios". Layer:
+ * sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_H
 #define SUBLET_SIM_INVARIANT_INVARIANT_H
 

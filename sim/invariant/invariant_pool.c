@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_pool.c: the bounds of hybrid.md 4 for cycles of running pools: I1 to I5,
- * I8, I14, I15. tests/prop checks all of them for random plans.
+/* invariant_pool.c: the bounds of docs/design/plans.md "Invariants" for cycles of
+ * running pools: I1 to I5, I8, I14, I15. tests/prop checks all of them for random
+ * plans.
  *
  * Quotas that are rounded to whole hosts, and branches by ownership policy, follow
  * other rules: for these only the moves are checked. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_log.h: turns the commits of the daemons in a simulated federation into events
- * (INTERFACES 4) and a summary.
+ * (docs/design/interfaces.md "Scenarios") and a summary.
  *
  * A job's event is logged when its site's journal has it, a lease's when the broker's
  * history has it.
  *
  * Ownership: input is copied; an event is borrowed for the call. Order: by commit.
- * Source: INTERFACES 4. Layer: sim. */
+ * Source: docs/design/interfaces.md "Scenarios". Layer: sim. */
 #ifndef SUBLET_SIM_PLAY_EVENT_LOG_H
 #define SUBLET_SIM_PLAY_EVENT_LOG_H
 

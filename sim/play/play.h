@@ -8,7 +8,7 @@
  *
  * Units: milliseconds from the start. Ownership: the scenario is borrowed for the life
  * of the play. Order: as world.h. Same scenario, same seed: same events, same bytes.
- * Source: INTERFACES 4. Layer: sim. */
+ * Source: docs/design/interfaces.md "Scenarios". Layer: sim. */
 #ifndef SUBLET_SIM_PLAY_PLAY_H
 #define SUBLET_SIM_PLAY_PLAY_H
 
@@ -22,7 +22,8 @@
 
 struct play_options {
     uint64_t seed;
-    /* Each event as an object (INTERFACES 4); borrowed for the call. NULL: none. */
+    /* Each event as an object (docs/design/interfaces.md "Scenarios"); borrowed for the
+     * call. NULL: none. */
     void (*on_event)(void *arg, const struct value *event);
     /* The level of a site has changed. May be NULL. */
     void (*on_level)(void *arg, int site, const struct summary_level *level,

@@ -38,7 +38,7 @@ void summary_recalled(struct summary *summary, int site);
 /* Ends the levels. */
 void summary_finish(struct summary *summary, int64_t until_ms);
 
-/* The object of INTERFACES 4. */
+/* The object of docs/design/interfaces.md "Scenarios". */
 struct value *summary_show(const struct summary *summary, struct arena *arena,
                            uint64_t seed, int64_t until_ms);
 

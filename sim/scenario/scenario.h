@@ -12,8 +12,8 @@
  * scenario's arena.
  * Errors: each error in the scenario or in a file that it names becomes a diagnostic in
  * `said`, and reading continues. A scenario with errors must not be played. Order:
- * statements in file order; sites in file order. Source: INTERFACES 4; docs/simulate.md
- * is the manual. Layer: sim. */
+ * statements in file order; sites in file order. Source: docs/design/interfaces.md
+ * "Scenarios"; docs/simulate.md is the manual. Layer: sim. */
 #ifndef SUBLET_SIM_SCENARIO_SCENARIO_H
 #define SUBLET_SIM_SCENARIO_SCENARIO_H
 

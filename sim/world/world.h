@@ -4,7 +4,7 @@
  * crashes between any two effects. The step machines are the real ones, and messages go
  * through the codec.
  *
- * After every step the invariants of INTERFACES 4 are checked
+ * After every step the invariants of docs/design/interfaces.md "Scenarios" are checked
  * (sim/invariant/invariant.c). One seed drives everything: the same options and calls
  * give the same history.
  *
@@ -15,8 +15,9 @@
  * for the life of the world, since crashed daemons are restarted with them. Order: at
  * each instant, first the due items of the agenda in the order of adding; then the
  * sites' batches end, in their order; then the broker's. The broker's tick comes last,
- * so that rebalances see everything else of the instant. Source: INTERFACES 4, STYLE
- * "Step and shell". Layer: sim (broker, site, proto, base). */
+ * so that rebalances see everything else of the instant. Source:
+ * docs/design/interfaces.md "Scenarios", docs/design/architecture.md "The shell".
+ * Layer: sim (broker, site, proto, base). */
 #ifndef SUBLET_SIM_WORLD_WORLD_H
 #define SUBLET_SIM_WORLD_WORLD_H
 

@@ -77,7 +77,8 @@ void job_move_request(const struct site_api *api, const struct peer *from,
  * (`resize cancel`). A user keeps within the -n min,max of a job that is resizable (sub
  * -ar, RESIZABLE_JOBS); an administrator may resize any running job. A slot of the
  * first host stays, since the command runs there. Jobs on borrowed hosts keep their
- * slots. Order: elements of an array by index. Source: lsf.md 6.1, 1.6. */
+ * slots. Order: elements of an array by index. Source: docs/design/scheduling.md
+ * "Resizable jobs", docs/design/leases.md "The consumer's side". */
 void job_resize_request(const struct site_api *api, const struct peer *from,
                         const struct msg_job_resize *order, int64_t now_ms,
                         struct effects *effects);

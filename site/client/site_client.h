@@ -81,7 +81,7 @@ void wait_job_ended(struct waiters *waiters, const struct job *job,
  * itself; if it does not within TERMINALS_PATIENCE_MS, the job is ended too.
  *
  * On a borrowed host the streams pass through the broker, from site to site; the two
- * ends repair what is lost there as elsewhere (docs/adr/0033).
+ * ends repair what is lost there as elsewhere (docs/adr/0014).
  *
  * Source: LSF's bsub -I, INTERACTIVE in lsb.queues. */
 enum { TERMINALS_PATIENCE_MS = 60000 };

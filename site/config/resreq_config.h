@@ -11,7 +11,8 @@
  * nothing, with that absent.
  *
  * Errors: diagnostics of `conf`, with LSF's sentence, the column and our hint.
- * Source: lsf.md 1.2, 5.1, 5.2; ARCHITECTURE 5. Layer: site. */
+ * Source: docs/design/leases.md "Export policies", docs/design/resreq.md "Sections",
+ * "Select"; docs/design/leases.md "Decided". Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_RESREQ_CONFIG_H
 #define SUBLET_SITE_CONFIG_RESREQ_CONFIG_H
 

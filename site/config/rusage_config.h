@@ -15,7 +15,8 @@
  * number that jobs may reserve, or that stands there twice; one to be preempted for
  * that suspended jobs keep (RELEASE N). Memory goes with jobs that are ended alone: a
  * warning where no queue has TERMINATE_WHEN = PREEMPT.
- * Ownership: in conf's arena. Source: lsf.md 3.4, 5.4. Layer: site. */
+ * Ownership: in conf's arena. Source: docs/design/scheduling.md "What protects a job",
+ * docs/design/resreq.md "Rusage". Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_RUSAGE_CONFIG_H
 #define SUBLET_SITE_CONFIG_RUSAGE_CONFIG_H
 

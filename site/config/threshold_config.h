@@ -14,7 +14,7 @@
  * HOSTNAME) both count, the former first.
  *
  * Errors: diagnostics of `conf`. Ownership: in conf's arena.
- * Source: LSF's lsb.hosts, lsb.queues; ADR 0030. Layer: site. */
+ * Source: LSF's lsb.hosts, lsb.queues; docs/adr/0016. Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_THRESHOLD_CONFIG_H
 #define SUBLET_SITE_CONFIG_THRESHOLD_CONFIG_H
 

@@ -4,8 +4,8 @@
  * the site that the broker names as the sender; it can only reach its own runs.
  *
  * Every request is answered by ATTEMPT_STATE. The end of a run is reported again until
- * its consumer has acknowledged it (ATTEMPT_ACK). Source: ARCHITECTURE 2, "Jobs" 7-9.
- * Layer: site. */
+ * its consumer has acknowledged it (ATTEMPT_ACK). Source: docs/design/safety.md "Jobs"
+ * 7-9. Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_LENDING_H
 #define SUBLET_SITE_EXCHANGE_LENDING_H
 

@@ -13,7 +13,7 @@
  * jobs on slots that it has as a leaf itself.
  *
  * Units: slots, milliseconds. Order: ties by the higher number of the job or attempt.
- * Source: seed document 001 "Reclaim grace period"; docs/adr/0023.
+ * Source: Symphony, "Reclaim grace period"; docs/adr/0012.
  * Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_RECALL_ENFORCE_H
 #define SUBLET_SITE_EXCHANGE_RECALL_ENFORCE_H

@@ -14,7 +14,7 @@
  * If whole hosts are recalled, all jobs on these hosts end.
  *
  * Units: slots. Order: ties by the higher number, which is that of the attempt on both
- * sides of a lease. Source: seed document 001 "Reclaim grace period"; docs/adr/0029.
+ * sides of a lease. Source: Symphony, "Reclaim grace period"; docs/adr/0012.
  * Layer: site. */
 #ifndef SUBLET_SITE_EXCHANGE_RECALL_VICTIMS_H
 #define SUBLET_SITE_EXCHANGE_RECALL_VICTIMS_H

@@ -10,7 +10,7 @@
  *
  * Ownership: loop, site and journal are borrowed and outlive the shell; parts outlive
  * the last batch.
- * Source: STYLE, "Step and shell". Layer: site/io. */
+ * Source: docs/design/architecture.md "The shell". Layer: site/io. */
 #ifndef SUBLET_SITE_IO_SHELL_H
 #define SUBLET_SITE_IO_SHELL_H
 

@@ -3,7 +3,7 @@
  *
  * Zeros are shown. Labels are names of the configuration: queues, and words.
  * Ownership: the text is heap memory, the caller frees it.
- * Source: INTERFACES 5. Layer: site/io. */
+ * Source: docs/design/interfaces.md "HTTP". Layer: site/io. */
 #ifndef SUBLET_SITE_IO_SITE_METRICS_H
 #define SUBLET_SITE_IO_SITE_METRICS_H
 

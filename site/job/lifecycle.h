@@ -10,7 +10,8 @@
  * it is sent.
  * Control actions are numbered; only the latest one counts. Units: milliseconds.
  * Ownership: the parts are borrowed, and outlive it.
- * Source: lsf.md 3.3, 3.5; ADR 0019, ADR 0021. Layer: site. */
+ * Source: docs/design/scheduling.md "Suspended jobs and limits", "Suspend, resume,
+ * terminate"; docs/adr/0009, 0010. Layer: site. */
 #ifndef SUBLET_SITE_JOB_LIFECYCLE_H
 #define SUBLET_SITE_JOB_LIFECYCLE_H
 

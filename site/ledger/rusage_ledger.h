@@ -14,8 +14,8 @@
  * is exported to it, independently of its provider.
  *
  * Ownership: entries belong to the ledger; a rusage_pass lives in its arena. Units:
- * thousandths, milliseconds. Source: lsf.md 1.2, 1.5 rule 2, 5.4; ADR 0027. Layer:
- * site. */
+ * thousandths, milliseconds. Source: docs/design/leases.md "Export policies", "Shared
+ * leases", docs/design/resreq.md "Rusage"; docs/adr/0015. Layer: site. */
 #ifndef SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
 #define SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
 

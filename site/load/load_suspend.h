@@ -26,7 +26,7 @@
  * known.
  *
  * Units: milliseconds. Ownership: the parts are borrowed. Intervals are in memory only.
- * Source: LSF's load thresholds; ADR 0030, 0039. Layer: site. */
+ * Source: LSF's load thresholds; docs/adr/0016. Layer: site. */
 #ifndef SUBLET_SITE_LOAD_LOAD_SUSPEND_H
 #define SUBLET_SITE_LOAD_LOAD_SUSPEND_H
 

@@ -10,7 +10,7 @@
  * contract, which may move them and thereby shrink the reservation.
  *
  * Units: milliseconds. Ownership: listings are borrowed until the next pass. Source:
- * lsf.md 6.2; docs/adr/0031. Layer: site. */
+ * docs/design/scheduling.md "Reservation and backfill"; docs/adr/0017. Layer: site. */
 #ifndef SUBLET_SITE_PASS_RESERVATION_TABLE_H
 #define SUBLET_SITE_PASS_RESERVATION_TABLE_H
 

@@ -13,7 +13,9 @@
  * One resize at a time; until it is over nothing makes the job stand still. A job that
  * is preempted in the pass that gave it more does not get it.
  *
- * Units: slots, milliseconds. Source: lsf.md 6.1, 3.6, 1.6; ADR 0034. Layer: site. */
+ * Units: slots, milliseconds. Source: docs/design/scheduling.md "Resizable jobs",
+ * "Preemption and other policies", docs/design/leases.md "The consumer's side";
+ * docs/design/scheduling.md "Resizable jobs". Layer: site. */
 #ifndef SUBLET_SITE_PASS_RESIZE_REQUESTS_H
 #define SUBLET_SITE_PASS_RESIZE_REQUESTS_H
 

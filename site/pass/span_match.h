@@ -7,7 +7,8 @@
  * not have one of another type is like no other. ptile='!' is as many slots as the site
  * may use on the host now, but for the types, or models, that it gives a number.
  *
- * Ownership: the arena's. Source: lsf.md 5.5, 5.6; docs/adr/0035. Layer: site. */
+ * Ownership: the arena's. Source: docs/design/resreq.md "Span", "Same", "Decided".
+ * Layer: site. */
 #ifndef SUBLET_SITE_PASS_SPAN_MATCH_H
 #define SUBLET_SITE_PASS_SPAN_MATCH_H
 

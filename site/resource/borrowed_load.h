@@ -5,7 +5,7 @@
  * A provider reports all hosts of each lease, some leases at a time, at most
  * BORROWED_LOAD_REPORT_MS after a host has reported. It reports sooner if a value was
  * unknown before or a load threshold was crossed; thresholds are part of the report
- * (docs/adr/0039). A consumer asks for open hosts, and hosts with jobs of its own, of
+ * (docs/adr/0016). A consumer asks for open hosts, and hosts with jobs of its own, of
  * which it knows nothing, until it is answered. It accepts only hosts of its own
  * contract with that provider and resources of its own catalogue, and forgets hosts
  * that no contract names any more. If no host reports, as in simulations, there is no

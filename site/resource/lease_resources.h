@@ -11,8 +11,8 @@
  * provider's free memory is added, too. A shared resource counts only if both sites
  * define it alike.
  *
- * Units: MB, instances. Source: lsf.md 1.2, 1.4, 1.5 rule 2; ADR 0016.
- * Layer: site. */
+ * Units: MB, instances. Source: docs/design/leases.md "Export policies", "Shared
+ * resources", "Shared leases"; docs/adr/0006. Layer: site. */
 #ifndef SUBLET_SITE_RESOURCE_LEASE_RESOURCES_H
 #define SUBLET_SITE_RESOURCE_LEASE_RESOURCES_H
 

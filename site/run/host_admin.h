@@ -6,7 +6,7 @@
  * job of a consumer either. A borrowed one ("n1@north") is closed for this site alone:
  * it stays in the lease, where its idle slots may go home. Both outlive restarts.
  *
- * Order: by name. Source: lsf.md 1.6; ARCHITECTURE 5, "a host that is down, or closed".
+ * Order: by name. Source: docs/design/leases.md "The consumer's side", "Decided".
  * Layer: site. */
 #ifndef SUBLET_SITE_RUN_HOST_ADMIN_H
 #define SUBLET_SITE_RUN_HOST_ADMIN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* view_rows.h: the listings that site_view.h is made of, and the parts of rows that
  * they share. Slots, not jobs, are counted everywhere, as bhosts and bqueues do.
- * Fields: INTERFACES 3. Layer: site. */
+ * Fields: docs/design/interfaces.md "JSON". Layer: site. */
 #ifndef SUBLET_SITE_VIEW_VIEW_ROWS_H
 #define SUBLET_SITE_VIEW_VIEW_ROWS_H
 
@@ -128,7 +128,7 @@ void rules_view_add_host_limit(struct arena *arena, struct value *row,
 /* Lease by lease: an array of {"lease","reason"}, of all leases that are known here and
  * have not ended. The reason is the first of several in the order in which they would
  * have to be removed. NULL: the job does not wait for slots, but for other jobs, a time
- * or its queue. Source: issue 6, "Life of a contract". */
+ * or its queue. Source: docs/design/leases.md "Running jobs". */
 struct value *pending_reason_lease_list(const struct site_view *view,
                                         struct arena *arena, const struct job *job);
 /* Part by part of its requirement: an array of {"part","hosts","of"}, of the parts that
@@ -136,7 +136,7 @@ struct value *pending_reason_lease_list(const struct site_view *view,
  * stands between the outermost && of a selection (of the job's -R, its application's,
  * its queue's RES_REQ); each is matched by itself, over the hosts that the queue and -m
  * allow. The type of the local host is a part if no other part names a type.
- * Source: issue "The local scheduler", 4. */
+ * Source: docs/design/resreq.md. */
 struct value *pending_reason_unmet_list(const struct site_view *view,
                                         struct arena *arena, const struct job *job);
 

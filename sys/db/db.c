@@ -214,7 +214,7 @@ sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql)
 
 /* A failed transaction must not be committed in part, and after an I/O error SQLite may
  * consider unwritten pages as written. Only a restart, which reads the disk again, is
- * safe (PITFALLS 3). */
+ * safe (docs/design/architecture.md "Stores"). */
 static int fail(struct db *db, const char *what, struct err *err)
 {
     db->is_dead = true;

@@ -4,7 +4,7 @@
  * locking_mode=EXCLUSIVE before journal_mode=WAL, synchronous=FULL, foreign_keys,
  * trusted_schema off, defensive, cell_size_check, no mmap; quick_check at open;
  * application_id and user_version; a backup before a migration; WAL checkpoints by
- * db_maintain. Why: PITFALLS 3.
+ * db_maintain. Why: docs/design/architecture.md "Stores".
  *
  * Errors: ERR_IO with SQLite's words; ERR_VERSION for a file newer than the program;
  * ERR_EXISTS if another process has it open. After a failed commit the connection must

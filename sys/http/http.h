@@ -10,7 +10,8 @@
  *
  * Ownership: the handler's pointers are borrowed and must outlive the port.
  * Errors: ERR_IO the port cannot be bound.
- * Source: INTERFACES 5, PITFALLS 8. Layer: sys. */
+ * Source: docs/design/interfaces.md "HTTP", docs/design/architecture.md "Parts we do
+ * not write". Layer: sys. */
 #ifndef SUBLET_SYS_HTTP_HTTP_H
 #define SUBLET_SYS_HTTP_HTTP_H
 

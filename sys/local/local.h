@@ -3,10 +3,10 @@
  *
  * Each message is a length (4 bytes, big endian, at most FRAME_MAX) and the codec's
  * bytes. A server knows each connection's uid and gid by SO_PEERCRED at accept, which
- * ZeroMQ's ipc cannot provide safely (docs/adr). Paths longer than sun_path are reached
- * through their directory's descriptor. A peer that sends an invalid message gets an
- * ERROR and is closed. A peer that does not read is closed when 4 MiB wait for it. At
- * most 1000 connections.
+ * ZeroMQ's ipc cannot provide safely (docs/design/architecture.md "Network"). Paths
+ * longer than sun_path are reached through their directory's descriptor. A peer that
+ * sends an invalid message gets an ERROR and is closed. A peer that does not read is
+ * closed when 4 MiB wait for it. At most 1000 connections.
  *
  * Ownership, errors: as wire.h. Layer: sys. */
 #ifndef SUBLET_SYS_LOCAL_LOCAL_H

@@ -14,7 +14,7 @@
  * that is gone or full is dropped and counted: every message states a whole fact, and
  * its sender repeats it if needed. Ownership: the caller frees what new returns; `msg`
  * and `from` in a callback live until it returns. Errors: ERR_IO with the endpoint;
- * ERR_PARSE for keys. Source: PITFALLS 2. Layer: sys. */
+ * ERR_PARSE for keys. Source: docs/design/architecture.md "Network". Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_H
 #define SUBLET_SYS_WIRE_WIRE_H
 

@@ -5,9 +5,9 @@
  *
  * libzmq bounds a frame (ZMQ_MAXMSGSIZE) and counts messages (HWM): a message of
  * endless frames uses up memory, and up to a thousand large messages wait for a peer
- * that does not read (docs/adr). Therefore bytes that were received but not delivered
- * are counted by the kernel's TCP counters. A connection that exceeds a bound is shut
- * down, and libzmq then frees all its data.
+ * that does not read (docs/adr/0001). Therefore bytes that were received but not
+ * delivered are counted by the kernel's TCP counters. A connection that exceeds a bound
+ * is shut down, and libzmq then frees all its data.
  *
  * Units: bytes, milliseconds. A connection is named by its descriptor; the kernel's
  * cookie distinguishes reused descriptors. Layer: sys. */

@@ -6,7 +6,7 @@
  *
  * This requires that the cost of a slot does not depend on the length of jobs
  * (RUN_TIME_DECAY, or no RUN_TIME_FACTOR), and enough slots that the additional slot
- * that RUN_JOB_FACTOR counts for each user is small: ADR 28 has the arithmetic. With
+ * that RUN_JOB_FACTOR counts for each user is small: ADR 11 has the arithmetic. With
  * few slots and LSF's defaults, only starvation is checked. */
 #include <limits.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_plan.c: the invariants I1 to I15 of spec/hybrid.md section 4 on random plans,
- * and quotas against a twin that works differently. SEED=N repeats one world.
+/* prop_plan.c: the invariants I1 to I15 of docs/design/plans.md "Invariants" on random
+ * plans, and quotas against a twin that works differently. SEED=N repeats one world.
  *
  * The twin goes down the tree by recursion and raises each level of water by one step
  * after another to the next bound of some sibling, as the definition says: shares are

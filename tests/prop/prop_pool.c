@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_pool.c: the invariants I13 to I15 of spec/hybrid.md section 4: cycles of random
- * pools, with graces, settle and never move a slot to and fro; and in a pool that
- * changes all the time each cycle is possible. SEED=N repeats one world. */
+/* prop_pool.c: the invariants I13 to I15 of docs/design/plans.md "Invariants": cycles
+ * of random pools, with graces, settle and never move a slot to and fro; and in a pool
+ * that changes all the time each cycle is possible. SEED=N repeats one world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,11 +3,12 @@
  * tries all subsets of the running jobs.
  *
  * The twin ignores orders: a subset serves if each job in it may be preempted by the
- * definition (lsf.md 3.1) and is not protected, and if the job then fits on allowed
- * hosts of one group and into its user's limit. Checked: a plan preempts if and only if
- * some subset serves, with one that serves and hosts that have the room; under
- * OPTIMAL_MINI_JOB it is as small as the smallest; under MINI_JOB, and if the job or
- * all victims have one slot, no victim is superfluous.
+ * definition (docs/design/scheduling.md "Which queue preempts which") and is not
+ * protected, and if the job then fits on allowed hosts of one group and into its user's
+ * limit. Checked: a plan preempts if and only if some subset serves, with one that
+ * serves and hosts that have the room; under OPTIMAL_MINI_JOB it is as small as the
+ * smallest; under MINI_JOB, and if the job or all victims have one slot, no victim is
+ * superfluous.
  *
  * In half of the worlds the job reserves licences, for itself or for each slot, of one
  * kind, or of another where the first does not do (||); the own hosts share some, the

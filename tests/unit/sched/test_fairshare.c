@@ -249,7 +249,8 @@ static double part_of(struct fairshare_tree *tree, const char *user)
     return part;
 }
 
-/* F1 to F6 of lsf.md 4.4: the part of a user when so many users have jobs. */
+/* F1 to F6 of docs/design/scheduling.md "Fairshare": the part of a user when so many
+ * users have jobs. */
 static void test_parts(void **state)
 {
     static const struct {

@@ -63,7 +63,7 @@ static const char *merge(const char *queue, const char *app, const char *const *
     return text;
 }
 
-/* The examples of lsf.md 5.4 and of resreq_rusage.h. */
+/* The examples of docs/design/resreq.md "Rusage" and of resreq_rusage.h. */
 static void test_levels(void **state)
 {
     static const struct {
@@ -197,7 +197,8 @@ static void test_time(void **state)
         {"mem=50:duration=100", 5999, "50"},
         {"mem=50:duration=100", 6000, "0"},
         {"mem=50:duration=100:decay=1", 0, "50"},
-        {"mem=50:duration=100:decay=1", 60, "49.5"}, /* lsf.md 5.4 */
+        {"mem=50:duration=100:decay=1", 60,
+         "49.5"}, /* docs/design/resreq.md "Rusage" */
         {"mem=50:duration=100:decay=1", 3000, "25"},
         {"mem=50:duration=100:decay=1", 6000, "0"},
         {"mem=(50 20):duration=(10 5):decay=(1 0)", 300, "35"}, /* to the next */

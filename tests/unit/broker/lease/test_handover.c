@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_handover.c: the broker's half of a hand-over, against a provider that judges as
- * ARCHITECTURE 2 says: the order of its steps, and that it comes to an end whatever is
- * lost and whoever is killed in between. */
+ * docs/design/safety.md says: the order of its steps, and that it comes to an end
+ * whatever is lost and whoever is killed in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
