@@ -149,7 +149,7 @@ static bool is_end(enum job_state state)
 /* Ledger and jobs. The state of a running job may differ. */
 static const char *describe(const void *self, struct arena *arena)
 {
-    const struct provider *provider = site_provider(self);
+    struct provider *provider = site_provider(self);
     const char *said = "";
     for (int i = 0; i < provider_count_leases(provider); i++) {
         struct msg_state state;
