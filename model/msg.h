@@ -296,7 +296,7 @@ struct run_control {
                  */
     bool yields; /* SUSPEND: its slots are released once it is suspended. Only for the
                     scheduler: neither on the wire nor in a run's row */
-    int reasons; /* SUSPEND: enum halt_cause, added up; not in a run's row */
+    int reasons; /* SUSPEND: enum suspend_cause, added up; not in a run's row */
 };
 
 enum output_stream { OUTPUT_OUT, OUTPUT_ERR };

@@ -217,15 +217,15 @@ enum { JOB_STATES = JOB_UNKWN + 1 };
 
 /* The causes for which a started job is suspended: bits, since a job may have several.
  */
-enum halt_cause {
-    HALT_USER = 1,
-    HALT_PREEMPT = 2, /* its slots were released, and it waits for slots again */
-    HALT_WINDOW = 4,  /* of its queue, or of a host */
-    HALT_LOAD = 8,
-    HALT_CAUSES = 15,
+enum suspend_cause {
+    SUSPEND_USER = 1,
+    SUSPEND_PREEMPT = 2, /* its slots were released, and it waits for slots again */
+    SUSPEND_WINDOW = 4,  /* of its queue, or of a host */
+    SUSPEND_LOAD = 8,
+    SUSPEND_CAUSES = 15,
 };
 
-struct job_halt {
+struct job_suspension {
     int causes;         /* 0: not suspended */
     bool yields;        /* its slots are released once it is suspended */
     uint64_t by;        /* key of the job that preempted it; 0: none */
@@ -281,7 +281,7 @@ struct row_job_state {
     int64_t place;     /* set by btop, bbot: lower first; 0: as submitted */
     bool is_released;  /* its dependency condition (-w) was met once */
     enum requeue_cause requeue_cause;
-    struct job_halt halt;
+    struct job_suspension suspension;
     const char *overload;      /* the load that suspended it last; "": none */
     const char *reserved;      /* rusage of its attempt, syntax of
                                   sched/resreq/resreq_rusage.h; "": none */

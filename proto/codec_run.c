@@ -139,7 +139,7 @@ static const struct codec_field control[] = {
     UINT64(number),
     ENUM(action, CONTROL_KILL),
     INT(signal, 0, CODEC_SIGNAL_MAX),
-    INT(reasons, 0, HALT_CAUSES),
+    INT(reasons, 0, SUSPEND_CAUSES),
 };
 static SHAPE(control_shape, sublet__control, control);
 #undef OURS

@@ -88,10 +88,10 @@ static void list_processes(const struct procs *procs, struct numbers *pids,
  * SUSP_LOAD_REASON. */
 static int reasons_of(int causes)
 {
-    return ((causes & HALT_USER) != 0 ? 0x2 : 0) |
-           ((causes & HALT_PREEMPT) != 0 ? 0x80 : 0) |
-           ((causes & HALT_WINDOW) != 0 ? 0x8 : 0) |
-           ((causes & HALT_LOAD) != 0 ? 0x40 : 0);
+    return ((causes & SUSPEND_USER) != 0 ? 0x2 : 0) |
+           ((causes & SUSPEND_PREEMPT) != 0 ? 0x80 : 0) |
+           ((causes & SUSPEND_WINDOW) != 0 ? 0x8 : 0) |
+           ((causes & SUSPEND_LOAD) != 0 ? 0x40 : 0);
 }
 
 /* ---------------------------------------------------------------- begin, end */

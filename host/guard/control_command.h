@@ -35,7 +35,7 @@ struct control_command_context {
     const struct run_spec *spec;
     const struct account *account;
     const struct procs *procs; /* the processes that it acts on */
-    int reasons;               /* enum halt_cause, added up */
+    int reasons;               /* enum suspend_cause, added up */
 };
 
 void control_command_init(struct control_command *command);

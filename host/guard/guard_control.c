@@ -235,7 +235,7 @@ void guard_control_request(struct guard_run *run, const struct guard_request *re
     struct run_control wanted = {request->number, (enum control_action)request->action,
                                  request->signal, false, (int)request->reasons};
     bool is_known = request->action <= CONTROL_KILL && request->signal >= 0 &&
-                    request->reasons <= HALT_CAUSES && request->signal < NSIG &&
+                    request->reasons <= SUSPEND_CAUSES && request->signal < NSIG &&
                     (request->action != CONTROL_SIGNAL || request->signal > 0);
     bool is_new =
         wanted.number > run->record.control_done &&

@@ -66,7 +66,7 @@ struct guard_run {
     struct run_control pending; /* came before the GO; number 0: none */
     uint64_t suspend_number;    /* of the request to suspend */
     bool is_tstp_sent;          /* some processes may have stopped at a SIGTSTP */
-    int reasons;                /* enum halt_cause, added up */
+    int reasons;                /* enum suspend_cause, added up */
     struct control_command control_command; /* a command of JOB_CONTROLS */
     bool has_command_ended;                 /* it has just ended */
     struct resize_command resize;

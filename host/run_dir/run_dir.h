@@ -97,7 +97,7 @@ struct guard_request {
     uint32_t kind;
     uint32_t action; /* enum control_action */
     int32_t signal;
-    uint32_t reasons; /* enum halt_cause, added up; older agents send 0 */
+    uint32_t reasons; /* enum suspend_cause, added up; older agents send 0 */
     uint64_t number;
     uint64_t token;
 };

@@ -318,9 +318,9 @@ static void read_job_types(const struct reader *reader, struct preempt_policy *p
 }
 
 static const struct word_value end_words[] = {
-    {"PREEMPT", HALT_PREEMPT},
-    {"WINDOW", HALT_WINDOW},
-    {"LOAD", HALT_LOAD},
+    {"PREEMPT", SUSPEND_PREEMPT},
+    {"WINDOW", SUSPEND_WINDOW},
+    {"LOAD", SUSPEND_LOAD},
 };
 
 static void read_terminate_when(const struct reader *reader,
@@ -543,7 +543,7 @@ preempt_policy_protection(const struct preempt_policy *policy, struct arena *are
 }
 
 bool preempt_policy_terminates(const struct preempt_policy *policy, int queue,
-                               enum halt_cause cause)
+                               enum suspend_cause cause)
 {
     return queue >= 0 && (policy->queues[queue].terminate_when & (int)cause) != 0;
 }

@@ -78,8 +78,8 @@ struct preempt_queue {
     const int *preemptable_by; /* of PREEMPTABLE; none: all that are higher */
     int n_preemptable_by;
     struct preempt_protection protection;
-    int terminate_when; /* TERMINATE_WHEN: sum of the causes (HALT_...) for which jobs
-                           are terminated instead of suspended */
+    int terminate_when; /* TERMINATE_WHEN: sum of the causes (SUSPEND_...) for which
+                           jobs are terminated instead of suspended */
 };
 
 /* MAX_JOB_PREEMPT_RESET: when the count of MAX_JOB_PREEMPT is reset. */
@@ -119,7 +119,7 @@ preempt_policy_protection(const struct preempt_policy *policy, struct arena *are
 
 /* True if TERMINATE_WHEN of the queue has the cause. `queue` -1: it was removed. */
 bool preempt_policy_terminates(const struct preempt_policy *policy, int queue,
-                               enum halt_cause cause);
+                               enum suspend_cause cause);
 
 /* True if jobs of queue `high` may preempt jobs of `low`; gives the preference. */
 bool preempt_policy_may(const struct preempt_policy *policy,

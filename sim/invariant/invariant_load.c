@@ -39,7 +39,8 @@ static struct seen_load *see_load(struct invariants *invariants, const char *sit
 /* True if load alone suspends or resumes the job. */
 static bool is_change(int before, int after)
 {
-    return (before == 0 && after == HALT_LOAD) || (before == HALT_LOAD && after == 0);
+    return (before == 0 && after == SUSPEND_LOAD) ||
+           (before == SUSPEND_LOAD && after == 0);
 }
 
 /* Records that load no longer suspends the job but slots are missing. The interval of
@@ -47,7 +48,7 @@ static bool is_change(int before, int after)
 static void see_waiting(struct invariants *invariants, const char *site,
                         const struct row_job_state *row, struct seen_job *job)
 {
-    int after = row->halt.causes;
+    int after = row->suspension.causes;
 
     if (job->is_let_go && after == 0) {
         for (int i = 0; i < row->n_hosts; i++) {
@@ -55,8 +56,8 @@ static void see_waiting(struct invariants *invariants, const char *site,
                 invariants->now_ms;
         }
     }
-    bool is_new =
-        job->causes == HALT_LOAD && after == HALT_PREEMPT && row->halt.by == 0;
+    bool is_new = job->causes == SUSPEND_LOAD && after == SUSPEND_PREEMPT &&
+                  row->suspension.by == 0;
     job->is_let_go = is_new || (job->is_let_go && after != 0);
 }
 
@@ -67,9 +68,9 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
     int before = job->causes;
 
     see_waiting(invariants, site, row, job);
-    job->causes = row->halt.causes;
+    job->causes = row->suspension.causes;
     if (row->attempt == 0 || row->state == JOB_DONE || row->state == JOB_EXIT ||
-        !is_change(before, row->halt.causes)) {
+        !is_change(before, row->suspension.causes)) {
         return true;
     }
     int n_early = 0, early = 0;
@@ -132,8 +133,8 @@ static bool is_owed(const struct site *site, int host)
 
     for (int i = 0; i < job_table_count_open(site->jobs); i++) {
         const struct job *job = job_table_open_at(site->jobs, i);
-        bool runs = job->state == JOB_RUN && job->halt.causes == 0 && !job->is_killed &&
-                    !job_is_requeued(job);
+        bool runs = job->state == JOB_RUN && job->suspension.causes == 0 &&
+                    !job->is_killed && !job_is_requeued(job);
 
         if (!is_on(job, name)) {
             continue;

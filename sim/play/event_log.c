@@ -382,24 +382,24 @@ static void log_suspension(struct event_log *log, const struct event_log_job *jo
                            const struct row_job_state *row, const char *kind,
                            int64_t now_ms)
 {
-    int causes = row->halt.causes;
-    const char *reason = causes & HALT_USER      ? "user"
-                         : causes & HALT_PREEMPT ? "preempt"
-                         : causes & HALT_WINDOW  ? "window"
-                         : causes & HALT_LOAD    ? "load"
-                                                 : "user";
+    int causes = row->suspension.causes;
+    const char *reason = causes & SUSPEND_USER      ? "user"
+                         : causes & SUSPEND_PREEMPT ? "preempt"
+                         : causes & SUSPEND_WINDOW  ? "window"
+                         : causes & SUSPEND_LOAD    ? "load"
+                                                    : "user";
     struct value *event = begin(log, kind, job, row, now_ms);
 
     if (!event) {
         return;
     }
     value_add_text(&log->scratch, event, "reason", reason);
-    if (causes & HALT_PREEMPT && row->halt.by) {
-        const struct event_log_submission *by =
-            find_submission(log, (int)job->key.site, job_id_key_number(row->halt.by));
+    if (causes & SUSPEND_PREEMPT && row->suspension.by) {
+        const struct event_log_submission *by = find_submission(
+            log, (int)job->key.site, job_id_key_number(row->suspension.by));
         value_add_text(&log->scratch, event, "by",
                        job_id_element_name(&log->scratch, by ? by->name : "?",
-                                           job_id_key_index(row->halt.by)));
+                                           job_id_key_index(row->suspension.by)));
     }
     emit(log, event);
 }
@@ -530,7 +530,8 @@ static void take_job_state(struct event_log *log, int site,
     if (!job || job->is_ended || row->is_gone || row->state == JOB_UNKWN) {
         return; /* an unknown state is not logged */
     }
-    if (row->halt.causes & HALT_PREEMPT && row->halt.by && !job->is_preempted) {
+    if (row->suspension.causes & SUSPEND_PREEMPT && row->suspension.by &&
+        !job->is_preempted) {
         summary_preempted(log->summary, (int)job->key.site);
     }
     if (row->is_killed && !job->is_killed) {
@@ -543,7 +544,7 @@ static void take_job_state(struct event_log *log, int site,
         go_on(log, job, row, now_ms);
     }
     job->state = row->state;
-    job->is_preempted = row->halt.causes & HALT_PREEMPT && row->halt.by;
+    job->is_preempted = row->suspension.causes & SUSPEND_PREEMPT && row->suspension.by;
 }
 
 void event_log_stored(struct event_log *log, int site, const struct row *row,

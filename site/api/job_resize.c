@@ -65,7 +65,7 @@ static int check_job(const struct call *call, const struct job *job, struct err 
         return err_set(err, ERR_STATE,
                        "a resize of the job is under way, try again when it is over");
     }
-    return job->state == JOB_RUN && job->halt.causes == 0
+    return job->state == JOB_RUN && job->suspension.causes == 0
                ? 0
                : err_set(err, ERR_STATE,
                          "job does not run now, only running jobs are resized");

@@ -63,7 +63,7 @@ static enum control_action action_of(enum control_action action, int signal,
 static bool is_stopped(const struct job *job)
 {
     return job->attempt == 0 ? job->state == JOB_PSUSP
-                             : (job->halt.causes & HALT_USER) != 0;
+                             : (job->suspension.causes & SUSPEND_USER) != 0;
 }
 
 /* 0: the job can take this action. */
@@ -84,7 +84,7 @@ static int check(const struct call *call, const struct job *job,
         return err_set(err, ERR_STATE, "job is being terminated");
     }
     if (action == CONTROL_RESUME && !is_stopped(job)) {
-        return job->attempt != 0 && job->halt.causes != 0
+        return job->attempt != 0 && job->suspension.causes != 0
                    ? err_set(
                          err, ERR_STATE,
                          "the job was suspended by the system, which also resumes it")
@@ -96,7 +96,7 @@ static int check(const struct call *call, const struct job *job,
     if (action == CONTROL_SIGNAL && call->signal < 1) {
         return err_set(err, ERR_BOUNDS, "%d is no signal", call->signal);
     }
-    if (action == CONTROL_SIGNAL && job->halt.causes != 0) {
+    if (action == CONTROL_SIGNAL && job->suspension.causes != 0) {
         return err_set(err, ERR_STATE,
                        "the job is suspended and accepts signals when it resumes; "
                        "`sublet kill` ends it");

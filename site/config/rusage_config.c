@@ -108,7 +108,7 @@ static const char *why_not_preemptable(const struct site_config *config,
 static bool ends_jobs(const struct site_config *config)
 {
     for (int i = 0; i < config->preempt.n_queues; i++) {
-        if ((config->preempt.queues[i].terminate_when & HALT_PREEMPT) != 0) {
+        if ((config->preempt.queues[i].terminate_when & SUSPEND_PREEMPT) != 0) {
             return true;
         }
     }

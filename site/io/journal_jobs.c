@@ -7,7 +7,7 @@
 #include "model/job_id.h"
 #include "site/io/journal_fields.h"
 
-enum { HALT_WIDTH = 7, RESIZE_WIDTH = 4 };
+enum { SUSPENSION_WIDTH = 7, RESIZE_WIDTH = 4 };
 
 #define SPEC_PARAMETERS                                                                \
     "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"             \
@@ -105,15 +105,16 @@ static int cut_job(struct journal_jobs *jobs, struct db *db, uint64_t id,
     return db_run(db, cut, err);
 }
 
-static void bind_halt(sqlite3_stmt *put, int *at, const struct job_halt *halt)
+static void bind_suspension(sqlite3_stmt *put, int *at,
+                            const struct job_suspension *suspension)
 {
-    journal_fields_bind_some_int(put, ++*at, halt->causes);
-    journal_fields_bind_some_int(put, ++*at, halt->yields);
-    journal_fields_bind_some_int(put, ++*at, (int64_t)halt->by);
-    journal_fields_bind_some_int(put, ++*at, halt->n_preempted);
-    journal_fields_bind_some_int(put, ++*at, halt->since_ms);
-    journal_fields_bind_some_int(put, ++*at, halt->resumed_ms);
-    journal_fields_bind_some_int(put, ++*at, halt->total_ms);
+    journal_fields_bind_some_int(put, ++*at, suspension->causes);
+    journal_fields_bind_some_int(put, ++*at, suspension->yields);
+    journal_fields_bind_some_int(put, ++*at, (int64_t)suspension->by);
+    journal_fields_bind_some_int(put, ++*at, suspension->n_preempted);
+    journal_fields_bind_some_int(put, ++*at, suspension->since_ms);
+    journal_fields_bind_some_int(put, ++*at, suspension->resumed_ms);
+    journal_fields_bind_some_int(put, ++*at, suspension->total_ms);
 }
 
 /* Each is there whole or not at all. */
@@ -129,9 +130,9 @@ static void bind_control_and_exit(sqlite3_stmt *put, int at,
     }
 }
 
-static struct job_halt read_halt(sqlite3_stmt *all, int at)
+static struct job_suspension read_suspension(sqlite3_stmt *all, int at)
 {
-    return (struct job_halt){
+    return (struct job_suspension){
         .causes = sqlite3_column_int(all, at),
         .yields = sqlite3_column_int(all, at + 1) != 0,
         .by = (uint64_t)sqlite3_column_int64(all, at + 2),
@@ -166,7 +167,7 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_fields_bind_some_int(put, ++at, state->requeue_cause);
     journal_fields_bind_some_int(put, ++at, state->n_requeues);
     journal_fields_bind_some_int(put, ++at, state->n_pre_fails);
-    bind_halt(put, &at, &state->halt);
+    bind_suspension(put, &at, &state->suspension);
     journal_fields_bind_some_text(put, ++at, state->overload);
     journal_fields_bind_some_text(put, ++at, state->reserved);
     journal_fields_bind_some_text(put, ++at, state->avoided);
@@ -252,8 +253,8 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
                       struct row_job_state *state, struct err *err)
 {
     enum {
-        HALT = 19,
-        OVERLOAD = HALT + HALT_WIDTH,
+        SUSPENSION = 19,
+        OVERLOAD = SUSPENSION + SUSPENSION_WIDTH,
         RESERVED = OVERLOAD + 1,
         AVOIDED = RESERVED + 1,
         BACKFILL = AVOIDED + 1,
@@ -287,7 +288,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .requeue_cause = (enum requeue_cause)sqlite3_column_int(all, 16),
         .n_requeues = sqlite3_column_int(all, 17),
         .n_pre_fails = sqlite3_column_int(all, 18),
-        .halt = read_halt(all, HALT),
+        .suspension = read_suspension(all, SUSPENSION),
         .overload = journal_fields_text(all, OVERLOAD),
         .reserved = journal_fields_text(all, RESERVED),
         .avoided = journal_fields_text(all, AVOIDED),

@@ -61,12 +61,12 @@ void control_job_apply(struct lifecycle *life, struct job *job,
     if (job->attempt == 0) {
         control_pending(life, job, action, now_ms, effects);
     } else if (action == CONTROL_SUSPEND) {
-        suspend_add_cause(life, job, HALT_USER, 0, now_ms, effects);
+        suspend_add_cause(life, job, SUSPEND_USER, 0, now_ms, effects);
     } else if (action == CONTROL_RESUME) {
-        suspend_clear_cause(life, job, HALT_USER, now_ms, effects);
+        suspend_clear_cause(life, job, SUSPEND_USER, now_ms, effects);
     } else if (action == CONTROL_KILL) {
         lifecycle_kill(life, job, signal, now_ms, effects);
-    } else if (job->halt.causes == 0) {
+    } else if (job->suspension.causes == 0) {
         /* A suspended job gets no signal: it would have to be resumed for that, on
          * slots that other jobs may use, and the order to suspend it is given only
          * once. */

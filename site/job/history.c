@@ -141,17 +141,17 @@ static const char *load_reason(struct arena *arena, const struct row_job_state *
 
 static const char *suspend_reason(struct arena *arena, const struct row_job_state *row)
 {
-    int causes = row->halt.causes;
-    if ((causes & HALT_PREEMPT) != 0 && row->halt.by != 0) {
+    int causes = row->suspension.causes;
+    if ((causes & SUSPEND_PREEMPT) != 0 && row->suspension.by != 0) {
         return arena_printf(arena, "preempted by job <%s>",
-                            job_id_text(arena, job_id_key_number(row->halt.by),
-                                        job_id_key_index(row->halt.by)));
+                            job_id_text(arena, job_id_key_number(row->suspension.by),
+                                        job_id_key_index(row->suspension.by)));
     }
-    return (causes & HALT_PREEMPT) != 0 ? "waiting for its slots"
-           : (causes & HALT_WINDOW) != 0
+    return (causes & SUSPEND_PREEMPT) != 0 ? "waiting for its slots"
+           : (causes & SUSPEND_WINDOW) != 0
                ? "the run window of its queue or host is closed"
-           : (causes & HALT_LOAD) != 0 ? load_reason(arena, row)
-                                       : "by its user or an administrator";
+           : (causes & SUSPEND_LOAD) != 0 ? load_reason(arena, row)
+                                          : "by its user or an administrator";
 }
 
 /* The row as an event of its job, now. */

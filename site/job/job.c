@@ -82,31 +82,32 @@ bool job_is_kill_deferred(const struct job *job)
 
 enum job_state job_suspended_state(const struct job *job)
 {
-    return (job->halt.causes & HALT_USER) != 0 ? JOB_USUSP : JOB_SSUSP;
+    return (job->suspension.causes & SUSPEND_USER) != 0 ? JOB_USUSP : JOB_SSUSP;
 }
 
 bool job_note_suspension(struct job *job, enum job_state state, int64_t now_ms)
 {
-    struct job_halt *halt = &job->halt;
+    struct job_suspension *suspension = &job->suspension;
     bool is_still = state != JOB_RUN;
-    if (is_still == (halt->since_ms != 0)) {
+    if (is_still == (suspension->since_ms != 0)) {
         return false;
     }
     if (!is_still) {
-        halt->total_ms += now_ms > halt->since_ms ? now_ms - halt->since_ms : 0;
-        halt->resumed_ms = now_ms;
+        suspension->total_ms +=
+            now_ms > suspension->since_ms ? now_ms - suspension->since_ms : 0;
+        suspension->resumed_ms = now_ms;
     }
-    halt->since_ms = is_still ? now_ms : 0;
+    suspension->since_ms = is_still ? now_ms : 0;
     return true;
 }
 
 int64_t job_ran_ms(const struct job *job, int64_t now_ms)
 {
-    const struct job_halt *halt = &job->halt;
-    int64_t until_ms = job_is_ended(job)     ? job->end_ms
-                       : halt->since_ms != 0 ? halt->since_ms
-                                             : now_ms;
-    int64_t ran_ms = until_ms - job->start_ms - halt->total_ms;
+    const struct job_suspension *suspension = &job->suspension;
+    int64_t until_ms = job_is_ended(job)           ? job->end_ms
+                       : suspension->since_ms != 0 ? suspension->since_ms
+                                                   : now_ms;
+    int64_t ran_ms = until_ms - job->start_ms - suspension->total_ms;
     return job->start_ms != 0 && ran_ms > 0 ? ran_ms : 0;
 }
 
@@ -190,8 +191,9 @@ int job_asked_slots(const struct job *job)
 
 int job_wanted_slots(const struct job *job)
 {
-    bool may_have = job->state == JOB_RUN && job->halt.causes == 0 && !job->is_killed &&
-                    !job_is_requeued(job) && job->resize.event == RESIZE_NONE;
+    bool may_have = job->state == JOB_RUN && job->suspension.causes == 0 &&
+                    !job->is_killed && !job_is_requeued(job) &&
+                    job->resize.event == RESIZE_NONE;
     return may_have && job->is_growing ? job_asked_slots(job) : 0;
 }
 
@@ -233,7 +235,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .is_taken = job->is_taken,
                 .is_killed = job->is_killed,
                 .requeue_cause = job->requeue_cause,
-                .halt = job->halt,
+                .suspension = job->suspension,
                 .n_requeues = job->n_requeues,
                 .n_pre_fails = job->n_pre_fails,
                 .hosts = job->hosts,

@@ -70,7 +70,7 @@ struct job {
     int n_hosts;
     struct host_slots *hosts; /* "n1" or "n1@north" */
     int64_t start_ms, end_ms; /* start 0: no start is known */
-    struct job_halt halt;
+    struct job_suspension suspension;
     struct place_backfill backfill; /* of its attempt */
     struct rusage_entry
         *ledger; /* its rusage reservations, while its attempt is open; not stored */

@@ -225,7 +225,7 @@ static void restore_job(struct lifecycle *life, struct job *job, int64_t now_ms,
         run = lifecycle_run(life, job);
     }
     if (run != NULL) {
-        job->control.reasons = job->halt.causes;
+        job->control.reasons = job->suspension.causes;
         run->control.yields = job->control.yields; /* not in its row */
         run->control.reasons = job->control.reasons;
         life->parts.on_restored(life->parts.arg, job, run);

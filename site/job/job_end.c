@@ -101,10 +101,11 @@ static void forget_preemptions(const struct lifecycle *life, struct job *job,
 {
     switch (life->parts.config->preempt.reset) {
     case PREEMPT_RESET_BY_USER:
-        job->halt.n_preempted = cause == REQUEUE_USER ? 0 : job->halt.n_preempted;
+        job->suspension.n_preempted =
+            cause == REQUEUE_USER ? 0 : job->suspension.n_preempted;
         break;
     case PREEMPT_RESET_ALWAYS:
-        job->halt.n_preempted = 0;
+        job->suspension.n_preempted = 0;
         break;
     case PREEMPT_RESET_NEVER:
         break;
@@ -196,7 +197,7 @@ static bool is_interrupted(const struct job *job, const struct run_exit *exit,
                            int64_t now_ms)
 {
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
-    bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
+    bool stood_still = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
     return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.lender != 0 &&
            (job_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
             (!stood_still && end_ms >= job->backfill.until_ms - CLOCKS_MS));

@@ -44,7 +44,7 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
     job->is_taken = row->is_taken && row->state == JOB_PEND;
     job->is_killed = row->is_killed;
     job->requeue_cause = row->requeue_cause;
-    job->halt = row->halt;
+    job->suspension = row->suspension;
     job->n_requeues = row->n_requeues;
     job->n_pre_fails = row->n_pre_fails;
     job_set_hosts(job, row->hosts, row->n_hosts);
@@ -56,7 +56,8 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
     job->control = row->control;
-    job->control.yields = job->control.action == CONTROL_SUSPEND && job->halt.yields;
+    job->control.yields =
+        job->control.action == CONTROL_SUSPEND && job->suspension.yields;
     if (job_is_ended(job)) {
         job_set_exit(job, &row->exit);
     }

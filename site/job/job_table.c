@@ -44,7 +44,7 @@ static void count_open(struct job_table *jobs, struct job *job, int sign)
     bool is_suspended = job->state == JOB_SSUSP || job->state == JOB_USUSP;
     if (sign > 0) {
         job->is_counted_suspended =
-            is_suspended && job->halt.causes != 0 && job->halt.yields;
+            is_suspended && job->suspension.causes != 0 && job->suspension.yields;
     }
     job->submission->n_open += sign;
     limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
@@ -385,7 +385,8 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
     job_set_reserved(job, reserved);
     job_set_overload(job, "");
     job->control = (struct run_control){0};
-    job->halt = (struct job_halt){.n_preempted = job->halt.n_preempted};
+    job->suspension =
+        (struct job_suspension){.n_preempted = job->suspension.n_preempted};
     job->requeue_cause = REQUEUE_NONE;
     dup_set_text(&job->reason, "");
     job_table_reindex(jobs, job);
@@ -394,8 +395,8 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
 void job_table_requeue(struct job_table *jobs, struct job *job,
                        enum requeue_cause cause, const char *reason)
 {
-    bool is_stopped = (job->halt.causes & HALT_USER) != 0;
-    int n_preempted = job->halt.n_preempted;
+    bool is_stopped = (job->suspension.causes & SUSPEND_USER) != 0;
+    int n_preempted = job->suspension.n_preempted;
     job_table_unindex(jobs, job);
     job->state = is_stopped ? JOB_PSUSP : JOB_PEND;
     job->attempt = 0;
@@ -410,7 +411,7 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
     job_set_overload(job, "");
     job->start_ms = 0;
     job->control = (struct run_control){0};
-    job->halt = (struct job_halt){.n_preempted = n_preempted};
+    job->suspension = (struct job_suspension){.n_preempted = n_preempted};
     job->requeue_cause = cause;
     job->written_attempt = 0;
     dup_set_text(&job->reason, reason);
@@ -430,11 +431,11 @@ void job_table_end(struct job_table *jobs, struct job *job, const struct run_exi
     job->end_ms = end_ms;
     job_set_reserved(job, "");
     job_set_resize(job, &(struct job_resize){0});
-    job->halt.causes = 0;
-    if (job->halt.since_ms != 0 && end_ms > job->halt.since_ms) {
-        job->halt.total_ms += end_ms - job->halt.since_ms;
+    job->suspension.causes = 0;
+    if (job->suspension.since_ms != 0 && end_ms > job->suspension.since_ms) {
+        job->suspension.total_ms += end_ms - job->suspension.since_ms;
     }
-    job->halt.since_ms = 0;
+    job->suspension.since_ms = 0;
     dup_set_text(&job->reason, reason);
     job_table_reindex(jobs, job);
     job->submission->n_unfinished--;

@@ -46,7 +46,7 @@ bool lifecycle_is_suspended(const struct lifecycle *life, const struct job *job)
 bool lifecycle_is_resumable(const struct lifecycle *life, const struct job *job)
 {
     bool is_to_end = job->is_killed || job_is_requeued(job);
-    return job->halt.causes == HALT_PREEMPT && job->state == JOB_SSUSP &&
+    return job->suspension.causes == SUSPEND_PREEMPT && job->state == JOB_SSUSP &&
            (!is_to_end || job_is_kill_deferred(job)) &&
            lifecycle_is_suspended(life, job);
 }
@@ -55,14 +55,14 @@ void lifecycle_control(struct lifecycle *life, struct job *job,
                        enum control_action action, int signal, int64_t now_ms,
                        struct effects *effects)
 {
-    bool is_yielding = job->halt.causes != 0 && job->halt.yields;
+    bool is_yielding = job->suspension.causes != 0 && job->suspension.yields;
     job->end_by_ms = action == CONTROL_KILL ? 0 : job->end_by_ms;
     job->control.number++;
     job->control.action = action;
     /* A job whose slots may be in use by others is not resumed in order to end it. */
     job->control.signal = action == CONTROL_KILL && is_yielding ? SIGKILL : signal;
-    job->control.yields = action == CONTROL_SUSPEND && job->halt.yields;
-    job->control.reasons = action == CONTROL_SUSPEND ? job->halt.causes : 0;
+    job->control.yields = action == CONTROL_SUSPEND && job->suspension.yields;
+    job->control.reasons = action == CONTROL_SUSPEND ? job->suspension.causes : 0;
     job_store(job, effects);
     if (job->lease[0] != '\0') {
         /* Until the provider has accepted the attempt, the action waits for that. */
@@ -101,9 +101,9 @@ static void schedule_wake(struct lifecycle *life, const struct job *job)
 static bool defer(struct lifecycle *life, struct job *job, int signal, int64_t now_ms,
                   struct effects *effects)
 {
-    struct job_halt *halt = &job->halt;
-    bool has_yielded =
-        halt->causes != 0 && halt->yields && lifecycle_is_suspended(life, job);
+    struct job_suspension *suspension = &job->suspension;
+    bool has_yielded = suspension->causes != 0 && suspension->yields &&
+                       lifecycle_is_suspended(life, job);
     if (signal == SIGKILL || !has_yielded ||
         !effective_rules_has_post(life->parts.config, job)) {
         return false;
@@ -111,8 +111,8 @@ static bool defer(struct lifecycle *life, struct job *job, int signal, int64_t n
     if (job->end_by_ms == 0) {
         job->end_by_ms = now_ms + patience_ms(life, job);
     }
-    halt->by = (halt->causes & HALT_PREEMPT) != 0 ? halt->by : 0;
-    halt->causes = HALT_PREEMPT; /* nothing but slots is missing */
+    suspension->by = (suspension->causes & SUSPEND_PREEMPT) != 0 ? suspension->by : 0;
+    suspension->causes = SUSPEND_PREEMPT; /* nothing but slots is missing */
     job_set_overload(job, "");
     if (job->state == JOB_USUSP) {
         job_table_set_state(life->parts.jobs, job, job_suspended_state(job));
@@ -139,7 +139,7 @@ int64_t lifecycle_kill_wake_ms(const struct lifecycle *life)
 void lifecycle_kill_resumed(struct lifecycle *life, struct job *job, int64_t now_ms,
                             struct effects *effects)
 {
-    if (job_is_kill_deferred(job) && job->halt.causes == 0) {
+    if (job_is_kill_deferred(job) && job->suspension.causes == 0) {
         lifecycle_control(life, job, CONTROL_KILL, 0, now_ms, effects);
     }
 }

@@ -148,20 +148,22 @@ void job_end_clean(struct lifecycle *life, int64_t now_ms, struct effects *effec
  * the cause, since LSF does not count suspended jobs on a host then; an exclusive job
  * yields only to preemption. */
 
-/* Adds a cause; the job has an attempt. `by`: the job that preempts it (HALT_PREEMPT),
- * else 0. */
-void suspend_add_cause(struct lifecycle *life, struct job *job, enum halt_cause cause,
-                       uint64_t by, int64_t now_ms, struct effects *effects);
+/* Adds a cause; the job has an attempt. `by`: the job that preempts it
+ * (SUSPEND_PREEMPT), else 0. */
+void suspend_add_cause(struct lifecycle *life, struct job *job,
+                       enum suspend_cause cause, uint64_t by, int64_t now_ms,
+                       struct effects *effects);
 /* The cause is gone. If it was the last one, a yielded job waits for slots
- * (HALT_PREEMPT); any other job, and one whose suspension its host has not confirmed
+ * (SUSPEND_PREEMPT); any other job, and one whose suspension its host has not confirmed
  * yet, is resumed. */
-void suspend_clear_cause(struct lifecycle *life, struct job *job, enum halt_cause cause,
-                         int64_t now_ms, struct effects *effects);
+void suspend_clear_cause(struct lifecycle *life, struct job *job,
+                         enum suspend_cause cause, int64_t now_ms,
+                         struct effects *effects);
 /* The system adds a cause. If TERMINATE_WHEN of the queue names that cause, the job is
  * ended: it is requeued if it is rerunnable, else it is EXIT. If JOB_CONTROLS suspends
  * by requeueing, the job is requeued in any case. Else as suspend_add_cause. */
 void suspend_or_terminate(struct lifecycle *life, struct job *job,
-                          enum halt_cause cause, uint64_t by, int64_t now_ms,
+                          enum suspend_cause cause, uint64_t by, int64_t now_ms,
                           struct effects *effects);
 /* The job has its slots again: its run is resumed. */
 void suspend_resume(struct lifecycle *life, struct job *job, int64_t now_ms,

@@ -141,8 +141,8 @@ static struct fairshare_job share_job_of(const struct job *job)
     return (struct fairshare_job){
         .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
         .start_ms = job->start_ms,
-        .suspended_ms = job->halt.total_ms,
-        .suspended_since_ms = job->halt.since_ms,
+        .suspended_ms = job->suspension.total_ms,
+        .suspended_since_ms = job->suspension.since_ms,
         .run_limit_ms = job->spec->run_limit_ms,
         .busy_milli = job->seat.busy_milli,
     };

@@ -155,7 +155,7 @@ bool rusage_ledger_has_any(const struct rusage_ledger *ledger)
  * tells what is known. */
 static bool was_yielded(const struct job *job)
 {
-    return job->halt.causes != 0 && job->halt.yields &&
+    return job->suspension.causes != 0 && job->suspension.yields &&
            (job->state == JOB_SSUSP || job->state == JOB_USUSP ||
             job->state == JOB_UNKWN);
 }

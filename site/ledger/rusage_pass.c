@@ -15,7 +15,7 @@
 /* True if the job has given back its slots and what is released with them. */
 static bool is_yielded(struct rusage_pass *pass, const struct job *job)
 {
-    return job->halt.causes != 0 && job->halt.yields &&
+    return job->suspension.causes != 0 && job->suspension.yields &&
            lifecycle_is_suspended(pass->from.life, job);
 }
 
@@ -356,7 +356,7 @@ static bool is_given_to_preemptor(struct rusage_pass *pass, const struct job *jo
             return resource->shown.is_preemptable &&
                    (rusage_ledger_is_released(pass->from.ledger, id) ||
                     (pass->from.config->preempt.queues[job->queue].terminate_when &
-                     HALT_PREEMPT) != 0);
+                     SUSPEND_PREEMPT) != 0);
         }
     }
     return false;

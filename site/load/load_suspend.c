@@ -190,7 +190,7 @@ static bool is_open(const struct job *job)
 
 static bool runs(const struct job *job)
 {
-    return job->state == JOB_RUN && job->halt.causes == 0 && is_open(job);
+    return job->state == JOB_RUN && job->suspension.causes == 0 && is_open(job);
 }
 
 /* The slots of running executions by own host, of consumers too. */
@@ -320,7 +320,7 @@ static void suspend(struct load_suspend *load, struct job *job, const char *why,
     job_set_overload(job, why);
     load->n_suspended++;
     start_interval(load, job, false, now_ms);
-    suspend_or_terminate(load->parts.life, job, HALT_LOAD, 0, now_ms, effects);
+    suspend_or_terminate(load->parts.life, job, SUSPEND_LOAD, 0, now_ms, effects);
 }
 
 static void suspend_some(struct load_suspend *load, struct arena *arena, int64_t now_ms,
@@ -361,7 +361,7 @@ static void add_load_cause(struct load_suspend *load, struct arena *arena,
     }
     if (why != NULL) {
         job_set_overload(job, why);
-        suspend_add_cause(load->parts.life, job, HALT_LOAD, 0, now_ms, effects);
+        suspend_add_cause(load->parts.life, job, SUSPEND_LOAD, 0, now_ms, effects);
     }
 }
 
@@ -375,16 +375,16 @@ static void resume(struct load_suspend *load, struct arena *arena, struct job *j
     for (int i = 0; i < job->n_hosts; i++) {
         is_free = !must_wait(load, job->hosts[i].host, false) && is_free;
     }
-    bool goes_on = (job->halt.causes & ~HALT_LOAD) == 0;
+    bool goes_on = (job->suspension.causes & ~SUSPEND_LOAD) == 0;
     if (!is_free && goes_on) {
         return;
     }
     job_set_overload(
         job, arena_printf(arena, "load is within its thresholds again, after %s",
                           job->overload != NULL ? job->overload : "too much of it"));
-    suspend_clear_cause(load->parts.life, job, HALT_LOAD, now_ms, effects);
+    suspend_clear_cause(load->parts.life, job, SUSPEND_LOAD, now_ms, effects);
     if (goes_on) {
-        start_interval(load, job, job->halt.causes != 0, now_ms);
+        start_interval(load, job, job->suspension.causes != 0, now_ms);
     }
 }
 
@@ -397,10 +397,10 @@ static void resume_some(struct load_suspend *load, struct arena *arena, int64_t 
     for (int i = 0; i < n_open; i++) {
         struct job *job = job_table_open_at(load->parts.jobs, i);
         bool is_suspended = job->state == JOB_SSUSP || job->state == JOB_USUSP;
-        if (is_open(job) && (job->halt.causes & HALT_LOAD) != 0) {
-            candidates[n_candidates++] =
-                (struct candidate){job, priority_of(load, job), job->halt.since_ms};
-        } else if (is_open(job) && is_suspended && job->halt.causes != 0) {
+        if (is_open(job) && (job->suspension.causes & SUSPEND_LOAD) != 0) {
+            candidates[n_candidates++] = (struct candidate){job, priority_of(load, job),
+                                                            job->suspension.since_ms};
+        } else if (is_open(job) && is_suspended && job->suspension.causes != 0) {
             add_load_cause(load, arena, job, now_ms, effects);
         }
     }
@@ -426,7 +426,8 @@ static bool is_idle(const struct load_suspend *load)
         return false;
     }
     for (int i = 0; i < job_table_count_open(load->parts.jobs); i++) {
-        if ((job_table_open_at(load->parts.jobs, i)->halt.causes & HALT_LOAD) != 0) {
+        if ((job_table_open_at(load->parts.jobs, i)->suspension.causes &
+             SUSPEND_LOAD) != 0) {
             return false;
         }
     }

@@ -3,7 +3,7 @@
  * thresholds (load_threshold.h) and by STOP_COND and RESUME_COND of queues.
  *
  * No job starts on a host that exceeds loadSched of the host or of the queue. A running
- * job is suspended (HALT_LOAD), or terminated (TERMINATE_WHEN), if a host exceeds
+ * job is suspended (SUSPEND_LOAD), or terminated (TERMINATE_WHEN), if a host exceeds
  * loadStop or the job meets STOP_COND, unless it is the only job there and nobody uses
  * the host interactively (it > 0). It resumes once each host is within loadStop and
  * loadSched, or meets RESUME_COND instead of loadSched. Jobs that are suspended for

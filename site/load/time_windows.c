@@ -44,9 +44,10 @@ static void apply_to_job(struct time_windows *windows, struct job *job, int64_t 
                                                               job->queue, local_ms)) ||
                      is_on_closed_host(windows, job, local_ms);
     if (is_closed) {
-        suspend_or_terminate(windows->parts.life, job, HALT_WINDOW, 0, now_ms, effects);
+        suspend_or_terminate(windows->parts.life, job, SUSPEND_WINDOW, 0, now_ms,
+                             effects);
     } else {
-        suspend_clear_cause(windows->parts.life, job, HALT_WINDOW, now_ms, effects);
+        suspend_clear_cause(windows->parts.life, job, SUSPEND_WINDOW, now_ms, effects);
     }
 }
 

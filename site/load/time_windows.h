@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* time_windows.h: suspends and resumes jobs by the time windows of queues and hosts.
  *
- * A job is suspended (HALT_WINDOW), or terminated (TERMINATE_WHEN=WINDOW), while the
+ * A job is suspended (SUSPEND_WINDOW), or terminated (TERMINATE_WHEN=WINDOW), while the
  * RUN_WINDOW of its queue or the RUNWINDOW of one of its hosts is closed. A host
  * accepts no new jobs while its RUNWINDOW or DISPATCH_WINDOW is closed, not from
  * consumers either; consumers' running jobs follow the windows of their own site.

@@ -303,8 +303,8 @@ static int compare_resumable(const void *left, const void *right)
     if (a->job->queue != b->job->queue) {
         return a->job->queue < b->job->queue ? -1 : 1;
     }
-    if (a->job->halt.since_ms != b->job->halt.since_ms) {
-        return a->job->halt.since_ms < b->job->halt.since_ms ? -1 : 1;
+    if (a->job->suspension.since_ms != b->job->suspension.since_ms) {
+        return a->job->suspension.since_ms < b->job->suspension.since_ms ? -1 : 1;
     }
     uint64_t a_key = job_key(a->job), b_key = job_key(b->job);
     return a_key < b_key ? -1 : a_key > b_key;
@@ -367,7 +367,7 @@ static bool is_preemptable(const struct job *job)
 {
     return job->state == JOB_RUN && job->queue >= 0 &&
            (!job->spec->is_exclusive || job->lease[0] == '\0') &&
-           job->halt.causes == 0 && !job->is_killed && !job_is_requeued(job) &&
+           job->suspension.causes == 0 && !job->is_killed && !job_is_requeued(job) &&
            job->is_decided;
 }
 
@@ -421,12 +421,13 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
         .n_pieces = has_all ? job->n_hosts : 0,
         .limit_class = job->class,
         .start_ms = job->start_ms,
-        .running_since_ms =
-            job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
+        .running_since_ms = job->suspension.resumed_ms > job->start_ms
+                                ? job->suspension.resumed_ms
+                                : job->start_ms,
         .ran_ms = job_ran_ms(job, now_ms),
-        .suspended_ms = job->halt.total_ms,
+        .suspended_ms = job->suspension.total_ms,
         .run_limit_ms = job_run_limit_ms(job, now_ms),
-        .n_preempted = job->halt.n_preempted,
+        .n_preempted = job->suspension.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
         .protection = preempt_policy_protection(&from->config->preempt, arena,
                                                 job->queue, job->spec->app),
@@ -549,7 +550,7 @@ static void preempt(struct preempt_claims *claims, struct job *job, uint64_t by,
                     int64_t now_ms, struct effects *effects)
 {
     claims->n_preempted++;
-    suspend_or_terminate(claims->parts.life, job, HALT_PREEMPT, by, now_ms, effects);
+    suspend_or_terminate(claims->parts.life, job, SUSPEND_PREEMPT, by, now_ms, effects);
 }
 
 void preempt_claims_mark_victims(struct preempt_claims *claims,

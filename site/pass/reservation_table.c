@@ -192,7 +192,7 @@ static void drop_old(struct reservation_table *table, int64_t now_ms)
 static int64_t end_of(const struct job *job, int64_t now_ms)
 {
     int64_t limit_ms = job_run_limit_ms(job, now_ms);
-    if (limit_ms == 0 || job->halt.causes != 0) {
+    if (limit_ms == 0 || job->suspension.causes != 0) {
         return BACKFILL_NEVER;
     }
     int64_t ran_ms = job->start_ms != 0 ? job_ran_ms(job, now_ms) : 0;
@@ -201,7 +201,7 @@ static int64_t end_of(const struct job *job, int64_t now_ms)
 
 static bool has_slots(const struct lifecycle *life, const struct job *job)
 {
-    return job->halt.causes == 0 || !job->halt.yields ||
+    return job->suspension.causes == 0 || !job->suspension.yields ||
            !lifecycle_is_suspended(life, job);
 }
 
@@ -337,8 +337,8 @@ static int compare_borrowers(const void *rusage_pass, const void *right)
 /* A job that was suspended in between does not count. */
 static bool is_lent(const struct job *job)
 {
-    return job->backfill.lender != 0 && job->halt.causes == 0 &&
-           job->halt.resumed_ms == 0;
+    return job->backfill.lender != 0 && job->suspension.causes == 0 &&
+           job->suspension.resumed_ms == 0;
 }
 
 static struct borrowers list_borrowers(const struct reservation_table *table,

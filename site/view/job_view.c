@@ -55,7 +55,7 @@ static const char *waiting_reason(const struct site_view *view, struct arena *ar
 static const char *why_text(const struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
-    if (job_is_kill_deferred(job) && job->halt.causes != 0) {
+    if (job_is_kill_deferred(job) && job->suspension.causes != 0) {
         return arena_printf(
             arena,
             "%s; ends as soon as it has its slots back, since commands run after it",

@@ -55,7 +55,7 @@ void reservation_view_add_job(const struct site_view *view, struct arena *arena,
 {
     struct reserved_job reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.lender;
-    bool was_suspended = job->halt.causes != 0 || job->halt.resumed_ms != 0;
+    bool was_suspended = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
     if (reservation_table_find(view->slot_reserves, job_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));

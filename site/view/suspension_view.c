@@ -8,8 +8,8 @@
 
 static const char *by_text(struct arena *arena, const struct job *job)
 {
-    return job_id_text(arena, job_id_key_number(job->halt.by),
-                       job_id_key_index(job->halt.by));
+    return job_id_text(arena, job_id_key_number(job->suspension.by),
+                       job_id_key_index(job->suspension.by));
 }
 
 static const char *where_text(struct arena *arena, const struct job *job)
@@ -37,15 +37,15 @@ static const char *overload_text(const struct site_view *view, struct arena *are
 const char *suspension_view_text(const struct site_view *view, struct arena *arena,
                                  const struct job *job)
 {
-    int causes = job->halt.causes;
+    int causes = job->suspension.causes;
     const char *text = "";
     if (causes == 0) {
         return "being resumed";
     }
-    if ((causes & HALT_USER) != 0) {
+    if ((causes & SUSPEND_USER) != 0) {
         text = "suspended by a user";
     }
-    if ((causes & HALT_PREEMPT) != 0) {
+    if ((causes & SUSPEND_PREEMPT) != 0) {
         const char *lacks =
             rusage_pass_lacks(rusage_view_left(view, arena), arena, job);
         const char *when = arena_printf(
@@ -56,20 +56,20 @@ const char *suspension_view_text(const struct site_view *view, struct arena *are
                 : "",
             lacks);
         const char *what =
-            job->halt.by == 0
+            job->suspension.by == 0
                 ? "other jobs use its slots"
                 : arena_printf(arena, "preempted by job <%s>, %d time%s so far",
-                               by_text(arena, job), job->halt.n_preempted,
-                               job->halt.n_preempted == 1 ? "" : "s");
+                               by_text(arena, job), job->suspension.n_preempted,
+                               job->suspension.n_preempted == 1 ? "" : "s");
         text = arena_printf(arena, "%s%s%s; %s", text, text[0] != '\0' ? "; " : "",
                             what, when);
     }
-    if ((causes & HALT_WINDOW) != 0) {
+    if ((causes & SUSPEND_WINDOW) != 0) {
         text = arena_printf(
             arena, "%s%ssuspended outside of the run window of its queue or host", text,
             text[0] != '\0' ? "; " : "");
     }
-    if ((causes & HALT_LOAD) != 0) {
+    if ((causes & SUSPEND_LOAD) != 0) {
         text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
                             overload_text(view, arena, job));
     }
@@ -79,13 +79,13 @@ const char *suspension_view_text(const struct site_view *view, struct arena *are
 void suspension_view_add_job(struct arena *arena, struct value *row,
                              const struct job *job, int64_t now_ms)
 {
-    const struct job_halt *halt = &job->halt;
-    bool is_now = (halt->causes & HALT_PREEMPT) != 0 && halt->by != 0;
-    int64_t suspended_ms = halt->total_ms;
-    if (halt->since_ms != 0 && now_ms > halt->since_ms) {
-        suspended_ms += now_ms - halt->since_ms;
+    const struct job_suspension *suspension = &job->suspension;
+    bool is_now = (suspension->causes & SUSPEND_PREEMPT) != 0 && suspension->by != 0;
+    int64_t suspended_ms = suspension->total_ms;
+    if (suspension->since_ms != 0 && now_ms > suspension->since_ms) {
+        suspended_ms += now_ms - suspension->since_ms;
     }
     value_add_text(arena, row, "preempted_by", is_now ? by_text(arena, job) : NULL);
-    value_add_int(arena, row, "preemptions", halt->n_preempted);
+    value_add_int(arena, row, "preemptions", suspension->n_preempted);
     value_add_duration(arena, row, "suspended_s", suspended_ms);
 }

@@ -149,10 +149,10 @@ static void add_job_state(struct journal_rows_text *to,
         (int)state->requeue_cause);
     add(to, " requeues %d failures before it %d load \"%s\"\n", state->n_requeues,
         state->n_pre_fails, state->overload != NULL ? state->overload : "");
-    add(to, " halt %d yields %d by %" PRIu64 " count %d", state->halt.causes,
-        state->halt.yields, state->halt.by, state->halt.n_preempted);
-    add(to, " %" PRId64 " %" PRId64 " %" PRId64 "\n", state->halt.since_ms,
-        state->halt.resumed_ms, state->halt.total_ms);
+    add(to, " halt %d yields %d by %" PRIu64 " count %d", state->suspension.causes,
+        state->suspension.yields, state->suspension.by, state->suspension.n_preempted);
+    add(to, " %" PRId64 " %" PRId64 " %" PRId64 "\n", state->suspension.since_ms,
+        state->suspension.resumed_ms, state->suspension.total_ms);
     add_control(to, &state->control);
     add_exit(to, &state->exit);
 }

@@ -92,13 +92,14 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                                    .max_slots = 9};
     running.job_state.is_released = true;
     running.job_state.requeue_cause = REQUEUE_LOAD;
-    running.job_state.halt = (struct job_halt){.causes = HALT_USER | HALT_PREEMPT,
-                                               .yields = true,
-                                               .by = job_id_key(7, 3),
-                                               .n_preempted = 4,
-                                               .since_ms = 5,
-                                               .resumed_ms = 6,
-                                               .total_ms = 7};
+    running.job_state.suspension =
+        (struct job_suspension){.causes = SUSPEND_USER | SUSPEND_PREEMPT,
+                                .yields = true,
+                                .by = job_id_key(7, 3),
+                                .n_preempted = 4,
+                                .since_ms = 5,
+                                .resumed_ms = 6,
+                                .total_ms = 7};
     struct row lent = journal_rows_run("south", 5, RUN_RECORD_GUARDED);
     lent.run.lease = "north/spare/south";
     lent.run.hosts = slots;
@@ -292,7 +293,7 @@ static struct row full_state(uint64_t id, int index)
     row.job_state.place = -4;
     row.job_state.is_released = row.job_state.is_dropped = true;
     row.job_state.requeue_cause = REQUEUE_LOAD;
-    row.job_state.halt = (struct job_halt){5, true, 1 << 20, 2, 3, 4, 6};
+    row.job_state.suspension = (struct job_suspension){5, true, 1 << 20, 2, 3, 4, 6};
     row.job_state.overload = "r1m=9";
     row.job_state.reserved = "mem=5";
     row.job_state.avoided = "n9";

@@ -535,7 +535,7 @@ static void test_taken(void **state)
     assert_int_equal(world.rules.wait_ms, 300000);
     assert_int_equal(world.rules.queues[0].protection.max_count, 3);
     assert_int_equal(world.rules.queues[0].protection.delay_ms, 5000);
-    assert_true(world.rules.queues[0].terminate_when == HALT_PREEMPT);
+    assert_true(world.rules.queues[0].terminate_when == SUSPEND_PREEMPT);
     assert_int_equal(world.rules.queues[1].protection.max_count, 1);
     assert_int_equal(world.rules.queues[1].protection.ran.percent, 20);
     assert_true(world.rules.queues[1].is_preemptable);

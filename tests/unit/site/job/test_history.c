@@ -235,7 +235,7 @@ static void test_resumed_before_it_is_suspended(void **state)
     site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
     assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
     site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
-    assert_int_equal(site_stage_job_row(&stage, id)->halt.causes, 0);
+    assert_int_equal(site_stage_job_row(&stage, id)->suspension.causes, 0);
     const struct msg *msg = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
     assert_non_null(msg);
     assert_int_equal(msg->run_control.control.action, CONTROL_RESUME);

@@ -79,7 +79,7 @@ static uint64_t run_job(struct site_stage *stage, const char *queue)
 /* It is ordered to stand still, or to go on, and nothing else was. */
 static bool is_halted(const struct site_stage *stage, uint64_t id)
 {
-    return site_stage_job_row(stage, id)->halt.causes == HALT_LOAD;
+    return site_stage_job_row(stage, id)->suspension.causes == SUSPEND_LOAD;
 }
 
 static void begin(struct site_stage *stage, const char *text)
@@ -326,8 +326,9 @@ static uint64_t let_go(struct site_stage *stage, uint64_t *other)
     site_stage_waiting(stage, "s1", site_stage_attempt_of(stage, next), 7);
     site_stage_running(stage, "s1", site_stage_attempt_of(stage, next), 7);
     pass(stage, 5000);
-    assert_int_equal(site_stage_job_row(stage, young)->halt.causes, HALT_PREEMPT);
-    assert_int_equal(site_stage_job_row(stage, young)->halt.by, 0);
+    assert_int_equal(site_stage_job_row(stage, young)->suspension.causes,
+                     SUSPEND_PREEMPT);
+    assert_int_equal(site_stage_job_row(stage, young)->suspension.by, 0);
     return young;
 }
 
