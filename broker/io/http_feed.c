@@ -101,7 +101,7 @@ static bool print_events(struct http_feed *feed, struct http_stream *stream, FIL
                               .after =
                                   arena_printf(&arena, "%" PRId64, stream->last_event),
                               .limit = ROWS_PER_PIECE};
-    if (store_read_history(feed->store, &query, &arena, &value, &next, &err) < 0) {
+    if (store_history_read(feed->store, &query, &arena, &value, &next, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "events for a stream: %s", err.text);
     } else {
         print_rows(to, "event", value_find(value, "events"), stream);
@@ -164,7 +164,7 @@ int http_feed_begin(struct http_feed *feed, int64_t after, struct http_stream *s
                     struct err *err)
 {
     int64_t latest = 0;
-    int rc = store_last_event(feed->store, &latest, err);
+    int rc = store_history_last(feed->store, &latest, err);
     feed->revision = broker_look(feed->broker);
     *stream = (struct http_stream){.phase = PHASE_HELLO, .seen = feed->revision};
     stream->last_event = after >= 0 && after < latest ? after : latest;

@@ -116,7 +116,7 @@ static int read_history(struct work *work, enum query_kind kind, struct value **
 {
     struct msg_query *query = &work->target.query;
     query->kind = kind;
-    int rc = store_read_history(work->source->store, query, &work->arena, value, next,
+    int rc = store_history_read(work->source->store, query, &work->arena, value, next,
                                 &work->err);
     bool is_empty = rc == 0 && kind == QUERY_LEASE_HISTORY && query->after[0] == '\0' &&
                     value_find(*value, "history")->count == 0;
@@ -213,7 +213,7 @@ static int put_series(struct work *work, enum store_series_kind kind)
                                          .to_ms = now_ms};
     struct value *value = NULL;
     int rc =
-        store_read_series(work->source->store, &ask, &work->arena, &value, &work->err);
+        store_series_read(work->source->store, &ask, &work->arena, &value, &work->err);
     if (rc == 0) {
         put_tagged(value, work->answer);
     }
@@ -245,7 +245,7 @@ static int read_about(const struct http_page_source *source, struct arena *arena
                       struct value **value, struct err *err)
 {
     int64_t last_event = 0;
-    int rc = store_last_event(source->store, &last_event, err);
+    int rc = store_history_last(source->store, &last_event, err);
     *value = value_object(arena);
     value_add_int(arena, *value, "schema_version", 1);
     value_add_text(arena, *value, "version", BROKER_VERSION);

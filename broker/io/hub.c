@@ -203,7 +203,7 @@ static void send_history(struct hub *hub, const struct effect *effect)
     const char *next = "";
     struct effect reply = {.kind = EFFECT_SEND, .send.to = effect->history.to};
     struct msg *msg = &reply.send.msg;
-    int rc = store_read_history(hub->store, &effect->history.query, &hub->effects.arena,
+    int rc = store_history_read(hub->store, &effect->history.query, &hub->effects.arena,
                                 &value, &next, &err);
     *msg =
         (struct msg){.kind = MSG_REPLY, .session = effect->history.session, .site = ""};

@@ -51,7 +51,7 @@ static int put_site(struct sampler *sampler, const struct value *row, struct err
         numbers[i] = value_find(row, paths[i])->number;
         sampler->sum[i] += numbers[i];
     }
-    return store_put_sample(sampler->store, STORE_SERIES_SITE,
+    return store_series_put(sampler->store, STORE_SERIES_SITE,
                             value_find(row, "site")->text, sampler->at_ms, numbers,
                             err);
 }
@@ -74,7 +74,7 @@ static int put_sites(struct sampler *sampler, struct err *err)
     }
     snprintf(sampler->after, sizeof(sampler->after), "%s", next);
     if (rc == 0 && next[0] == '\0') {
-        rc = store_put_sample(sampler->store, STORE_SERIES_ALL, "", sampler->at_ms,
+        rc = store_series_put(sampler->store, STORE_SERIES_ALL, "", sampler->at_ms,
                               sampler->sum, err);
         sampler->phase = PHASE_LEASES;
         sampler->after[0] = '\0';
@@ -90,7 +90,7 @@ static int put_lease(struct sampler *sampler, const struct row_lease *lease,
     const int64_t numbers[STORE_SERIES_LEASE_NUMBERS] = {
         split.provider.available, split.provider.used, split.consumer.available,
         split.consumer.used};
-    return store_put_sample(sampler->store, STORE_SERIES_LEASE, lease->id,
+    return store_series_put(sampler->store, STORE_SERIES_LEASE, lease->id,
                             sampler->at_ms, numbers, err);
 }
 
@@ -139,13 +139,13 @@ static int put_pool(struct sampler *sampler, const struct pool_sample *sample,
         const int64_t numbers[STORE_SERIES_POOL_NUMBERS] = {
             sample->slots, sample->idle, sample->alloc, sample->recalled,
             sample->demand};
-        return store_put_sample(sampler->store, STORE_SERIES_POOL, sample->pool,
+        return store_series_put(sampler->store, STORE_SERIES_POOL, sample->pool,
                                 sampler->at_ms, numbers, err);
     }
     const int64_t numbers[STORE_SERIES_NODE_NUMBERS] = {
         sample->quota, sample->alloc, sample->recalled, sample->demand};
     snprintf(name, sizeof(name), "%s%s", sample->pool, sample->node);
-    return store_put_sample(sampler->store, STORE_SERIES_NODE, name, sampler->at_ms,
+    return store_series_put(sampler->store, STORE_SERIES_NODE, name, sampler->at_ms,
                             numbers, err);
 }
 
@@ -159,7 +159,7 @@ static int put_pools(struct sampler *sampler, struct err *err)
     }
     if (rc == 0 && sampler->n_pools >= n_all) {
         sampler->phase = PHASE_NONE;
-        rc = store_forget_samples(sampler->store, sampler->at_ms, err);
+        rc = store_series_forget(sampler->store, sampler->at_ms, err);
     }
     return rc;
 }

@@ -4,7 +4,7 @@
  *
  * A round has one instant, a multiple of the interval, and is written some rows at a
  * time between the loop's other work. The interval is the configured one, or longer if
- * the samples would not fit otherwise (store_series.h): above 1,333 series at one
+ * the samples would not fit otherwise (store.h): above 1,333 series at one
  * minute. A site that is not connected is not sampled, so that its chart has a gap.
  * Pools are sampled as their latest cycle left them.
  *

@@ -59,7 +59,7 @@ static int put_listing(struct snapshot *snapshot, enum query_kind kind, struct e
         arena_init(&arena);
         const struct value *page =
             broker_view(snapshot->broker, &arena, &query, daemon_now_ms(), &next);
-        rc = store_put_present(snapshot->store, kind, page, err);
+        rc = store_present_put(snapshot->store, kind, page, err);
         snprintf(after, sizeof(after), "%s", next);
         arena_release(&arena);
     } while (rc == 0 && after[0] != '\0');
@@ -88,7 +88,7 @@ static void commit_present(struct snapshot *snapshot)
         rc = put_leases(snapshot, &err);
     }
     if (rc == 0) {
-        rc = store_forget_present(snapshot->store, &err);
+        rc = store_present_clear(snapshot->store, &err);
     }
     if (rc == 0) {
         rc = put_listing(snapshot, QUERY_LEASES, &err);

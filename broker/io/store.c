@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c: see store.h. Here the file itself, counters and overrides; leases, pools
- * and history have files of their own. */
-#include "broker/io/store.h"
+/* store.c: see store.h. Here the file itself and the rows of one table each; leases,
+ * history, series and the present have files of their own. */
+#include "broker/io/store_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "broker/io/store_parts.h"
-#include "sys/db/db.h"
 
 enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
 
 static const char put_counter_sql[] =
     "INSERT INTO counter (name, value) VALUES (?1, ?2)"
     " ON CONFLICT (name) DO UPDATE SET value = ?2";
-static const char all_counters_sql[] = "SELECT name, value FROM counter ORDER BY name";
 static const char put_override_sql[] =
     "INSERT INTO override (scope, name, delay_ms) VALUES (?1, ?2, ?3)"
     " ON CONFLICT (scope, name) DO UPDATE SET delay_ms = ?3";
 static const char cut_override_sql[] =
     "DELETE FROM override WHERE scope = ?1 AND name = ?2";
-static const char all_overrides_sql[] =
-    "SELECT scope, name, delay_ms FROM override ORDER BY scope, name";
-
 static const char put_site_sql[] =
     "INSERT INTO site (name, is_lost, since_ms, is_drained, silent_ms)"
     " VALUES (?1, ?2, ?3, ?4, ?5)"
     " ON CONFLICT (name) DO UPDATE SET is_lost = ?2, since_ms = ?3, is_drained = ?4,"
     " silent_ms = ?5";
-static const char all_sites_sql[] =
-    "SELECT name, is_lost, since_ms, is_drained, silent_ms FROM site ORDER BY name";
+static const char put_pool_sql[] = "INSERT INTO pool (name, window, slots)"
+                                   " VALUES (?1, ?2, ?3) ON CONFLICT (name)"
+                                   " DO UPDATE SET window = ?2, slots = ?3";
+static const char cut_pool_sql[] = "DELETE FROM pool WHERE name = ?1";
+static const char put_kept_sql[] =
+    "INSERT INTO pool_kept (pool, node, slots) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (pool, node) DO UPDATE SET slots = ?3";
+static const char cut_kept_sql[] =
+    "DELETE FROM pool_kept WHERE pool = ?1 AND node = ?2";
 
 static const char *const scopes[] = {
     [RECLAIM_ALL] = "all",
@@ -40,18 +40,6 @@ enum { N_SCOPES = sizeof(scopes) / sizeof(scopes[0]) };
 
 /* From schema/broker, by tools/embed-sql. */
 extern const struct db_migration broker_migrations[];
-
-struct store {
-    struct db *db;
-    sqlite3_stmt *put_counter, *all_counters;
-    sqlite3_stmt *put_override, *cut_override, *all_overrides;
-    sqlite3_stmt *put_site, *all_sites;
-    struct store_leases leases;
-    struct store_pools pools;
-    struct store_history history;
-    struct store_present present;
-    struct store_series series;
-};
 
 int store_open(const char *path, struct store **store, struct err *err)
 {
@@ -123,6 +111,35 @@ static int put_site(struct store *store, const struct row_site *site, struct err
     return db_run(store->db, put, err) < 0 ? err_prefix(err, "site") : 0;
 }
 
+static int put_pool(struct store *store, const struct row_pool *pool, struct err *err)
+{
+    sqlite3_stmt *put = pool->is_gone
+                            ? db_statement(store->db, &store->cut_pool, cut_pool_sql)
+                            : db_statement(store->db, &store->put_pool, put_pool_sql);
+    store_bind_text(put, 1, pool->name);
+    if (!pool->is_gone) {
+        store_bind_text(put, 2, pool->window);
+        store_bind_int(put, 3, pool->slots);
+    }
+    return db_run(store->db, put, err) < 0 ? err_prefix(err, "pool \"%s\"", pool->name)
+                                           : 0;
+}
+
+static int put_kept(struct store *store, const struct row_kept *kept, struct err *err)
+{
+    sqlite3_stmt *put = kept->is_gone
+                            ? db_statement(store->db, &store->cut_kept, cut_kept_sql)
+                            : db_statement(store->db, &store->put_kept, put_kept_sql);
+    store_bind_text(put, 1, kept->pool);
+    store_bind_text(put, 2, kept->node);
+    if (!kept->is_gone) {
+        store_bind_int(put, 3, kept->slots);
+    }
+    return db_run(store->db, put, err) < 0
+               ? err_prefix(err, "pool \"%s\", %s", kept->pool, kept->node)
+               : 0;
+}
+
 int store_write(struct store *store, const struct row *row, struct err *err)
 {
     switch (row->kind) {
@@ -131,15 +148,15 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_OVERRIDE:
         return put_override(store, &row->override, err);
     case ROW_LEASE:
-        return store_leases_put(&store->leases, store->db, &row->lease, err);
+        return store_leases_put(store, &row->lease, err);
     case ROW_SITE:
         return put_site(store, &row->site, err);
     case ROW_POOL:
-        return store_pools_put(&store->pools, store->db, &row->pool, err);
+        return put_pool(store, &row->pool, err);
     case ROW_KEPT:
-        return store_pools_put_carried(&store->pools, store->db, &row->kept, err);
+        return put_kept(store, &row->kept, err);
     case ROW_HISTORY:
-        return store_history_append(&store->history, store->db, &row->history, err);
+        return store_history_append(store, &row->history, err);
     case ROW_BOOK:
     case ROW_HIGH:
     case ROW_QUEUE:
@@ -157,141 +174,105 @@ int store_write(struct store *store, const struct row *row, struct err *err)
                    (int)row->kind);
 }
 
-static int load_counters(struct store *store, store_row_fn fn, void *arg,
-                         struct err *err)
-{
-    sqlite3_stmt *all = db_statement(store->db, &store->all_counters, all_counters_sql);
-    int rc;
-    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
-        struct row row = {.kind = ROW_COUNTER};
-        row.counter.name = store_text(all, 0);
-        row.counter.value = (uint64_t)sqlite3_column_int64(all, 1);
-        fn(arg, &row);
-    }
-    rc = rc == SQLITE_DONE ? 0 : store_fail(all, "counters", err);
-    sqlite3_reset(all);
-    return rc;
-}
+/* ---------------------------------------------------------------- load */
 
-/* N_SCOPES for a word that the schema does not allow. */
-static int scope_of(const char *word)
+static int read_counter(const struct store_cursor *at, struct row *row)
 {
-    int scope = 0;
-    while (scope < N_SCOPES && strcmp(scopes[scope], word) != 0) {
-        scope++;
-    }
-    return scope;
-}
-
-static int read_override(sqlite3_stmt *all, struct row_override *override,
-                         struct err *err)
-{
-    int scope = scope_of(store_text(all, 0));
-    if (scope == N_SCOPES) {
-        return err_set(err, ERR_IO, "store: overrides: unknown scope \"%s\"",
-                       store_text(all, 0));
-    }
-    override->scope = (enum reclaim_scope)scope;
-    override->name = store_text(all, 1);
-    override->delay_ms = sqlite3_column_int64(all, 2);
+    row->counter.name = store_text(at->all, 0);
+    row->counter.value = (uint64_t)sqlite3_column_int64(at->all, 1);
     return 0;
 }
 
-static int load_overrides(struct store *store, store_row_fn fn, void *arg,
-                          struct err *err)
+static int read_override(const struct store_cursor *at, struct row *row)
 {
-    sqlite3_stmt *all =
-        db_statement(store->db, &store->all_overrides, all_overrides_sql);
+    int scope = 0;
+    while (scope < N_SCOPES && strcmp(scopes[scope], store_text(at->all, 0)) != 0) {
+        scope++;
+    }
+    if (scope == N_SCOPES) {
+        return err_set(at->err, ERR_IO, "store: overrides: unknown scope \"%s\"",
+                       store_text(at->all, 0));
+    }
+    row->override.scope = (enum reclaim_scope)scope;
+    row->override.name = store_text(at->all, 1);
+    row->override.delay_ms = sqlite3_column_int64(at->all, 2);
+    return 0;
+}
+
+static int read_site(const struct store_cursor *at, struct row *row)
+{
+    row->site.name = store_text(at->all, 0);
+    row->site.is_lost = sqlite3_column_int(at->all, 1) != 0;
+    row->site.since_ms = sqlite3_column_int64(at->all, 2);
+    row->site.is_drained = sqlite3_column_int(at->all, 3) != 0;
+    row->site.silent_ms = sqlite3_column_int64(at->all, 4);
+    return 0;
+}
+
+static int read_pool(const struct store_cursor *at, struct row *row)
+{
+    row->pool.name = store_text(at->all, 0);
+    row->pool.window = store_text(at->all, 1);
+    row->pool.slots = sqlite3_column_int64(at->all, 2);
+    return 0;
+}
+
+static int read_kept(const struct store_cursor *at, struct row *row)
+{
+    row->kept.pool = store_text(at->all, 0);
+    row->kept.node = store_text(at->all, 1);
+    row->kept.slots = sqlite3_column_int64(at->all, 2);
+    return 0;
+}
+
+static const struct load {
+    enum row_kind kind;
+    const char *what, *sql;
+    int (*read)(const struct store_cursor *at, struct row *row);
+} loads[] = {
+    {ROW_COUNTER, "counters", "SELECT name, value FROM counter ORDER BY name",
+     read_counter},
+    {ROW_OVERRIDE, "overrides",
+     "SELECT scope, name, delay_ms FROM override ORDER BY scope, name", read_override},
+    {ROW_LEASE, "leases", store_leases_sql, store_leases_read},
+    {ROW_SITE, "sites",
+     "SELECT name, is_lost, since_ms, is_drained, silent_ms FROM site ORDER BY name",
+     read_site},
+    {ROW_POOL, "pools", "SELECT name, window, slots FROM pool ORDER BY name",
+     read_pool},
+    {ROW_KEPT, "nodes of pools",
+     "SELECT pool, node, slots FROM pool_kept ORDER BY pool, node", read_kept},
+};
+
+static int load_rows(struct store *store, const struct load *load, store_row_fn fn,
+                     void *arg, struct err *err)
+{
+    struct arena arena;
+    struct store_cursor at = {.store = store, .arena = &arena, .err = err};
     int step, rc = 0;
-    while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
-        struct row row = {.kind = ROW_OVERRIDE};
-        rc = step == SQLITE_ROW ? read_override(all, &row.override, err)
-                                : store_fail(all, "overrides", err);
+    arena_init(&arena);
+    db_statement(store->db, &at.all, load->sql);
+    while (rc == 0 && (step = sqlite3_step(at.all)) != SQLITE_DONE) {
+        struct row row = {.kind = load->kind};
+        arena_clear(&arena);
+        rc = step == SQLITE_ROW ? load->read(&at, &row)
+                                : store_fail(at.all, load->what, err);
         if (rc == 0) {
             fn(arg, &row);
         }
     }
-    sqlite3_reset(all);
-    return rc;
-}
-
-static int load_sites(struct store *store, store_row_fn fn, void *arg, struct err *err)
-{
-    sqlite3_stmt *all = db_statement(store->db, &store->all_sites, all_sites_sql);
-    int rc;
-    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
-        struct row row = {.kind = ROW_SITE};
-        row.site.name = store_text(all, 0);
-        row.site.is_lost = sqlite3_column_int(all, 1) != 0;
-        row.site.since_ms = sqlite3_column_int64(all, 2);
-        row.site.is_drained = sqlite3_column_int(all, 3) != 0;
-        row.site.silent_ms = sqlite3_column_int64(all, 4);
-        fn(arg, &row);
-    }
-    rc = rc == SQLITE_DONE ? 0 : store_fail(all, "sites", err);
-    sqlite3_reset(all);
+    sqlite3_finalize(at.all);
+    arena_release(&arena);
     return rc;
 }
 
 int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
 {
-    int rc = load_counters(store, fn, arg, err);
-    if (rc == 0) {
-        rc = load_overrides(store, fn, arg, err);
-    }
-    if (rc == 0) {
-        rc = store_leases_load(&store->leases, store->db, fn, arg, err);
-    }
-    if (rc == 0) {
-        rc = load_sites(store, fn, arg, err);
-    }
-    if (rc == 0) {
-        rc = store_pools_load(&store->pools, store->db, fn, arg, err);
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && rc == 0; i++) {
+        rc = load_rows(store, &loads[i], fn, arg, err);
     }
     return rc;
-}
-
-int store_read_history(struct store *store, const struct msg_query *query,
-                       struct arena *arena, struct value **value, const char **next,
-                       struct err *err)
-{
-    return store_history_page(&store->history, store->db, query, arena, value, next,
-                              err);
-}
-
-int store_forget_present(struct store *store, struct err *err)
-{
-    return store_present_clear(&store->present, store->db, err);
-}
-
-int store_put_present(struct store *store, enum query_kind kind,
-                      const struct value *page, struct err *err)
-{
-    return kind == QUERY_SITES
-               ? store_present_sites(&store->present, store->db, page, err)
-               : store_present_leases(&store->present, store->db, page, err);
-}
-
-int store_put_sample(struct store *store, enum store_series_kind kind, const char *name,
-                     int64_t at_ms, const int64_t *numbers, struct err *err)
-{
-    return store_series_put(&store->series, store->db, kind, name, at_ms, numbers, err);
-}
-
-int store_forget_samples(struct store *store, int64_t now_ms, struct err *err)
-{
-    return store_series_forget(&store->series, store->db, now_ms, err);
-}
-
-int store_read_series(struct store *store, const struct store_series_ask *ask,
-                      struct arena *arena, struct value **value, struct err *err)
-{
-    return store_series_read(&store->series, store->db, ask, arena, value, err);
-}
-
-int store_last_event(struct store *store, int64_t *id, struct err *err)
-{
-    return store_history_last(&store->history, store->db, id, err);
 }
 
 sqlite3 *store_handle(struct store *store)

@@ -18,7 +18,6 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "broker/io/store_series.h"
 #include "model/msg.h"
 #include "model/row.h"
 
@@ -36,36 +35,81 @@ int store_begin(struct store *store, struct err *err) MUST_CHECK;
 int store_write(struct store *store, const struct row *row, struct err *err) MUST_CHECK;
 int store_commit(struct store *store, struct err *err) MUST_CHECK;
 
-/* What only the running broker knows, for readers of a snapshot: deletes the old rows,
- * then stores pages of the listings of leases and sites. In a transaction. */
-int store_forget_present(struct store *store, struct err *err) MUST_CHECK;
-int store_put_present(struct store *store, enum query_kind kind,
-                      const struct value *page, struct err *err) MUST_CHECK;
-
 /* For copies of the whole (sys/db_copy.h). */
 sqlite3 *store_handle(struct store *store);
 
 /* Checkpoints; call it now and then between transactions. */
 void store_maintain(struct store *store);
 
-/* Samples for charts (store_series.h); written in a transaction. */
-int store_put_sample(struct store *store, enum store_series_kind kind, const char *name,
-                     int64_t at_ms, const int64_t *numbers, struct err *err) MUST_CHECK;
-int store_forget_samples(struct store *store, int64_t now_ms,
-                         struct err *err) MUST_CHECK;
-int store_read_series(struct store *store, const struct store_series_ask *ask,
-                      struct arena *arena, struct value **value,
-                      struct err *err) MUST_CHECK;
+/* ----------------------------------------------------------- store_history.c */
 
 /* The id of the latest event; 0: there was none. */
-int store_last_event(struct store *store, int64_t *id, struct err *err) MUST_CHECK;
-
+int store_history_last(struct store *store, int64_t *id, struct err *err) MUST_CHECK;
 /* One page of a lease's history (name "": of all), or of the events of leases and sites
  * (QUERY_EVENTS), oldest first, as the JSON of docs/design/interfaces.md "JSON",
  * "Scenarios", in the arena. `next` is the `after` of the next page, "" at the end.
  * ERR_PARSE if `after` is no number. */
-int store_read_history(struct store *store, const struct msg_query *query,
+int store_history_read(struct store *store, const struct msg_query *query,
                        struct arena *arena, struct value **value, const char **next,
                        struct err *err) MUST_CHECK;
+
+/* ----------------------------------------------------------- store_present.c */
+
+/* What only the running broker knows, for readers of a snapshot: deletes the old rows,
+ * then stores pages of the listings of leases and sites. In a transaction. */
+int store_present_clear(struct store *store, struct err *err) MUST_CHECK;
+int store_present_put(struct store *store, enum query_kind kind,
+                      const struct value *page, struct err *err) MUST_CHECK;
+
+/* ------------------------------------------------------------ store_series.c */
+
+/* Samples of sites, leases, pools and nodes of plans over time, for charts.
+ *
+ * Samples are deleted after STORE_SERIES_KEEP_MS, and a series that is not sampled any
+ * more (an ended lease) with its last sample. The sampler spaces them so that there are
+ * at most STORE_SERIES_ROWS_MAX rows: some 80 MiB. Order: by instant. */
+enum {
+    STORE_SERIES_KEEP_MS = 25 * 3600 * 1000,
+    STORE_SERIES_ROWS_MAX = 2000000,
+    STORE_SERIES_POINTS_MAX = 1500, /* of one answer: a minute each, for 25 hours */
+};
+
+enum store_series_kind {
+    STORE_SERIES_ALL,
+    STORE_SERIES_SITE,
+    STORE_SERIES_LEASE,
+    STORE_SERIES_POOL,
+    STORE_SERIES_NODE, /* its name: POOL/NODE, "p/eng/sim" */
+    STORE_SERIES_KINDS,
+};
+
+/* Of a site or all: own used lent borrowed idle pending. Of a lease: the available and
+ * used of its provider, then of its consumer. Of a pool: slots idle alloc recalled
+ * demand. Of a node: quota alloc recalled demand. */
+enum {
+    STORE_SERIES_SITE_NUMBERS = 6,
+    STORE_SERIES_LEASE_NUMBERS = 4,
+    STORE_SERIES_POOL_NUMBERS = 5,
+    STORE_SERIES_NODE_NUMBERS = 4,
+};
+
+/* In a transaction. */
+int store_series_put(struct store *store, enum store_series_kind kind, const char *name,
+                     int64_t at_ms, const int64_t *numbers, struct err *err) MUST_CHECK;
+/* Deletes some of the series without samples of that time; call it again. */
+int store_series_forget(struct store *store, int64_t now_ms,
+                        struct err *err) MUST_CHECK;
+
+struct store_series_ask {
+    enum store_series_kind kind;
+    const char *name;
+    int64_t from_ms, to_ms;
+};
+/* {"schema_version":1,"series":[...]}: at most some STORE_SERIES_POINTS_MAX rows, each
+ * the last sample of its part of the time. ERR_NOT_FOUND if nothing of that name was
+ * sampled. */
+int store_series_read(struct store *store, const struct store_series_ask *ask,
+                      struct arena *arena, struct value **value,
+                      struct err *err) MUST_CHECK;
 
 #endif

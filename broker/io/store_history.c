@@ -78,21 +78,21 @@ static const char lease_sql[] =
 /* ---------------------------------------------------------------- append */
 
 /* The oldest are deleted some at a time, so that no commit takes long. */
-static int forget(struct store_history *history, struct db *db, struct err *err)
+static int forget(struct store *store, struct err *err)
 {
-    int64_t last = sqlite3_last_insert_rowid(db_handle(db));
+    int64_t last = sqlite3_last_insert_rowid(db_handle(store->db));
     if (last <= STORE_EVENTS_MAX || last % FORGET_EVERY != 0) {
         return 0;
     }
-    sqlite3_stmt *cut = db_statement(db, &history->forget, forget_sql);
+    sqlite3_stmt *cut = db_statement(store->db, &store->history.forget, forget_sql);
     store_bind_int(cut, 1, last - STORE_EVENTS_MAX);
-    return db_run(db, cut, err);
+    return db_run(store->db, cut, err);
 }
 
-int store_history_append(struct store_history *history, struct db *db,
-                         const struct row_history *row, struct err *err)
+int store_history_append(struct store *store, const struct row_history *row,
+                         struct err *err)
 {
-    sqlite3_stmt *append = db_statement(db, &history->append, append_sql);
+    sqlite3_stmt *append = db_statement(store->db, &store->history.append, append_sql);
     int at = 0;
     store_bind_int(append, ++at, row->at_ms);
     store_bind_text(append, ++at, row->lease);
@@ -112,9 +112,9 @@ int store_history_append(struct store_history *history, struct db *db,
     store_bind_int(append, ++at, row->demand);
     store_bind_int(append, ++at, row->slots);
     store_bind_int(append, ++at, row->deadline_ms);
-    int rc = db_run(db, append, err);
+    int rc = db_run(store->db, append, err);
     if (rc == 0) {
-        rc = forget(history, db, err);
+        rc = forget(store, err);
     }
     return rc < 0 ? err_prefix(err, "history") : 0;
 }
@@ -211,20 +211,22 @@ static int parse_after(const char *after, int64_t *seq, struct err *err)
 }
 
 /* A statement for the rows after `after`. */
-static sqlite3_stmt *open_page(struct store_history *history, struct db *db,
-                               const struct msg_query *query, int64_t after, int n_rows)
+static sqlite3_stmt *open_page(struct store *store, const struct msg_query *query,
+                               int64_t after, int n_rows)
 {
     bool is_of_one = query->kind != QUERY_EVENTS && query->name[0] != '\0';
     bool is_last = query->last > 0;
+    struct db *db = store->db;
     sqlite3_stmt *page;
     if (query->kind == QUERY_EVENTS) {
-        page = is_last ? db_statement(db, &history->last_events, last_events_sql)
-                       : db_statement(db, &history->events, events_sql);
+        page = is_last ? db_statement(db, &store->history.last_events, last_events_sql)
+                       : db_statement(db, &store->history.events, events_sql);
     } else if (is_of_one) {
-        page = is_last ? db_statement(db, &history->last_of_lease, last_of_lease_sql)
-                       : db_statement(db, &history->lease, lease_sql);
+        page = is_last
+                   ? db_statement(db, &store->history.last_of_lease, last_of_lease_sql)
+                   : db_statement(db, &store->history.lease, lease_sql);
     } else {
-        page = db_statement(db, &history->leases, leases_sql);
+        page = db_statement(db, &store->history.leases, leases_sql);
     }
     store_bind_int(page, 1, after);
     store_bind_int(page, 2, n_rows);
@@ -255,9 +257,9 @@ static int fill_page(sqlite3_stmt *page, const struct msg_query *query, int limi
     return rc == SQLITE_DONE ? 0 : store_fail(page, "history", err);
 }
 
-int store_history_page(struct store_history *history, struct db *db,
-                       const struct msg_query *query, struct arena *arena,
-                       struct value **value, const char **next, struct err *err)
+int store_history_read(struct store *store, const struct msg_query *query,
+                       struct arena *arena, struct value **value, const char **next,
+                       struct err *err)
 {
     int64_t after;
     if (parse_after(query->after, &after, err) < 0) {
@@ -272,17 +274,16 @@ int store_history_page(struct store_history *history, struct db *db,
 
     /* One row more than the page takes tells whether there is a next one. */
     int n_rows = query->last > 0 ? query->last : limit + 1;
-    sqlite3_stmt *page = open_page(history, db, query, after, n_rows);
+    sqlite3_stmt *page = open_page(store, query, after, n_rows);
     int rc = fill_page(page, query, limit, after, arena, entries, next, err);
     sqlite3_reset(page);
     return rc;
 }
 
-int store_history_last(struct store_history *history, struct db *db, int64_t *id,
-                       struct err *err)
+int store_history_last(struct store *store, int64_t *id, struct err *err)
 {
     sqlite3_stmt *latest =
-        db_statement(db, &history->latest, "SELECT max(id) FROM event");
+        db_statement(store->db, &store->history.latest, "SELECT max(id) FROM event");
     int step = sqlite3_step(latest);
     *id = sqlite3_column_int64(latest, 0);
     int rc = step == SQLITE_ROW ? 0 : store_fail(latest, "history", err);

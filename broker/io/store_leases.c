@@ -42,7 +42,7 @@ static const char tail_sql[] =
 static const char cut_hosts_sql[] =
     "DELETE FROM lease_host WHERE lease = ?1 AND place >= ?2";
 
-static const char all_sql[] =
+const char store_leases_sql[] =
     "SELECT id, provider, policy, consumer, type, state, epoch, is_made, is_withdrawn,"
     " registered_ms, made_ms, changed_ms, judged_ms, reason, is_drain_ordered,"
     " is_drained, drain, is_pool FROM lease ORDER BY id";
@@ -86,12 +86,15 @@ static bool has_changed(struct db *db)
     return sqlite3_changes(db_handle(db)) > 0;
 }
 
-static int put_contract(struct store_leases *leases, struct db *db,
-                        const struct row_lease *lease, struct err *err)
+static int put_contract(struct store *store, const struct row_lease *lease,
+                        struct err *err)
 {
-    int rc = run_contract(db, db_statement(db, &leases->put, put_sql), lease, err);
+    struct db *db = store->db;
+    int rc =
+        run_contract(db, db_statement(db, &store->leases.put, put_sql), lease, err);
     if (rc == 0 && !has_changed(db)) {
-        rc = run_contract(db, db_statement(db, &leases->add, add_sql), lease, err);
+        sqlite3_stmt *add = db_statement(db, &store->leases.add, add_sql);
+        rc = run_contract(db, add, lease, err);
     }
     return rc;
 }
@@ -116,23 +119,25 @@ static int run_host(struct db *db, sqlite3_stmt *put, const char *lease, int pla
 }
 
 /* If the row was not changed, it is missing or up to date. */
-static int put_host(struct store_leases *leases, struct db *db, const char *lease,
-                    int place, const struct host_split *host, struct err *err)
+static int put_host(struct store *store, const char *lease, int place,
+                    const struct host_split *host, struct err *err)
 {
-    sqlite3_stmt *put = db_statement(db, &leases->put_host, put_host_sql);
+    struct db *db = store->db;
+    sqlite3_stmt *put = db_statement(db, &store->leases.put_host, put_host_sql);
     int rc = run_host(db, put, lease, place, host, err);
     if (rc == 0 && !has_changed(db)) {
-        sqlite3_stmt *add = db_statement(db, &leases->add_host, add_host_sql);
+        sqlite3_stmt *add = db_statement(db, &store->leases.add_host, add_host_sql);
         rc = run_host(db, add, lease, place, host, err);
     }
     return rc;
 }
 
 /* Usually there is none, and a SELECT costs a tenth of a DELETE of nothing. */
-static int cut_hosts(struct store_leases *leases, struct db *db, const char *lease,
-                     int n_hosts, struct err *err)
+static int cut_hosts(struct store *store, const char *lease, int n_hosts,
+                     struct err *err)
 {
-    sqlite3_stmt *tail = db_statement(db, &leases->tail, tail_sql);
+    struct db *db = store->db;
+    sqlite3_stmt *tail = db_statement(db, &store->leases.tail, tail_sql);
     store_bind_text(tail, 1, lease);
     store_bind_int(tail, 2, n_hosts);
     int step = sqlite3_step(tail);
@@ -140,25 +145,25 @@ static int cut_hosts(struct store_leases *leases, struct db *db, const char *lea
     if (step == SQLITE_DONE) {
         return 0;
     }
-    sqlite3_stmt *cut = db_statement(db, &leases->cut_hosts, cut_hosts_sql);
+    sqlite3_stmt *cut = db_statement(db, &store->leases.cut_hosts, cut_hosts_sql);
     store_bind_text(cut, 1, lease);
     store_bind_int(cut, 2, n_hosts);
     return db_run(db, cut, err);
 }
 
-int store_leases_put(struct store_leases *leases, struct db *db,
-                     const struct row_lease *lease, struct err *err)
+int store_leases_put(struct store *store, const struct row_lease *lease,
+                     struct err *err)
 {
-    int rc = put_contract(leases, db, lease, err);
+    int rc = put_contract(store, lease, err);
     for (int i = 0; i < lease->n_hosts && rc == 0; i++) {
-        rc = put_host(leases, db, lease->id, i, &lease->hosts[i], err);
+        rc = put_host(store, lease->id, i, &lease->hosts[i], err);
     }
     if (rc == 0) {
-        rc = cut_hosts(leases, db, lease->id, lease->n_hosts, err);
+        rc = cut_hosts(store, lease->id, lease->n_hosts, err);
     }
     if (rc == 0) {
-        rc = exported_table_put(&leases->exported, &exported_sql, db, lease->id,
-                                lease->resources, lease->n_resources, err);
+        rc = exported_table_put(&store->leases.exported, &exported_sql, store->db,
+                                lease->id, lease->resources, lease->n_resources, err);
     }
     return rc < 0 ? err_prefix(err, "lease \"%s\"", lease->id) : 0;
 }
@@ -213,10 +218,10 @@ static int read_contract(sqlite3_stmt *all, struct row_lease *lease, struct err 
     return 0;
 }
 
-static int read_hosts(struct store_leases *leases, struct db *db, struct arena *arena,
-                      struct row_lease *lease, struct err *err)
+static int read_hosts(const struct store_cursor *at, struct row_lease *lease)
 {
-    sqlite3_stmt *hosts = db_statement(db, &leases->hosts, hosts_sql);
+    sqlite3_stmt *hosts =
+        db_statement(at->store->db, &at->store->leases.hosts, hosts_sql);
     struct host_split *splits = NULL;
     int n_splits = 0, capacity = 0, rc;
     store_bind_text(hosts, 1, lease->id);
@@ -226,7 +231,7 @@ static int read_hosts(struct store_leases *leases, struct db *db, struct arena *
             splits = mem_grow(splits, (size_t)capacity, sizeof(*splits));
         }
         splits[n_splits++] = (struct host_split){
-            .host = arena_str(arena, store_text(hosts, 0)),
+            .host = arena_str(at->arena, store_text(hosts, 0)),
             .n_slots = sqlite3_column_int(hosts, 1),
             .provider = sqlite3_column_int(hosts, 2),
             .consumer = sqlite3_column_int(hosts, 3),
@@ -236,41 +241,27 @@ static int read_hosts(struct store_leases *leases, struct db *db, struct arena *
             .spaces = {exported_table_space(hosts, 7), exported_table_space(hosts, 8)},
         };
     }
-    rc = rc == SQLITE_DONE ? 0 : store_fail(hosts, "hosts of leases", err);
+    rc = rc == SQLITE_DONE ? 0 : store_fail(hosts, "hosts of leases", at->err);
     sqlite3_reset(hosts);
     if (n_splits > 0) {
-        lease->hosts = arena_copy(arena, splits, (size_t)n_splits * sizeof(*splits));
+        lease->hosts =
+            arena_copy(at->arena, splits, (size_t)n_splits * sizeof(*splits));
     }
     lease->n_hosts = n_splits;
     free(splits);
     return rc;
 }
 
-int store_leases_load(struct store_leases *leases, struct db *db, store_row_fn fn,
-                      void *arg, struct err *err)
+int store_leases_read(const struct store_cursor *at, struct row *row)
 {
-    sqlite3_stmt *all = db_statement(db, &leases->all, all_sql);
-    struct arena arena;
-    arena_init(&arena);
-    int step, rc = 0;
-    while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
-        struct row row = {.kind = ROW_LEASE};
-        arena_clear(&arena);
-        rc = step == SQLITE_ROW ? read_contract(all, &row.lease, err)
-                                : store_fail(all, "leases", err);
-        if (rc == 0) {
-            rc = read_hosts(leases, db, &arena, &row.lease, err);
-        }
-        if (rc == 0) {
-            rc = exported_table_load(&leases->exported, &exported_sql, db, row.lease.id,
-                                     &arena, &row.lease.resources,
-                                     &row.lease.n_resources, err);
-        }
-        if (rc == 0) {
-            fn(arg, &row);
-        }
+    struct row_lease *lease = &row->lease;
+    int rc = read_contract(at->all, lease, at->err);
+    if (rc == 0) {
+        rc = read_hosts(at, lease);
     }
-    sqlite3_reset(all);
-    arena_release(&arena);
-    return rc;
+    return rc == 0
+               ? exported_table_load(&at->store->leases.exported, &exported_sql,
+                                     at->store->db, lease->id, at->arena,
+                                     &lease->resources, &lease->n_resources, at->err)
+               : rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_parts.h: the tables of the store, one .c file each, and single fields of a row
- * into a statement and out of its result. The rules are in store.h.
+/* store_parts.h: the statements of the store, and single fields of a row into a
+ * statement and out of its result. The rules are in store.h.
  *
  * A bind that fails (no memory) leaves NULL, which NOT NULL then refuses. Unsigned
  * numbers keep their 64 bits, not their order.
@@ -43,65 +43,44 @@ static inline int store_fail(sqlite3_stmt *statement, const char *what, struct e
                    sqlite3_errmsg(sqlite3_db_handle(statement)));
 }
 
-/* ----------------------------------------------------------- store_history.c */
-
 enum { STORE_EVENTS_MAX = 1000000 };
 
-struct store_history {
-    sqlite3_stmt *append, *forget, *events, *leases, *lease;
-    sqlite3_stmt *last_events, *last_of_lease, *latest;
+/* Statements are prepared at their first use (db_statement). */
+struct store {
+    struct db *db;
+    sqlite3_stmt *put_counter, *put_override, *cut_override, *put_site;
+    sqlite3_stmt *put_pool, *cut_pool, *put_kept, *cut_kept;
+    struct store_leases {
+        sqlite3_stmt *put, *add, *put_host, *add_host, *tail, *cut_hosts, *hosts;
+        struct exported_table exported;
+    } leases;
+    struct store_history {
+        sqlite3_stmt *append, *forget, *events, *leases, *lease;
+        sqlite3_stmt *last_events, *last_of_lease, *latest;
+    } history;
+    struct store_present {
+        sqlite3_stmt *cut_leases, *put_lease, *cut_sites, *put_site;
+    } present;
+    struct store_series {
+        sqlite3_stmt *name, *cut, *forget, *find;
+        sqlite3_stmt *put[STORE_SERIES_KINDS], *read[STORE_SERIES_KINDS];
+    } series;
 };
 
-int store_history_append(struct store_history *history, struct db *db,
-                         const struct row_history *row, struct err *err) MUST_CHECK;
-/* The id of the latest row; 0: there was none. */
-int store_history_last(struct store_history *history, struct db *db, int64_t *id,
-                       struct err *err) MUST_CHECK;
-/* See store_read_history. */
-int store_history_page(struct store_history *history, struct db *db,
-                       const struct msg_query *query, struct arena *arena,
-                       struct value **value, const char **next,
-                       struct err *err) MUST_CHECK;
-
-/* ------------------------------------------------------------ store_leases.c */
-
-struct store_leases {
-    sqlite3_stmt *put, *add, *put_host, *add_host, *tail, *cut_hosts, *all, *hosts;
-    struct exported_table exported;
+/* The result of a SELECT, at one of its rows. */
+struct store_cursor {
+    struct store *store;
+    sqlite3_stmt *all;
+    struct arena *arena; /* for what belongs to the row */
+    struct err *err;
 };
 
-int store_leases_put(struct store_leases *leases, struct db *db,
-                     const struct row_lease *lease, struct err *err) MUST_CHECK;
-int store_leases_load(struct store_leases *leases, struct db *db, store_row_fn fn,
-                      void *arg, struct err *err) MUST_CHECK;
+int store_leases_put(struct store *store, const struct row_lease *lease,
+                     struct err *err) MUST_CHECK;
+extern const char store_leases_sql[];
+int store_leases_read(const struct store_cursor *at, struct row *row) MUST_CHECK;
 
-/* ------------------------------------------------------------- store_pools.c */
-
-struct store_pools {
-    sqlite3_stmt *put, *cut, *all;
-    sqlite3_stmt *put_kept, *cut_kept, *all_kept;
-};
-
-int store_pools_put(struct store_pools *pools, struct db *db,
-                    const struct row_pool *pool, struct err *err) MUST_CHECK;
-int store_pools_put_carried(struct store_pools *pools, struct db *db,
-                            const struct row_kept *kept, struct err *err) MUST_CHECK;
-/* All pools, then all that nodes keep. */
-int store_pools_load(struct store_pools *pools, struct db *db, store_row_fn fn,
-                     void *arg, struct err *err) MUST_CHECK;
-
-/* ----------------------------------------------------------- store_present.c */
-
-struct store_present {
-    sqlite3_stmt *cut_leases, *put_lease, *cut_sites, *put_site;
-};
-
-int store_present_clear(struct store_present *present, struct db *db,
-                        struct err *err) MUST_CHECK;
-/* `page`: the object with the array "leases", or "sites". */
-int store_present_leases(struct store_present *present, struct db *db,
-                         const struct value *page, struct err *err) MUST_CHECK;
-int store_present_sites(struct store_present *present, struct db *db,
-                        const struct value *page, struct err *err) MUST_CHECK;
+int store_history_append(struct store *store, const struct row_history *row,
+                         struct err *err) MUST_CHECK;
 
 #endif

@@ -28,17 +28,6 @@ static const char *const site_paths[] = {
     "jobs.DONE",  "jobs.EXIT",      "schedule_passes", "schedule_s", "since",
     NULL};
 
-int store_present_clear(struct store_present *present, struct db *db, struct err *err)
-{
-    int rc = db_run(
-        db, db_statement(db, &present->cut_leases, "DELETE FROM present_lease"), err);
-    return rc < 0 ? rc
-                  : db_run(db,
-                           db_statement(db, &present->cut_sites,
-                                        "DELETE FROM present_site"),
-                           err);
-}
-
 /* The words of an array, with a blank between them. */
 static void bind_words(sqlite3_stmt *put, int at, const struct value *words)
 {
@@ -77,31 +66,34 @@ static void bind_value(sqlite3_stmt *put, int at, const struct value *value)
     }
 }
 
-static int put_rows(struct db *db, sqlite3_stmt **slot, const char *sql,
-                    const char *const *paths, const struct value *rows, struct err *err)
+int store_present_clear(struct store *store, struct err *err)
 {
+    struct store_present *present = &store->present;
+    struct db *db = store->db;
+    sqlite3_stmt *leases =
+        db_statement(db, &present->cut_leases, "DELETE FROM present_lease");
+    sqlite3_stmt *sites =
+        db_statement(db, &present->cut_sites, "DELETE FROM present_site");
+    int rc = db_run(db, leases, err);
+    return rc == 0 ? db_run(db, sites, err) : rc;
+}
+
+int store_present_put(struct store *store, enum query_kind kind,
+                      const struct value *page, struct err *err)
+{
+    bool is_sites = kind == QUERY_SITES;
+    sqlite3_stmt **slot =
+        is_sites ? &store->present.put_site : &store->present.put_lease;
+    const char *const *paths = is_sites ? site_paths : lease_paths;
+    const struct value *row = value_find(page, is_sites ? "sites" : "leases")->first;
     int rc = 0;
-    for (const struct value *row = rows->first; row != NULL && rc == 0;
-         row = row->next) {
-        sqlite3_stmt *put = db_statement(db, slot, sql);
+    for (; row != NULL && rc == 0; row = row->next) {
+        sqlite3_stmt *put =
+            db_statement(store->db, slot, is_sites ? put_site_sql : put_lease_sql);
         for (int i = 0; paths[i] != NULL; i++) {
             bind_value(put, i + 1, value_find(row, paths[i]));
         }
-        rc = db_run(db, put, err);
+        rc = db_run(store->db, put, err);
     }
     return rc;
-}
-
-int store_present_leases(struct store_present *present, struct db *db,
-                         const struct value *page, struct err *err)
-{
-    return put_rows(db, &present->put_lease, put_lease_sql, lease_paths,
-                    value_find(page, "leases"), err);
-}
-
-int store_present_sites(struct store_present *present, struct db *db,
-                        const struct value *page, struct err *err)
-{
-    return put_rows(db, &present->put_site, put_site_sql, site_paths,
-                    value_find(page, "sites"), err);
 }

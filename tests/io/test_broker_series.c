@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "broker/io/store.h"
+#include "sys/db/db.h"
 #include "sys/json.h"
 
 #define BEGIN_MS INT64_C(1700000000000)
@@ -81,7 +82,7 @@ static void put(struct fixture *fixture, enum store_series_kind kind, const char
                 int64_t at_ms, const int64_t *numbers)
 {
     struct err err = {0};
-    if (store_put_sample(fixture->store, kind, name, at_ms, numbers, &err) < 0) {
+    if (store_series_put(fixture->store, kind, name, at_ms, numbers, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -94,7 +95,7 @@ static const struct value *read_rows(struct fixture *fixture,
     const struct store_series_ask ask = {kind, name, from_ms, to_ms};
     struct value *value = NULL;
     struct err err = {0};
-    int rc = store_read_series(fixture->store, &ask, &fixture->arena, &value, &err);
+    int rc = store_series_read(fixture->store, &ask, &fixture->arena, &value, &err);
     assert_true(rc == 0 || rc == ERR_NOT_FOUND);
     return rc == 0 ? value_find(value, "series") : NULL;
 }
@@ -189,7 +190,7 @@ static void test_old_samples_go(void **state)
     put(fixture, STORE_SERIES_POOL, "stays", BEGIN_MS, numbers);
     put(fixture, STORE_SERIES_POOL, "gone", BEGIN_MS, numbers);
     put(fixture, STORE_SERIES_POOL, "stays", later_ms, numbers);
-    assert_int_equal(store_forget_samples(fixture->store, later_ms, &err), 0);
+    assert_int_equal(store_series_forget(fixture->store, later_ms, &err), 0);
     commit(fixture);
     assert_int_equal(read_rows(fixture, STORE_SERIES_POOL, "stays", 0, later_ms)->count,
                      1);

@@ -472,7 +472,7 @@ static void test_history_shows_what_was_written(void **state)
     append_history(fixture, 1, "made by job 1");
     arena_init(&arena);
     assert_int_equal(
-        store_read_history(fixture->store, &query, &arena, &value, &next, &err), 0);
+        store_history_read(fixture->store, &query, &arena, &value, &next, &err), 0);
     char *json = json_render(value);
     assert_string_equal(
         json, "{\"schema_version\":1,\"history\":[{\"seq\":1,"
@@ -502,7 +502,7 @@ static int walk_pages(struct fixture *fixture, const char *lease, int limit,
         const char *next;
         struct err err = {0};
         arena_init(&arena);
-        if (store_read_history(fixture->store, &query, &arena, &value, &next, &err) <
+        if (store_history_read(fixture->store, &query, &arena, &value, &next, &err) <
             0) {
             fail_msg("%s", err.text);
         }
@@ -571,7 +571,7 @@ static void test_a_page_behind_rubbish_is_refused(void **state)
         struct err err = {0};
         arena_init(&arena);
         assert_int_equal(
-            store_read_history(fixture->store, &query, &arena, &value, &next, &err),
+            store_history_read(fixture->store, &query, &arena, &value, &next, &err),
             ERR_PARSE);
         arena_release(&arena);
     }
