@@ -21,317 +21,161 @@ json_t *columns_find(const json_t *row, const char *path)
     return NULL;
 }
 
-static const struct column jobs_table[] = {
-    {"JOBID", "id", true, format_plain},
-    {"USER", "user", false, format_plain},
-    {"STAT", "state", false, format_plain},
-    {"QUEUE", "queue", false, format_plain},
-    {"SLOTS", "slots", true, format_plain},
-    {"HOSTS", "hosts", false, format_hosts},
-    {"JOB_NAME", "name", false, format_plain},
-    {"SUBMIT_TIME", "submit_at", false, format_time},
-    {NULL, NULL, false, NULL},
-};
+/* A column is written as what it shows: text, a number and so on. What is a number is
+ * aligned to the right. COLUMNS adds the end of the list. */
+/* clang-format off */
+#define COLUMNS(...) {__VA_ARGS__, {NULL, NULL, false, NULL}}
+#define TEXT(heading, path) {heading, path, false, format_plain}
+#define NUMBER(heading, path) {heading, path, true, format_plain}
+#define COUNT_IF_ANY(heading, path) {heading, path, false, format_count_if_any}
+#define DURATION(heading, path) {heading, path, false, format_duration}
+#define DURATION_IF_ANY(heading, path) {heading, path, false, format_duration_if_any}
+#define HOSTS(heading, path) {heading, path, false, format_hosts}
+#define INDEX(heading, path) {heading, path, true, format_index}
+#define INSTANCES(heading, path) {heading, path, false, format_instances}
+#define LOAD(heading, path) {heading, path, false, format_load}
+#define MEMBERS(heading, path) {heading, path, false, format_members}
+#define PERCENT(heading, path) {heading, path, true, format_percent}
+#define REASONS(heading, path) {heading, path, false, format_reasons}
+#define RESERVED(heading, path) {heading, path, false, format_reserved}
+#define SIDE(heading, path) {heading, path, true, format_side}
+#define SIZE(heading, path) {heading, path, true, format_size}
+#define TIME(heading, path) {heading, path, false, format_time}
+#define UNMET(heading, path) {heading, path, false, format_unmet}
+#define USED(heading, path) {heading, path, true, format_used}
+/* clang-format on */
 
-static const struct column jobs_block[] = {
-    {"Job", "id", false, format_plain},
-    {"Name", "name", false, format_plain},
-    {"User", "user", false, format_plain},
-    {"State", "state", false, format_plain},
-    {"Reason", "reason", false, format_plain},
-    {"Unmet requirements", "unmet", false, format_unmet},
-    {"Leases", "leases", false, format_reasons},
-    {"What to do", "hint", false, format_plain},
-    {"Slots reserved", "reserved_slots", false, format_hosts},
-    {"Reserves since", "reserved_since", false, format_time},
-    {"Estimated start", "start_estimate", false, format_time},
-    {"Backfill, slots of job", "backfill_of", false, format_plain},
-    {"That job can start", "backfill_until", false, format_time},
-    {"Ends with the gap", "backfill_end", false, format_time},
-    {"Recalled by", "recall_at", false, format_time},
-    {"Times preempted", "preemptions", false, format_count_if_any},
-    {"Suspended for", "suspended_s", false, format_duration_if_any},
-    {"Dependency", "depend", false, format_plain},
-    {"Earliest start", "begin_at", false, format_time},
-    {"Queue", "queue", false, format_plain},
-    {"Project", "project", false, format_plain},
-    {"User group", "user_group", false, format_plain},
-    {"Command", "command", false, format_plain},
-    {"Application", "app", false, format_plain},
-    {"Limits", "limits", false, format_members},
-    {"Pre-exec", "pre_exec", false, format_plain},
-    {"Post-exec", "post_exec", false, format_plain},
-    {"Slots", "slots", false, format_plain},
-    {"Maximum slots", "max_slots", false, format_plain},
-    {"Resizable", "resizable", false, format_plain},
-    {"Requests more slots", "pending_slots", false, format_plain},
-    {"Reason for that", "pending_slots_reason", false, format_plain},
-    {"Being resized", "resizing", false, format_plain},
-    {"Resize notification", "resize_notify", false, format_plain},
-    {"Exclusive", "exclusive", false, format_plain},
-    {"Interactive", "interactive", false, format_plain},
-    {"Requirements", "resreq", false, format_plain},
-    {"Reserves", "reserved", false, format_plain},
-    {"Excluded hosts", "avoided", false, format_plain},
-    {"Hosts", "hosts", false, format_hosts},
-    {"Lease", "lease", false, format_plain},
-    {"Submitted", "submit_at", false, format_time},
-    {"Started", "start_at", false, format_time},
-    {"Ended", "end_at", false, format_time},
-    {"Exit code", "exit_code", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
+static const struct column jobs_table[] =
+    COLUMNS(NUMBER("JOBID", "id"), TEXT("USER", "user"), TEXT("STAT", "state"),
+            TEXT("QUEUE", "queue"), NUMBER("SLOTS", "slots"), HOSTS("HOSTS", "hosts"),
+            TEXT("JOB_NAME", "name"), TIME("SUBMIT_TIME", "submit_at"));
 
-static const struct column hist_table[] = {
-    {"JOBID", "id", true, format_plain},       {"USER", "user", false, format_plain},
-    {"JOB_NAME", "name", false, format_plain}, {"STAT", "state", false, format_plain},
-    {"PEND", "pend_s", true, format_plain},    {"PSUSP", "psusp_s", true, format_plain},
-    {"RUN", "run_s", true, format_plain},      {"USUSP", "ususp_s", true, format_plain},
-    {"SSUSP", "ssusp_s", true, format_plain},  {"UNKWN", "unkwn_s", true, format_plain},
-    {"TOTAL", "total_s", true, format_plain},  {NULL, NULL, false, NULL},
-};
+static const struct column jobs_block[] = COLUMNS(
+    TEXT("Job", "id"), TEXT("Name", "name"), TEXT("User", "user"),
+    TEXT("State", "state"), TEXT("Reason", "reason"),
+    UNMET("Unmet requirements", "unmet"), REASONS("Leases", "leases"),
+    TEXT("What to do", "hint"), HOSTS("Slots reserved", "reserved_slots"),
+    TIME("Reserves since", "reserved_since"), TIME("Estimated start", "start_estimate"),
+    TEXT("Backfill, slots of job", "backfill_of"),
+    TIME("That job can start", "backfill_until"),
+    TIME("Ends with the gap", "backfill_end"), TIME("Recalled by", "recall_at"),
+    COUNT_IF_ANY("Times preempted", "preemptions"),
+    DURATION_IF_ANY("Suspended for", "suspended_s"), TEXT("Dependency", "depend"),
+    TIME("Earliest start", "begin_at"), TEXT("Queue", "queue"),
+    TEXT("Project", "project"), TEXT("User group", "user_group"),
+    TEXT("Command", "command"), TEXT("Application", "app"), MEMBERS("Limits", "limits"),
+    TEXT("Pre-exec", "pre_exec"), TEXT("Post-exec", "post_exec"),
+    TEXT("Slots", "slots"), TEXT("Maximum slots", "max_slots"),
+    TEXT("Resizable", "resizable"), TEXT("Requests more slots", "pending_slots"),
+    TEXT("Reason for that", "pending_slots_reason"), TEXT("Being resized", "resizing"),
+    TEXT("Resize notification", "resize_notify"), TEXT("Exclusive", "exclusive"),
+    TEXT("Interactive", "interactive"), TEXT("Requirements", "resreq"),
+    TEXT("Reserves", "reserved"), TEXT("Excluded hosts", "avoided"),
+    HOSTS("Hosts", "hosts"), TEXT("Lease", "lease"), TIME("Submitted", "submit_at"),
+    TIME("Started", "start_at"), TIME("Ended", "end_at"),
+    TEXT("Exit code", "exit_code"));
 
-const struct columns columns_hist = {
-    .table = hist_table,
-    .block = hist_table,
-    .nothing = "nothing is on record of such jobs",
-};
+static const struct column hist_table[] = COLUMNS(
+    NUMBER("JOBID", "id"), TEXT("USER", "user"), TEXT("JOB_NAME", "name"),
+    TEXT("STAT", "state"), NUMBER("PEND", "pend_s"), NUMBER("PSUSP", "psusp_s"),
+    NUMBER("RUN", "run_s"), NUMBER("USUSP", "ususp_s"), NUMBER("SSUSP", "ssusp_s"),
+    NUMBER("UNKWN", "unkwn_s"), NUMBER("TOTAL", "total_s"));
 
 /* jobs -p -o; without -o it prints no table (cmd_jobs.c) */
-static const struct column jobs_waiting[] = {
-    {"JOBID", "id", true, format_plain},
-    {"USER", "user", false, format_plain},
-    {"STAT", "state", false, format_plain},
-    {"QUEUE", "queue", false, format_plain},
-    {"SLOTS", "slots", true, format_plain},
-    {"JOB_NAME", "name", false, format_plain},
-    {"REASON", "reason", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
+static const struct column jobs_waiting[] =
+    COLUMNS(NUMBER("JOBID", "id"), TEXT("USER", "user"), TEXT("STAT", "state"),
+            TEXT("QUEUE", "queue"), NUMBER("SLOTS", "slots"), TEXT("JOB_NAME", "name"),
+            TEXT("REASON", "reason"));
 
-const struct columns columns_jobs_waiting = {
-    .table = jobs_waiting,
-    .block = jobs_block,
-    .nothing = "no waiting job found",
-};
+static const struct column hosts_table[] =
+    COLUMNS(TEXT("HOST_NAME", "host"), TEXT("STATUS", "status"), NUMBER("JL/U", "jl_u"),
+            NUMBER("MAX", "max"), NUMBER("NJOBS", "njobs"), NUMBER("RUN", "run"),
+            NUMBER("SSUSP", "ssusp"), NUMBER("USUSP", "ususp"), NUMBER("RSV", "rsv"));
 
-const struct columns columns_jobs = {
-    .table = jobs_table,
-    .block = jobs_block,
-    .nothing = "no unfinished job found",
-};
-
-static const struct column hosts_table[] = {
-    {"HOST_NAME", "host", false, format_plain},
-    {"STATUS", "status", false, format_plain},
-    {"JL/U", "jl_u", true, format_plain},
-    {"MAX", "max", true, format_plain},
-    {"NJOBS", "njobs", true, format_plain},
-    {"RUN", "run", true, format_plain},
-    {"SSUSP", "ssusp", true, format_plain},
-    {"USUSP", "ususp", true, format_plain},
-    {"RSV", "rsv", true, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-static const struct column hosts_block[] = {
-    {"Host", "host", false, format_plain},
-    {"Status", "status", false, format_plain},
-    {"Slots", "max", false, format_plain},
-    {"Slots of jobs", "njobs", false, format_plain},
-    {"Running", "run", false, format_plain},
-    {"Suspended", "ssusp", false, format_plain},
-    {"Suspended by users", "ususp", false, format_plain},
-    {"Reserved", "rsv", false, format_plain},
-    {"Run window", "run_window", false, format_plain},
-    {"Dispatch window", "dispatch_window", false, format_plain},
-    {"Type", "type", false, format_plain},
-    {"Model", "model", false, format_plain},
-    {"Processor", "architecture", false, format_plain},
-    {"CPU factor", "cpuf", false, format_plain},
-    {"CPUs", "ncpus", false, format_plain},
-    {"Sockets", "nprocs", false, format_plain},
-    {"Cores per socket", "ncores", false, format_plain},
-    {"Threads per core", "nthreads", false, format_plain},
-    {"Disks", "ndisks", false, format_plain},
-    {"Memory", "maxmem", false, format_size},
-    {"Swap space", "maxswp", false, format_size},
-    {"Space in /tmp", "maxtmp", false, format_size},
-    {"Resources", "resources", false, format_plain},
-    {"Values", "values", false, format_members},
-    {"Load", "load", false, format_load},
-    {"Reserved by jobs", "reserved", false, format_reserved},
-    {"Lease", "lease", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
+static const struct column hosts_block[] = COLUMNS(
+    TEXT("Host", "host"), TEXT("Status", "status"), TEXT("Slots", "max"),
+    TEXT("Slots of jobs", "njobs"), TEXT("Running", "run"), TEXT("Suspended", "ssusp"),
+    TEXT("Suspended by users", "ususp"), TEXT("Reserved", "rsv"),
+    TEXT("Run window", "run_window"), TEXT("Dispatch window", "dispatch_window"),
+    TEXT("Type", "type"), TEXT("Model", "model"), TEXT("Processor", "architecture"),
+    TEXT("CPU factor", "cpuf"), TEXT("CPUs", "ncpus"), TEXT("Sockets", "nprocs"),
+    TEXT("Cores per socket", "ncores"), TEXT("Threads per core", "nthreads"),
+    TEXT("Disks", "ndisks"), SIZE("Memory", "maxmem"), SIZE("Swap space", "maxswp"),
+    SIZE("Space in /tmp", "maxtmp"), TEXT("Resources", "resources"),
+    MEMBERS("Values", "values"), LOAD("Load", "load"),
+    RESERVED("Reserved by jobs", "reserved"), TEXT("Lease", "lease"));
 
 /* Load thresholds, as bhosts -l and bqueues -l show them. */
-static const struct column thresholds_table[] = {
-    {"", "threshold", false, format_plain},
-    {"r15s", "r15s", true, format_plain},
-    {"r1m", "r1m", true, format_plain},
-    {"r15m", "r15m", true, format_plain},
-    {"ut", "ut", true, format_plain},
-    {"pg", "pg", true, format_plain},
-    {"io", "io", true, format_plain},
-    {"ls", "ls", true, format_plain},
-    {"it", "it", true, format_plain},
-    {"tmp", "tmp", true, format_size},
-    {"swp", "swp", true, format_size},
-    {"mem", "mem", true, format_size},
-    {"others", "resources", false, format_members},
-    {NULL, NULL, false, NULL},
-};
+static const struct column thresholds_table[] = COLUMNS(
+    TEXT("", "threshold"), NUMBER("r15s", "r15s"), NUMBER("r1m", "r1m"),
+    NUMBER("r15m", "r15m"), NUMBER("ut", "ut"), NUMBER("pg", "pg"), NUMBER("io", "io"),
+    NUMBER("ls", "ls"), NUMBER("it", "it"), SIZE("tmp", "tmp"), SIZE("swp", "swp"),
+    SIZE("mem", "mem"), MEMBERS("others", "resources"));
 
 static const struct columns_below hosts_below[] = {
     {thresholds_table, "thresholds", "SCHEDULING_PARAMETERS_OF"},
     {NULL, NULL, NULL},
 };
 
-const struct columns columns_hosts = {
-    .table = hosts_table,
-    .block = hosts_block,
-    .below = hosts_below,
-    .nothing = "no host found",
-};
+static const struct column shared_table[] =
+    COLUMNS(TEXT("RESOURCE", "resource"), NUMBER("TOTAL", "total"),
+            NUMBER("RESERVED", "reserved"), NUMBER("AVAIL", "available"),
+            TEXT("LOCATION", "location"));
 
-static const struct column shared_table[] = {
-    {"RESOURCE", "resource", false, format_plain},
-    {"TOTAL", "total", true, format_plain},
-    {"RESERVED", "reserved", true, format_plain},
-    {"AVAIL", "available", true, format_plain},
-    {"LOCATION", "location", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
+static const struct column load_table[] =
+    COLUMNS(TEXT("HOST_NAME", "host"), TEXT("status", "status"), INDEX("r15s", "r15s"),
+            INDEX("r1m", "r1m"), INDEX("r15m", "r15m"), PERCENT("ut", "ut"),
+            INDEX("pg", "pg"), NUMBER("ls", "ls"), NUMBER("it", "it"),
+            SIZE("tmp", "tmp"), SIZE("swp", "swp"), SIZE("mem", "mem"));
 
-const struct columns columns_hosts_shared = {
-    .table = shared_table,
-    .nothing = "no shared resource found",
-};
+static const struct column exported_table[] =
+    COLUMNS(TEXT("HOST_NAME", "host"), NUMBER("MAX", "max"), NUMBER("NJOBS", "njobs"),
+            NUMBER("RUN", "run"), NUMBER("SSUSP", "ssusp"), NUMBER("USUSP", "ususp"),
+            NUMBER("RSV", "rsv"));
 
-static const struct column load_table[] = {
-    {"HOST_NAME", "host", false, format_plain},
-    {"status", "status", false, format_plain},
-    {"r15s", "r15s", true, format_index},
-    {"r1m", "r1m", true, format_index},
-    {"r15m", "r15m", true, format_index},
-    {"ut", "ut", true, format_percent},
-    {"pg", "pg", true, format_index},
-    {"ls", "ls", true, format_plain},
-    {"it", "it", true, format_plain},
-    {"tmp", "tmp", true, format_size},
-    {"swp", "swp", true, format_size},
-    {"mem", "mem", true, format_size},
-    {NULL, NULL, false, NULL},
-};
+static const struct column exported_block[] = COLUMNS(
+    TEXT("Host", "host"), TEXT("Lease", "lease"), TEXT("Slots", "exported"),
+    TEXT("Held by consumer", "max"), TEXT("Slots of jobs", "njobs"),
+    TEXT("Running", "run"), TEXT("Suspended", "ssusp"),
+    TEXT("Suspended by users", "ususp"), TEXT("Reserved", "rsv"), SIZE("Memory", "mem"),
+    SIZE("Swap space", "swp"), INSTANCES("Resources", "resources"));
 
-const struct columns columns_load = {
-    .table = load_table,
-    .nothing = "no host found",
-};
+static const struct column queues_table[] = COLUMNS(
+    TEXT("QUEUE_NAME", "queue"), NUMBER("PRIO", "priority"), TEXT("STATUS", "status"),
+    NUMBER("MAX", "max"), NUMBER("JL/U", "jl_u"), NUMBER("JL/P", "jl_p"),
+    NUMBER("JL/H", "jl_h"), NUMBER("NJOBS", "njobs"), NUMBER("PEND", "pend"),
+    NUMBER("RUN", "run"), NUMBER("SUSP", "susp"), NUMBER("RSV", "rsv"));
 
-static const struct column exported_table[] = {
-    {"HOST_NAME", "host", false, format_plain}, {"MAX", "max", true, format_plain},
-    {"NJOBS", "njobs", true, format_plain},     {"RUN", "run", true, format_plain},
-    {"SSUSP", "ssusp", true, format_plain},     {"USUSP", "ususp", true, format_plain},
-    {"RSV", "rsv", true, format_plain},         {NULL, NULL, false, NULL},
-};
-
-static const struct column exported_block[] = {
-    {"Host", "host", false, format_plain},
-    {"Lease", "lease", false, format_plain},
-    {"Slots", "exported", false, format_plain},
-    {"Held by consumer", "max", false, format_plain},
-    {"Slots of jobs", "njobs", false, format_plain},
-    {"Running", "run", false, format_plain},
-    {"Suspended", "ssusp", false, format_plain},
-    {"Suspended by users", "ususp", false, format_plain},
-    {"Reserved", "rsv", false, format_plain},
-    {"Memory", "mem", false, format_size},
-    {"Swap space", "swp", false, format_size},
-    {"Resources", "resources", false, format_instances},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_hosts_exported = {
-    .table = exported_table,
-    .block = exported_block,
-    .nothing = "no exported host found",
-};
-
-static const struct column queues_table[] = {
-    {"QUEUE_NAME", "queue", false, format_plain},
-    {"PRIO", "priority", true, format_plain},
-    {"STATUS", "status", false, format_plain},
-    {"MAX", "max", true, format_plain},
-    {"JL/U", "jl_u", true, format_plain},
-    {"JL/P", "jl_p", true, format_plain},
-    {"JL/H", "jl_h", true, format_plain},
-    {"NJOBS", "njobs", true, format_plain},
-    {"PEND", "pend", true, format_plain},
-    {"RUN", "run", true, format_plain},
-    {"SUSP", "susp", true, format_plain},
-    {"RSV", "rsv", true, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-static const struct column queues_block[] = {
-    {"Queue", "queue", false, format_plain},
-    {"Description", "description", false, format_plain},
-    {"Priority", "priority", false, format_plain},
-    {"Status", "status", false, format_plain},
-    {"Hosts", "hosts", false, format_plain},
-    {"Placement", "placement", false, format_plain},
-    {"Exclusive jobs", "exclusive", false, format_plain},
-    {"Interactive jobs", "interactive", false, format_plain},
-    {"Reserves slots for", "max_reserve_s", false, format_duration},
-    {"Backfill", "backfill", false, format_plain},
-    {"Users", "users", false, format_plain},
-    {"Slots per job", "slots_per_job", false, format_members},
-    {"Requested by running jobs", "pending_slots", false, format_plain},
-    {"Maximum slots", "max", false, format_plain},
-    {"Slots per user", "jl_u", false, format_plain},
-    {"Slots per processor", "jl_p", false, format_plain},
-    {"Slots per host", "jl_h", false, format_plain},
-    {"Slot pool", "slot_pool", false, format_plain},
-    {"Slot share", "slot_share", false, format_plain},
-    {"Slot hours used", "slot_use_h", false, format_plain},
-    {"Slot hours above its share", "slot_ahead_h", false, format_plain},
-    {"Run window", "run_window", false, format_plain},
-    {"Dispatch window", "dispatch_window", false, format_plain},
-    {"Suspend condition", "stop_cond", false, format_plain},
-    {"Resume condition", "resume_cond", false, format_plain},
-    {"Preempts", "preempts", false, format_plain},
-    {"Preempted by", "preempted_by", false, format_plain},
-    {"Slots of jobs", "njobs", false, format_plain},
-    {"Waiting", "pend", false, format_plain},
-    {"Running", "run", false, format_plain},
-    {"Suspended", "susp", false, format_plain},
-    {"Reserved", "rsv", false, format_plain},
-    {"Limits", "limits", false, format_members},
-    {"Default limits", "default_limits", false, format_members},
-    {"Before jobs", "pre_exec", false, format_plain},
-    {"After jobs", "post_exec", false, format_plain},
-    {"Starter", "job_starter", false, format_plain},
-    {"Job controls", "job_controls", false, format_members},
-    {"Requeue at exit", "requeue_exit_values", false, format_plain},
-    {"Maximum requeues", "max_job_requeue", false, format_plain},
-    {"Success at exit", "success_exit_values", false, format_plain},
-    {"Rerunnable", "rerunnable", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
+static const struct column queues_block[] = COLUMNS(
+    TEXT("Queue", "queue"), TEXT("Description", "description"),
+    TEXT("Priority", "priority"), TEXT("Status", "status"), TEXT("Hosts", "hosts"),
+    TEXT("Placement", "placement"), TEXT("Exclusive jobs", "exclusive"),
+    TEXT("Interactive jobs", "interactive"),
+    DURATION("Reserves slots for", "max_reserve_s"), TEXT("Backfill", "backfill"),
+    TEXT("Users", "users"), MEMBERS("Slots per job", "slots_per_job"),
+    TEXT("Requested by running jobs", "pending_slots"), TEXT("Maximum slots", "max"),
+    TEXT("Slots per user", "jl_u"), TEXT("Slots per processor", "jl_p"),
+    TEXT("Slots per host", "jl_h"), TEXT("Slot pool", "slot_pool"),
+    TEXT("Slot share", "slot_share"), TEXT("Slot hours used", "slot_use_h"),
+    TEXT("Slot hours above its share", "slot_ahead_h"),
+    TEXT("Run window", "run_window"), TEXT("Dispatch window", "dispatch_window"),
+    TEXT("Suspend condition", "stop_cond"), TEXT("Resume condition", "resume_cond"),
+    TEXT("Preempts", "preempts"), TEXT("Preempted by", "preempted_by"),
+    TEXT("Slots of jobs", "njobs"), TEXT("Waiting", "pend"), TEXT("Running", "run"),
+    TEXT("Suspended", "susp"), TEXT("Reserved", "rsv"), MEMBERS("Limits", "limits"),
+    MEMBERS("Default limits", "default_limits"), TEXT("Before jobs", "pre_exec"),
+    TEXT("After jobs", "post_exec"), TEXT("Starter", "job_starter"),
+    MEMBERS("Job controls", "job_controls"),
+    TEXT("Requeue at exit", "requeue_exit_values"),
+    TEXT("Maximum requeues", "max_job_requeue"),
+    TEXT("Success at exit", "success_exit_values"), TEXT("Rerunnable", "rerunnable"));
 
 /* Shares of a queue, as in bqueues -l. */
-static const struct column shares_table[] = {
-    {"USER/GROUP", "account", false, format_plain},
-    {"SHARES", "shares", true, format_plain},
-    {"PRIORITY", "priority", true, format_plain},
-    {"STARTED", "started", true, format_plain},
-    {"RESERVED", "reserved", true, format_plain},
-    {"CPU_TIME", "cpu_s", true, format_index},
-    {"RUN_TIME", "run_s", true, format_index},
-    {NULL, NULL, false, NULL},
-};
+static const struct column shares_table[] =
+    COLUMNS(TEXT("USER/GROUP", "account"), NUMBER("SHARES", "shares"),
+            NUMBER("PRIORITY", "priority"), NUMBER("STARTED", "started"),
+            NUMBER("RESERVED", "reserved"), INDEX("CPU_TIME", "cpu_s"),
+            INDEX("RUN_TIME", "run_s"));
 
 static const struct columns_below queues_below[] = {
     {thresholds_table, "thresholds", "SCHEDULING_PARAMETERS_OF"},
@@ -339,279 +183,129 @@ static const struct columns_below queues_below[] = {
     {NULL, NULL, NULL},
 };
 
-const struct columns columns_queues = {
-    .table = queues_table,
-    .block = queues_block,
-    .nothing = "no queue found",
-    .below = queues_below,
-};
+static const struct column users_table[] = COLUMNS(
+    TEXT("USER/GROUP", "user"), TEXT("QUEUE", "queue"), TEXT("ACCOUNT", "account"),
+    NUMBER("SHARES", "shares"), NUMBER("PRIORITY", "priority"),
+    INDEX("CPU_TIME", "cpu_s"), INDEX("RUN_TIME", "run_s"), NUMBER("NJOBS", "njobs"),
+    NUMBER("PEND", "pend"), NUMBER("RUN", "run"), NUMBER("SSUSP", "ssusp"),
+    NUMBER("USUSP", "ususp"));
 
-static const struct column users_table[] = {
-    {"USER/GROUP", "user", false, format_plain},
-    {"QUEUE", "queue", false, format_plain},
-    {"ACCOUNT", "account", false, format_plain},
-    {"SHARES", "shares", true, format_plain},
-    {"PRIORITY", "priority", true, format_plain},
-    {"CPU_TIME", "cpu_s", true, format_index},
-    {"RUN_TIME", "run_s", true, format_index},
-    {"NJOBS", "njobs", true, format_plain},
-    {"PEND", "pend", true, format_plain},
-    {"RUN", "run", true, format_plain},
-    {"SSUSP", "ssusp", true, format_plain},
-    {"USUSP", "ususp", true, format_plain},
-    {NULL, NULL, false, NULL},
-};
+static const struct column limits_table[] =
+    COLUMNS(TEXT("NAME", "name"), TEXT("USERS", "users"), TEXT("QUEUES", "queues"),
+            TEXT("HOSTS", "hosts"), TEXT("PROJECTS", "projects"),
+            TEXT("EACH_OF", "each"), USED("SLOTS", "slots"), USED("JOBS", "jobs"));
 
-const struct columns columns_users = {
-    .table = users_table,
-    .nothing = "no user found",
-};
+static const struct column limits_configured_table[] =
+    COLUMNS(TEXT("NAME", "name"), TEXT("USERS", "users"), TEXT("QUEUES", "queues"),
+            TEXT("HOSTS", "hosts"), TEXT("PROJECTS", "projects"),
+            TEXT("EACH_OF", "each"), USED("SLOTS", "slots"),
+            NUMBER("SLOTS/P", "slots.per_processor"), USED("JOBS", "jobs"));
 
-static const struct column limits_table[] = {
-    {"NAME", "name", false, format_plain},
-    {"USERS", "users", false, format_plain},
-    {"QUEUES", "queues", false, format_plain},
-    {"HOSTS", "hosts", false, format_plain},
-    {"PROJECTS", "projects", false, format_plain},
-    {"EACH_OF", "each", false, format_plain},
-    {"SLOTS", "slots", true, format_used},
-    {"JOBS", "jobs", true, format_used},
-    {NULL, NULL, false, NULL},
-};
+static const struct column exports_table[] = COLUMNS(
+    TEXT("LEASE", "lease"), TEXT("POLICY", "policy"), TEXT("CONSUMER", "consumer"),
+    TEXT("TYPE", "type"), NUMBER("EPOCH", "epoch"), TEXT("STATE", "state"),
+    NUMBER("SLOTS", "slots"), NUMBER("HELD_HERE", "provider"), NUMBER("LENT", "lent"),
+    SIZE("MEM", "mem"), SIZE("SWP", "swp"), INSTANCES("RESOURCES", "resources"));
 
+static const struct column leases_table[] =
+    COLUMNS(TEXT("LEASE", "id"), TEXT("STATE", "state"), TEXT("STATUS", "status"),
+            NUMBER("EPOCH", "epoch"), TEXT("TYPE", "type"),
+            SIDE("PROVIDER", "provider"), SIDE("CONSUMER", "consumer"),
+            TIME("NEXT", "next_rebalance_at"), TEXT("REASON", "reason"));
+
+static const struct column leases_block[] = COLUMNS(
+    TEXT("Lease", "id"), TEXT("Type", "type"), TEXT("State", "state"),
+    TEXT("Status", "status"), TEXT("Epoch", "epoch"), SIDE("Provider uses", "provider"),
+    SIDE("Consumer uses", "consumer"), INSTANCES("Resources", "resources"),
+    TEXT("Drained", "drained"), TEXT("Interactive jobs", "interactive"),
+    TEXT("Provider is behind, at epoch", "behind_epoch"),
+    DURATION("Reclaim delay", "reclaim_delay_s"),
+    TIME("Next rebalance", "next_rebalance_at"), TIME("Changed", "changed_at"),
+    TEXT("Reason", "reason"));
+
+static const struct column lease_hosts_table[] = COLUMNS(
+    TEXT("HOST", "host"), NUMBER("SLOTS", "slots"), SIDE("PROVIDER", "provider"),
+    SIDE("CONSUMER", "consumer"), SIZE("MEM", "mem"), SIZE("SWP", "swp"));
+
+static const struct column history_table[] =
+    COLUMNS(TIME("AT", "at"), TEXT("EVENT", "event"), TEXT("STATE", "state"),
+            NUMBER("EPOCH", "epoch"), SIDE("PROVIDER", "provider"),
+            SIDE("CONSUMER", "consumer"), TEXT("REASON", "reason"));
+
+static const struct column sites_table[] = COLUMNS(
+    TEXT("SITE", "site"), TEXT("ROLES", "roles"), TEXT("STATUS", "status"),
+    NUMBER("OWN", "slots.own"), NUMBER("USED", "slots.used"),
+    NUMBER("LENT", "slots.lent"), NUMBER("BORROWED", "slots.borrowed"),
+    NUMBER("PENDING", "pending"), TEXT("DRAINED", "drained"), TIME("SINCE", "since"));
+
+static const struct column reclaim_table[] =
+    COLUMNS(TEXT("SCOPE", "scope"), TEXT("NAME", "name"), DURATION("DELAY", "delay_s"),
+            TEXT("SOURCE", "source"), DURATION("OVERRIDE", "override_s"));
+
+static const struct column pools_table[] = COLUMNS(
+    TEXT("POOL", "pool"), NUMBER("SLOTS", "slots"), NUMBER("CONFIGURED", "configured"),
+    NUMBER("ALLOC", "alloc"), NUMBER("RECALLED", "recalled"), NUMBER("IDLE", "idle"),
+    NUMBER("DEMAND", "demand"), NUMBER("HOSTS", "hosts"),
+    NUMBER("PROVIDERS", "providers"), TEXT("PLACEMENT", "placement"),
+    TEXT("WINDOW", "window"));
+
+static const struct column plan_table[] = COLUMNS(
+    TEXT("NODE", "node"), TEXT("SITE", "site"), NUMBER("OWNED", "owned"),
+    NUMBER("SCALED", "scaled"), NUMBER("RESERVE", "reserve"), NUMBER("LIMIT", "limit"),
+    NUMBER("DEMAND", "demand"), NUMBER("CLAIM", "claim"), NUMBER("QUOTA", "quota"),
+    NUMBER("ALLOC", "alloc"), NUMBER("RECALLED", "recalled"), NUMBER("FREE", "free"),
+    NUMBER("SHORTFALL", "shortfall"));
+
+static const struct column plan_why_table[] =
+    COLUMNS(TEXT("NODE", "node"), NUMBER("QUOTA", "quota"), NUMBER("ALLOC", "alloc"),
+            TEXT("RULE", "rule"), TEXT("WHY", "why"), TEXT("LAST MOVE", "moved"));
+
+static const struct column quota_table[] = COLUMNS(
+    TEXT("NODE", "node"), NUMBER("OWNED", "owned"), NUMBER("SCALED", "scaled"),
+    NUMBER("RESERVE", "reserve"), NUMBER("LIMIT", "limit"), NUMBER("DEMAND", "demand"),
+    NUMBER("CLAIM", "claim"), NUMBER("QUOTA", "quota"), NUMBER("ALLOC", "alloc"),
+    NUMBER("GRANT", "grant"), NUMBER("RECALL", "recall"), NUMBER("FREE", "free"));
+
+static const struct column explain_table[] =
+    COLUMNS(TEXT("NODE", "node"), NUMBER("QUOTA", "quota"), TEXT("RULE", "rule"),
+            TEXT("WHY", "why"));
+
+const struct columns columns_hist = {hist_table, hist_table, NULL,
+                                     "nothing is on record of such jobs"};
+const struct columns columns_jobs_waiting = {jobs_waiting, jobs_block, NULL,
+                                             "no waiting job found"};
+const struct columns columns_jobs = {jobs_table, jobs_block, NULL,
+                                     "no unfinished job found"};
+const struct columns columns_hosts = {hosts_table, hosts_block, hosts_below,
+                                      "no host found"};
+const struct columns columns_hosts_shared = {shared_table, NULL, NULL,
+                                             "no shared resource found"};
+const struct columns columns_load = {load_table, NULL, NULL, "no host found"};
+const struct columns columns_hosts_exported = {exported_table, exported_block, NULL,
+                                               "no exported host found"};
+const struct columns columns_queues = {queues_table, queues_block, queues_below,
+                                       "no queue found"};
+const struct columns columns_users = {users_table, NULL, NULL, "no user found"};
 const struct columns columns_limits = {
-    .table = limits_table,
-    .nothing = "no such limit is in use; see 'sublet limits -a'",
-};
-
-static const struct column limits_configured_table[] = {
-    {"NAME", "name", false, format_plain},
-    {"USERS", "users", false, format_plain},
-    {"QUEUES", "queues", false, format_plain},
-    {"HOSTS", "hosts", false, format_plain},
-    {"PROJECTS", "projects", false, format_plain},
-    {"EACH_OF", "each", false, format_plain},
-    {"SLOTS", "slots", true, format_used},
-    {"SLOTS/P", "slots.per_processor", true, format_plain},
-    {"JOBS", "jobs", true, format_used},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_limits_configured = {
-    .table = limits_configured_table,
-    .nothing = "no such limit is configured",
-};
-
-static const struct column exports_table[] = {
-    {"LEASE", "lease", false, format_plain},
-    {"POLICY", "policy", false, format_plain},
-    {"CONSUMER", "consumer", false, format_plain},
-    {"TYPE", "type", false, format_plain},
-    {"EPOCH", "epoch", true, format_plain},
-    {"STATE", "state", false, format_plain},
-    {"SLOTS", "slots", true, format_plain},
-    {"HELD_HERE", "provider", true, format_plain},
-    {"LENT", "lent", true, format_plain},
-    {"MEM", "mem", true, format_size},
-    {"SWP", "swp", true, format_size},
-    {"RESOURCES", "resources", false, format_instances},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_exports = {
-    .table = exports_table,
-    .nothing = "nothing is exported",
-};
-
-static const struct column leases_table[] = {
-    {"LEASE", "id", false, format_plain},
-    {"STATE", "state", false, format_plain},
-    {"STATUS", "status", false, format_plain},
-    {"EPOCH", "epoch", true, format_plain},
-    {"TYPE", "type", false, format_plain},
-    {"PROVIDER", "provider", true, format_side},
-    {"CONSUMER", "consumer", true, format_side},
-    {"NEXT", "next_rebalance_at", false, format_time},
-    {"REASON", "reason", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-static const struct column leases_block[] = {
-    {"Lease", "id", false, format_plain},
-    {"Type", "type", false, format_plain},
-    {"State", "state", false, format_plain},
-    {"Status", "status", false, format_plain},
-    {"Epoch", "epoch", false, format_plain},
-    {"Provider uses", "provider", true, format_side},
-    {"Consumer uses", "consumer", true, format_side},
-    {"Resources", "resources", false, format_instances},
-    {"Drained", "drained", false, format_plain},
-    {"Interactive jobs", "interactive", false, format_plain},
-    {"Provider is behind, at epoch", "behind_epoch", false, format_plain},
-    {"Reclaim delay", "reclaim_delay_s", false, format_duration},
-    {"Next rebalance", "next_rebalance_at", false, format_time},
-    {"Changed", "changed_at", false, format_time},
-    {"Reason", "reason", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_leases = {
-    .table = leases_table,
-    .block = leases_block,
-    .nothing = "no lease found",
-};
-
-static const struct column lease_hosts_table[] = {
-    {"HOST", "host", false, format_plain},
-    {"SLOTS", "slots", true, format_plain},
-    {"PROVIDER", "provider", true, format_side},
-    {"CONSUMER", "consumer", true, format_side},
-    {"MEM", "mem", true, format_size},
-    {"SWP", "swp", true, format_size},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_lease_hosts = {
-    .table = lease_hosts_table,
-    .nothing = "the lease has no hosts",
-};
-
-static const struct column history_table[] = {
-    {"AT", "at", false, format_time},
-    {"EVENT", "event", false, format_plain},
-    {"STATE", "state", false, format_plain},
-    {"EPOCH", "epoch", true, format_plain},
-    {"PROVIDER", "provider", true, format_side},
-    {"CONSUMER", "consumer", true, format_side},
-    {"REASON", "reason", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_lease_history = {
-    .table = history_table,
-    .nothing = "no history found",
-};
-
-static const struct column sites_table[] = {
-    {"SITE", "site", false, format_plain},
-    {"ROLES", "roles", false, format_plain},
-    {"STATUS", "status", false, format_plain},
-    {"OWN", "slots.own", true, format_plain},
-    {"USED", "slots.used", true, format_plain},
-    {"LENT", "slots.lent", true, format_plain},
-    {"BORROWED", "slots.borrowed", true, format_plain},
-    {"PENDING", "pending", true, format_plain},
-    {"DRAINED", "drained", false, format_plain},
-    {"SINCE", "since", false, format_time},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_sites = {
-    .table = sites_table,
-    .nothing = "no site found",
-};
-
-static const struct column reclaim_table[] = {
-    {"SCOPE", "scope", false, format_plain},
-    {"NAME", "name", false, format_plain},
-    {"DELAY", "delay_s", false, format_duration},
-    {"SOURCE", "source", false, format_plain},
-    {"OVERRIDE", "override_s", false, format_duration},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_reclaim = {
-    .table = reclaim_table,
-    .nothing = "no reclaim delay is set: 10m for all",
-};
-
-static const struct column pools_table[] = {
-    {"POOL", "pool", false, format_plain},
-    {"SLOTS", "slots", true, format_plain},
-    {"CONFIGURED", "configured", true, format_plain},
-    {"ALLOC", "alloc", true, format_plain},
-    {"RECALLED", "recalled", true, format_plain},
-    {"IDLE", "idle", true, format_plain},
-    {"DEMAND", "demand", true, format_plain},
-    {"HOSTS", "hosts", true, format_plain},
-    {"PROVIDERS", "providers", true, format_plain},
-    {"PLACEMENT", "placement", false, format_plain},
-    {"WINDOW", "window", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_pools = {
-    .table = pools_table,
-    .nothing = "the broker has no pools",
-};
-
-static const struct column plan_table[] = {
-    {"NODE", "node", false, format_plain},
-    {"SITE", "site", false, format_plain},
-    {"OWNED", "owned", true, format_plain},
-    {"SCALED", "scaled", true, format_plain},
-    {"RESERVE", "reserve", true, format_plain},
-    {"LIMIT", "limit", true, format_plain},
-    {"DEMAND", "demand", true, format_plain},
-    {"CLAIM", "claim", true, format_plain},
-    {"QUOTA", "quota", true, format_plain},
-    {"ALLOC", "alloc", true, format_plain},
-    {"RECALLED", "recalled", true, format_plain},
-    {"FREE", "free", true, format_plain},
-    {"SHORTFALL", "shortfall", true, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_plan = {
-    .table = plan_table,
-    .nothing = "the plan has no nodes",
-};
-
-static const struct column plan_why_table[] = {
-    {"NODE", "node", false, format_plain},
-    {"QUOTA", "quota", true, format_plain},
-    {"ALLOC", "alloc", true, format_plain},
-    {"RULE", "rule", false, format_plain},
-    {"WHY", "why", false, format_plain},
-    {"LAST MOVE", "moved", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_plan_why = {
-    .table = plan_why_table,
-    .nothing = "the plan has no such node",
-};
-
-static const struct column quota_table[] = {
-    {"NODE", "node", false, format_plain},
-    {"OWNED", "owned", true, format_plain},
-    {"SCALED", "scaled", true, format_plain},
-    {"RESERVE", "reserve", true, format_plain},
-    {"LIMIT", "limit", true, format_plain},
-    {"DEMAND", "demand", true, format_plain},
-    {"CLAIM", "claim", true, format_plain},
-    {"QUOTA", "quota", true, format_plain},
-    {"ALLOC", "alloc", true, format_plain},
-    {"GRANT", "grant", true, format_plain},
-    {"RECALL", "recall", true, format_plain},
-    {"FREE", "free", true, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_quota = {
-    .table = quota_table,
-    .nothing = "the plan has no nodes",
-};
-
-static const struct column explain_table[] = {
-    {"NODE", "node", false, format_plain},
-    {"QUOTA", "quota", true, format_plain},
-    {"RULE", "rule", false, format_plain},
-    {"WHY", "why", false, format_plain},
-    {NULL, NULL, false, NULL},
-};
-
-const struct columns columns_explain = {
-    .table = explain_table,
-    .nothing = "the plan has no nodes",
-};
+    limits_table, NULL, NULL, "no such limit is in use; see 'sublet limits -a'"};
+const struct columns columns_limits_configured = {limits_configured_table, NULL, NULL,
+                                                  "no such limit is configured"};
+const struct columns columns_exports = {exports_table, NULL, NULL,
+                                        "nothing is exported"};
+const struct columns columns_leases = {leases_table, leases_block, NULL,
+                                       "no lease found"};
+const struct columns columns_lease_hosts = {lease_hosts_table, NULL, NULL,
+                                            "the lease has no hosts"};
+const struct columns columns_lease_history = {history_table, NULL, NULL,
+                                              "no history found"};
+const struct columns columns_sites = {sites_table, NULL, NULL, "no site found"};
+const struct columns columns_reclaim = {reclaim_table, NULL, NULL,
+                                        "no reclaim delay is set: 10m for all"};
+const struct columns columns_pools = {pools_table, NULL, NULL,
+                                      "the broker has no pools"};
+const struct columns columns_plan = {plan_table, NULL, NULL, "the plan has no nodes"};
+const struct columns columns_plan_why = {plan_why_table, NULL, NULL,
+                                         "the plan has no such node"};
+const struct columns columns_quota = {quota_table, NULL, NULL, "the plan has no nodes"};
+const struct columns columns_explain = {explain_table, NULL, NULL,
+                                        "the plan has no nodes"};

@@ -22,9 +22,9 @@ struct column {
  * with -l. Both end with a NULL heading. */
 struct columns {
     const struct column *table;
-    const struct column *block;
-    const char *nothing; /* printed to standard error if there is no row */
+    const struct column *block;        /* NULL: -l shows the table too */
     const struct columns_below *below; /* of each block; NULL: none */
+    const char *nothing; /* printed to standard error if there is no row */
 };
 
 /* A table below each block: the path to its rows in the row, and its title, printed
@@ -34,28 +34,12 @@ struct columns_below {
     const char *path, *heading;
 };
 
-extern const struct columns columns_jobs;
-extern const struct columns columns_jobs_waiting;
-extern const struct columns columns_hist;
-extern const struct columns columns_hosts;
-extern const struct columns columns_hosts_exported;
-extern const struct columns columns_hosts_shared;
-extern const struct columns columns_load;
-extern const struct columns columns_queues;
-extern const struct columns columns_users;
-extern const struct columns columns_limits;
-extern const struct columns columns_limits_configured;
-extern const struct columns columns_exports;
-extern const struct columns columns_leases;
-extern const struct columns columns_lease_hosts;
-extern const struct columns columns_lease_history;
-extern const struct columns columns_sites;
-extern const struct columns columns_reclaim;
-extern const struct columns columns_pools;
-extern const struct columns columns_plan;
-extern const struct columns columns_plan_why;
-extern const struct columns columns_quota;
-extern const struct columns columns_explain;
+extern const struct columns columns_jobs, columns_jobs_waiting, columns_hist,
+    columns_hosts, columns_hosts_exported, columns_hosts_shared, columns_load,
+    columns_queues, columns_users, columns_limits, columns_limits_configured,
+    columns_exports, columns_leases, columns_lease_hosts, columns_lease_history,
+    columns_sites, columns_reclaim, columns_pools, columns_plan, columns_plan_why,
+    columns_quota, columns_explain;
 
 /* The member at a path, or NULL. A key with dots (a host's name) may be the whole rest
  * of the path. */

@@ -90,8 +90,7 @@ void invariants_restored(struct invariants *invariants)
         seen->sent = 0;
 }
 
-/* ---- books of a provider
- * ------------------------------------------------------------ */
+/* ---- books of a provider */
 
 /* 2 and 6: the split of one lease, and its use. */
 static bool check_split(const struct invariants *invariants, const char *site,
@@ -220,8 +219,7 @@ bool invariants_check_site(struct invariants *invariants,
     return invariant_job_check(invariants, site, text);
 }
 
-/* ---- contracts of the broker
- * -------------------------------------------------------- */
+/* ---- contracts of the broker */
 
 static bool is_up(const struct invariants_view *view, const char *site)
 {
@@ -302,8 +300,7 @@ bool invariants_check_broker(struct invariants *invariants,
     return check_pools(invariants, view->broker, now_ms, text);
 }
 
-/* ---- settling
- * ----------------------------------------------------------------------- */
+/* ---- settling */
 
 /* Broker, provider and consumer name the same epoch, and no change is open. */
 static bool settle_consumer(const struct site *site, const struct row_lease *lease,

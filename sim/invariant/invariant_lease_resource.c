@@ -50,8 +50,7 @@ static bool check_sum(struct invariants *invariants, const struct seen_site *of,
                                 (long long)sum, (long long)has, (long long)before);
 }
 
-/* ---- shared resources
- * --------------------------------------------------------------- */
+/* ---- shared resources */
 
 static int64_t count_exported(const struct site_config *config, const char *resource)
 {
@@ -123,8 +122,7 @@ static bool check_resources(struct invariants *invariants, const struct seen_sit
     return is_well;
 }
 
-/* ---- memory and swap space
- * ---------------------------------------------------------- */
+/* ---- memory and swap space */
 
 static const char *const space_words[SPACES] = {
     [SPACE_MEM] = "maxmem",

@@ -33,8 +33,7 @@ static struct seen_load *see_load(struct invariants *invariants, const char *sit
     return load;
 }
 
-/* ---- one at a time
- * ------------------------------------------------------------------------ */
+/* ---- one at a time */
 
 /* True if load alone suspends or resumes the job. */
 static bool is_change(int before, int after)
@@ -91,8 +90,7 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
                                 row->hosts[early].host, site, LEAST_MS);
 }
 
-/* ---- in time
- * ------------------------------------------------------------------------ */
+/* ---- in time */
 
 static bool is_beyond(const struct site *site, const struct load_thresholds *thresholds,
                       int host)

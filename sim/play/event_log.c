@@ -130,8 +130,7 @@ static void emit(struct event_log *log, const struct value *event)
     log->setting.on_event(log->setting.arg, event);
 }
 
-/* ---- events of leases and pools
- * ------------------------------------------------------------------------- */
+/* ---- events of leases and pools */
 
 static int find_site(const struct event_log *log, const char *name, size_t length)
 {
@@ -217,8 +216,7 @@ void event_log_fault(struct event_log *log, const char *kind, const char *target
     }
 }
 
-/* ---- slots
- * -------------------------------------------------------------------------- */
+/* ---- slots */
 
 static void level_changed(struct event_log *log, int site, int64_t now_ms)
 {
@@ -286,8 +284,7 @@ static void update_lent(struct event_log *log, const struct row_book *row,
     book->n_lent = n_lent;
 }
 
-/* ---- jobs
- * ------------------------------------------------------------------------------- */
+/* ---- jobs */
 
 static struct event_log_submission *find_submission(const struct event_log *log,
                                                     int site, uint64_t id)
@@ -316,8 +313,7 @@ static struct event_log_job *see_job(struct event_log *log, int site,
     return job;
 }
 
-/* ---- events of jobs
- * ------------------------------------------------------------------------- */
+/* ---- events of jobs */
 
 /* Adds the job's name in the scenario and its id at the site. */
 static void add_job(struct event_log *log, struct value *event, const char *name,
@@ -423,8 +419,7 @@ static void log_end(struct event_log *log, const struct event_log_job *job,
     emit(log, event);
 }
 
-/* ---- records of jobs
- * -------------------------------------------------------------- */
+/* ---- records of jobs */
 
 static void log_submitted(struct event_log *log, int site, const struct row_job *row,
                           int index, int64_t now_ms)

@@ -8,8 +8,7 @@
 
 #include "sim/scenario/scenario_line.h"
 
-/* ---- finding
- * ------------------------------------------------------------------------ */
+/* ---- finding */
 
 static bool is_text(const struct value *value, const char *text, size_t length)
 {
@@ -55,8 +54,7 @@ const struct value *expect_value_find(const struct value *root, const char *path
     return NULL;
 }
 
-/* ---- comparing
- * ---------------------------------------------------------------------- */
+/* ---- comparing */
 
 /* `order` is -1, 0 or 1. */
 static bool is_met(const char *op, int order)
@@ -199,8 +197,7 @@ bool expect_value_holds(const struct value *found, const struct expect_wish *wis
     return holds;
 }
 
-/* ---- showing
- * ------------------------------------------------------------------------ */
+/* ---- showing */
 
 static const char *show(struct arena *arena, const struct value *value)
 {

@@ -16,8 +16,7 @@ enum {
     PROGRESS_EVERY = 256, /* instants */
 };
 
-/* ---- what watches the world
- * --------------------------------------------------------- */
+/* ---- what watches the world */
 
 static void on_stored(void *arg, int site, const struct row *row, int64_t now_ms)
 {
@@ -38,8 +37,7 @@ static void on_crashed(void *arg, int site, int64_t now_ms)
                     site < 0 ? "broker" : play->scenario->sites[site].name, now_ms);
 }
 
-/* ---- making one
- * --------------------------------------------------------------------- */
+/* ---- making one */
 
 static int count_actions(const struct scenario *scenario)
 {
@@ -201,8 +199,7 @@ void play_free(struct play *play)
     free(play);
 }
 
-/* ---- one instant
- * -------------------------------------------------------------------- */
+/* ---- one instant */
 
 static void put_off(struct play *play, const struct play_action *action)
 {
@@ -320,8 +317,7 @@ enum play_end play_run(struct play *play)
     return !is_well ? PLAY_VIOLATED : play->n_failed > 0 ? PLAY_FAILED : PLAY_WELL;
 }
 
-/* ---- behind the end
- * ----------------------------------------------------------------- */
+/* ---- behind the end */
 
 static void resume_all(struct play *play)
 {
@@ -358,8 +354,7 @@ bool play_settle(struct play *play, int64_t limit_ms, char *text, int size)
     return world_is_settled(play->world, text, size);
 }
 
-/* ---- what came of it
- * ---------------------------------------------------------------- */
+/* ---- what came of it */
 
 const struct play_remark *play_remarks(const struct play *play)
 {

@@ -28,8 +28,7 @@ static void take_answer(void *arg, const struct msg_reply *reply)
     }
 }
 
-/* ---- jobs
- * --------------------------------------------------------------------------- */
+/* ---- jobs */
 
 static struct msg submission(struct arena *arena, const char *name, const char *queue,
                              int n_slots, int64_t run_ms, int exit_code)
@@ -295,8 +294,7 @@ static void load(struct play *play, const struct statement *at)
     }
 }
 
-/* ---- faults
- * ------------------------------------------------------------------------- */
+/* ---- faults */
 
 /* Sets the random faults from now on. */
 static void set_faults(struct play *play, const struct statement *at)

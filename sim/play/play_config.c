@@ -60,8 +60,7 @@ void play_config_reload(struct play *play, const struct statement *at)
     count_slots(play, at->site);
 }
 
-/* ---- hosts of another size
- * ------------------------------------------------------------------------- */
+/* ---- hosts of another size */
 
 /* The host's export in that lease, in the scenario's configuration. */
 static const struct export_part *exported(const struct export_lease *lease,

@@ -51,8 +51,7 @@ void summary_free(struct summary *summary)
     free(summary);
 }
 
-/* ---- what happens
- * ------------------------------------------------------------------- */
+/* ---- what happens */
 
 static void add_time(struct site_sums *site, int64_t now_ms)
 {
@@ -111,8 +110,7 @@ void summary_finish(struct summary *summary, int64_t until_ms)
     }
 }
 
-/* ---- what it comes to
- * --------------------------------------------------------------- */
+/* ---- what it comes to */
 
 static int compare(const void *a, const void *b)
 {

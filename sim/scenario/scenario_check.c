@@ -140,8 +140,7 @@ static void check_lease(struct scenario *scenario, const struct statement *at,
     }
 }
 
-/* ---- jobs
- * --------------------------------------------------------------------------- */
+/* ---- jobs */
 
 /* `whole`: a whole array is allowed. */
 static void check_job(struct scenario *scenario, const struct statement *at,
@@ -203,8 +202,7 @@ static void check_unique(struct scenario *scenario)
     free(names);
 }
 
-/* ---- all
- * ---------------------------------------------------------------------------- */
+/* ---- all */
 
 /* Searches the plans of all windows. */
 static void check_node(struct scenario *scenario, const struct statement *at,

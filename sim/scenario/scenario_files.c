@@ -56,8 +56,7 @@ static void read_conf(struct scenario *scenario, const char *path, int line,
     conf_check(conf);
 }
 
-/* ---- sites
- * -------------------------------------------------------------------------- */
+/* ---- sites */
 
 /* Reads the configuration of a site; `line` is the line that names the file. */
 static void read_site(struct scenario *scenario, const char *name, const char *path,
@@ -85,8 +84,7 @@ static void read_site(struct scenario *scenario, const char *name, const char *p
     }
 }
 
-/* ---- broker
- * ------------------------------------------------------------------------- */
+/* ---- broker */
 
 static int compare_members(const void *a, const void *b)
 {
@@ -179,8 +177,7 @@ static void read_reload(struct scenario *scenario, const struct statement *at,
     }
 }
 
-/* ---- workloads
- * ---------------------------------------------------------------------- */
+/* ---- workloads */
 
 static void read_workload(struct scenario *scenario, struct statement *statement,
                           const struct scenario_files *files)

@@ -10,8 +10,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* ---- words
- * -------------------------------------------------------------------------- */
+/* ---- words */
 
 struct cursor {
     const char *at, *end;
@@ -106,8 +105,7 @@ int scenario_line_split(struct arena *arena, const char *text, size_t length,
     return 0;
 }
 
-/* ---- values
- * ------------------------------------------------------------------------- */
+/* ---- values */
 
 /* Reads a decimal number, times `one`. `*rest` is the text after it. False if there is
  * no digit, or the number is too large. */

@@ -22,8 +22,7 @@ struct reading {
     int until_line;
 };
 
-/* ---- the lines
- * ---------------------------------------------------------------------- */
+/* ---- the lines */
 
 static void read_broker(struct reading *reading, const struct scenario_line *line)
 {
@@ -131,8 +130,7 @@ static void read_lines(struct reading *reading, const char *text, size_t length)
     }
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------- */
+/* ---- the whole */
 
 static int compare_statements(const void *a, const void *b)
 {

@@ -12,8 +12,7 @@
 enum { TIME = 1, VERB = 2, FIRST = 3 }; /* words of a line */
 enum { SECOND_MS = 1000, MINUTE_MS = 60000 };
 
-/* ---- options
- * ------------------------------------------------------------------------ */
+/* ---- options */
 
 #define SUBMIT(field) offsetof(struct statement, submit.field)
 #define WORKLOAD(field) offsetof(struct statement, workload.field)
@@ -68,8 +67,7 @@ static const struct scenario_option command_options[] = {
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };
 
-/* ---- verbs
- * -------------------------------------------------------------------------- */
+/* ---- verbs */
 
 /* Reads the site after the verb; `broker` is allowed only if `with_broker`. */
 static bool read_site_word(const struct scenario_reading *reading, bool with_broker)

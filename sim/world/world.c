@@ -87,8 +87,7 @@ static int64_t wake_ms(const struct world *world, int daemon)
     return world->broker ? broker_wake_ms(world->broker) : INT64_MAX;
 }
 
-/* ---- one instant
- * --------------------------------------------------------------------- */
+/* ---- one instant */
 
 static void take_due(struct world *world)
 {
@@ -170,8 +169,7 @@ bool world_run(struct world *world, int64_t until_ms)
     return !world->violation[0];
 }
 
-/* ---- making one
- * ---------------------------------------------------------------------- */
+/* ---- making one */
 
 struct world *world_new(const struct world_options *options,
                         const struct broker_config *broker)
@@ -244,8 +242,7 @@ int world_add_site(struct world *world, const struct site_config *config)
     return index;
 }
 
-/* ---- looking in
- * ---------------------------------------------------------------------- */
+/* ---- looking in */
 
 bool world_is_settled(struct world *world, char *text, int size)
 {

@@ -42,8 +42,7 @@ const char *world_state_daemon_name(const struct world *world, int daemon)
     return daemon == BROKER ? "broker" : world->sites[daemon - 1].config->name;
 }
 
-/* ---- sites and hosts
- * --------------------------------------------------------------------- */
+/* ---- sites and hosts */
 
 /* The position in by_name of the first site whose name is not less than `name`. */
 static int position_of(const struct world *world, const char *name, int n_sites)
@@ -115,8 +114,7 @@ int world_state_find_host(const struct world *world, int site, const char *name)
     return -1;
 }
 
-/* ---- notes
- * ------------------------------------------------------------------------------- */
+/* ---- notes */
 
 void world_state_note_fault(struct world *world, int64_t until_ms)
 {

@@ -19,8 +19,7 @@ enum { WORLDS = 50, WORLD_S = 400 };
 
 static struct arena arena;
 
-/* ---- texts
- * ------------------------------------------------------------------------ */
+/* ---- texts */
 
 static const char *site_text(const char *name, const char *hosts, const char *rest)
 {
@@ -104,8 +103,7 @@ static int read_text(void *arg, const char *path, const char **text, size_t *len
     return 0;
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------- */
+/* ---- runs */
 
 static struct scenario *read_scenario(struct texts *texts, const char *text)
 {
