@@ -158,7 +158,7 @@ struct site *site_new(const struct site_config *from)
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
-    site->needs = resreq_match_new(config, site->host_resources);
+    site->needs = resreq_cache_new(config, site->host_resources);
     site->asked_lists = host_list_cache_new(&config->groups);
     site->schedule = scheduler_new();
     pass_request_set(&site->pass_request);
@@ -245,7 +245,7 @@ void site_free(struct site *site)
     provider_free(site->provider);
     export_select_free(site->export_select);
     runs_free(site->runs);
-    resreq_match_free(site->needs);
+    resreq_cache_free(site->needs);
     host_list_cache_free(site->asked_lists);
     host_resources_free(site->host_resources);
     host_table_free(site->hosts);

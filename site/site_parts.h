@@ -25,7 +25,7 @@
 #include "site/pass/preempt_claims.h"
 #include "site/pass/reservation_table.h"
 #include "site/pass/resize_requests.h"
-#include "site/pass/resreq_match.h"
+#include "site/pass/resreq_cache.h"
 #include "site/pass/scheduler.h"
 #include "site/resource/borrowed_load.h"
 #include "site/resource/export_select.h"
@@ -56,7 +56,7 @@ struct site {
     struct export_select *export_select; /* of its export policies */
     struct consumer *consumer;
     struct site_uplink *uplink;
-    struct resreq_match *needs; /* of its waiting jobs */
+    struct resreq_cache *needs; /* of its waiting jobs */
     struct host_list_cache *asked_lists;
     struct preempt_claims *preempts;
     struct load_suspend *overloads; /* what the load of hosts does to jobs */

@@ -144,10 +144,10 @@ static void change_hosts(struct site *site, const struct site_config *before,
  * (HOST_LOAD), and borrowed ones are asked about. Until then it is unknown. */
 static void change_facts(struct site *site, int64_t now_ms)
 {
-    resreq_match_free(site->needs);
+    resreq_cache_free(site->needs);
     host_resources_free(site->host_resources);
     site->host_resources = host_resources_new(site->config);
-    site->needs = resreq_match_new(site->config, site->host_resources);
+    site->needs = resreq_cache_new(site->config, site->host_resources);
     load_suspend_reload(site->overloads, site->config, site->host_resources);
     rusage_ledger_reload(site->reserves,
                          host_resources_catalogue(site->host_resources));

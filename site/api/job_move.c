@@ -41,7 +41,7 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
     if (call->judged != spec) {
         call->judged = spec;
         call->verdict = (struct err){.code = 0};
-        if (resreq_match_check(call->api->needs, call->queue, spec, &notes, &fault) !=
+        if (resreq_cache_check(call->api->needs, call->queue, spec, &notes, &fault) !=
             0) {
             err_set(&call->verdict, ERR_PARSE, "%s %s", fault.text, fault.hint);
         }

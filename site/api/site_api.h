@@ -19,7 +19,7 @@
 #include "site/job/queue_table.h"
 #include "site/ledger/fairshare_ledger.h"
 #include "site/pass/pass_request.h"
-#include "site/pass/resreq_match.h"
+#include "site/pass/resreq_cache.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
@@ -33,7 +33,7 @@ struct site_api {
     struct job_table *jobs;
     struct queue_table *queues;
     const struct fairshare_ledger *shares;
-    struct resreq_match *needs;
+    struct resreq_cache *needs;
     struct host_table *hosts;
     struct runs *runs;
     const struct consumer *consumer;

@@ -435,14 +435,14 @@ void submit_request(const struct site_api *api, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    code = resreq_match_check(api->needs, (int)(queue - api->config->queues), &spec,
+    code = resreq_cache_check(api->needs, (int)(queue - api->config->queues), &spec,
                               &notes, &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
     if (terms.resizable != RESIZABLE_NO &&
-        resreq_match_has_alternatives(api->needs, arena,
+        resreq_cache_has_alternatives(api->needs, arena,
                                       (int)(queue - api->config->queues), &spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
                             "a resizable job may not have alternative resource "

@@ -11,9 +11,9 @@
 struct cached_class {
     uint64_t generation; /* of the class; 0: unused */
     const struct job *first;
-    struct match_class *match; /* NULL: not looked up yet */
-    bool has_own_terms;        /* it has -m, -R, an application or avoided hosts */
-    bool is_array_limited;     /* its array limits the number of open jobs */
+    const struct match_class *match; /* NULL: not looked up yet */
+    bool has_own_terms;    /* it has -m, -R, an application or avoided hosts */
+    bool is_array_limited; /* its array limits the number of open jobs */
 };
 
 /* What the classes of a queue have in common, unless they have terms of their own. */
@@ -26,8 +26,6 @@ struct queue_terms {
 };
 
 struct class_snapshot {
-    const struct resreq_match *matcher; /* the matcher and generation of `match` */
-    uint64_t matcher_generation;
     struct cached_class *cached;
     struct place_class *classes;
     int capacity;
@@ -46,6 +44,13 @@ void class_snapshot_free(struct class_snapshot *snapshot)
     free(snapshot->cached);
     free(snapshot->classes);
     free(snapshot);
+}
+
+void class_snapshot_forget_matches(struct class_snapshot *snapshot)
+{
+    for (int i = 0; i < snapshot->capacity; i++) {
+        snapshot->cached[i].match = NULL;
+    }
 }
 
 static void make_room(struct class_snapshot *snapshot, int n_classes)
@@ -110,26 +115,12 @@ static const struct queue_terms *terms_of(struct queue_terms *all,
     if (!terms->is_known) {
         terms->is_known = true;
         terms->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
-        struct match_class *match =
-            resreq_match_find(from->needs, first->queue, first->spec);
-        terms->filter = resreq_match_filter(from->needs, match);
-        terms->rusages = resreq_match_rusages(from->needs, match, &terms->n_rusages);
+        const struct match_class *match =
+            resreq_match_find(from->match, first->queue, first->spec);
+        terms->filter = resreq_match_filter(from->match, match);
+        terms->rusages = resreq_match_rusages(from->match, match, &terms->n_rusages);
     }
     return terms;
-}
-
-static void clear_old_matches(struct class_snapshot *snapshot,
-                              const struct resreq_match *matcher)
-{
-    if (snapshot->matcher == matcher &&
-        snapshot->matcher_generation == resreq_match_generation(matcher)) {
-        return;
-    }
-    snapshot->matcher = matcher;
-    snapshot->matcher_generation = resreq_match_generation(matcher);
-    for (int i = 0; i < snapshot->capacity; i++) {
-        snapshot->cached[i].match = NULL;
-    }
 }
 
 static void read_own_terms(struct cached_class *cached, struct place_class *class,
@@ -137,13 +128,13 @@ static void read_own_terms(struct cached_class *cached, struct place_class *clas
 {
     const struct job *first = cached->first;
     if (cached->match == NULL) {
-        cached->match = resreq_match_find(from->needs, first->queue, first->spec);
+        cached->match = resreq_match_find(from->match, first->queue, first->spec);
     }
     class->veto = queue_table_veto(from->queues, first->queue, from->local_ms);
-    class->host_list = host_list_cache_get(from->asked_lists, first);
-    class->filter = resreq_match_filter(from->needs, cached->match);
+    class->host_list = host_list_cache_get(from->host_lists, first);
+    class->filter = resreq_match_filter(from->match, cached->match);
     class->rusages =
-        resreq_match_rusages(from->needs, cached->match, &class->n_rusages);
+        resreq_match_rusages(from->match, cached->match, &class->n_rusages);
 }
 
 const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
@@ -158,8 +149,7 @@ const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
         arena_alloc(arena, (size_t)config->n_queues, sizeof(*queues));
     *n_classes = job_class_set_count(all);
     make_room(snapshot, *n_classes);
-    clear_old_matches(snapshot, terms->needs);
-    host_list_cache_begin_pass(terms->asked_lists);
+    host_list_cache_begin_pass(terms->host_lists);
     for (int i = 0; i < *n_classes; i++) {
         struct cached_class *cached = &snapshot->cached[i];
         struct place_class *class = &snapshot->classes[i];

@@ -16,8 +16,10 @@ struct class_snapshot;
 struct class_snapshot *class_snapshot_new(void);
 void class_snapshot_free(struct class_snapshot *snapshot);
 
-/* All classes, by their index in the set. The matcher has begun the pass
- * (resreq_match.h). */
+/* The classes of resreq_cache.h were dropped. */
+void class_snapshot_forget_matches(struct class_snapshot *snapshot);
+
+/* All classes, by their index in the set. */
 const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
                                                 const struct job_table *jobs,
                                                 const struct site_config *config,

@@ -17,7 +17,6 @@ void pass_make(struct pass *pass, const struct pass_parts *parts, struct arena *
         .arena = arena,
         .now_ms = now_ms,
         .reserves = left,
-        .terms = {parts->queues, parts->needs, parts->asked_lists, left, local_ms},
         .snapshot = {.queues = config->queues,
                      .n_queues = config->n_queues,
                      .limits = parts->limits,
@@ -29,7 +28,15 @@ void pass_make(struct pass *pass, const struct pass_parts *parts, struct arena *
     struct place_snapshot *shot = &pass->snapshot;
     preempt_claims_begin_pass(parts->preempts, hosts, n_hosts, left, now_ms, local_ms,
                               effects);
-    resreq_match_begin_pass(parts->needs, arena, hosts, n_hosts, left);
+    if (resreq_cache_trim(parts->needs)) {
+        class_snapshot_forget_matches(parts->shown);
+    }
+    pass->terms = (struct pass_terms){
+        .queues = parts->queues,
+        .match = resreq_match_new(parts->needs, arena, hosts, n_hosts, left),
+        .host_lists = parts->asked_lists,
+        .rusages = left,
+        .local_ms = local_ms};
     shot->classes = class_snapshot_update(parts->shown, parts->jobs, config,
                                           &pass->terms, arena, &shot->n_classes);
     resize_requests_add_classes(parts->resizes, &pass->terms, arena, shot, now_ms);

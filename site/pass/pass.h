@@ -25,7 +25,7 @@ struct pass_parts {
     const struct fairshare_ledger *shares;
     const struct capacity *capacity;
     const struct rusage_sources *reserves;
-    struct resreq_match *needs;          /* compiled requirements */
+    struct resreq_cache *needs;          /* compiled requirements */
     struct host_list_cache *asked_lists; /* host lists that were read */
     struct class_snapshot *shown;        /* classes as the last pass saw them */
     struct resize_requests *resizes;

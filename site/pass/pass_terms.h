@@ -11,9 +11,9 @@
 
 struct pass_terms {
     const struct queue_table *queues;
-    struct resreq_match *needs; /* resreq_match_begin_pass has been called */
-    struct host_list_cache *asked_lists;
-    struct rusage_pass *reserves;
+    struct resreq_match *match;
+    struct host_list_cache *host_lists;
+    struct rusage_pass *rusages;
     int64_t local_ms; /* as in sched/queue/window.h */
 };
 

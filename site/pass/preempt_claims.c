@@ -500,12 +500,12 @@ list_preemptable(struct preemptable_jobs *preemptable,
 
 /* The order of hosts by r15s, then pg. NULL in a simulation, which measures nothing. */
 static const int *loads_of(const struct preempt_claims *claims,
-                           struct resreq_match *needs)
+                           struct resreq_match *match)
 {
     const struct place_filter *filter = NULL;
     struct err err;
     if (claims->parts.config->patience > 1 ||
-        resreq_match_select(needs, RESREQ_MATCH_HOSTS, "order[r15s:pg]", &filter,
+        resreq_match_select(match, RESREQ_MATCH_HOSTS, "order[r15s:pg]", &filter,
                             &err) != 0) {
         return NULL;
     }
@@ -536,9 +536,9 @@ preempt_claims_snapshot(struct preempt_claims *claims, const struct pass_terms *
                                           .n_claims = claims->count,
                                           .max_jobs = CLAIMS_PER_PASS_MAX};
     if (preempt_needs_jobs(place, policy)) {
-        snapshot->loads = loads_of(claims, terms->needs);
+        snapshot->loads = loads_of(claims, terms->match);
         snapshot->jobs =
-            list_preemptable(&claims->preemptable, &claims->parts, terms->reserves,
+            list_preemptable(&claims->preemptable, &claims->parts, terms->rusages,
                              arena, place, place->now_ms, &snapshot->n_jobs);
     }
     return snapshot;

@@ -191,9 +191,9 @@ static void show_request(const struct host_table *own, const struct pass_terms *
         .n_slots = 1,
         .max_slots = job_wanted_slots(job),
         .scope = HOST_SCOPE_OWN,
-        .host_list = host_list_cache_get(terms->asked_lists, job),
+        .host_list = host_list_cache_get(terms->host_lists, job),
         .filter = resreq_match_filter(
-            terms->needs, resreq_match_find(terms->needs, job->queue, job->spec)),
+            terms->match, resreq_match_find(terms->match, job->queue, job->spec)),
         .entries = entries,
         .n_entries = 1,
         .limit_class = limits_have_any(job->class) ? job->class : NULL,
@@ -202,7 +202,7 @@ static void show_request(const struct host_table *own, const struct pass_terms *
         .grow = grow,
     };
     narrow_hosts(arena, n_hosts, grow, class);
-    class->rusages = rusage_pass_grow_request(terms->reserves, job, indexes);
+    class->rusages = rusage_pass_grow_request(terms->rusages, job, indexes);
     class->n_rusages = class->rusages != NULL;
 }
 

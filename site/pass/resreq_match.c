@@ -1,206 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resreq_match.c: see resreq_match.h.
  *
- * Resource values are in the table of the table of resources. A borrowed host that they
- * do not know has a row in a second table. Status and slots, which only the pass knows,
- * are written when the first class of the pass reads them. What jobs reserve is
- * subtracted in columns of the pass, so that reported values stay as they are. */
+ * Resource values are in the table of the table of resources. Status and slots, which
+ * only the pass knows, are written there when the first class of the pass reads them. A
+ * borrowed host that the table does not know has a row in a table that is filled for
+ * one match. What jobs reserve is subtracted in columns of the pass, so that reported
+ * values stay as they are. */
 #include "site/pass/resreq_match.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(message) abort()
-#include <uthash.h>
-
-#include "sched/resreq/resreq.h"
 #include "site/config/resreq_config.h"
 #include "site/pass/span_match.h"
-#include "site/resource/host_resources.h"
 
-/* One or two kilobytes each. Beyond that all are dropped and compiled again. */
-enum { CLASSES_MAX = 20000 };
-
-struct match_class {
-    char *key; /* the strings, each with its NUL */
-    struct resreq resreq;
-    bool is_bad;   /* the strings are not valid any more: no host matches */
-    uint64_t pass; /* the pass of `filter` */
+/* What a class means in the pass. */
+struct match_result {
+    bool has_filter, has_rusages;
     const struct place_filter *filter;
-    uint64_t rusages_pass; /* the pass of `rusages` */
     const struct rusage_request *rusages;
     int n_rusages;
-    UT_hash_handle hh;
 };
 
 struct resreq_match {
-    const struct site_config *config;
-    struct host_resources *host_resources;
-    const struct resources *resources; /* of the table of resources */
-    struct arena arena;                /* of the classes */
-    uint64_t generation;               /* how often the classes were dropped */
-    struct match_class *by_key;
-    struct resource_table *unknown; /* hosts of unknown resources */
-    /* The pass: */
-    uint64_t pass;
-    struct arena *pass_arena;
+    struct resreq_cache *cache;
+    struct arena *arena;
     struct rusage_pass *rusage_pass; /* what is left of resources */
     const struct place_host *hosts;
     int n_hosts;
-    int *rows; /* by host: of the table of resources, or -1 - the unknown one's */
+    int *rows;     /* by host: of the table of resources, or -1 - its number among the
+                      unknown ones */
+    int n_unknown; /* hosts that the table of resources does not know */
     bool is_in_order; /* each host's row is that of its index */
-    bool has_state;   /* status, slots and maxslots stand in the tables */
+    bool has_state;   /* status, slots and maxslots stand in the table */
     struct resreq_local local;
     /* What is left of the resources that classes of the pass name; NULL numbers: no job
      * reserves any. */
     struct resource_override *remaining;
     int n_remaining, remaining_capacity;
+    struct match_result **results; /* by index of the class; NULL: not asked for yet */
+    int n_results;
 };
-
-struct resreq_match *resreq_match_new(const struct site_config *config,
-                                      struct host_resources *host_resources)
-{
-    struct resreq_match *match = mem_alloc(1, sizeof(*match));
-    match->config = config;
-    match->host_resources = host_resources;
-    match->resources = host_resources_catalogue(host_resources);
-    match->unknown = resource_table_new(match->resources);
-    arena_init(&match->arena);
-    return match;
-}
-
-void resreq_match_free(struct resreq_match *match)
-{
-    if (match == NULL) {
-        return;
-    }
-    HASH_CLEAR(hh, match->by_key);
-    resource_table_free(match->unknown);
-    arena_release(&match->arena);
-    free(match);
-}
-
-/* ---------------------------------------------------------------- compiled once */
-
-static const struct application *application_of(const struct resreq_match *match,
-                                                const struct job_spec *spec)
-{
-    return spec->app == NULL || spec->app[0] == '\0'
-               ? NULL
-               : application_find(match->config->applications,
-                                  match->config->n_applications, spec->app);
-}
-
-static int compile(const struct resreq_match *match, struct arena *arena, int queue,
-                   const struct job_spec *spec, struct resreq *resreq,
-                   struct resreq_notes *notes, struct resreq_error *fault)
-{
-    struct resreq_rules rules = resreq_config_rules(match->config, match->resources);
-    struct resreq_strings from = {
-        .queue = match->config->queues[queue].res_req,
-        .resrsv_limit = match->config->queues[queue].resrsv_limit,
-        .strings = spec->res_reqs,
-        .n_strings = spec->n_res_reqs,
-    };
-    const struct application *app = application_of(match, spec);
-    from.application = app != NULL ? app->res_req : NULL;
-    return resreq_compile(arena, &rules, &from, resreq, notes, fault);
-}
-
-/* Checks each alternative. */
-static int check_ranges(const struct resreq_match *match, struct arena *arena,
-                        const struct resrsv_limits *ranges, const struct resreq *resreq,
-                        struct resreq_error *fault)
-{
-    int code = 0;
-    for (; resreq != NULL && code == 0; resreq = resreq->next) {
-        code = resrsv_limit_check(arena, match->resources, ranges, &resreq->rusages,
-                                  fault);
-    }
-    return code;
-}
-
-int resreq_match_check(struct resreq_match *match, int queue,
-                       const struct job_spec *spec, struct resreq_notes *notes,
-                       struct resreq_error *fault)
-{
-    const char *range = match->config->queues[queue].resrsv_limit;
-    struct resrsv_limits ranges;
-    struct resreq resreq;
-    int code = compile(match, notes->arena, queue, spec, &resreq, notes, fault);
-    if (code != 0 || range == NULL) {
-        return code;
-    }
-    code = resrsv_limit_parse(notes->arena, match->resources, range, &ranges, fault);
-    return code != 0 ? code
-                     : check_ranges(match, notes->arena, &ranges, &resreq, fault);
-}
-
-bool resreq_match_has_alternatives(struct resreq_match *match, struct arena *arena,
-                                   int queue, const struct job_spec *spec)
-{
-    struct resreq_notes notes = {.arena = arena};
-    struct resreq_error fault;
-    struct resreq resreq;
-    return compile(match, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
-           (resreq.next != NULL || resreq.rusages.n_alternatives > 1);
-}
-
-static char *put_text(char *at, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return (char *)memcpy(at, text, size) + size;
-}
-
-/* The key holds exactly what is compiled, so that queues with the same strings share a
- * class: "1mem > 5\0[mem=9]\0app\0swp > 15\0", with 0 for a queue without RES_REQ. In
- * the arena of the pass. */
-static const char *key_of(const struct resreq_match *match, int queue,
-                          const struct job_spec *spec, size_t *length)
-{
-    const char *of_queue = match->config->queues[queue].res_req;
-    const char *range = match->config->queues[queue].resrsv_limit;
-    const char *app = spec->app != NULL ? spec->app : "";
-    range = range != NULL ? range : "";
-    size_t size = 1 + strlen(of_queue != NULL ? of_queue : "") + 1 + strlen(range) + 1 +
-                  strlen(app) + 1;
-    for (int i = 0; i < spec->n_res_reqs; i++) {
-        size += strlen(spec->res_reqs[i]) + 1;
-    }
-    char *key = arena_alloc(match->pass_arena, size, 1), *at = key;
-    *at++ = of_queue != NULL ? '1' : '0';
-    at = put_text(at, of_queue != NULL ? of_queue : "");
-    at = put_text(at, range);
-    at = put_text(at, app);
-    for (int i = 0; i < spec->n_res_reqs; i++) {
-        at = put_text(at, spec->res_reqs[i]);
-    }
-    *length = size;
-    return key;
-}
-
-struct match_class *resreq_match_find(struct resreq_match *match, int queue,
-                                      const struct job_spec *spec)
-{
-    struct match_class *class;
-    size_t length;
-    const char *key = key_of(match, queue, spec, &length);
-    HASH_FIND(hh, match->by_key, key, length, class);
-    if (class != NULL) {
-        return class;
-    }
-    struct resreq_notes notes = {.arena = &match->arena};
-    struct resreq_error fault;
-    class = arena_alloc(&match->arena, 1, sizeof(*class));
-    class->key = arena_copy(&match->arena, key, length);
-    class->is_bad =
-        compile(match, &match->arena, queue, spec, &class->resreq, &notes, &fault) != 0;
-    HASH_ADD_KEYPTR(hh, match->by_key, class->key, length, class);
-    return class;
-}
-
-/* ---------------------------------------------------------------- the pass */
 
 static int row_of(const struct host_resources *host_resources, int host,
                   const struct place_host *place)
@@ -210,56 +50,50 @@ static int row_of(const struct host_resources *host_resources, int host,
                : host_resources_find_borrowed(host_resources, place->name);
 }
 
-static struct resreq_local local_host(const struct resreq_match *match)
+static struct resreq_local local_host(const struct resreq_cache *cache)
 {
-    struct resource_table *table = host_resources_table(match->host_resources);
+    const struct resource_table *table = host_resources_values(cache->host_resources);
+    const struct site_config *config = cache->config;
     int host = 0;
-    while (host < match->config->n_hosts && !match->config->hosts[host].is_here) {
+    while (host < config->n_hosts && !config->hosts[host].is_here) {
         host++;
     }
-    host = host < match->config->n_hosts ? host : 0;
-    if (match->config->n_hosts == 0) {
-        return (struct resreq_local){.type = "", .model = "", .takes_unknown = true};
-    }
+    host = host < config->n_hosts ? host : 0;
+    bool has_hosts = config->n_hosts > 0;
     return (struct resreq_local){
-        .type = resource_table_text(table, host, RESOURCE_TYPE),
-        .model = resource_table_text(table, host, RESOURCE_MODEL),
+        .type = has_hosts ? resource_table_text(table, host, RESOURCE_TYPE) : "",
+        .model = has_hosts ? resource_table_text(table, host, RESOURCE_MODEL) : "",
         .takes_unknown = true,
     };
 }
 
-void resreq_match_begin_pass(struct resreq_match *match, struct arena *arena,
-                             const struct place_host *hosts, int n_hosts,
-                             struct rusage_pass *rusage_pass)
+struct resreq_match *resreq_match_new(struct resreq_cache *cache, struct arena *arena,
+                                      const struct place_host *hosts, int n_hosts,
+                                      struct rusage_pass *rusage_pass)
 {
-    int n_unknown = 0;
-    if (HASH_COUNT(match->by_key) > CLASSES_MAX) {
-        HASH_CLEAR(hh, match->by_key);
-        match->by_key = NULL;
-        arena_clear(&match->arena);
-        match->generation++;
-    }
-    match->pass++;
-    match->pass_arena = arena;
+    struct resreq_match *match = arena_alloc(arena, 1, sizeof(*match));
+    match->cache = cache;
+    match->arena = arena;
     match->rusage_pass = rusage_pass;
     match->hosts = hosts;
     match->n_hosts = n_hosts;
     match->is_in_order = true;
-    match->has_state = false;
-    match->local = local_host(match);
-    match->n_remaining = match->remaining_capacity = 0;
+    match->local = local_host(cache);
     match->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*match->rows));
     for (int i = 0; i < n_hosts; i++) {
-        match->rows[i] = row_of(match->host_resources, i, &hosts[i]);
+        match->rows[i] = row_of(cache->host_resources, i, &hosts[i]);
         if (match->rows[i] < 0) {
-            resource_table_resize(match->unknown, n_unknown + 1);
-            resource_table_set_text(match->unknown, n_unknown, RESOURCE_HNAME,
-                                    hosts[i].name);
-            match->rows[i] = -1 - n_unknown++;
+            match->rows[i] = -1 - match->n_unknown++;
         }
         match->is_in_order = match->is_in_order && match->rows[i] == i;
     }
-    resource_table_resize(match->unknown, n_unknown);
+    return match;
+}
+
+const struct match_class *resreq_match_find(const struct resreq_match *match, int queue,
+                                            const struct job_spec *spec)
+{
+    return resreq_cache_find(match->cache, match->arena, queue, spec);
 }
 
 static void set_state(struct resource_table *table, int row,
@@ -293,17 +127,13 @@ static bool reads_state(const struct resreq *resreq)
 
 static void set_state_columns(struct resreq_match *match)
 {
-    struct resource_table *known = host_resources_table(match->host_resources);
-    if (match->has_state) {
-        return;
+    struct resource_table *table = host_resources_table(match->cache->host_resources);
+    for (int i = 0; !match->has_state && i < match->n_hosts; i++) {
+        if (match->rows[i] >= 0) {
+            set_state(table, match->rows[i], &match->hosts[i]);
+        }
     }
     match->has_state = true;
-    for (int i = 0; i < match->n_hosts; i++) {
-        int row = match->rows[i];
-        bool is_known = row >= 0;
-        set_state(is_known ? known : match->unknown, is_known ? row : -1 - row,
-                  &match->hosts[i]);
-    }
 }
 
 /* ---------------------------------------------------------------- what is left */
@@ -318,7 +148,7 @@ static const double *remaining_of(struct resreq_match *match, int id)
     if (match->n_remaining == match->remaining_capacity) {
         int capacity = match->remaining_capacity * 2 + 8;
         struct resource_override *grown =
-            arena_alloc(match->pass_arena, (size_t)capacity, sizeof(*grown));
+            arena_alloc(match->arena, (size_t)capacity, sizeof(*grown));
         if (match->n_remaining > 0) {
             memcpy(grown, match->remaining,
                    (size_t)match->n_remaining * sizeof(*grown));
@@ -347,8 +177,7 @@ static struct resource_overrides find_remaining(struct resreq_match *match,
 {
     const struct resreq_program *program = &resreq->program;
     size_t n_most = (size_t)program->n_instrs + (size_t)resreq->order.n_keys;
-    struct resource_override *items =
-        arena_alloc(match->pass_arena, n_most, sizeof(*items));
+    struct resource_override *items = arena_alloc(match->arena, n_most, sizeof(*items));
     struct resource_overrides remaining = {.items = items};
     for (int i = 0; i < program->n_instrs; i++) {
         if (program->instrs[i].op == RESREQ_OP_COLUMN) {
@@ -371,13 +200,14 @@ static void explain_reserved(const struct resreq_match *match,
                              const struct resource_overrides *remaining, int row,
                              struct place_reserved *reserved)
 {
-    const struct resource_table *table = host_resources_table(match->host_resources);
+    const struct resource_table *table =
+        host_resources_table(match->cache->host_resources);
     for (int i = 0; i < remaining->n_items && reserved->resource == NULL; i++) {
         int id = remaining->items[i].id;
         double total = resource_table_number(table, row, id);
         double taken = total - remaining->items[i].numbers[row];
         if (taken > 0) {
-            reserved->resource = resources_at(match->resources, id)->name;
+            reserved->resource = resources_at(match->cache->resources, id)->name;
             reserved->total_milli = to_milli(total);
             reserved->reserved_milli = to_milli(taken);
         }
@@ -392,9 +222,8 @@ find_reserved(const struct resreq_match *match,
               const uint8_t *matches)
 {
     size_t n_hosts = (size_t)match->n_hosts;
-    struct place_reserved *reserved =
-        arena_alloc(match->pass_arena, 1, sizeof(*reserved));
-    uint8_t *hosts = arena_alloc(match->pass_arena, n_hosts, sizeof(*hosts));
+    struct place_reserved *reserved = arena_alloc(match->arena, 1, sizeof(*reserved));
+    uint8_t *hosts = arena_alloc(match->arena, n_hosts, sizeof(*hosts));
     for (int i = 0; i < match->n_hosts; i++) {
         int row = match->rows[i];
         hosts[i] = row >= 0 && whole[row] && !matches[i];
@@ -413,10 +242,11 @@ static int *order_rows(struct resreq_match *match, const struct resreq *resreq,
                        const struct resource_overrides *remaining,
                        const uint8_t *matches)
 {
-    const struct resource_table *table = host_resources_table(match->host_resources);
+    const struct resource_table *table =
+        host_resources_table(match->cache->host_resources);
     int n_rows = resource_table_rows(table), n_sorted = 0;
-    int *rows = arena_alloc(match->pass_arena, (size_t)n_rows, sizeof(*rows));
-    int *places = arena_alloc(match->pass_arena, (size_t)n_rows, sizeof(*places));
+    int *rows = arena_alloc(match->arena, (size_t)n_rows, sizeof(*rows));
+    int *places = arena_alloc(match->arena, (size_t)n_rows, sizeof(*places));
     for (int row = 0; row < n_rows; row++) {
         if (matches[row]) {
             rows[n_sorted++] = row;
@@ -429,13 +259,29 @@ static int *order_rows(struct resreq_match *match, const struct resreq *resreq,
     return places;
 }
 
-static uint8_t *run(struct resreq_match *match, const struct resreq *resreq,
+static uint8_t *run(const struct resreq_match *match, const struct resreq *resreq,
                     const struct resource_table *table,
                     const struct resource_overrides *remaining)
 {
     size_t n_rows = (size_t)resource_table_rows(table);
-    uint8_t *matches = arena_alloc(match->pass_arena, n_rows + 1, sizeof(*matches));
+    uint8_t *matches = arena_alloc(match->arena, n_rows + 1, sizeof(*matches));
     resreq_program_run(&resreq->program, table, remaining, &match->local, matches);
+    return matches;
+}
+
+/* By number of the unknown host. */
+static const uint8_t *match_unknown(const struct resreq_match *match,
+                                    const struct resreq *resreq)
+{
+    struct resource_table *table = resource_table_new(match->cache->resources);
+    resource_table_resize(table, match->n_unknown);
+    for (int i = 0; i < match->n_hosts; i++) {
+        if (match->rows[i] < 0) {
+            set_state(table, -1 - match->rows[i], &match->hosts[i]);
+        }
+    }
+    const uint8_t *matches = run(match, resreq, table, NULL);
+    resource_table_free(table);
     return matches;
 }
 
@@ -445,8 +291,8 @@ static const uint8_t *matches_by_host(struct resreq_match *match,
     if (match->is_in_order) {
         return known;
     }
-    const uint8_t *unknown = run(match, resreq, match->unknown, NULL);
-    uint8_t *matches = arena_alloc(match->pass_arena, (size_t)match->n_hosts, 1);
+    const uint8_t *unknown = match_unknown(match, resreq);
+    uint8_t *matches = arena_alloc(match->arena, (size_t)match->n_hosts, 1);
     for (int i = 0; i < match->n_hosts; i++) {
         int row = match->rows[i];
         matches[i] = row >= 0 ? known[row] : unknown[-1 - row];
@@ -459,8 +305,7 @@ static const int *places_by_host(struct resreq_match *match, const int *order)
     if (match->is_in_order) {
         return order;
     }
-    int *places =
-        arena_alloc(match->pass_arena, (size_t)match->n_hosts, sizeof(*places));
+    int *places = arena_alloc(match->arena, (size_t)match->n_hosts, sizeof(*places));
     for (int i = 0; i < match->n_hosts; i++) {
         int row = match->rows[i];
         places[i] = row >= 0 ? order[row] : INT_MAX; /* unknown: last */
@@ -472,13 +317,13 @@ static const struct place_span *find_span(const struct resreq_match *match,
                                           const struct resreq *resreq,
                                           const uint8_t *matches)
 {
-    struct span_match_hosts hosts = {.hosts = match->hosts,
-                                     .n_hosts = match->n_hosts,
-                                     .table =
-                                         host_resources_table(match->host_resources),
-                                     .rows = match->rows,
-                                     .matches = matches};
-    return span_match_make(match->pass_arena, &resreq->span, &hosts);
+    struct span_match_hosts hosts = {
+        .hosts = match->hosts,
+        .n_hosts = match->n_hosts,
+        .table = host_resources_table(match->cache->host_resources),
+        .rows = match->rows,
+        .matches = matches};
+    return span_match_make(match->arena, &resreq->span, &hosts);
 }
 
 /* Matches by what is left (NULL: by what hosts report). NULL: all hosts, in any order.
@@ -491,9 +336,10 @@ match_hosts(struct resreq_match *match, const struct resreq *resreq,
     if (reads_state(resreq)) {
         set_state_columns(match);
     }
-    const struct resource_table *table = host_resources_table(match->host_resources);
+    const struct resource_table *table =
+        host_resources_table(match->cache->host_resources);
     const uint8_t *known = run(match, resreq, table, remaining);
-    struct place_filter *filter = arena_alloc(match->pass_arena, 1, sizeof(*filter));
+    struct place_filter *filter = arena_alloc(match->arena, 1, sizeof(*filter));
     filter->matches = matches_by_host(match, resreq, known);
     filter->ranks =
         has_order ? places_by_host(match, order_rows(match, resreq, remaining, known))
@@ -510,8 +356,8 @@ match_hosts(struct resreq_match *match, const struct resreq *resreq,
 
 static const struct place_filter *no_host(struct resreq_match *match)
 {
-    struct place_filter *filter = arena_alloc(match->pass_arena, 1, sizeof(*filter));
-    filter->matches = arena_alloc(match->pass_arena, (size_t)match->n_hosts, 1);
+    struct place_filter *filter = arena_alloc(match->arena, 1, sizeof(*filter));
+    filter->matches = arena_alloc(match->arena, (size_t)match->n_hosts, 1);
     return filter;
 }
 
@@ -522,20 +368,36 @@ static const struct place_filter *match_remaining(struct resreq_match *match,
     return match_hosts(match, resreq, &remaining);
 }
 
-uint64_t resreq_match_generation(const struct resreq_match *match)
+static struct match_result *result_of(struct resreq_match *match,
+                                      const struct match_class *class)
 {
-    return match->generation;
+    if (class->index >= match->n_results) {
+        int n_results = class->index * 2 + 64;
+        struct match_result **grown =
+            arena_alloc(match->arena, (size_t)n_results, sizeof(*grown));
+        if (match->n_results > 0) {
+            memcpy(grown, match->results, (size_t)match->n_results * sizeof(*grown));
+        }
+        match->results = grown;
+        match->n_results = n_results;
+    }
+    if (match->results[class->index] == NULL) {
+        match->results[class->index] =
+            arena_alloc(match->arena, 1, sizeof(struct match_result));
+    }
+    return match->results[class->index];
 }
 
 const struct place_filter *resreq_match_filter(struct resreq_match *match,
-                                               struct match_class *class)
+                                               const struct match_class *class)
 {
-    if (class->pass != match->pass) {
-        class->pass = match->pass;
-        class->filter =
+    struct match_result *result = result_of(match, class);
+    if (!result->has_filter) {
+        result->has_filter = true;
+        result->filter =
             class->is_bad ? no_host(match) : match_remaining(match, &class->resreq);
     }
-    return class->filter;
+    return result->filter;
 }
 
 /* An alternative always has a filter of its own. */
@@ -546,8 +408,8 @@ static const struct place_filter *alternative_filter(struct resreq_match *match,
     if (filter != NULL) {
         return filter;
     }
-    struct place_filter *any = arena_alloc(match->pass_arena, 1, sizeof(*any));
-    uint8_t *matches = arena_alloc(match->pass_arena, (size_t)match->n_hosts, 1);
+    struct place_filter *any = arena_alloc(match->arena, 1, sizeof(*any));
+    uint8_t *matches = arena_alloc(match->arena, (size_t)match->n_hosts, 1);
     memset(matches, 1, (size_t)match->n_hosts);
     any->matches = matches;
     return any;
@@ -568,7 +430,7 @@ static const struct rusage_request *list_alternatives(struct resreq_match *match
         *n_rusages += count_usages(at);
     }
     struct rusage_request *rusages =
-        arena_alloc(match->pass_arena, (size_t)*n_rusages, sizeof(*rusages));
+        arena_alloc(match->arena, (size_t)*n_rusages, sizeof(*rusages));
     for (int i = 0; resreq != NULL; resreq = resreq->next) {
         const struct rusage_request *own =
             rusage_pass_requests(match->rusage_pass, &resreq->rusages);
@@ -584,38 +446,36 @@ static const struct rusage_request *list_alternatives(struct resreq_match *match
 }
 
 const struct rusage_request *resreq_match_rusages(struct resreq_match *match,
-                                                  struct match_class *class,
+                                                  const struct match_class *class,
                                                   int *n_rusages)
 {
-    if (class->rusages_pass != match->pass) {
-        class->rusages_pass = match->pass;
-        class->n_rusages = class->is_bad ? 0 : class->resreq.rusages.n_alternatives;
-        class->rusages =
-            class->n_rusages == 0
-                ? NULL
-                : rusage_pass_requests(match->rusage_pass, &class->resreq.rusages);
-        if (!class->is_bad && class->resreq.next != NULL) {
-            class->rusages =
-                list_alternatives(match, &class->resreq, &class->n_rusages);
-        }
+    struct match_result *result = result_of(match, class);
+    const struct resreq *resreq = &class->resreq;
+    if (!result->has_rusages && !class->is_bad) {
+        result->n_rusages = resreq->rusages.n_alternatives;
+        result->rusages =
+            resreq->next != NULL
+                ? list_alternatives(match, resreq, &result->n_rusages)
+                : rusage_pass_requests(match->rusage_pass, &resreq->rusages);
     }
-    *n_rusages = class->n_rusages;
-    return class->rusages;
+    result->has_rusages = true;
+    *n_rusages = result->n_rusages;
+    return result->rusages;
 }
 
 int resreq_match_select(struct resreq_match *match, enum resreq_match_listing listing,
                         const char *string, const struct place_filter **filter,
                         struct err *err)
 {
-    struct resreq_rules rules = resreq_config_rules(match->config, match->resources);
+    struct resreq_rules rules =
+        resreq_config_rules(match->cache->config, match->cache->resources);
     struct resreq_strings from = {.strings = &string, .n_strings = 1};
-    struct resreq_notes notes = {.arena = match->pass_arena};
+    struct resreq_notes notes = {.arena = match->arena};
     struct resreq_error fault;
     struct resreq resreq;
     rules.reading = RESREQ_READ_ALL;
     rules.defaults_any = listing == RESREQ_MATCH_LOAD;
-    int code =
-        resreq_compile(match->pass_arena, &rules, &from, &resreq, &notes, &fault);
+    int code = resreq_compile(match->arena, &rules, &from, &resreq, &notes, &fault);
     if (code != 0) {
         return err_set(err, code, "%s Column %d: %s.", fault.text, fault.at + 1,
                        fault.hint);

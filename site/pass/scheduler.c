@@ -32,7 +32,6 @@ struct scheduler *scheduler_new(void)
 {
     struct scheduler *scheduler = mem_alloc(1, sizeof(*scheduler));
     scheduler->accept_ms = scheduler->reserve_ms = INT64_MAX;
-    scheduler->snapshot = class_snapshot_new();
     arena_init(&scheduler->scratch);
     return scheduler;
 }
@@ -40,6 +39,9 @@ struct scheduler *scheduler_new(void)
 void scheduler_set_parts(struct scheduler *scheduler,
                          const struct scheduler_parts *parts)
 {
+    /* What it knows is of the caches before. */
+    class_snapshot_free(scheduler->snapshot);
+    scheduler->snapshot = class_snapshot_new();
     scheduler->parts = *parts;
     scheduler->parts.pass.shown = scheduler->snapshot;
 }

@@ -7,6 +7,7 @@
 
 #include "sched/resreq/resreq.h"
 #include "site/ledger/rusage_ledger.h"
+#include "site/pass/resreq_match.h"
 #include "site/pass/scheduler.h"
 #include "site/view/site_view.h"
 
@@ -15,6 +16,7 @@ struct matching {
     struct arena *arena;
     const struct place_host *hosts;
     int n_hosts;
+    struct resreq_match *match;
     const bool *is_allowed; /* by host */
     int n_allowed;
     bool names_type;
@@ -46,8 +48,8 @@ static void list_hosts(struct matching *matching, const struct job *job)
     struct rusage_pass *left =
         rusage_pass_new(view->reserves, matching->arena, matching->hosts,
                         matching->n_hosts, view->event_ms);
-    resreq_match_begin_pass(view->needs, matching->arena, matching->hosts,
-                            matching->n_hosts, left);
+    matching->match = resreq_match_new(view->needs, matching->arena, matching->hosts,
+                                       matching->n_hosts, left);
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -58,7 +60,7 @@ static void match_part(struct matching *matching, const char *select, const char
     const struct place_filter *filter = NULL;
     struct err err;
     int n_unmet = 0;
-    if (resreq_match_select(matching->view->needs, RESREQ_MATCH_HOSTS, select, &filter,
+    if (resreq_match_select(matching->match, RESREQ_MATCH_HOSTS, select, &filter,
                             &err) != 0 ||
         filter == NULL) {
         return; /* invalid under this configuration, or all hosts match */

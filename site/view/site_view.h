@@ -21,7 +21,7 @@
 #include "site/pass/host_list_cache.h"
 #include "site/pass/reservation_table.h"
 #include "site/pass/resize_requests.h"
-#include "site/pass/resreq_match.h"
+#include "site/pass/resreq_cache.h"
 #include "site/resource/export_select.h"
 #include "site/resource/host_resources.h"
 #include "site/run/host_admin.h"
@@ -51,7 +51,7 @@ struct site_view {
     const struct export_select *export_select;
     const struct consumer *consumer;
     const struct site_uplink *uplink;
-    struct resreq_match *needs;          /* caches requirements that it has compiled */
+    struct resreq_cache *needs;          /* caches requirements that it has compiled */
     struct host_list_cache *asked_lists; /* caches lists of hosts that it has parsed */
     int64_t now_ms;                      /* of the query */
     int64_t event_ms;                    /* of the site's latest event */

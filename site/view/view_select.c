@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "site/ledger/rusage_ledger.h"
+#include "site/pass/resreq_match.h"
 #include "site/pass/scheduler.h"
 #include "site/view/view_rows.h"
 
@@ -53,11 +54,11 @@ int view_select_hosts(const struct site_view *view, struct arena *arena,
     if (query->res_req != NULL && query->res_req[0] != '\0') {
         struct rusage_pass *left =
             rusage_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
-        resreq_match_begin_pass(view->needs, arena, hosts, n_hosts, left);
-        code = resreq_match_select(view->needs,
-                                   query->kind == QUERY_LOAD ? RESREQ_MATCH_LOAD
-                                                             : RESREQ_MATCH_HOSTS,
-                                   query->res_req, &filter, err);
+        struct resreq_match *match =
+            resreq_match_new(view->needs, arena, hosts, n_hosts, left);
+        code = resreq_match_select(
+            match, query->kind == QUERY_LOAD ? RESREQ_MATCH_LOAD : RESREQ_MATCH_HOSTS,
+            query->res_req, &filter, err);
     }
     if (code == 0) {
         list_places(arena, filter, n_hosts, places, n_places);

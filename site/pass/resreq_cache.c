@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_cache.c: see resreq_cache.h. */
+#include "site/pass/resreq_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(message) abort()
+#include <uthash.h>
+
+#include "site/config/resreq_config.h"
+
+/* One or two kilobytes each. Beyond that all are dropped and compiled again. */
+enum { CLASSES_MAX = 20000 };
+
+struct resreq_entry {
+    struct match_class class;
+    UT_hash_handle hh; /* by the strings, each with its NUL */
+};
+
+struct resreq_cache *resreq_cache_new(const struct site_config *config,
+                                      struct host_resources *host_resources)
+{
+    struct resreq_cache *cache = mem_alloc(1, sizeof(*cache));
+    cache->config = config;
+    cache->host_resources = host_resources;
+    cache->resources = host_resources_catalogue(host_resources);
+    arena_init(&cache->arena);
+    return cache;
+}
+
+void resreq_cache_free(struct resreq_cache *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    HASH_CLEAR(hh, cache->by_key);
+    arena_release(&cache->arena);
+    free(cache);
+}
+
+bool resreq_cache_trim(struct resreq_cache *cache)
+{
+    if (HASH_COUNT(cache->by_key) <= CLASSES_MAX) {
+        return false;
+    }
+    HASH_CLEAR(hh, cache->by_key);
+    cache->by_key = NULL;
+    arena_clear(&cache->arena);
+    return true;
+}
+
+static const struct application *application_of(const struct resreq_cache *cache,
+                                                const struct job_spec *spec)
+{
+    return spec->app == NULL || spec->app[0] == '\0'
+               ? NULL
+               : application_find(cache->config->applications,
+                                  cache->config->n_applications, spec->app);
+}
+
+static int compile(const struct resreq_cache *cache, struct arena *arena, int queue,
+                   const struct job_spec *spec, struct resreq *resreq,
+                   struct resreq_notes *notes, struct resreq_error *fault)
+{
+    struct resreq_rules rules = resreq_config_rules(cache->config, cache->resources);
+    struct resreq_strings from = {
+        .queue = cache->config->queues[queue].res_req,
+        .resrsv_limit = cache->config->queues[queue].resrsv_limit,
+        .strings = spec->res_reqs,
+        .n_strings = spec->n_res_reqs,
+    };
+    const struct application *app = application_of(cache, spec);
+    from.application = app != NULL ? app->res_req : NULL;
+    return resreq_compile(arena, &rules, &from, resreq, notes, fault);
+}
+
+/* Checks each alternative. */
+static int check_ranges(const struct resreq_cache *cache, struct arena *arena,
+                        const struct resrsv_limits *ranges, const struct resreq *resreq,
+                        struct resreq_error *fault)
+{
+    int code = 0;
+    for (; resreq != NULL && code == 0; resreq = resreq->next) {
+        code = resrsv_limit_check(arena, cache->resources, ranges, &resreq->rusages,
+                                  fault);
+    }
+    return code;
+}
+
+int resreq_cache_check(const struct resreq_cache *cache, int queue,
+                       const struct job_spec *spec, struct resreq_notes *notes,
+                       struct resreq_error *fault)
+{
+    const char *range = cache->config->queues[queue].resrsv_limit;
+    struct resrsv_limits ranges;
+    struct resreq resreq;
+    int code = compile(cache, notes->arena, queue, spec, &resreq, notes, fault);
+    if (code != 0 || range == NULL) {
+        return code;
+    }
+    code = resrsv_limit_parse(notes->arena, cache->resources, range, &ranges, fault);
+    return code != 0 ? code
+                     : check_ranges(cache, notes->arena, &ranges, &resreq, fault);
+}
+
+bool resreq_cache_has_alternatives(const struct resreq_cache *cache,
+                                   struct arena *arena, int queue,
+                                   const struct job_spec *spec)
+{
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    return compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
+           (resreq.next != NULL || resreq.rusages.n_alternatives > 1);
+}
+
+static char *put_text(char *at, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return (char *)memcpy(at, text, size) + size;
+}
+
+/* The key holds exactly what is compiled, so that queues with the same strings share a
+ * class: "1mem > 5\0[mem=9]\0app\0swp > 15\0", with 0 for a queue without RES_REQ. In
+ * the arena. */
+static const char *key_of(const struct resreq_cache *cache, struct arena *arena,
+                          int queue, const struct job_spec *spec, size_t *length)
+{
+    const char *of_queue = cache->config->queues[queue].res_req;
+    const char *range = cache->config->queues[queue].resrsv_limit;
+    const char *app = spec->app != NULL ? spec->app : "";
+    range = range != NULL ? range : "";
+    size_t size = 1 + strlen(of_queue != NULL ? of_queue : "") + 1 + strlen(range) + 1 +
+                  strlen(app) + 1;
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        size += strlen(spec->res_reqs[i]) + 1;
+    }
+    char *key = arena_alloc(arena, size, 1), *at = key;
+    *at++ = of_queue != NULL ? '1' : '0';
+    at = put_text(at, of_queue != NULL ? of_queue : "");
+    at = put_text(at, range);
+    at = put_text(at, app);
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        at = put_text(at, spec->res_reqs[i]);
+    }
+    *length = size;
+    return key;
+}
+
+const struct match_class *resreq_cache_find(struct resreq_cache *cache,
+                                            struct arena *scratch, int queue,
+                                            const struct job_spec *spec)
+{
+    struct resreq_entry *entry;
+    size_t length;
+    const char *key = key_of(cache, scratch, queue, spec, &length);
+    HASH_FIND(hh, cache->by_key, key, length, entry);
+    if (entry != NULL) {
+        return &entry->class;
+    }
+    struct resreq_notes notes = {.arena = &cache->arena};
+    struct resreq_error fault;
+    entry = arena_alloc(&cache->arena, 1, sizeof(*entry));
+    entry->class.index = (int)HASH_COUNT(cache->by_key);
+    entry->class.is_bad = compile(cache, &cache->arena, queue, spec,
+                                  &entry->class.resreq, &notes, &fault) != 0;
+    key = arena_copy(&cache->arena, key, length);
+    HASH_ADD_KEYPTR(hh, cache->by_key, key, length, entry);
+    return &entry->class;
+}

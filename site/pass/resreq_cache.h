@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_cache.h: the compiled resource requirements of pending jobs and of the RES_REQ
+ * of their queues. Jobs with equal strings share one match_class, which is compiled
+ * when it is first seen.
+ *
+ * Ownership: config and resources are borrowed; a class belongs to the cache. Layer:
+ * site. */
+#ifndef SUBLET_SITE_PASS_RESREQ_CACHE_H
+#define SUBLET_SITE_PASS_RESREQ_CACHE_H
+
+#include "sched/resreq/resreq.h"
+#include "site/resource/host_resources.h"
+#include "site/site.h"
+
+/* The fields are for resreq_match.h, which reads them. */
+struct resreq_cache {
+    const struct site_config *config;
+    struct host_resources *host_resources;
+    const struct resources *resources; /* their catalogue */
+    struct arena arena;                /* of the classes */
+    struct resreq_entry *by_key;
+};
+
+struct match_class {
+    struct resreq resreq;
+    bool is_bad; /* the strings are not valid any more: no host matches */
+    int index;   /* among the classes of the cache */
+};
+
+struct resreq_cache *resreq_cache_new(const struct site_config *config,
+                                      struct host_resources *host_resources);
+void resreq_cache_free(struct resreq_cache *cache);
+
+/* Checks the strings of a job at submission, also against the RESRSV_LIMIT of its
+ * queue, which does not apply to jobs that are already there. Notes and fault point
+ * into them. */
+int resreq_cache_check(const struct resreq_cache *cache, int queue,
+                       const struct job_spec *spec, struct resreq_notes *notes,
+                       struct resreq_error *fault) MUST_CHECK;
+/* True if the requirement or its rusage has alternatives (||). The strings have been
+ * checked. */
+bool resreq_cache_has_alternatives(const struct resreq_cache *cache,
+                                   struct arena *arena, int queue,
+                                   const struct job_spec *spec);
+
+/* The class of jobs of that queue with such strings; valid until the classes are
+ * dropped. */
+const struct match_class *resreq_cache_find(struct resreq_cache *cache,
+                                            struct arena *scratch, int queue,
+                                            const struct job_spec *spec);
+/* Drops the classes if there are too many; true if it did. */
+bool resreq_cache_trim(struct resreq_cache *cache);
+
+#endif
