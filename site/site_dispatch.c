@@ -46,6 +46,7 @@ static struct site_api api_of(struct site *site)
         .history = site->history,
         .closed = &site->closed,
         .provider = site->provider,
+        .now_ms = site->now_ms,
         .local_ms = site->now_ms + site->utc_offset_ms,
         .resizes = site->resizes,
     };
@@ -156,34 +157,10 @@ static void on_contract(struct site *site, const struct call *call,
     pass_request_set(&site->pass_request);
 }
 
-static void on_start(struct site *site, const struct call *call,
-                     struct effects *effects)
+static void on_consumer_request(struct site *site, const struct call *call,
+                                struct effects *effects)
 {
-    lending_start(site->lending, call->msg, call->now_ms, effects);
-}
-
-static void on_attempt_ask(struct site *site, const struct call *call,
-                           struct effects *effects)
-{
-    lending_attempt_ask(site->lending, call->msg, effects);
-}
-
-static void on_attempt_control(struct site *site, const struct call *call,
-                               struct effects *effects)
-{
-    lending_attempt_control(site->lending, call->msg, call->now_ms, effects);
-}
-
-static void on_attempt_ack(struct site *site, const struct call *call,
-                           struct effects *effects)
-{
-    lending_attempt_ack(site->lending, call->msg, effects);
-}
-
-static void on_output_ask(struct site *site, const struct call *call,
-                          struct effects *effects)
-{
-    lending_output_ask(site->lending, call->msg, effects);
+    lending_request(site->lending, call->msg, call->now_ms, effects);
 }
 
 /* A provider may report only on runs of this site's jobs that it was given. */
@@ -238,7 +215,7 @@ static void on_stream_down(struct site *site, const struct call *call,
                            struct effects *effects)
 {
     if (call->from->kind == PEER_BROKER) {
-        lending_stream_down(site->lending, call->msg, effects);
+        lending_request(site->lending, call->msg, call->now_ms, effects);
     } else {
         terminals_stream_down(site->terminals, call->from, &call->msg->stream_down,
                               effects);
@@ -384,51 +361,9 @@ static void on_run_state(struct site *site, const struct call *call,
 
 /* ---- from clients */
 
-static void on_submit(struct site *site, const struct call *call,
-                      struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    submit_request(&api, call->from, &call->msg->submit, call->now_ms, effects);
-}
-
-static void on_job_control(struct site *site, const struct call *call,
-                           struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    job_signal_request(&api, call->from, &call->msg->job_control, call->now_ms,
-                       effects);
-}
-
-static void on_job_move(struct site *site, const struct call *call,
-                        struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    job_move_request(&api, call->from, &call->msg->job_move, call->now_ms, effects);
-}
-
-static void on_job_resize(struct site *site, const struct call *call,
-                          struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    job_resize_request(&api, call->from, &call->msg->job_resize, call->now_ms, effects);
-}
-
-static void on_queue_control(struct site *site, const struct call *call,
-                             struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    queue_control_request(&api, call->from, &call->msg->queue_control, effects);
-}
-
 static void on_wait(struct site *site, const struct call *call, struct effects *effects)
 {
     wait_request(site->waiters, site->jobs, call->from, &call->msg->wait, effects);
-}
-
-static void on_peek(struct site *site, const struct call *call, struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    peek_request(&api, call->from, &call->msg->peek, call->now_ms, effects);
 }
 
 static void on_query(struct site *site, const struct call *call,
@@ -436,37 +371,7 @@ static void on_query(struct site *site, const struct call *call,
 {
     struct site_api api = api_of(site);
     struct site_view view = site_dispatch_view(site, call->now_ms);
-    query_request(&api, &view, call->from, &call->msg->query, call->now_ms, effects);
-}
-
-static void on_set_reclaim(struct site *site, const struct call *call,
-                           struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    forward_request(&api, call->from, call->msg, call->msg->set_reclaim.request,
-                    call->now_ms, effects);
-}
-
-static void on_set_drain(struct site *site, const struct call *call,
-                         struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    forward_request(&api, call->from, call->msg, call->msg->set_drain.request,
-                    call->now_ms, effects);
-}
-
-static void on_reconfig(struct site *site, const struct call *call,
-                        struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    reconfig_request(&api, call->from, &call->msg->reconfig, effects);
-}
-
-static void on_host_control(struct site *site, const struct call *call,
-                            struct effects *effects)
-{
-    struct site_api api = api_of(site);
-    host_control_request(&api, call->from, &call->msg->host_control, effects);
+    query_request(&api, &view, call->from, call->msg, effects);
 }
 
 /* ---------------------------------------------------------------- dispatch */
@@ -495,12 +400,12 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_RECALL] = {on_contract_change, BROKER, true},
     [MSG_EVICT] = {on_evict, BROKER, true},
     [MSG_CONTRACT] = {on_contract, BROKER, true},
-    [MSG_START] = {on_start, BROKER, true},
-    [MSG_ATTEMPT_ASK] = {on_attempt_ask, BROKER, true},
-    [MSG_ATTEMPT_CONTROL] = {on_attempt_control, BROKER, true},
-    [MSG_ATTEMPT_ACK] = {on_attempt_ack, BROKER, true},
+    [MSG_START] = {on_consumer_request, BROKER, true},
+    [MSG_ATTEMPT_ASK] = {on_consumer_request, BROKER, true},
+    [MSG_ATTEMPT_CONTROL] = {on_consumer_request, BROKER, true},
+    [MSG_ATTEMPT_ACK] = {on_consumer_request, BROKER, true},
     [MSG_ATTEMPT_STATE] = {on_attempt_state, BROKER, true},
-    [MSG_OUTPUT_ASK] = {on_output_ask, BROKER, true},
+    [MSG_OUTPUT_ASK] = {on_consumer_request, BROKER, true},
     [MSG_OUTPUT] = {on_output, BROKER | HOST, true},
     [MSG_LEASE_LOAD] = {on_lease_load, BROKER, true},
     [MSG_LEASE_LOAD_ASK] = {on_lease_load_ask, BROKER, true},
@@ -511,19 +416,23 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_HOST_LOAD] = {on_host_load, HOST, true},
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
     [MSG_STREAM_UP] = {on_stream_up, BROKER | HOST, true},
-    [MSG_SUBMIT] = {on_submit, CLIENT, false},
-    [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},
-    [MSG_JOB_MOVE] = {on_job_move, CLIENT, false},
-    [MSG_JOB_RESIZE] = {on_job_resize, CLIENT, false},
-    [MSG_QUEUE_CONTROL] = {on_queue_control, CLIENT, false},
     [MSG_WAIT] = {on_wait, CLIENT, false},
-    [MSG_JOB_PEEK] = {on_peek, CLIENT, false},
     [MSG_STREAM_DOWN] = {on_stream_down, BROKER | CLIENT, true},
     [MSG_QUERY] = {on_query, CLIENT, false},
-    [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
-    [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},
-    [MSG_RECONFIG] = {on_reconfig, CLIENT, false},
-    [MSG_HOST_CONTROL] = {on_host_control, CLIENT, false},
+};
+
+/* Requests of clients that act on the parts in struct site_api alone. */
+static site_api_fn *const requests[MSG_KINDS] = {
+    [MSG_SUBMIT] = submit_request,
+    [MSG_JOB_CONTROL] = job_signal_request,
+    [MSG_JOB_MOVE] = job_move_request,
+    [MSG_JOB_RESIZE] = job_resize_request,
+    [MSG_QUEUE_CONTROL] = queue_control_request,
+    [MSG_JOB_PEEK] = peek_request,
+    [MSG_SET_RECLAIM] = forward_request,
+    [MSG_SET_DRAIN] = forward_request,
+    [MSG_RECONFIG] = reconfig_request,
+    [MSG_HOST_CONTROL] = host_control_request,
 };
 
 static void refuse(const struct call *call, struct effects *effects)
@@ -573,10 +482,14 @@ void site_dispatch_message(struct site *site, const struct event *event,
 {
     struct call call = {
         .from = &event->from, .msg = event->msg, .host = -1, .now_ms = event->now_ms};
-    const struct route *route =
-        (unsigned)event->msg->kind < MSG_KINDS ? &routes[event->msg->kind] : NULL;
-    if (route == NULL || route->handler == NULL ||
-        (route->peers & 1 << event->from.kind) == 0) {
+    bool is_known = (unsigned)event->msg->kind < MSG_KINDS;
+    const struct route *route = is_known ? &routes[event->msg->kind] : NULL;
+    if (is_known && event->from.kind == PEER_CLIENT &&
+        requests[event->msg->kind] != NULL) {
+        struct site_api api = api_of(site);
+        requests[event->msg->kind](&api, call.from, call.msg, effects);
+    } else if (route == NULL || route->handler == NULL ||
+               (route->peers & 1 << event->from.kind) == 0) {
         refuse(&call, effects);
     } else if (!route->is_in_session || is_current(site, &call, effects)) {
         route->handler(site, &call, effects);

@@ -21,10 +21,13 @@ static void copy_query(struct arena *arena, struct msg_query *query)
 }
 
 void forward_request(const struct site_api *api, const struct peer *from,
-                     const struct msg *msg, uint64_t request, int64_t now_ms,
-                     struct effects *effects)
+                     const struct msg *msg, struct effects *effects)
 {
     struct msg copy = *msg;
+    uint64_t *number = msg->kind == MSG_SET_RECLAIM ? &copy.set_reclaim.request
+                       : msg->kind == MSG_SET_DRAIN ? &copy.set_drain.request
+                                                    : &copy.query.request;
+    uint64_t request = *number;
     if (msg->kind != MSG_QUERY && !permission_is_admin(api->config, from)) {
         effects_reply_error(effects, from, request, ERR_DENIED,
                             "only an administrator of the site may %s",
@@ -43,21 +46,19 @@ void forward_request(const struct site_api *api, const struct peer *from,
                             .key = waiters_next_request(api->waiters),
                             .link = from->link,
                             .request = request,
-                            .deadline_ms = now_ms + FORWARD_MS};
+                            .deadline_ms = api->now_ms + FORWARD_MS};
     if (!waiters_add(api->waiters, &waiter)) {
         effects_reply_error(effects, from, request, ERR_FULL,
                             "too many clients wait for the broker, try again later");
         return;
     }
     copy.site = "";
+    *number = waiter.key;
     if (msg->kind == MSG_SET_RECLAIM) {
-        copy.set_reclaim.request = waiter.key;
         copy.set_reclaim.name = arena_str(&effects->arena, msg->set_reclaim.name);
     } else if (msg->kind == MSG_SET_DRAIN) {
-        copy.set_drain.request = waiter.key;
         copy.set_drain.name = arena_str(&effects->arena, msg->set_drain.name);
     } else {
-        copy.query.request = waiter.key;
         copy_query(&effects->arena, &copy.query);
     }
     site_uplink_send(api->uplink, &copy, effects);

@@ -42,8 +42,9 @@ static int check(const struct site_api *api, const struct peer *from,
 }
 
 void host_control_request(const struct site_api *api, const struct peer *from,
-                          const struct msg_host_control *order, struct effects *effects)
+                          const struct msg *msg, struct effects *effects)
 {
+    const struct msg_host_control *order = &msg->host_control;
     struct arena *arena = &effects->arena;
     struct err err;
     int rc = check(api, from, order, &err);

@@ -4,13 +4,7 @@
  */
 #include "site/api/site_api.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/err.h"
-#include "base/value.h"
-#include "model/job_id.h"
-#include "site/api/permission.h"
+#include "site/api/job_answer.h"
 #include "site/job/effective_rules.h"
 #include "site/job/history.h"
 #include "site/job/lifecycle.h"
@@ -20,11 +14,8 @@ struct call {
     const struct peer *from;
     enum job_move move;
     int queue; /* of MOVE_SWITCH */
-    int64_t now_ms;
     struct effects *effects;
-    const char *text; /* the sentences so far */
-    struct value *jobs;
-    int code; /* of the first job that was refused */
+    struct job_answer answer;
     /* The elements of an array have one spec, whose requirements are checked once. */
     const struct job_spec *judged;
     struct err verdict;
@@ -78,12 +69,9 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
 
 static int check(struct call *call, const struct job *job, struct err *err)
 {
-    if (!permission_may_manage(call->api->config, call->from, job)) {
-        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
-                       job->spec->user);
-    }
-    if (job_is_ended(job)) {
-        return err_set(err, ERR_STATE, "job has already finished");
+    int code = job_answer_check(call->api, call->from, job, err);
+    if (code != 0) {
+        return code;
     }
     if (job->is_killed) {
         return err_set(err, ERR_STATE, "job is being terminated");
@@ -108,7 +96,7 @@ static void carry_out(const struct call *call, struct job *job)
     const struct site_api *api = call->api;
     switch (call->move) {
     case MOVE_REQUEUE:
-        control_job_requeue(api->life, job, call->from->name, call->now_ms,
+        control_job_requeue(api->life, job, call->from->name, api->now_ms,
                             call->effects);
         return;
     case MOVE_SWITCH:
@@ -144,26 +132,6 @@ static const char *done_text(const struct call *call)
 
 /* ---------------------------------------------------------------- the answer */
 
-static void note(struct call *call, const char *id, int code, const char *what)
-{
-    struct arena *arena = &call->effects->arena;
-    const char *sentence =
-        arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", what);
-    struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
-    value_add_text(arena, row, "job", id);
-    value_add_text(arena, row, "text", sentence);
-    bool is_first_error = code != 0 && call->code == 0;
-    if (is_first_error) {
-        call->code = code;
-    }
-    if (is_first_error || call->text[0] == '\0') {
-        call->text = sentence;
-    } else if ((code != 0) == (call->code != 0) &&
-               strlen(call->text) + strlen(sentence) < TEXT_MAX - 1) {
-        call->text = arena_printf(arena, "%s\n%s", call->text, sentence);
-    }
-}
-
 /* Moves a job, or those elements of an array that can be moved. If none can, the answer
  * is the error of the last one. The last element goes to the top first, so that the
  * elements keep their order. */
@@ -173,16 +141,12 @@ static void move_named(struct call *call, const char *id)
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
     struct job_table *jobs = call->api->jobs;
     struct job_id wanted;
-    int n_moved = 0, first, end;
+    int n_moved = 0, first;
     if (job_id_read(&call->effects->arena, id, &wanted, NULL) != 0) {
-        note(call, id, err.code, err.text);
+        job_answer_add(&call->answer, id, err.code, err.text);
         return;
     }
-    first = end = job_table_index_of(jobs, wanted.number);
-    while (end < job_table_count(jobs) &&
-           job_table_at(jobs, end)->id == wanted.number) {
-        end++;
-    }
+    int end = job_answer_find_end(jobs, &wanted, &first);
     for (int i = 0; i < end - first; i++) {
         bool is_backwards = call->move == MOVE_TOP;
         struct job *job = job_table_at(jobs, is_backwards ? end - 1 - i : first + i);
@@ -191,22 +155,19 @@ static void move_named(struct call *call, const char *id)
             n_moved++;
         }
     }
-    note(call, id, n_moved > 0 ? 0 : err.code,
-         n_moved > 0 ? done_text(call) : err.text);
+    job_answer_add(&call->answer, id, n_moved > 0 ? 0 : err.code,
+                   n_moved > 0 ? done_text(call) : err.text);
 }
 
 void job_move_request(const struct site_api *api, const struct peer *from,
-                      const struct msg_job_move *move, int64_t now_ms,
-                      struct effects *effects)
+                      const struct msg *msg, struct effects *effects)
 {
-    struct arena *arena = &effects->arena;
+    const struct msg_job_move *move = &msg->job_move;
     struct call call = {.api = api,
                         .from = from,
                         .move = move->move,
-                        .now_ms = now_ms,
                         .effects = effects,
-                        .text = "",
-                        .jobs = value_array(arena)};
+                        .answer = job_answer_begin(&effects->arena)};
     if (move->move == MOVE_SWITCH) {
         call.queue = queue_table_find(api->queues, move->queue);
         if (call.queue < 0) {
@@ -223,11 +184,5 @@ void job_move_request(const struct site_api *api, const struct peer *from,
     for (int i = 0; i < move->n_jobs; i++) {
         move_named(&call, move->jobs[i]);
     }
-    if (call.code != 0) {
-        effects_reply_error(effects, from, move->request, call.code, "%s", call.text);
-        return;
-    }
-    struct value *value = value_object(arena);
-    value_add(arena, value, "jobs", call.jobs);
-    effects_reply(effects, from, move->request, call.text, value, "");
+    job_answer_send(&call.answer, from, move->request, effects);
 }

@@ -2,11 +2,7 @@
 /* job_resize.c: JOB_RESIZE: other slots for running jobs, fewer, or no more. */
 #include "site/api/site_api.h"
 
-#include <string.h>
-
-#include "base/err.h"
-#include "base/value.h"
-#include "model/job_id.h"
+#include "site/api/job_answer.h"
 #include "site/api/permission.h"
 #include "site/pass/resize_requests.h"
 #include "site/run/allocation.h"
@@ -16,11 +12,8 @@ struct call {
     const struct peer *from;
     const struct msg_job_resize *order;
     bool is_admin;
-    int64_t now_ms;
     struct effects *effects;
-    struct value *jobs;
-    const char *text;
-    int code;
+    struct job_answer answer;
 };
 
 /* The change that the request means for one job. */
@@ -35,12 +28,9 @@ struct change {
 static int check_job(const struct call *call, const struct job *job, struct err *err)
 {
     bool is_cancel = call->order->order == JOB_RESIZE_CANCEL;
-    if (!permission_may_manage(call->api->config, call->from, job)) {
-        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
-                       job->spec->user);
-    }
-    if (job_is_ended(job)) {
-        return err_set(err, ERR_STATE, "job has already finished");
+    int code = job_answer_check(call->api, call->from, job, err);
+    if (code != 0) {
+        return code;
     }
     if (job->attempt == 0 || job->start_ms == 0) {
         return err_set(err, ERR_STATE,
@@ -227,18 +217,6 @@ static int plan(const struct call *call, const struct job *job, struct change *c
 
 /* ---------------------------------------------------------------- the answer */
 
-static void note(struct call *call, const char *id, int code, const char *what)
-{
-    struct arena *arena = &call->effects->arena;
-    const char *sentence =
-        arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", what);
-    struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
-    value_add_text(arena, row, "job", id);
-    value_add_text(arena, row, "text", sentence);
-    call->code = code;
-    call->text = sentence;
-}
-
 /* True: the job is resized. */
 static bool resize_job(struct call *call, struct job *job, const char **text,
                        struct err *err)
@@ -250,7 +228,7 @@ static bool resize_job(struct call *call, struct job *job, const char **text,
     *text = change.text;
     if (change.gone.n_hosts > 0) {
         resize_requests_shrink(call->api->resizes, job, change.gone.hosts,
-                               change.gone.n_hosts, change.max_slots, call->now_ms,
+                               change.gone.n_hosts, change.max_slots, call->api->now_ms,
                                call->effects);
     } else {
         resize_requests_set_max(call->api->resizes, job, change.max_slots,
@@ -266,41 +244,33 @@ static void resize_named(struct call *call, const char *id)
     struct err err = {.code = ERR_NOT_FOUND, .text = "no matching job found"};
     const char *text = "";
     struct job_id wanted;
-    int n_done = 0;
+    int n_done = 0, first;
     if (job_id_read(&call->effects->arena, id, &wanted, NULL) != 0) {
-        note(call, id, err.code, err.text);
+        job_answer_add(&call->answer, id, err.code, err.text);
         return;
     }
     struct job_table *jobs = call->api->jobs;
-    for (int i = job_table_index_of(jobs, wanted.number);
-         i < job_table_count(jobs) && job_table_at(jobs, i)->id == wanted.number; i++) {
+    int end = job_answer_find_end(jobs, &wanted, &first);
+    for (int i = first; i < end; i++) {
         struct job *job = job_table_at(jobs, i);
         if (job_id_has(&wanted, job->index)) {
             n_done += resize_job(call, job, &text, &err);
         }
     }
-    note(call, id, n_done > 0 ? 0 : err.code, n_done > 0 ? text : err.text);
+    job_answer_add(&call->answer, id, n_done > 0 ? 0 : err.code,
+                   n_done > 0 ? text : err.text);
 }
 
 void job_resize_request(const struct site_api *api, const struct peer *from,
-                        const struct msg_job_resize *order, int64_t now_ms,
-                        struct effects *effects)
+                        const struct msg *msg, struct effects *effects)
 {
-    struct arena *arena = &effects->arena;
+    const struct msg_job_resize *order = &msg->job_resize;
     struct call call = {.api = api,
                         .from = from,
                         .order = order,
                         .is_admin = permission_is_admin(api->config, from),
-                        .now_ms = now_ms,
                         .effects = effects,
-                        .text = "",
-                        .jobs = value_array(arena)};
+                        .answer = job_answer_begin(&effects->arena)};
     resize_named(&call, order->job);
-    if (call.code != 0) {
-        effects_reply_error(effects, from, order->request, call.code, "%s", call.text);
-        return;
-    }
-    struct value *value = value_object(arena);
-    value_add(arena, value, "jobs", call.jobs);
-    effects_reply(effects, from, order->request, call.text, value, "");
+    job_answer_send(&call.answer, from, order->request, effects);
 }

@@ -4,14 +4,9 @@
 #include "site/api/site_api.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/value.h"
-#include "model/job_id.h"
-#include "site/api/permission.h"
-#include "site/job/job.h"
+#include "site/api/job_answer.h"
 #include "site/job/lifecycle.h"
 
 /* The most jobs that one "0" reaches, so that a step takes bounded time. */
@@ -23,12 +18,8 @@ struct call {
     const struct peer *from;
     enum control_action action;
     int signal;
-    int64_t now_ms;
     struct effects *effects;
-    struct value *jobs;
-    char
-        text[TEXT_MAX]; /* the sentences so far; after an error those of errors alone */
-    int code;
+    struct job_answer answer;
     int n_done;
 };
 
@@ -70,15 +61,9 @@ static bool is_stopped(const struct job *job)
 static int check(const struct call *call, const struct job *job,
                  enum control_action action, struct err *err)
 {
-    if (!permission_may_manage(call->api->config, call->from, job)) {
-        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
-                       job->spec->user);
-    }
-    if (job_is_ended(job)) {
-        return err_set(err, ERR_STATE, "job has already finished");
-    }
-    if (action == CONTROL_KILL) {
-        return 0;
+    int code = job_answer_check(call->api, call->from, job, err);
+    if (code != 0 || action == CONTROL_KILL) {
+        return code;
     }
     if (job->is_killed) {
         return err_set(err, ERR_STATE, "job is being terminated");
@@ -121,32 +106,9 @@ static const char *done_text(enum control_action action)
 
 /* ---------------------------------------------------------------- the answer */
 
-static void add_text(struct call *call, const char *text)
-{
-    size_t length = strlen(call->text);
-    const char *between = length == 0 ? "" : "\n";
-    snprintf(call->text + length, sizeof(call->text) - length, "%s%s", between, text);
-}
-
-/* Adds a sentence about one job; `code` 0: the action was taken. */
 static void note(struct call *call, const char *id, int code, const char *text)
 {
-    struct arena *arena = &call->effects->arena;
-    const char *sentence =
-        arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", text);
-    if (call->jobs->count <
-        JOBS_PER_COMMAND_MAX) { /* the answer has to fit one frame */
-        struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
-        value_add_text(arena, row, "job", id);
-        value_add_text(arena, row, "text", sentence);
-    }
-    if (code != 0 && call->code == 0) {
-        call->code = code;
-        call->text[0] = '\0';
-    }
-    if (code != 0 || call->code == 0) {
-        add_text(call, sentence);
-    }
+    job_answer_add(&call->answer, id, code, text);
     call->n_done += code == 0;
 }
 
@@ -154,7 +116,7 @@ static void carry_out(struct call *call, struct job *job, enum control_action ac
 {
     if (action != CONTROL_SUSPEND || !is_stopped(job)) {
         control_job_apply(call->api->life, job, action, call->signal, call->from->name,
-                          call->now_ms, call->effects);
+                          call->api->now_ms, call->effects);
     }
 }
 
@@ -183,12 +145,9 @@ static void order_elements(struct call *call, const char *id,
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
     enum control_action action = call->action;
     int n_done = 0;
-    for (int i = job_table_index_of(call->api->jobs, wanted->number);
-         i < job_table_count(call->api->jobs); i++) {
+    int first, end = job_answer_find_end(call->api->jobs, wanted, &first);
+    for (int i = first; i < end && call->n_done + n_done < ALL_MAX; i++) {
         struct job *job = job_table_at(call->api->jobs, i);
-        if (job->id != wanted->number || call->n_done + n_done == ALL_MAX) {
-            break;
-        }
         action = action_of(call->action, call->signal, job->attempt == 0);
         if (job_id_has(wanted, job->index) && check(call, job, action, &err) == 0) {
             carry_out(call, job, action);
@@ -245,19 +204,16 @@ static void order_all(struct call *call)
 }
 
 void job_signal_request(const struct site_api *api, const struct peer *from,
-                        const struct msg_job_control *order, int64_t now_ms,
-                        struct effects *effects)
+                        const struct msg *msg, struct effects *effects)
 {
-    struct arena *arena = &effects->arena;
-    struct value *value = value_object(arena);
+    const struct msg_job_control *order = &msg->job_control;
     struct call call = {
         .api = api,
         .from = from,
         .action = order->action,
         .signal = order->signal,
-        .now_ms = now_ms,
         .effects = effects,
-        .jobs = value_array(arena),
+        .answer = job_answer_begin(&effects->arena),
     };
     for (int i = 0; i < order->n_jobs; i++) {
         const char *id = order->jobs[i];
@@ -267,10 +223,5 @@ void job_signal_request(const struct site_api *api, const struct peer *from,
             order_named(&call, id);
         }
     }
-    if (call.code != 0) {
-        effects_reply_error(effects, from, order->request, call.code, "%s", call.text);
-        return;
-    }
-    value_add(arena, value, "jobs", call.jobs);
-    effects_reply(effects, from, order->request, call.text, value, "");
+    job_answer_send(&call.answer, from, order->request, effects);
 }

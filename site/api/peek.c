@@ -115,8 +115,9 @@ static bool ask(const struct site_api *api, const struct job *job,
 }
 
 void peek_request(const struct site_api *api, const struct peer *from,
-                  const struct msg_peek *peek, int64_t now_ms, struct effects *effects)
+                  const struct msg *msg, struct effects *effects)
 {
+    const struct msg_peek *peek = &msg->peek;
     const struct job *job = job_table_lookup(api->jobs, peek->job);
     if (job == NULL) {
         bool is_array = job_table_lookup_array(api->jobs, peek->job) != NULL;
@@ -135,7 +136,7 @@ void peek_request(const struct site_api *api, const struct peer *from,
                             .link = from->link,
                             .request = peek->request,
                             .job = job_key(job),
-                            .deadline_ms = now_ms + PEEK_MS};
+                            .deadline_ms = api->now_ms + PEEK_MS};
     if (!ask(api, job, peek, waiter.key, effects)) {
         effects_reply_error(effects, from, peek->request, ERR_AWAY,
                             "Job <%s>: its host cannot be reached, try again later",

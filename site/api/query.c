@@ -58,8 +58,8 @@ static void query_history(const struct job_table *jobs, const struct peer *from,
 }
 
 void query_request(const struct site_api *api, const struct site_view *view,
-                   const struct peer *from, const struct msg_query *query,
-                   int64_t now_ms, struct effects *effects)
+                   const struct peer *from, const struct msg *msg,
+                   struct effects *effects)
 {
     static const struct {
         const char *thing, *listing;
@@ -72,16 +72,14 @@ void query_request(const struct site_api *api, const struct site_view *view,
         [QUERY_USERS] = {"User", "users"},
         [QUERY_LIMITS] = {"Limit", "limits -c"},
     };
+    const struct msg_query *query = &msg->query;
     const char *next = "";
-    struct value *value;
-
     if (query->kind == QUERY_HIST) {
         query_history(api->jobs, from, query, effects);
         return;
     }
     if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind].thing == NULL) {
-        struct msg msg = {.kind = MSG_QUERY, .query = *query};
-        forward_request(api, from, &msg, query->request, now_ms, effects);
+        forward_request(api, from, msg, effects);
         return;
     }
     struct err err;
@@ -90,7 +88,7 @@ void query_request(const struct site_api *api, const struct site_view *view,
         effects_reply_error(effects, from, query->request, code, "%s", err.text);
         return;
     }
-    value = site_view_list(view, &effects->arena, query, &next);
+    struct value *value = site_view_list(view, &effects->arena, query, &next);
     if (query->name[0] != '\0' && query->after[0] == '\0' && count_rows(value) == 0) {
         effects_reply_error(effects, from, query->request, ERR_NOT_FOUND,
                             "%s <%s> is not found; see `sublet %s`",

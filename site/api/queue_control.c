@@ -6,9 +6,9 @@
 #include "site/api/site_api.h"
 
 void queue_control_request(const struct site_api *api, const struct peer *from,
-                           const struct msg_queue_control *order,
-                           struct effects *effects)
+                           const struct msg *msg, struct effects *effects)
 {
+    const struct msg_queue_control *order = &msg->queue_control;
     static const char *const done[] = {
         [QUEUE_OPEN] = "is opened",
         [QUEUE_CLOSE] = "is closed",

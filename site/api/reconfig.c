@@ -5,16 +5,16 @@
 #include "site/api/site_api.h"
 
 void reconfig_request(const struct site_api *api, const struct peer *from,
-                      const struct msg_reconfig *reconfig, struct effects *effects)
+                      const struct msg *msg, struct effects *effects)
 {
     if (!permission_is_admin(api->config, from)) {
         effects_reply_error(
-            effects, from, reconfig->request, ERR_DENIED,
+            effects, from, msg->reconfig.request, ERR_DENIED,
             "only an administrator of the site may reload its configuration");
         return;
     }
     struct effect *effect = effects_add(effects, EFFECT_RELOAD);
     effect->reload.to = *from;
     effect->reload.to.name = arena_str(&effects->arena, from->name);
-    effect->reload.request = reconfig->request;
+    effect->reload.request = msg->reconfig.request;
 }

@@ -46,31 +46,29 @@ struct site_api {
     struct provider *provider;
     struct pass_request *pass_request;
     uint64_t *last_job; /* the highest id that a job was given */
-    int64_t local_ms;   /* the time of the windows of hosts */
+    int64_t now_ms;     /* of the request */
+    int64_t local_ms;   /* the same as local time, for the windows of hosts */
     struct resize_requests *resizes;
 };
+
+/* A request: `msg` is of the kind that is named below. */
+typedef void site_api_fn(const struct site_api *api, const struct peer *from,
+                         const struct msg *msg, struct effects *effects);
 
 /* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX
  * slots, that the daemon can run jobs as this user, and that named hosts are known
  * ("h@site": of a lease that is made). A job that needs more slots than there are is
  * accepted: it pends, with that reason. */
-void submit_request(const struct site_api *api, const struct peer *from,
-                    const struct msg_submit *submit, int64_t now_ms,
-                    struct effects *effects);
+site_api_fn submit_request;
 
-/* JOB_CONTROL. A waiting job: KILL, and the signals that end programs, end it (state
- * EXIT, no exit code, "killed by ... before it began"; LSF's TERM_OWNER); SUSPEND holds
- * it (PSUSP). The signals STOP and TSTP are SUSPEND, CONT is RESUME, KILL is KILL. The
- * answer is an error if any of the jobs cannot take the order; the others have taken it
- * all the same. */
-void job_signal_request(const struct site_api *api, const struct peer *from,
-                        const struct msg_job_control *order, int64_t now_ms,
-                        struct effects *effects);
+/* JOB_CONTROL. KILL ends a pending job, and so does each signal that ends programs: its
+ * state is EXIT without an exit code (LSF's TERM_OWNER). SUSPEND holds a pending job
+ * (PSUSP). The signals STOP and TSTP are SUSPEND, CONT is RESUME, KILL is KILL. If some
+ * jobs cannot take the action, the answer is an error, and the others have taken it. */
+site_api_fn job_signal_request;
 
 /* JOB_MOVE: requeue, switch to another queue, move to the top or the bottom. */
-void job_move_request(const struct site_api *api, const struct peer *from,
-                      const struct msg_job_move *move, int64_t now_ms,
-                      struct effects *effects);
+site_api_fn job_move_request;
 
 /* JOB_RESIZE: other slots for running jobs (`resize`), fewer (`resize release`), no
  * more
@@ -79,36 +77,28 @@ void job_move_request(const struct site_api *api, const struct peer *from,
  * first host stays, since the command runs there. Jobs on borrowed hosts keep their
  * slots. Order: elements of an array by index. Source: docs/design/scheduling.md
  * "Resizable jobs", docs/design/leases.md "The consumer's side". */
-void job_resize_request(const struct site_api *api, const struct peer *from,
-                        const struct msg_job_resize *order, int64_t now_ms,
-                        struct effects *effects);
+site_api_fn job_resize_request;
 
 /* QUEUE_CONTROL (administrators): open, close, activate or inactivate a queue. */
-void queue_control_request(const struct site_api *api, const struct peer *from,
-                           const struct msg_queue_control *order,
-                           struct effects *effects);
+site_api_fn queue_control_request;
 
 /* HOST_CONTROL (administrators): close or open a host. */
-void host_control_request(const struct site_api *api, const struct peer *from,
-                          const struct msg_host_control *order,
-                          struct effects *effects);
+site_api_fn host_control_request;
 
 /* RECONFIG (administrators): the daemon reads its configuration files again. */
-void reconfig_request(const struct site_api *api, const struct peer *from,
-                      const struct msg_reconfig *reconfig, struct effects *effects);
+site_api_fn reconfig_request;
 
 /* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
 void query_request(const struct site_api *api, const struct site_view *view,
-                   const struct peer *from, const struct msg_query *query,
-                   int64_t now_ms, struct effects *effects);
+                   const struct peer *from, const struct msg *msg,
+                   struct effects *effects);
 
 /* JOB_PEEK: a piece of a job's output. Output that goes to a file is read there: the
  * answer is an error that names the file, except that the error stream alone is
  * answered as empty. While a job runs on borrowed hosts its output file does not exist
  * here yet. Output without a file is fetched from the job's host, directly or through
  * the provider; after a job has ended on a borrowed host its output is not kept. */
-void peek_request(const struct site_api *api, const struct peer *from,
-                  const struct msg_peek *peek, int64_t now_ms, struct effects *effects);
+site_api_fn peek_request;
 /* OUTPUT of a run of this site, from a host or a provider. True: a client asked for it.
  */
 bool peek_output(const struct site_api *api, const struct msg_output *output,
@@ -116,9 +106,7 @@ bool peek_output(const struct site_api *api, const struct msg_output *output,
 
 /* QUERY, SET_RECLAIM and SET_DRAIN (the latter two for administrators): passed on to
  * the broker under a number of this site's own; and the broker's REPLY. */
-void forward_request(const struct site_api *api, const struct peer *from,
-                     const struct msg *msg, uint64_t request, int64_t now_ms,
-                     struct effects *effects);
+site_api_fn forward_request;
 void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
                    struct effects *effects);
 

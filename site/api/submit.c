@@ -13,19 +13,13 @@
 
 enum { NAMED_JOBS_MAX = 1000 }; /* jobs that one name in a dependency may stand for */
 
-static const struct queue_config *find_queue(const struct site_api *api,
-                                             const char *name)
+/* Its index; -1: there is none. */
+static int find_queue(const struct site_api *api, const char *name)
 {
-    const struct site_config *config = api->config;
     if (name[0] == '\0') {
-        name = config->default_queue != NULL ? config->default_queue : "";
+        name = api->config->default_queue != NULL ? api->config->default_queue : "";
     }
-    for (int i = 0; i < config->n_queues; i++) {
-        if (strcmp(config->queues[i].name, name) == 0) {
-            return &config->queues[i];
-        }
-    }
-    return NULL;
+    return queue_table_find(api->queues, name);
 }
 
 static int check_host(const struct site_api *api, const char *name, struct err *err)
@@ -71,13 +65,13 @@ static int check_input(const struct site_api *api, const struct queue_config *qu
 static int check_asked(const struct site_api *api, struct arena *arena,
                        const struct job_spec *spec, struct err *err)
 {
-    struct host_list asked;
+    struct host_list asked = {.n_terms = 0};
     int code = 0;
     if (spec->n_hosts_asked > 0) {
         code = host_list_parse(arena, &api->config->groups, spec->hosts_asked,
                                spec->n_hosts_asked, &asked, err);
     }
-    for (int i = 0; code == 0 && spec->n_hosts_asked > 0 && i < asked.n_terms; i++) {
+    for (int i = 0; code == 0 && i < asked.n_terms; i++) {
         const struct queue_term *term = &asked.terms[i];
         if (term->kind == QUEUE_HOST || term->kind == QUEUE_HOST_AT) {
             code = check_host(api, term->name, err);
@@ -287,21 +281,22 @@ static int check_group(const struct site_api *api, const char *user, const char 
  * profile say. */
 static int check_submit(const struct site_api *api, const struct peer *from,
                         const struct msg_submit *submit, struct arena *arena,
-                        struct job_spec *spec, struct job_terms *terms,
-                        const struct queue_config **queue, struct err *err)
+                        struct job_spec *spec, struct job_terms *terms, int *place,
+                        struct err *err)
 {
-    *queue = find_queue(api, spec->queue);
-    if (*queue == NULL) {
+    *place = find_queue(api, spec->queue);
+    if (*place < 0) {
         return err_set(err, ERR_NOT_FOUND, "%s: no such queue, see `sublet queues`",
                        spec->queue[0] != '\0' ? spec->queue : "no default queue");
     }
-    if (queue_table_is_closed(api->queues, (int)(*queue - api->config->queues))) {
-        return err_set(err, ERR_STATE, "%s: Queue is closed", (*queue)->name);
+    const struct queue_config *queue = &api->config->queues[*place];
+    if (queue_table_is_closed(api->queues, *place)) {
+        return err_set(err, ERR_STATE, "%s: Queue is closed", queue->name);
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
     if (check_group(api, from->name, terms->user_group, err) != 0 ||
-        fairshare_ledger_check(api->shares, (int)(*queue - api->config->queues),
-                               from->name, terms->user_group, err) != 0) {
+        fairshare_ledger_check(api->shares, *place, from->name, terms->user_group,
+                               err) != 0) {
         return err->code;
     }
     if (spec->n_slots < 1 || spec->n_slots > SLOTS_MAX) {
@@ -311,35 +306,29 @@ static int check_submit(const struct site_api *api, const struct peer *from,
     if (spec->command[0] == '\0') {
         return err_set(err, ERR_PARSE, "no command is given");
     }
-    int code = check_user(api, from, err);
     if (terms->max_slots != 0 && terms->max_slots < spec->n_slots) {
         return err_set(err, ERR_BOUNDS, "-n %d,%d: expected MIN,MAX", spec->n_slots,
                        terms->max_slots);
     }
-    if (spec->is_exclusive && !(*queue)->is_exclusive) {
+    if (spec->is_exclusive && !queue->is_exclusive) {
         return err_set(err, ERR_STATE, "%s: Queue does not accept exclusive jobs",
-                       (*queue)->name);
+                       queue->name);
     }
-    if (code == 0) {
-        code = terminals_check(api->terminals, *queue, spec, err);
-    }
-    if (code == 0) {
-        code = check_input(api, *queue, spec, err);
+    if (check_user(api, from, err) != 0 ||
+        terminals_check(api->terminals, queue, spec, err) != 0 ||
+        check_input(api, queue, spec, err) != 0) {
+        return err->code;
     }
     if (!terms->has_slots && spec->n_slots == 1) {
         spec->n_slots = 0; /* the queue's default */
     }
-    if (code == 0) {
-        code = queue_rules_check_user(&(*queue)->rules, from->name, err);
+    if (queue_rules_check_user(&queue->rules, from->name, err) != 0 ||
+        check_rules(api, *place, submit->bare_limits, arena, spec, &terms->max_slots,
+                    err) != 0 ||
+        check_resizable(api, spec, terms, err) != 0) {
+        return err->code;
     }
-    if (code == 0) {
-        code = check_rules(api, (int)(*queue - api->config->queues),
-                           submit->bare_limits, arena, spec, &terms->max_slots, err);
-    }
-    if (code == 0) {
-        code = check_resizable(api, spec, terms, err);
-    }
-    return code == 0 ? check_asked(api, arena, spec, err) : code;
+    return check_asked(api, arena, spec, err);
 }
 
 /* A requirement string is invalid: LSF's sentence, and the position for the command
@@ -410,40 +399,32 @@ static int read_indices(const struct site_api *api, struct arena *arena,
 }
 
 void submit_request(const struct site_api *api, const struct peer *from,
-                    const struct msg_submit *submit, int64_t now_ms,
-                    struct effects *effects)
+                    const struct msg *msg, struct effects *effects)
 {
+    const struct msg_submit *submit = &msg->submit;
     struct arena *arena = &effects->arena;
-    const struct queue_config *queue;
     struct err err;
     const int *indices;
-    int n_indices;
+    int queue, n_indices;
     struct job_spec spec = submit->spec;
     struct job_terms terms = submit->terms;
-    int code = check_submit(api, from, submit, arena, &spec, &terms, &queue, &err);
-    if (code == 0) {
-        code = check_terms(api, from, job_id_is_array_name(spec.name), arena, &terms,
-                           &err);
-    }
-    if (code == 0) {
-        code = read_indices(api, arena, &spec, &indices, &n_indices, &err);
-    }
-    if (code != 0) {
-        effects_reply_error(effects, from, submit->request, code,
+    if (check_submit(api, from, submit, arena, &spec, &terms, &queue, &err) != 0 ||
+        check_terms(api, from, job_id_is_array_name(spec.name), arena, &terms, &err) !=
+            0 ||
+        read_indices(api, arena, &spec, &indices, &n_indices, &err) != 0) {
+        effects_reply_error(effects, from, submit->request, err.code,
                             "%s. Job not submitted.", err.text);
         return;
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    code = resreq_cache_check(api->needs, (int)(queue - api->config->queues), &spec,
-                              &notes, &fault);
+    int code = resreq_cache_check(api->needs, queue, &spec, &notes, &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
     if (terms.resizable != RESIZABLE_NO &&
-        resreq_cache_has_alternatives(api->needs, arena,
-                                      (int)(queue - api->config->queues), &spec)) {
+        resreq_cache_has_alternatives(api->needs, arena, queue, &spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
                             "a resizable job may not have alternative resource "
                             "requirements (||), expected one rusage. Job not "
@@ -451,8 +432,8 @@ void submit_request(const struct site_api *api, const struct peer *from,
         return;
     }
     struct row_job row = {
-        .id = ++*api->last_job, .submit_ms = now_ms, .spec = spec, .terms = terms};
-    row.spec.queue = queue->name;
+        .id = ++*api->last_job, .submit_ms = api->now_ms, .spec = spec, .terms = terms};
+    row.spec.queue = api->config->queues[queue].name;
     row.spec.user = from->name;
     row.spec.uid = from->uid;
     row.spec.gid = from->gid;
@@ -474,6 +455,6 @@ void submit_request(const struct site_api *api, const struct peer *from,
     add_notes(arena, value, &notes);
     effects_reply(effects, from, submit->request,
                   arena_printf(arena, "Job <%llu> is submitted to queue <%s>.",
-                               (unsigned long long)row.id, queue->name),
+                               (unsigned long long)row.id, row.spec.queue),
                   value, "");
 }

@@ -2,6 +2,7 @@
 /* lending.c: see lending.h. */
 #include "site/exchange/lending.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,19 +180,6 @@ void lending_tick(struct lending *lending, int64_t now_ms, struct effects *effec
 
 /* ---------------------------------------------------------------- questions */
 
-/* A consumer speaks of its own runs only. */
-static bool is_its_own(const struct lending *lending, const struct msg *msg,
-                       const struct run_id *id, struct effects *effects)
-{
-    if (strcmp(id->site, msg->site) == 0 &&
-        strcmp(id->site, lending->parts.site) != 0) {
-        return true;
-    }
-    effects_log(effects, LOG_LEVEL_WARNING, "%s from %s speaks of a run of %s: ignored",
-                msg_kind_name(msg->kind), msg->site, id->site);
-    return false;
-}
-
 static int count_untold(const struct lending *lending, const char *consumer)
 {
     int count = 0;
@@ -224,15 +212,11 @@ static void take(struct lending *lending, const struct msg_start *start, int64_t
     tell(lending, run, effects);
 }
 
-void lending_start(struct lending *lending, const struct msg *msg, int64_t now_ms,
-                   struct effects *effects)
+static void on_start(struct lending *lending, const struct msg *msg, struct run *known,
+                     int64_t now_ms, struct effects *effects)
 {
     const struct msg_start *start = &msg->start;
     const char *reason = "";
-    if (!is_its_own(lending, msg, &start->run, effects)) {
-        return;
-    }
-    const struct run *known = runs_find(lending->parts.runs, &start->run);
     if (known != NULL) {
         tell(lending, known, effects);
         return;
@@ -261,29 +245,21 @@ void lending_start(struct lending *lending, const struct msg *msg, int64_t now_m
     }
 }
 
-void lending_attempt_ask(struct lending *lending, const struct msg *msg,
-                         struct effects *effects)
+static void on_ask(struct lending *lending, const struct msg *msg, struct run *run,
+                   int64_t now_ms, struct effects *effects)
 {
-    const struct run_id *id = &msg->attempt.run;
-    if (!is_its_own(lending, msg, id, effects)) {
-        return;
-    }
-    const struct run *run = runs_find(lending->parts.runs, id);
+    (void)now_ms;
     if (run != NULL) {
         tell(lending, run, effects);
     } else {
-        tell_nothing(lending, id, effects);
+        tell_nothing(lending, &msg->attempt.run, effects);
     }
 }
 
-void lending_attempt_control(struct lending *lending, const struct msg *msg,
-                             int64_t now_ms, struct effects *effects)
+static void on_control(struct lending *lending, const struct msg *msg, struct run *run,
+                       int64_t now_ms, struct effects *effects)
 {
     const struct msg_attempt_control *order = &msg->lifecycle_control;
-    if (!is_its_own(lending, msg, &order->run, effects)) {
-        return;
-    }
-    struct run *run = runs_find(lending->parts.runs, &order->run);
     if (run == NULL) {
         tell_nothing(lending, &order->run, effects);
         return;
@@ -302,16 +278,12 @@ void lending_attempt_control(struct lending *lending, const struct msg *msg,
     }
 }
 
-void lending_attempt_ack(struct lending *lending, const struct msg *msg,
-                         struct effects *effects)
+static void on_ack(struct lending *lending, const struct msg *msg, struct run *run,
+                   int64_t now_ms, struct effects *effects)
 {
-    const struct run_id *id = &msg->attempt.run;
-    if (!is_its_own(lending, msg, id, effects)) {
-        return;
-    }
-    struct run *run = runs_find(lending->parts.runs, id);
+    (void)now_ms;
     if (run != NULL && run->record == RUN_RECORD_ENDED) {
-        provider_run_forgotten(lending->parts.provider, id);
+        provider_run_forgotten(lending->parts.provider, &msg->attempt.run);
         runs_forget(lending->parts.runs, run, effects);
     }
 }
@@ -331,14 +303,11 @@ static void send_output(const struct lending *lending, const struct msg_output *
     site_uplink_send(lending->parts.uplink, &msg, effects);
 }
 
-void lending_output_ask(struct lending *lending, const struct msg *msg,
-                        struct effects *effects)
+static void on_output_ask(struct lending *lending, const struct msg *msg,
+                          struct run *run, int64_t now_ms, struct effects *effects)
 {
     const struct msg_output_ask *ask = &msg->output_ask;
-    if (!is_its_own(lending, msg, &ask->run, effects)) {
-        return;
-    }
-    const struct run *run = runs_find(lending->parts.runs, &ask->run);
+    (void)now_ms;
     if (run == NULL) {
         send_output(lending,
                     &(struct msg_output){.run = ask->run,
@@ -358,6 +327,67 @@ void lending_output_ask(struct lending *lending, const struct msg *msg,
     host_table_send(lending->parts.hosts, run->host, &passed, effects);
 }
 
+/* ---------------------------------------------------------------- terminals */
+
+/* True: an interactive run that has not ended, on a host that is connected. */
+static bool is_open(const struct lending *lending, const struct run *run)
+{
+    return run != NULL && run->record != RUN_RECORD_ENDED &&
+           run->spec->interaction != INTERACTION_NONE && run->host >= 0 &&
+           host_table_is_ready(lending->parts.hosts, run->host);
+}
+
+static void on_stream_down(struct lending *lending, const struct msg *msg,
+                           struct run *run, int64_t now_ms, struct effects *effects)
+{
+    const struct msg_stream_down *down = &msg->stream_down;
+    (void)now_ms;
+    if (is_open(lending, run)) {
+        struct msg passed = {.kind = MSG_STREAM_DOWN, .stream_down = *down};
+        passed.stream_down.run = run->id;
+        passed.stream_down.job = "";
+        passed.stream_down.bytes =
+            arena_copy(&effects->arena, down->bytes, (size_t)down->n_bytes);
+        host_table_send(lending->parts.hosts, run->host, &passed, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- dispatch */
+
+/* `run`: the run that the message names; NULL: it is not known. */
+typedef void (*handler_fn)(struct lending *lending, const struct msg *msg,
+                           struct run *run, int64_t now_ms, struct effects *effects);
+
+static const struct {
+    handler_fn handler;
+    size_t run; /* offset of the id of the run in the message */
+} handlers[MSG_KINDS] = {
+    [MSG_START] = {on_start, offsetof(struct msg, start.run)},
+    [MSG_ATTEMPT_ASK] = {on_ask, offsetof(struct msg, attempt.run)},
+    [MSG_ATTEMPT_CONTROL] = {on_control, offsetof(struct msg, lifecycle_control.run)},
+    [MSG_ATTEMPT_ACK] = {on_ack, offsetof(struct msg, attempt.run)},
+    [MSG_OUTPUT_ASK] = {on_output_ask, offsetof(struct msg, output_ask.run)},
+    [MSG_STREAM_DOWN] = {on_stream_down, offsetof(struct msg, stream_down.run)},
+};
+
+void lending_request(struct lending *lending, const struct msg *msg, int64_t now_ms,
+                     struct effects *effects)
+{
+    const void *at = (const char *)msg + handlers[msg->kind].run;
+    const struct run_id *id = at;
+    if (strcmp(id->site, msg->site) != 0 ||
+        strcmp(id->site, lending->parts.site) == 0) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "%s from %s speaks of a run of %s: ignored",
+                    msg_kind_name(msg->kind), msg->site, id->site);
+        return;
+    }
+    handlers[msg->kind].handler(lending, msg, runs_find(lending->parts.runs, id),
+                                now_ms, effects);
+}
+
+/* ---------------------------------------------------------------- from hosts */
+
 void lending_forward_output(struct lending *lending, const struct msg *msg,
                             struct effects *effects)
 {
@@ -368,44 +398,12 @@ void lending_forward_output(struct lending *lending, const struct msg *msg,
     }
 }
 
-/* ---------------------------------------------------------------- terminals */
-
-/* A run that goes on; of an earlier contract too, which its slots are still held by. */
-static const struct run *find_open(const struct lending *lending,
-                                   const struct run_id *id)
-{
-    const struct run *run = runs_find(lending->parts.runs, id);
-    bool is_open = run != NULL && run->record != RUN_RECORD_ENDED &&
-                   run->spec->interaction != INTERACTION_NONE && run->host >= 0 &&
-                   host_table_is_ready(lending->parts.hosts, run->host);
-    return is_open ? run : NULL;
-}
-
-void lending_stream_down(struct lending *lending, const struct msg *msg,
-                         struct effects *effects)
-{
-    struct arena *arena = &effects->arena;
-    const struct msg_stream_down *down = &msg->stream_down;
-    if (!is_its_own(lending, msg, &down->run, effects)) {
-        return;
-    }
-    const struct run *run = find_open(lending, &down->run);
-    if (run != NULL) {
-        struct msg passed = {.kind = MSG_STREAM_DOWN, .stream_down = *down};
-        passed.stream_down.run = run->id;
-        passed.stream_down.job = "";
-        passed.stream_down.bytes =
-            arena_copy(arena, down->bytes, (size_t)down->n_bytes);
-        host_table_send(lending->parts.hosts, run->host, &passed, effects);
-    }
-}
-
 void lending_stream_up(struct lending *lending, int host,
                        const struct msg_stream_up *up, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    const struct run *run = find_open(lending, &up->run);
-    if (run == NULL || run->host != host ||
+    const struct run *run = runs_find(lending->parts.runs, &up->run);
+    if (!is_open(lending, run) || run->host != host ||
         run_table_is_own(runs_table(lending->parts.runs), run)) {
         return;
     }

@@ -32,25 +32,15 @@ struct lending;
 struct lending *lending_new(const struct lending_parts *parts);
 void lending_free(struct lending *lending);
 
-/* START, ATTEMPT_ASK, ATTEMPT_CONTROL, ATTEMPT_ACK, OUTPUT_ASK; `msg->site` asks. */
-void lending_start(struct lending *lending, const struct msg *msg, int64_t now_ms,
-                   struct effects *effects);
-void lending_attempt_ask(struct lending *lending, const struct msg *msg,
-                         struct effects *effects);
-void lending_attempt_control(struct lending *lending, const struct msg *msg,
-                             int64_t now_ms, struct effects *effects);
-void lending_attempt_ack(struct lending *lending, const struct msg *msg,
-                         struct effects *effects);
-void lending_output_ask(struct lending *lending, const struct msg *msg,
-                        struct effects *effects);
+/* START, ATTEMPT_ASK, ATTEMPT_CONTROL, ATTEMPT_ACK, OUTPUT_ASK and STREAM_DOWN of the
+ * consumer `msg->site`. A message about a run of another site is ignored. */
+void lending_request(struct lending *lending, const struct msg *msg, int64_t now_ms,
+                     struct effects *effects);
 
 /* A host has sent output of a consumer's run: it is forwarded. */
 void lending_forward_output(struct lending *lending, const struct msg *msg,
                             struct effects *effects);
-/* STREAM_DOWN of a consumer's user, STREAM_UP of a host (its index): forwarded until
- * the run ends; for any other run they are dropped. */
-void lending_stream_down(struct lending *lending, const struct msg *msg,
-                         struct effects *effects);
+/* STREAM_UP of a host (its index): it is forwarded until the run ends. */
 void lending_stream_up(struct lending *lending, int host,
                        const struct msg_stream_up *up, struct effects *effects);
 /* Tells the provider whether the run uses its slots, or is suspended. */

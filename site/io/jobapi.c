@@ -3,7 +3,6 @@
 #include "site/io/jobapi.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "sys/local/local.h"
@@ -16,29 +15,8 @@ enum {
 
 struct jobapi {
     struct shell *shell;
-    const struct site_setup *setup;
     struct local_server *server;
 };
-
-static bool is_admin(const struct site_config *config, const struct peer *from)
-{
-    if (from->uid == 0 || from->uid == (int64_t)geteuid()) {
-        return true;
-    }
-    for (int i = 0; i < config->n_admins; i++) {
-        if (from->name != NULL && strcmp(config->admins[i], from->name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct peer with_roles(const struct jobapi *api, const struct peer *from)
-{
-    struct peer peer = *from;
-    peer.roles = is_admin(&api->setup->config, from) ? ROLE_ADMIN : 0;
-    return peer;
-}
 
 static void take_begin(void *arg)
 {
@@ -48,15 +26,13 @@ static void take_begin(void *arg)
 static void take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct jobapi *api = arg;
-    struct peer peer = with_roles(api, from);
-    shell_take_message(api->shell, &peer, msg);
+    shell_take_message(api->shell, from, msg);
 }
 
 static void take_gone(void *arg, const struct peer *from)
 {
     struct jobapi *api = arg;
-    struct peer peer = with_roles(api, from);
-    shell_take_gone(api->shell, &peer);
+    shell_take_gone(api->shell, from);
 }
 
 static void take_end(void *arg)
@@ -77,7 +53,6 @@ int jobapi_new(zloop_t *loop, struct shell *shell, const struct site_setup *setu
 {
     struct jobapi *made = mem_alloc(1, sizeof(*made));
     made->shell = shell;
-    made->setup = setup;
     struct local_handler handler = {
         .begin = take_begin,
         .message = take_message,
@@ -94,11 +69,6 @@ int jobapi_new(zloop_t *loop, struct shell *shell, const struct site_setup *setu
     shell_route(shell, PEER_CLIENT, send_to_client, made);
     *api = made;
     return 0;
-}
-
-void jobapi_change(struct jobapi *api, const struct site_setup *setup)
-{
-    api->setup = setup;
 }
 
 void jobapi_free(struct jobapi *api)

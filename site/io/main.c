@@ -180,7 +180,6 @@ static int reload(void *arg, struct arena *arena, const char **text, struct err 
         return rc;
     }
     shell_reload(parts->shell, &setup->config);
-    jobapi_change(parts->jobapi, setup);
     children_change(parts->children, setup);
     *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                          loaded->conf.n_warnings);
