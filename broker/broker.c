@@ -398,21 +398,6 @@ static void handle_error(struct broker *broker, struct member *member,
                 msg_kind_name((enum msg_kind)error->about), error->text);
 }
 
-static void handle_query(struct broker *broker, struct member *member,
-                         const struct event *event, struct effects *effects)
-{
-    (void)member;
-    broker_requests_query(broker, event, effects);
-}
-
-static void handle_snapshot(struct broker *broker, struct member *member,
-                            const struct event *event, struct effects *effects)
-{
-    (void)broker;
-    (void)member;
-    broker_requests_snapshot(event, effects);
-}
-
 static void handle_set_reclaim(struct broker *broker, struct member *member,
                                const struct event *event, struct effects *effects)
 {
@@ -430,21 +415,6 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
     }
 }
 
-static void handle_reconfig(struct broker *broker, struct member *member,
-                            const struct event *event, struct effects *effects)
-{
-    (void)broker;
-    (void)member;
-    broker_requests_reconfig(event, effects);
-}
-
-static void handle_set_drain(struct broker *broker, struct member *member,
-                             const struct event *event, struct effects *effects)
-{
-    (void)member;
-    broker_drain_set(broker, event, effects);
-}
-
 static const struct {
     enum msg_kind kind;
     enum who who;
@@ -455,22 +425,22 @@ static const struct {
     {MSG_ERROR, WHO_SESSION, handle_error},
     {MSG_STATE, WHO_PROVIDER, handle_state},
     {MSG_CONTRACT_ACK, WHO_CONSUMER, handle_contract_ack},
-    {MSG_START, WHO_CONSUMER, relay_message},
-    {MSG_ATTEMPT_ASK, WHO_CONSUMER, relay_message},
-    {MSG_ATTEMPT_ACK, WHO_CONSUMER, relay_message},
-    {MSG_ATTEMPT_CONTROL, WHO_CONSUMER, relay_message},
-    {MSG_OUTPUT_ASK, WHO_CONSUMER, relay_message},
-    {MSG_ATTEMPT_STATE, WHO_PROVIDER, relay_message},
-    {MSG_OUTPUT, WHO_PROVIDER, relay_message},
-    {MSG_LEASE_LOAD, WHO_PROVIDER, relay_message},
-    {MSG_LEASE_LOAD_ASK, WHO_CONSUMER, relay_message},
-    {MSG_STREAM_DOWN, WHO_CONSUMER, relay_message},
-    {MSG_STREAM_UP, WHO_PROVIDER, relay_message},
-    {MSG_QUERY, WHO_ANYONE, handle_query},
+    {MSG_START, WHO_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_ASK, WHO_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_ACK, WHO_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_CONTROL, WHO_CONSUMER, relay_to_provider},
+    {MSG_OUTPUT_ASK, WHO_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_STATE, WHO_PROVIDER, relay_to_consumer},
+    {MSG_OUTPUT, WHO_PROVIDER, relay_to_consumer},
+    {MSG_LEASE_LOAD, WHO_PROVIDER, relay_to_consumer},
+    {MSG_LEASE_LOAD_ASK, WHO_CONSUMER, relay_to_provider},
+    {MSG_STREAM_DOWN, WHO_CONSUMER, relay_to_provider},
+    {MSG_STREAM_UP, WHO_PROVIDER, relay_to_consumer},
+    {MSG_QUERY, WHO_ANYONE, broker_requests_query},
     {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
-    {MSG_SET_DRAIN, WHO_ANYONE, handle_set_drain},
-    {MSG_SNAPSHOT, WHO_ANYONE, handle_snapshot},
-    {MSG_RECONFIG, WHO_ANYONE, handle_reconfig},
+    {MSG_SET_DRAIN, WHO_ANYONE, broker_drain_set},
+    {MSG_SNAPSHOT, WHO_ANYONE, broker_requests_snapshot},
+    {MSG_RECONFIG, WHO_ANYONE, broker_requests_reconfig},
 };
 
 enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };

@@ -19,12 +19,6 @@
 #include "broker/member/outbox.h"
 #include "broker/push/push.h"
 
-/* What an order is about: a lease, or a site. */
-struct target {
-    struct lease *lease;
-    struct member *site;
-};
-
 static bool is_admin(const struct peer *from)
 {
     return (from->roles & ROLE_ADMIN) != 0;
@@ -197,31 +191,32 @@ static const char *set_site(struct broker *broker, struct member *site,
 
 /* ---------------------------------------------------------------- the order */
 
-void broker_drain_set(struct broker *broker, const struct event *event,
-                      struct effects *effects)
+void broker_drain_set(struct broker *broker, struct member *member,
+                      const struct event *event, struct effects *effects)
 {
+    (void)member;
     const struct msg_set_drain *set = &event->msg->set_drain;
-    struct target target = {NULL, NULL};
+    struct lease *lease = NULL;
+    struct member *site = NULL;
     struct err err;
     int rc;
     if (set->scope == DRAIN_LEASE) {
-        target.lease = lease_table_find(&broker->leases, set->name);
-        rc = set->is_recovery ? check_recovery(&event->from, set, target.lease, &err)
-                              : check_lease(&event->from, set, target.lease, &err);
+        lease = lease_table_find(&broker->leases, set->name);
+        rc = set->is_recovery ? check_recovery(&event->from, set, lease, &err)
+                              : check_lease(&event->from, set, lease, &err);
     } else {
-        target.site = members_find(&broker->members, set->name);
-        rc = check_site(&event->from, set, target.site, &err);
+        site = members_find(&broker->members, set->name);
+        rc = check_site(&event->from, set, site, &err);
     }
     if (rc < 0) {
         outbox_reply_error(effects, event, set->request, rc, "%s", err.text);
         return;
     }
-    const char *text = target.lease == NULL
-                           ? set_site(broker, target.site, event, effects)
-                       : set->is_recovery ? recover_lease(target.lease, event, effects)
-                                          : set_lease(target.lease, event, effects);
-    if (target.lease != NULL) {
-        timer_heap_set(&broker->leases.timers, &target.lease->timer, event->now_ms);
+    const char *text = lease == NULL      ? set_site(broker, site, event, effects)
+                       : set->is_recovery ? recover_lease(lease, event, effects)
+                                          : set_lease(lease, event, effects);
+    if (lease != NULL) {
+        timer_heap_set(&broker->leases.timers, &lease->timer, event->now_ms);
     }
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: %s", event->from.name, text);
     outbox_reply(effects, event, set->request, text, NULL, "");

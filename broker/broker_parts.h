@@ -27,23 +27,28 @@ struct broker {
     int n_unconfirmed; /* leases from disk that a site has not confirmed yet */
 };
 
+/* Handlers of messages. `member` is the sender; NULL if the message is a client's
+ * request outside of sessions. */
+
 /* ------------------------------------------------------------ broker_drain.c */
 
 /* The consequences for the leases are applied as their timers expire, which are set to
  * now. */
-void broker_drain_set(struct broker *broker, const struct event *event,
-                      struct effects *effects);
+void broker_drain_set(struct broker *broker, struct member *member,
+                      const struct event *event, struct effects *effects);
 
 /* --------------------------------------------------------- broker_requests.c */
 
-void broker_requests_query(const struct broker *broker, const struct event *event,
-                           struct effects *effects);
+void broker_requests_query(struct broker *broker, struct member *member,
+                           const struct event *event, struct effects *effects);
 
 /* A piece of a copy of the store, which the shell makes; administrators only. */
-void broker_requests_snapshot(const struct event *event, struct effects *effects);
+void broker_requests_snapshot(struct broker *broker, struct member *member,
+                              const struct event *event, struct effects *effects);
 
 /* The shell is to read the configuration again; administrators only. */
-void broker_requests_reconfig(const struct event *event, struct effects *effects);
+void broker_requests_reconfig(struct broker *broker, struct member *member,
+                              const struct event *event, struct effects *effects);
 
 /* True if an override was set or removed: delays in force may have changed. */
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
@@ -51,8 +56,10 @@ bool broker_requests_set_reclaim(struct broker *broker, const struct event *even
 
 /* ------------------------------------------------------------------- relay.c */
 
-void relay_message(struct broker *broker, struct member *sender,
-                   const struct event *event, struct effects *effects);
+void relay_to_provider(struct broker *broker, struct member *consumer,
+                       const struct event *event, struct effects *effects);
+void relay_to_consumer(struct broker *broker, struct member *provider,
+                       const struct event *event, struct effects *effects);
 
 /* ------------------------------------------------------------- state_apply.c */
 

@@ -21,56 +21,48 @@ static bool has_named(const struct broker *broker, const struct event *event,
                       struct effects *effects)
 {
     const struct msg_query *query = &event->msg->query;
-    bool is_lease = query->kind == QUERY_LEASES ||
-                    (query->kind == QUERY_RECLAIM && strchr(query->name, '/') != NULL);
-    bool is_of_pool = query->kind == QUERY_POOLS || query->kind == QUERY_PLAN;
-    if (query->name[0] == '\0' && query->kind != QUERY_PLAN) {
+    const char *what, *name = query->name;
+    bool is_known;
+    if (name[0] == '\0' && query->kind != QUERY_PLAN) {
         return true;
     }
-    if (is_of_pool && pool_table_find(&broker->pools, query->name) != NULL) {
-        return true;
+    if (query->kind == QUERY_POOLS || query->kind == QUERY_PLAN) {
+        what = "pool";
+        is_known = pool_table_find(&broker->pools, name) != NULL;
+    } else if (query->kind == QUERY_LEASES ||
+               (query->kind == QUERY_RECLAIM && strchr(name, '/') != NULL)) {
+        what = "lease";
+        is_known = lease_table_find(&broker->leases, name) != NULL;
+    } else {
+        what = "site";
+        is_known = members_find(&broker->members, name) != NULL;
     }
-    if (is_of_pool) {
+    if (!is_known) {
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
-                           "pool \"%s\": no such pool; see `sublet pools`",
-                           query->name);
-        return false;
+                           "%s \"%s\": no such %s; see `sublet %ss`", what, name, what,
+                           what);
     }
-    if (is_lease && lease_table_find(&broker->leases, query->name) == NULL) {
-        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
-                           "lease \"%s\": no such lease; see `sublet leases`",
-                           query->name);
-        return false;
-    }
-    if (!is_lease && members_find(&broker->members, query->name) == NULL) {
-        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
-                           "site \"%s\": no such site; see `sublet sites`",
-                           query->name);
-        return false;
-    }
-    return true;
+    return is_known;
 }
 
 /* A lease that is named is shown even if it has ended. */
-static void reply_leases(const struct broker *broker, const struct event *event,
-                         struct effects *effects)
+static void reply_view(const struct broker *broker, const struct event *event,
+                       struct effects *effects)
 {
     struct msg_query query = event->msg->query;
-    query.with_ended |= query.name[0] != '\0';
+    query.with_ended |= query.kind == QUERY_LEASES && query.name[0] != '\0';
     const char *next;
     struct value *value =
         broker_view(broker, &effects->arena, &query, event->now_ms, &next);
     outbox_reply(effects, event, query.request, "", value, next);
 }
 
-static void reply_view(const struct broker *broker, const struct event *event,
-                       struct effects *effects)
+/* The sender, for an answer after this step. */
+static struct peer copy_sender(const struct event *event, struct effects *effects)
 {
-    const struct msg_query *query = &event->msg->query;
-    const char *next;
-    struct value *value =
-        broker_view(broker, &effects->arena, query, event->now_ms, &next);
-    outbox_reply(effects, event, query->request, "", value, next);
+    struct peer to = event->from;
+    to.name = arena_str(&effects->arena, to.name);
+    return to;
 }
 
 /* History is on disk only: the shell reads it and answers. */
@@ -78,10 +70,8 @@ static void ask_history(const struct event *event, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const struct msg_query *query = &event->msg->query;
-    struct peer to = event->from;
-    to.name = arena_str(arena, to.name);
     struct effect *effect = effects_add(effects, EFFECT_HISTORY);
-    effect->history.to = to;
+    effect->history.to = copy_sender(event, effects);
     effect->history.session = event->msg->session;
     effect->history.query = *query;
     effect->history.query.name = arena_str(arena, query->name);
@@ -91,16 +81,13 @@ static void ask_history(const struct event *event, struct effects *effects)
     effect->history.query.after = arena_str(arena, query->after);
 }
 
-void broker_requests_query(const struct broker *broker, const struct event *event,
-                           struct effects *effects)
+void broker_requests_query(struct broker *broker, struct member *member,
+                           const struct event *event, struct effects *effects)
 {
+    (void)member;
     const struct msg_query *query = &event->msg->query;
     switch (query->kind) {
     case QUERY_LEASES:
-        if (has_named(broker, event, effects)) {
-            reply_leases(broker, event, effects);
-        }
-        break;
     case QUERY_SITES:
     case QUERY_RECLAIM:
     case QUERY_POOLS:
@@ -134,40 +121,44 @@ void broker_requests_query(const struct broker *broker, const struct event *even
 
 /* ---------------------------------------------------------------- snapshots */
 
-/* The copy is of the whole store, with all that members have stated. */
-void broker_requests_snapshot(const struct event *event, struct effects *effects)
+/* False, and answered, if the sender is no administrator. */
+static bool check_admin(const struct event *event, uint64_t request, const char *what,
+                        struct effects *effects)
 {
-    const struct msg_snapshot *ask = &event->msg->snapshot;
-    if ((event->from.roles & ROLE_ADMIN) == 0) {
-        outbox_reply_error(effects, event, ask->request, ERR_DENIED,
-                           "\"%s\" may not copy the broker's store; ask an "
-                           "administrator of the federation",
-                           event->from.name);
-        return;
+    bool is_admin = (event->from.roles & ROLE_ADMIN) != 0;
+    if (!is_admin) {
+        outbox_reply_error(effects, event, request, ERR_DENIED,
+                           "\"%s\" may not %s; ask an administrator of the federation",
+                           event->from.name, what);
     }
-    struct peer to = event->from;
-    to.name = arena_str(&effects->arena, to.name);
-    struct effect *effect = effects_add(effects, EFFECT_SNAPSHOT);
-    effect->snapshot.to = to;
-    effect->snapshot.session = event->msg->session;
-    effect->snapshot.ask = *ask;
+    return is_admin;
 }
 
-void broker_requests_reconfig(const struct event *event, struct effects *effects)
+/* The copy is of the whole store, with all that members have stated. */
+void broker_requests_snapshot(struct broker *broker, struct member *member,
+                              const struct event *event, struct effects *effects)
 {
-    uint64_t request = event->msg->reconfig.request;
-    if ((event->from.roles & ROLE_ADMIN) == 0) {
-        outbox_reply_error(effects, event, request, ERR_DENIED,
-                           "\"%s\" may not reload the broker's configuration; ask an "
-                           "administrator of the federation",
-                           event->from.name);
-        return;
+    (void)broker, (void)member;
+    const struct msg_snapshot *ask = &event->msg->snapshot;
+    if (check_admin(event, ask->request, "copy the broker's store", effects)) {
+        struct effect *effect = effects_add(effects, EFFECT_SNAPSHOT);
+        effect->snapshot.to = copy_sender(event, effects);
+        effect->snapshot.session = event->msg->session;
+        effect->snapshot.ask = *ask;
     }
-    struct effect *effect = effects_add(effects, EFFECT_RELOAD);
-    effect->reload.to = event->from;
-    effect->reload.to.name = arena_str(&effects->arena, event->from.name);
-    effect->reload.session = event->msg->session;
-    effect->reload.request = request;
+}
+
+void broker_requests_reconfig(struct broker *broker, struct member *member,
+                              const struct event *event, struct effects *effects)
+{
+    (void)broker, (void)member;
+    uint64_t request = event->msg->reconfig.request;
+    if (check_admin(event, request, "reload the broker's configuration", effects)) {
+        struct effect *effect = effects_add(effects, EFFECT_RELOAD);
+        effect->reload.to = copy_sender(event, effects);
+        effect->reload.session = event->msg->session;
+        effect->reload.request = request;
+    }
 }
 
 /* ---------------------------------------------------------------- the reclaim delay */

@@ -14,33 +14,9 @@
 
 #include "broker/member/outbox.h"
 
-enum origin { FROM_CONSUMER, FROM_PROVIDER };
-
-static const struct {
-    enum msg_kind kind;
-    enum origin origin;
-} kinds[] = {
-    {MSG_START, FROM_CONSUMER},          {MSG_ATTEMPT_ASK, FROM_CONSUMER},
-    {MSG_ATTEMPT_ACK, FROM_CONSUMER},    {MSG_ATTEMPT_CONTROL, FROM_CONSUMER},
-    {MSG_OUTPUT_ASK, FROM_CONSUMER},     {MSG_ATTEMPT_STATE, FROM_PROVIDER},
-    {MSG_OUTPUT, FROM_PROVIDER},         {MSG_LEASE_LOAD, FROM_PROVIDER},
-    {MSG_LEASE_LOAD_ASK, FROM_CONSUMER}, {MSG_STREAM_DOWN, FROM_CONSUMER},
-    {MSG_STREAM_UP, FROM_PROVIDER},
-};
-
 static bool is_stream(enum msg_kind kind)
 {
     return kind == MSG_STREAM_DOWN || kind == MSG_STREAM_UP;
-}
-
-static enum origin origin_of(enum msg_kind kind)
-{
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (kinds[i].kind == kind) {
-            return kinds[i].origin;
-        }
-    }
-    return FROM_CONSUMER;
 }
 
 /* Those that are not about a run are about a lease. */
@@ -193,8 +169,8 @@ static bool may_pass(struct broker *broker, struct member *sender,
     return streams_pass(&broker->streams, &sender->streams, n_bytes, event->now_ms);
 }
 
-void relay_message(struct broker *broker, struct member *sender,
-                   const struct event *event, struct effects *effects)
+static void relay(struct broker *broker, struct member *sender, bool is_from_consumer,
+                  const struct event *event, struct effects *effects)
 {
     const struct msg *msg = event->msg;
     const struct member *target = members_find(&broker->members, msg->site);
@@ -202,7 +178,6 @@ void relay_message(struct broker *broker, struct member *sender,
         outbox_refuse(effects, event, ERR_NOT_FOUND, "\"%s\" is no member", msg->site);
         return;
     }
-    bool is_from_consumer = origin_of(msg->kind) == FROM_CONSUMER;
     const struct member *consumer = is_from_consumer ? sender : target;
     const struct member *provider = is_from_consumer ? target : sender;
     if (is_about_run(msg->kind) && strcmp(run_of(msg)->site, consumer->name) != 0) {
@@ -221,4 +196,16 @@ void relay_message(struct broker *broker, struct member *sender,
         struct msg copy = own_msg(&effects->arena, msg);
         outbox_send(effects, target, sender->name, &copy);
     }
+}
+
+void relay_to_provider(struct broker *broker, struct member *consumer,
+                       const struct event *event, struct effects *effects)
+{
+    relay(broker, consumer, true, event, effects);
+}
+
+void relay_to_consumer(struct broker *broker, struct member *provider,
+                       const struct event *event, struct effects *effects)
+{
+    relay(broker, provider, false, event, effects);
 }

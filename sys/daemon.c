@@ -3,6 +3,7 @@
 #include "sys/daemon.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "sys/log.h"
 
 enum { STEP_MIN_MS = 1000 };
 
@@ -45,6 +48,41 @@ int64_t daemon_utc_offset_ms(void)
     struct tm local;
     bool is_known = localtime_r(&now, &local) != NULL;
     return set_by_ms + (is_known ? (int64_t)local.tm_gmtoff * 1000 : 0);
+}
+
+/* ---------------------------------------------------------------- the process */
+
+enum { EXIT_USAGE = 2 };
+
+int daemon_read_options(int argc, char **argv, const char *name, const char *usage)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    int option = getopt_long(argc, argv, "h", options, NULL);
+    if (option == 'h') {
+        fputs(usage, stdout);
+        exit(EXIT_SUCCESS);
+    }
+    if (option == 'V') {
+        printf("%s %s\n", name, SUBLET_VERSION);
+        exit(EXIT_SUCCESS);
+    }
+    if (option != -1 || optind == argc) {
+        fputs(usage, stderr);
+        exit(EXIT_USAGE);
+    }
+    return optind;
+}
+
+/* 0 means that a poll was interrupted. */
+void daemon_run(zloop_t *loop)
+{
+    while (zloop_start(loop) == 0) {
+        log_line(LOG_LEVEL_DEBUG, "the event loop was interrupted and continues");
+    }
 }
 
 /* ---------------------------------------------------------------- signals */

@@ -30,6 +30,14 @@ int daemon_watch_signals(zloop_t *loop, daemon_signal_fn fn, void *arg,
  */
 void daemon_raise_files(void);
 
+/* Reads the command line of a daemon that takes one PATH or more: --help, --version
+ * (`name` and the version). Returns the index of the first PATH. After these options,
+ * and after a wrong one (status 2, with the usage text), the process ends. */
+int daemon_read_options(int argc, char **argv, const char *name, const char *usage);
+
+/* Runs the loop until a handler returns -1. */
+void daemon_run(zloop_t *loop);
+
 /* "ready" on a line of its own on standard error, and sd_notify. */
 void daemon_ready(void);
 void daemon_stopping(void);
@@ -45,6 +53,14 @@ void daemon_conf_print_diags(const struct conf *conf, FILE *to);
 
 /* ERR_PARSE with the number of errors and the first of them; 0: there is none. */
 int daemon_conf_first_error(const struct conf *conf, struct err *err);
+
+/* A key that is read at the start only. ERR_STATE names the first one that has another
+ * value now. */
+struct daemon_conf_fixed {
+    const char *key, *now, *wanted;
+};
+int daemon_conf_check_fixed(const char *section, const struct daemon_conf_fixed *keys,
+                            size_t n_keys, struct err *err) MUST_CHECK;
 
 /* Creates a directory and its parents; an existing one is fine. */
 int daemon_make_directory(const char *path, int mode, struct err *err) MUST_CHECK;

@@ -175,6 +175,25 @@ void daemon_conf_print_diags(const struct conf *conf, FILE *to)
     free(sorted);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+int daemon_conf_check_fixed(const char *section, const struct daemon_conf_fixed *keys,
+                            size_t n_keys, struct err *err)
+{
+    for (size_t i = 0; i < n_keys; i++) {
+        if (!is_same(keys[i].now, keys[i].wanted)) {
+            return err_set(err, ERR_STATE,
+                           "%s of section %s is read at the start only: restart the "
+                           "daemon to change it",
+                           keys[i].key, section);
+        }
+    }
+    return 0;
+}
+
 int daemon_conf_first_error(const struct conf *conf, struct err *err)
 {
     const struct conf_diag *first = NULL;

@@ -2,7 +2,6 @@
 /* main.c: sublet-broker: makes the parts in order, runs the loop, frees in reverse.
  * Layer: broker/io. */
 #include <czmq.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,6 @@
 #include "broker/io/store.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
-
-enum { EXIT_USAGE = 2 };
 
 static const char usage_text[] =
     "usage: sublet-broker PATH...\n"
@@ -63,14 +60,6 @@ static int make_directory_of(const char *path, struct err *err)
     int rc = daemon_make_directory(directory, 0700, err);
     free(directory);
     return rc;
-}
-
-/* The loop ends by -1 of a handler; 0 means that a poll was interrupted. */
-static void run_loop(zloop_t *loop)
-{
-    while (zloop_start(loop) == 0) {
-        log_line(LOG_LEVEL_DEBUG, "the event loop was interrupted and continues");
-    }
 }
 
 /* What HTTP is answered from, and by. */
@@ -162,7 +151,7 @@ static int serve(char *const *paths, int n_paths, const struct broker_setup *set
     }
     hub_start(hub);
     daemon_ready();
-    run_loop(loop);
+    daemon_run(loop);
     daemon_stopping();
 out:
     if (rc < 0) {
@@ -207,31 +196,9 @@ static int configure_and_serve(char *const *paths, int n_paths)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
-    };
     daemon_block_signals();
     daemon_raise_files();
     log_init("sublet-broker");
-    int option;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (option) {
-        case 'h':
-            fputs(usage_text, stdout);
-            return EXIT_SUCCESS;
-        case 'V':
-            puts("sublet-broker " SUBLET_VERSION);
-            return EXIT_SUCCESS;
-        default:
-            fputs(usage_text, stderr);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind == argc) {
-        fputs(usage_text, stderr);
-        return EXIT_USAGE;
-    }
-    return configure_and_serve(argv + optind, argc - optind);
+    int first = daemon_read_options(argc, argv, "sublet-broker", usage_text);
+    return configure_and_serve(argv + first, argc - first);
 }

@@ -16,17 +16,10 @@ struct reload {
     struct tokens **tokens;
 };
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static int check_fixed(const struct broker_setup *now,
                        const struct broker_setup *wanted, struct err *err)
 {
-    const struct {
-        const char *key, *now, *wanted;
-    } keys[] = {
+    const struct daemon_conf_fixed keys[] = {
         {"LISTEN", now->listen, wanted->listen},
         {"KEY", now->key, wanted->key},
         {"STATE", now->state, wanted->state},
@@ -34,15 +27,7 @@ static int check_fixed(const struct broker_setup *now,
         {"HTTP", now->http_port, wanted->http_port},
         {"SNAPSHOT", now->snapshot, wanted->snapshot},
     };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (!is_same(keys[i].now, keys[i].wanted)) {
-            return err_set(err, ERR_STATE,
-                           "%s of section Broker is read at the start only: restart "
-                           "the daemon to change it",
-                           keys[i].key);
-        }
-    }
-    return 0;
+    return daemon_conf_check_fixed("Broker", keys, sizeof(keys) / sizeof(keys[0]), err);
 }
 
 static int judge(struct conf *conf, struct broker_setup *setup, struct err *err)

@@ -2,7 +2,6 @@
 /* main.c: sublet-site: makes the parts in order, runs the loop, frees in reverse.
  * Layer: site/io. */
 #include <czmq.h>
-#include <getopt.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,8 +20,6 @@
 #include "site/io/uplink.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
-
-enum { EXIT_USAGE = 2 };
 
 static const char usage_text[] =
     "usage: sublet-site PATH...\n"
@@ -121,18 +118,11 @@ static struct loaded *load(char *const *paths, int n_paths, struct err *err)
 
 /* ---------------------------------------------------------------- reload */
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* What connections and files stand on is read at the start only. */
 static int check_fixed(const struct site_setup *now, const struct site_setup *wanted,
                        struct err *err)
 {
-    const struct {
-        const char *key, *now, *wanted;
-    } keys[] = {
+    const struct daemon_conf_fixed keys[] = {
         {"BROKER", now->broker, wanted->broker},
         {"KEY", now->key, wanted->key},
         {"BROKER_KEY", now->broker_key, wanted->broker_key},
@@ -141,15 +131,8 @@ static int check_fixed(const struct site_setup *now, const struct site_setup *wa
         {"HOST_KEY", now->host_key, wanted->host_key},
         {"SOCKET", now->socket, wanted->socket},
     };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (!is_same(keys[i].now, keys[i].wanted)) {
-            return err_set(err, ERR_STATE,
-                           "%s of section Site is read at the start only: restart the "
-                           "daemon to change it; nothing is changed",
-                           keys[i].key);
-        }
-    }
-    return 0;
+    int rc = daemon_conf_check_fixed("Site", keys, sizeof(keys) / sizeof(keys[0]), err);
+    return rc < 0 ? err_set(err, rc, "%s; nothing is changed", err->text) : 0;
 }
 
 static bool is_needed(void *arg, const char *host)
@@ -291,14 +274,6 @@ static void free_parts(struct parts *parts)
     zloop_destroy(&parts->loop);
 }
 
-/* The loop ends by -1 of a handler; 0 means that a poll was interrupted. */
-static void run_loop(zloop_t *loop)
-{
-    while (zloop_start(loop) == 0) {
-        log_line(LOG_LEVEL_DEBUG, "the event loop was interrupted and continues");
-    }
-}
-
 static int serve(struct parts *parts)
 {
     struct err err = {0};
@@ -310,7 +285,7 @@ static int serve(struct parts *parts)
         daemon_ready(); /* before the children, who say it too */
         children_start(parts->children,
                        &(struct children_site){is_needed, is_leaving, parts->shell});
-        run_loop(parts->loop);
+        daemon_run(parts->loop);
         daemon_stopping();
     }
     free_parts(parts);
@@ -334,31 +309,9 @@ static int configure_and_serve(char *const *paths, int n_paths)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
-    };
     daemon_block_signals();
     umask(022); /* so that directories have the modes that the code gives them */
     log_init("sublet-site");
-    int option;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (option) {
-        case 'h':
-            fputs(usage_text, stdout);
-            return EXIT_SUCCESS;
-        case 'V':
-            puts("sublet-site " SUBLET_VERSION);
-            return EXIT_SUCCESS;
-        default:
-            fputs(usage_text, stderr);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind == argc) {
-        fputs(usage_text, stderr);
-        return EXIT_USAGE;
-    }
-    return configure_and_serve(argv + optind, argc - optind);
+    int first = daemon_read_options(argc, argv, "sublet-site", usage_text);
+    return configure_and_serve(argv + first, argc - first);
 }
