@@ -3,103 +3,94 @@
  * here is what they mean together. A row with a complaint is left out. */
 #include "broker/broker_config.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/bounds.h"
+#include "base/conf_value.h"
 #include "broker/plan/plan_config.h"
 
-enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000, SECOND_MS = 1000 };
+enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000 };
 
-/* A row, and where it stands, for complaints. */
-struct place {
+struct reader {
     struct conf *conf;
+    struct broker_setup *setup;
     bool is_simulated; /* files and addresses are not needed */
-    const struct conf_section *section;
-    const struct conf_row *row;
 };
 
-/* Also of a key that is not there: the row's line then. */
-static void complain(const struct place *at, const char *key, const char *text)
+static void complain(struct reader *reader, const struct conf_place *at,
+                     const char *key, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* A key that is not there gets the row's line. */
+static void complain(struct reader *reader, const struct conf_place *at,
+                     const char *key, const char *format, ...)
 {
     const struct conf_cell *cell = conf_cell(at->row, key);
     struct conf_cell missing = {.key = key, .line = at->row->line};
-    conf_complain(at->conf, CONF_ERROR, at->section, at->row,
-                  cell != NULL ? cell : &missing, "%s", text);
+    va_list args;
+    va_start(args, format);
+    conf_complain(reader->conf, CONF_ERROR, at->section, at->row,
+                  cell != NULL ? cell : &missing, "%s",
+                  arena_vprintf(reader->conf->arena, format, args));
+    va_end(args);
 }
 
 /* The value, or NULL and a complaint. */
-static const char *need(const struct place *at, const char *key, const char *expected)
+static const char *need(struct reader *reader, const struct conf_place *at,
+                        const char *key, const char *expected)
 {
     const char *value = conf_text(at->row, key, NULL);
     if (value == NULL) {
-        complain(at, key,
-                 arena_printf(at->conf->arena, "missing, expected %s", expected));
+        complain(reader, at, key, "missing, expected %s", expected);
     }
     return value;
 }
 
 /* ---------------------------------------------------------------- Broker */
 
-static void read_lost_after(const struct place *at, struct broker_config *config)
+static void read_http(struct reader *reader, const struct conf_place *at)
 {
-    const char *value = conf_text(at->row, "LOST_AFTER", NULL);
-    config->lost_after_ms = LOST_AFTER_MS;
-    if (value != NULL &&
-        conf_parse_duration(value, SECOND_MS, &config->lost_after_ms, NULL) < 0) {
-        config->lost_after_ms = LOST_AFTER_MS; /* conf_check has complained */
-    }
-}
-
-static void read_http(const struct place *at, struct broker_setup *setup)
-{
+    struct broker_setup *setup = reader->setup;
     const char *value = conf_text(at->row, "HTTP", NULL);
     struct err err;
-    if (value != NULL && conf_parse_address(value, at->conf->arena, &setup->http_host,
-                                            &setup->http_port, &err) < 0) {
-        complain(at, "HTTP", arena_str(at->conf->arena, err.text));
+    if (value != NULL &&
+        conf_parse_address(value, reader->conf->arena, &setup->http_host,
+                           &setup->http_port, &err) < 0) {
+        complain(reader, at, "HTTP", "%s", err.text);
     }
 }
 
-static void read_sampling(const struct place *at, struct broker_setup *setup)
+static void read_snapshot(struct reader *reader, const struct conf_place *at)
 {
-    const char *interval = conf_text(at->row, "SAMPLE_INTERVAL", NULL);
-    setup->sample_interval_ms = SAMPLE_INTERVAL_MS;
-    if (interval != NULL && conf_parse_duration(interval, SECOND_MS,
-                                                &setup->sample_interval_ms, NULL) < 0) {
-        setup->sample_interval_ms = SAMPLE_INTERVAL_MS; /* conf_check has complained */
-    }
-}
-
-static void read_snapshot(const struct place *at, struct broker_setup *setup)
-{
-    const char *interval = conf_text(at->row, "SNAPSHOT_INTERVAL", NULL);
-    if (interval != NULL &&
-        conf_parse_duration(interval, SECOND_MS, &setup->snapshot_interval_ms, NULL) <
-            0) {
-        setup->snapshot_interval_ms = 0; /* conf_check has complained */
-    }
+    struct broker_setup *setup = reader->setup;
     const char *state = setup->state != NULL ? setup->state : "";
+    setup->snapshot_interval_ms =
+        conf_value_duration(reader->conf, at, "SNAPSHOT_INTERVAL", 0);
     setup->snapshot = conf_text(at->row, "SNAPSHOT", NULL);
     if (setup->snapshot == NULL) {
-        setup->snapshot = arena_printf(at->conf->arena, "%s.snapshot", state);
+        setup->snapshot = arena_printf(reader->conf->arena, "%s.snapshot", state);
     } else if (strcmp(setup->snapshot, state) == 0) {
-        complain(at, "SNAPSHOT", "the same file as STATE, expected another");
+        complain(reader, at, "SNAPSHOT", "the same file as STATE, expected another");
     }
 }
 
 /* Of a daemon only. */
-static void read_shell(const struct place *at, struct broker_setup *setup)
+static void read_shell(struct reader *reader, const struct conf_place *at)
 {
-    setup->listen = need(at, "LISTEN", "where sites connect, as tcp://HOST:PORT");
-    setup->state = need(at, "STATE", "the file of the contracts");
-    setup->key = need(at, "KEY", "the file of the broker's secret key");
-    read_http(at, setup);
+    struct broker_setup *setup = reader->setup;
+    setup->listen =
+        need(reader, at, "LISTEN", "where sites connect, as tcp://HOST:PORT");
+    setup->state = need(reader, at, "STATE", "the file of the contracts");
+    setup->key = need(reader, at, "KEY", "the file of the broker's secret key");
+    read_http(reader, at);
     setup->tokens = conf_text(at->row, "TOKENS", NULL);
-    read_sampling(at, setup);
-    read_snapshot(at, setup);
+    setup->sample_interval_ms =
+        conf_value_duration(reader->conf, at, "SAMPLE_INTERVAL", SAMPLE_INTERVAL_MS);
+    read_snapshot(reader, at);
 }
 
 /* ---------------------------------------------------------------- Member */
@@ -121,48 +112,44 @@ static int role_of(const char *word)
 }
 
 /* All of enum role that the cell names, 0 after a complaint. */
-static int read_roles(const struct place *at)
+static int read_roles(struct reader *reader, const struct conf_place *at)
 {
-    const char *value = need(at, "ROLES", "of provider, consumer, admin");
-    struct conf_words words = conf_words(at->conf->arena, value);
+    const char *value = need(reader, at, "ROLES", "of provider, consumer, admin");
+    struct conf_words words = conf_words(reader->conf->arena, value);
     int all = 0;
     for (int i = 0; i < words.count; i++) {
         int role = role_of(words.words[i]);
         if (role == 0) {
-            complain(
-                at, "ROLES",
-                arena_printf(at->conf->arena,
-                             "\"%s\" is no role, expected provider, consumer or admin",
-                             words.words[i]));
+            complain(reader, at, "ROLES",
+                     "\"%s\" is no role, expected provider, consumer or admin",
+                     words.words[i]);
             return 0;
         }
         all |= role;
     }
     if (value != NULL && all == 0) {
-        complain(at, "ROLES", "empty, expected provider, consumer or admin");
+        complain(reader, at, "ROLES", "empty, expected provider, consumer or admin");
     }
     return all;
 }
 
-/* False, with a complaint, where an earlier member has the name or the key. */
-static bool check_unique(const struct place *at, const struct broker_setup *setup,
+/* False, with a complaint, if an earlier member has the name or the key. */
+static bool check_unique(struct reader *reader, const struct conf_place *at,
                          const char *name, const char *key_file)
 {
-    struct arena *arena = at->conf->arena;
+    const struct broker_setup *setup = reader->setup;
     for (int i = 0; i < setup->config.n_members; i++) {
         const char *other = setup->config.members[i].name;
         if (strcmp(other, name) == 0) {
-            complain(
-                at, "NAME",
-                arena_printf(arena, "\"%s\" twice, expected each member once", name));
+            complain(reader, at, "NAME", "\"%s\" twice, expected each member once",
+                     name);
             return false;
         }
         if (strcmp(setup->key_files[i], key_file) == 0) {
-            complain(at, "KEY_FILE",
-                     arena_printf(arena,
-                                  "\"%s\" is that of \"%s\", expected a key of its "
-                                  "own for each member",
-                                  key_file, other));
+            complain(reader, at, "KEY_FILE",
+                     "\"%s\" is that of \"%s\", expected a key of its own for each "
+                     "member",
+                     key_file, other);
             return false;
         }
     }
@@ -170,20 +157,22 @@ static bool check_unique(const struct place *at, const struct broker_setup *setu
 }
 
 /* Appends to arrays that are large enough. */
-static void read_member(const struct place *at, struct broker_setup *setup,
+static void read_member(struct reader *reader, const struct conf_place *at,
                         struct broker_member *members)
 {
-    const char *name = need(at, "NAME", "a site, or an administrator");
-    const char *key_file =
-        at->is_simulated ? name : need(at, "KEY_FILE", "the file of its public key");
-    int member_roles = read_roles(at);
+    struct broker_setup *setup = reader->setup;
+    const char *name = need(reader, at, "NAME", "a site, or an administrator");
+    const char *key_file = reader->is_simulated ? name
+                                                : need(reader, at, "KEY_FILE",
+                                                       "the file of its public key");
+    int member_roles = read_roles(reader, at);
     if (name == NULL || key_file == NULL || member_roles == 0 ||
-        conf_parse_name(name, NULL) < 0 || !check_unique(at, setup, name, key_file)) {
+        conf_parse_name(name, NULL) < 0 || !check_unique(reader, at, name, key_file)) {
         return;
     }
     int place = setup->config.n_members;
     if (place == MEMBERS_MAX) {
-        complain(at, "NAME", "one member too many, expected at most 10000");
+        complain(reader, at, "NAME", "one member too many, expected at most 10000");
         return;
     }
     members[place] = (struct broker_member){.name = name, .roles = member_roles};
@@ -191,9 +180,9 @@ static void read_member(const struct place *at, struct broker_setup *setup,
     setup->config.n_members++;
 }
 
-static void read_members(struct conf *conf, bool is_simulated,
-                         struct broker_setup *setup)
+static void read_members(struct reader *reader)
 {
+    struct conf *conf = reader->conf;
     const struct conf_section *section = NULL;
     size_t n_rows = 0;
     while ((section = conf_next(conf, "Member", section)) != NULL) {
@@ -201,18 +190,20 @@ static void read_members(struct conf *conf, bool is_simulated,
     }
     struct broker_member *members =
         arena_alloc(conf->arena, n_rows, sizeof(struct broker_member));
-    setup->config.members = members;
-    setup->key_files = arena_alloc(conf->arena, n_rows, sizeof(*setup->key_files));
+    reader->setup->config.members = members;
+    reader->setup->key_files =
+        arena_alloc(conf->arena, n_rows, sizeof(*reader->setup->key_files));
     while ((section = conf_next(conf, "Member", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
-            struct place at = {conf, is_simulated, section, &section->rows[i]};
-            read_member(&at, setup, members);
+            struct conf_place at = {section, &section->rows[i]};
+            read_member(reader, &at, members);
         }
     }
 }
 
 static bool read_all(struct conf *conf, bool is_simulated, struct broker_setup *setup)
 {
+    struct reader reader = {conf, setup, is_simulated};
     memset(setup, 0, sizeof(*setup));
     const struct conf_section *section = conf_next(conf, "Broker", NULL);
     if (section == NULL) {
@@ -230,13 +221,14 @@ static bool read_all(struct conf *conf, bool is_simulated, struct broker_setup *
     }
     setup->config.lost_after_ms = LOST_AFTER_MS;
     if (section->n_rows > 0) {
-        struct place at = {conf, is_simulated, section, &section->rows[0]};
-        read_lost_after(&at, &setup->config);
+        struct conf_place at = {section, &section->rows[0]};
+        setup->config.lost_after_ms =
+            conf_value_duration(conf, &at, "LOST_AFTER", LOST_AFTER_MS);
         if (!is_simulated) {
-            read_shell(&at, setup);
+            read_shell(&reader, &at);
         }
     }
-    read_members(conf, is_simulated, setup);
+    read_members(&reader);
     return true;
 }
 

@@ -7,30 +7,13 @@
 #include <string.h>
 
 #include "broker/lease/lease.h"
+#include "model/dup.h"
 
 void lease_grant_clear(struct lease_grant *grant)
 {
     free(grant->hosts);
     grant->hosts = NULL;
     grant->n_hosts = grant->n_slots = grant->n_tries = 0;
-}
-
-/* In one block of memory, names behind. */
-static struct host_slots *dup_hosts(const struct host_slots *hosts, int n_hosts)
-{
-    size_t size = (size_t)n_hosts * sizeof(*hosts);
-    for (int i = 0; i < n_hosts; i++) {
-        size += strlen(hosts[i].host) + 1;
-    }
-    struct host_slots *copies = mem_alloc(size, 1);
-    char *text = (char *)&copies[n_hosts];
-    for (int i = 0; i < n_hosts; i++) {
-        size_t length = strlen(hosts[i].host) + 1;
-        copies[i].n_slots = hosts[i].n_slots;
-        copies[i].host = memcpy(text, hosts[i].host, length);
-        text += length;
-    }
-    return copies;
 }
 
 void lease_grant_set(struct lease_grant *grant, const struct host_slots *hosts,

@@ -2,6 +2,7 @@
 /* lease_table.c: see lease_table.h. */
 #include "broker/lease/lease_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,9 +58,7 @@ int lease_table_find_after(const struct lease_table *leases, const char *id)
 static int find_first(const struct lease_table *leases, const struct member *provider)
 {
     char start[NAME_SIZE + 1];
-    size_t length = strlen(provider->name);
-    memcpy(start, provider->name, length);
-    memcpy(start + length, "/", 2);
+    snprintf(start, sizeof(start), "%s/", provider->name);
     return place_of(leases, start, false);
 }
 
@@ -112,10 +111,7 @@ static int find_ended(const struct lease_table *leases, const struct member *pro
 static int count_of(const struct lease_table *leases, const struct member *provider)
 {
     char behind[NAME_SIZE + 1];
-    size_t length = strlen(provider->name);
-    memcpy(behind, provider->name, length);
-    behind[length] = '/' + 1;
-    behind[length + 1] = '\0';
+    snprintf(behind, sizeof(behind), "%s%c", provider->name, '/' + 1);
     return place_of(leases, behind, false) - find_first(leases, provider);
 }
 

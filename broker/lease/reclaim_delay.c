@@ -6,25 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
 #include "base/arena.h"
 
-enum { FIRST_CAPACITY = 16 };
+enum { KEY_SIZE = LEASE_ID_SIZE + 4 };
 
 struct override {
-    enum reclaim_scope scope;
-    char name[LEASE_ID_SIZE];
+    char key[KEY_SIZE]; /* the scope's number, and the name */
     int64_t delay_ms;
+    UT_hash_handle hh;
 };
 
 void reclaim_delay_init(struct reclaim_delays *overrides)
 {
-    memset(overrides, 0, sizeof(*overrides));
+    overrides->table = NULL;
 }
 
 void reclaim_delay_release(struct reclaim_delays *overrides)
 {
-    free(overrides->items);
-    reclaim_delay_init(overrides);
+    struct override *override, *next;
+    HASH_ITER (hh, overrides->table, override, next) {
+        HASH_DEL(overrides->table, override);
+        free(override);
+    }
 }
 
 bool reclaim_delay_is_valid(int64_t delay_ms)
@@ -32,76 +38,42 @@ bool reclaim_delay_is_valid(int64_t delay_ms)
     return delay_ms > 0 && delay_ms <= RECLAIM_DELAY_MAX_MS;
 }
 
-static int compare(const struct override *item, enum reclaim_scope scope,
-                   const char *name)
+static struct override *find(const struct reclaim_delays *overrides,
+                             enum reclaim_scope scope, const char *name,
+                             char key[KEY_SIZE])
 {
-    if (item->scope != scope) {
-        return item->scope < scope ? -1 : 1;
-    }
-    return strcmp(item->name, name);
-}
-
-/* Where the override stands, or would be put. */
-static int place_of(const struct reclaim_delays *overrides, enum reclaim_scope scope,
-                    const char *name, bool *is_there)
-{
-    int low = 0, high = overrides->count;
-    *is_there = false;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        int order = compare(&overrides->items[middle], scope, name);
-        if (order == 0) {
-            *is_there = true;
-            return middle;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void insert(struct reclaim_delays *overrides, int place,
-                   enum reclaim_scope scope, const char *name)
-{
-    if (overrides->count == overrides->capacity) {
-        overrides->capacity =
-            overrides->capacity == 0 ? FIRST_CAPACITY : overrides->capacity * 2;
-        overrides->items = mem_grow(overrides->items, (size_t)overrides->capacity,
-                                    sizeof(*overrides->items));
-    }
-    struct override *item = &overrides->items[place];
-    memmove(item + 1, item, (size_t)(overrides->count - place) * sizeof(*item));
-    overrides->count++;
-    item->scope = scope;
-    snprintf(item->name, sizeof(item->name), "%s", name);
+    struct override *found;
+    snprintf(key, KEY_SIZE, "%d %s", (int)scope, name);
+    HASH_FIND_STR(overrides->table, key, found);
+    return found;
 }
 
 void reclaim_delay_set(struct reclaim_delays *overrides, enum reclaim_scope scope,
                        const char *name, int64_t delay_ms)
 {
-    bool is_there;
-    int place = place_of(overrides, scope, name, &is_there);
-    if (delay_ms >= 0) {
-        if (!is_there) {
-            insert(overrides, place, scope, name);
-        }
-        overrides->items[place].delay_ms = delay_ms;
-    } else if (is_there) {
-        struct override *item = &overrides->items[place];
-        overrides->count--;
-        memmove(item, item + 1, (size_t)(overrides->count - place) * sizeof(*item));
+    char key[KEY_SIZE];
+    struct override *override = find(overrides, scope, name, key);
+    if (override != NULL && delay_ms < 0) {
+        HASH_DEL(overrides->table, override);
+        free(override);
+        return;
+    }
+    if (override == NULL && delay_ms >= 0) {
+        override = mem_alloc(1, sizeof(*override));
+        memcpy(override->key, key, sizeof(key));
+        HASH_ADD_STR(overrides->table, key, override);
+    }
+    if (override != NULL) {
+        override->delay_ms = delay_ms;
     }
 }
 
 int64_t reclaim_delay_find_override(const struct reclaim_delays *overrides,
                                     enum reclaim_scope scope, const char *name)
 {
-    bool is_there;
-    int place = place_of(overrides, scope, name, &is_there);
-    return is_there ? overrides->items[place].delay_ms : -1;
+    char key[KEY_SIZE];
+    const struct override *override = find(overrides, scope, name, key);
+    return override != NULL ? override->delay_ms : -1;
 }
 
 /* A site may be configured to wait for longer than an override could say. */

@@ -5,7 +5,7 @@
  * for all, then the provider's configuration (from HELLO), then LSF's default.
  * Overrides are on disk.
  *
- * Units: milliseconds. Ownership: names are copied. Order: by scope, then name.
+ * Units: milliseconds. Ownership: names are copied.
  * Source: docs/design/leases.md "Decided" `MC_RECLAIM_DELAY`. Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
 #define SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
@@ -21,8 +21,7 @@
 
 struct override;
 struct reclaim_delays {
-    struct override *items;
-    int count, capacity;
+    struct override *table; /* a hash table, by scope and name */
 };
 
 /* Where a delay in force comes from. */

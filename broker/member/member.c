@@ -254,13 +254,6 @@ bool member_is_here(const struct member *member, enum role role)
 
 /* ---------------------------------------------------------------- demand */
 
-static void free_demand(struct member *member)
-{
-    free(member->queues);
-    member->queues = NULL;
-    member->n_queues = 0;
-}
-
 static int compare_demands(const void *left, const void *right)
 {
     const struct queue_demand *a = left, *b = right;
@@ -275,7 +268,7 @@ void member_set_demand(struct member *member, const struct msg_usage *usage)
     for (int i = 0; i < usage->n_queues; i++) {
         size += strlen(usage->queues[i].queue) + 1;
     }
-    free_demand(member);
+    free(member->queues);
     member->queues = mem_alloc(size, 1);
     member->n_queues = usage->n_queues;
     char *text = (char *)&member->queues[usage->n_queues];

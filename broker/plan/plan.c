@@ -130,6 +130,7 @@ void plan_build(struct plan *plan, const struct plan_settings *settings,
     *plan = (struct plan){.settings = *settings, .unit = 1};
     plan->nodes = arena_alloc(arena, (size_t)n_nodes, sizeof(*plan->nodes));
     plan->by_pos = arena_alloc(arena, (size_t)n_nodes, sizeof(*plan->by_pos));
+    plan->by_name = arena_alloc(arena, (size_t)n_nodes, sizeof(*plan->by_name));
     struct path *paths = sort_paths(nodes, n_nodes, arena);
     int *parents = arena_alloc(arena, (size_t)n_nodes, sizeof(*parents));
     for (int i = 0; i < n_nodes; i++) {
@@ -143,6 +144,9 @@ void plan_build(struct plan *plan, const struct plan_settings *settings,
         plan->nodes[i].n_children =
             append_family(plan, nodes, &families, plan->nodes[i].pos, i);
         plan->by_pos[plan->nodes[i].pos] = i;
+    }
+    for (int i = 0; i < n_nodes; i++) {
+        plan->by_name[i] = plan->by_pos[paths[i].pos];
     }
     plan->configured = settings->slots > 0 ? settings->slots : owned_at_top(plan);
 }
@@ -164,9 +168,17 @@ void plan_in_hosts(const struct plan *plan, int64_t host_slots, struct plan *in_
 
 int plan_find(const struct plan *plan, const char *name)
 {
-    for (int i = 0; i < plan->n_nodes; i++) {
-        if (strcmp(plan->nodes[i].name, name) == 0) {
-            return i;
+    int low = 0, high = plan->n_nodes;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = strcmp(plan->nodes[plan->by_name[middle]].name, name);
+        if (order == 0) {
+            return plan->by_name[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
     return PLAN_NO_NODE;

@@ -80,8 +80,9 @@ struct plan {
                            (plan_in_hosts), else 1 */
     struct plan_node *nodes;
     int n_nodes;
-    int n_top;   /* the first level: nodes[0 .. n_top) */
-    int *by_pos; /* indices of the nodes, in the order given */
+    int n_top;    /* the first level: nodes[0 .. n_top) */
+    int *by_pos;  /* indices of the nodes, in the order given */
+    int *by_name; /* and in the order of their paths */
 };
 
 /* Makes the tree of nodes in file order, whose paths plan_check_names has found good;

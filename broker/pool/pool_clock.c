@@ -130,9 +130,8 @@ static void record_quotas(const struct pool_entry *pool, const struct plan_use *
                           struct effects *effects)
 {
     const struct plan *plan = cycle->plan;
-    const int *by_name = pool->by_name[plan - pool->plans];
     for (int i = 0; i < plan->n_nodes; i++) {
-        int node = by_name[i];
+        int node = plan->by_name[i];
         const struct pool_record *before =
             pool_table_find_record(pool, plan->nodes[node].name);
         records[i] = (struct pool_record){
@@ -163,7 +162,7 @@ static void switch_plans(const struct pool_entry *pool, struct pool_snapshot *sn
     }
     int *was = arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*was));
     for (int i = 0; i < plan->n_nodes; i++) {
-        was[i] = pool_table_find_node(pool, before, plan->nodes[i].name);
+        was[i] = plan_find(before, plan->nodes[i].name);
     }
     pool_switch_force(pool->latest, was, plan, snapshot->n_slots, snapshot->uses,
                       memory);

@@ -94,8 +94,7 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
                      struct lease *idle_lease)
 {
     struct pool_snapshot *snapshot = builder->snapshot;
-    int leaf = pool_table_find_leaf(builder->pool, snapshot->plan, lease->node,
-                                    lease->consumer->name);
+    int leaf = pool_table_find_leaf(snapshot->plan, lease->node, lease->consumer->name);
     struct plan_use *use = leaf != PLAN_NO_NODE ? &snapshot->uses[leaf] : NULL;
     int hint = first, used = 0, held = 0;
     for (int i = 0; i < lease->row.n_hosts; i++) {

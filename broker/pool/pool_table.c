@@ -34,33 +34,6 @@ static void copy_plan(struct arena *arena, const struct plan *from, struct plan 
     plan_build(to, &from->settings, nodes, from->n_nodes, arena);
 }
 
-struct named {
-    const char *name;
-    int node;
-};
-
-static int compare_named(const void *left, const void *right)
-{
-    const struct named *a = left, *b = right;
-    return strcmp(a->name, b->name);
-}
-
-static int *sort_names(struct arena *arena, const struct plan *plan)
-{
-    size_t n_nodes = (size_t)plan->n_nodes;
-    struct named *named = mem_alloc(n_nodes, sizeof(*named));
-    int *by_name = arena_alloc(arena, n_nodes, sizeof(*by_name));
-    for (int i = 0; i < plan->n_nodes; i++) {
-        named[i] = (struct named){plan->nodes[i].name, i};
-    }
-    qsort(named, n_nodes, sizeof(*named), compare_named);
-    for (int i = 0; i < plan->n_nodes; i++) {
-        by_name[i] = named[i].node;
-    }
-    free(named);
-    return by_name;
-}
-
 static void copy_pool(struct arena *arena, const struct plan_pool *from,
                       struct pool_entry *to)
 {
@@ -73,10 +46,8 @@ static void copy_pool(struct arena *arena, const struct plan_pool *from,
         to->windows[i].name = arena_str(arena, from->windows[i].name);
     }
     to->plans = arena_alloc(arena, (size_t)n_plans, sizeof(*to->plans));
-    to->by_name = arena_alloc(arena, (size_t)n_plans, sizeof(*to->by_name));
     for (int i = 0; i < n_plans; i++) {
         copy_plan(arena, &from->plans[i], &to->plans[i]);
-        to->by_name[i] = sort_names(arena, &to->plans[i]);
     }
 }
 
@@ -144,30 +115,9 @@ const struct plan *pool_table_plan(const struct pool_entry *pool, int64_t local_
     return &pool->plans[window];
 }
 
-int pool_table_find_node(const struct pool_entry *pool, const struct plan *plan,
-                         const char *node)
+int pool_table_find_leaf(const struct plan *plan, const char *node, const char *site)
 {
-    const int *by_name = pool->by_name[plan - pool->plans];
-    int low = 0, high = plan->n_nodes;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        int order = strcmp(plan->nodes[by_name[middle]].name, node);
-        if (order == 0) {
-            return by_name[middle];
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return PLAN_NO_NODE;
-}
-
-int pool_table_find_leaf(const struct pool_entry *pool, const struct plan *plan,
-                         const char *node, const char *site)
-{
-    int found = pool_table_find_node(pool, plan, node);
+    int found = plan_find(plan, node);
     bool is_leaf = found != PLAN_NO_NODE && plan_is_leaf(&plan->nodes[found]) &&
                    plan->nodes[found].site != NULL &&
                    strcmp(plan->nodes[found].site, site) == 0;
@@ -181,8 +131,8 @@ static const struct plan_node *find_anywhere(const struct pool_entry *pool,
 {
     int n_plans = pool->n_windows > 0 ? pool->n_windows : 1;
     for (int i = 0; i < n_plans; i++) {
-        int leaf = pool_table_find_leaf(pool, &pool->plans[i], lease->node,
-                                        lease->consumer->name);
+        int leaf =
+            pool_table_find_leaf(&pool->plans[i], lease->node, lease->consumer->name);
         if (leaf != PLAN_NO_NODE) {
             grant->grace_ms = plan_grace_ms(&pool->plans[i], leaf);
             grant->is_whole = pool->plans[i].settings.placement == PLAN_EXCLUSIVE;
@@ -218,23 +168,17 @@ void pool_table_update_lease(const struct pool_table *pools, struct lease *lease
 
 /* ---------------------------------------------------------------- records */
 
+static int compare_record(const void *node, const void *record)
+{
+    return strcmp(node, ((const struct pool_record *)record)->node);
+}
+
 const struct pool_record *pool_table_find_record(const struct pool_entry *pool,
                                                  const char *node)
 {
-    int low = 0, high = pool->n_records;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        int order = strcmp(pool->records[middle].node, node);
-        if (order == 0) {
-            return &pool->records[middle];
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
+    return pool->n_records > 0 ? bsearch(node, pool->records, (size_t)pool->n_records,
+                                         sizeof(*pool->records), compare_record)
+                               : NULL;
 }
 
 void pool_table_set_cycle(struct pool_entry *pool, const struct pool_cycle *cycle,

@@ -34,7 +34,6 @@ struct pool_entry {
     struct plan_window *windows;
     int n_windows;
     struct plan *plans; /* of each window, or one */
-    int **by_name;      /* of each plan: its nodes in the order of their names */
     int64_t next_ms;    /* of the next cycle */
     /* The latest cycle by these plans, also one of an earlier run of the broker; plan
      * NULL: there was none, or its window does not exist any more. */
@@ -76,11 +75,7 @@ struct pool_entry *pool_table_find(const struct pool_table *pools, const char *n
 /* The plan that is in force; local time. */
 const struct plan *pool_table_plan(const struct pool_entry *pool, int64_t local_ms);
 /* The leaf of that site with that path; PLAN_NO_NODE: there is none. */
-int pool_table_find_leaf(const struct pool_entry *pool, const struct plan *plan,
-                         const char *node, const char *site);
-/* The node with that path, leaf or not. */
-int pool_table_find_node(const struct pool_entry *pool, const struct plan *plan,
-                         const char *node);
+int pool_table_find_leaf(const struct plan *plan, const char *node, const char *site);
 
 /* The record of the node; NULL: there is none. */
 const struct pool_record *pool_table_find_record(const struct pool_entry *pool,

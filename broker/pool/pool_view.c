@@ -4,8 +4,8 @@
 
 enum { SCHEMA_VERSION = 1 };
 
-static void add_count(struct arena *arena, struct value *row, const char *key,
-                      int64_t slots)
+void pool_view_add_count(struct arena *arena, struct value *row, const char *key,
+                         int64_t slots)
 {
     if (slots == PLAN_UNLIMITED) {
         value_add_null(arena, row, key);
@@ -25,9 +25,9 @@ static void add_node(const struct pool_cycle *cycle, int node, bool with_why,
     value_add_int(arena, row, "owned", of->own);
     value_add_int(arena, row, "scaled", share->scaled);
     value_add_int(arena, row, "reserve", of->reserve);
-    add_count(arena, row, "limit", of->limit);
-    add_count(arena, row, "demand", cycle->uses[node].demand);
-    add_count(arena, row, "claim", share->claim);
+    pool_view_add_count(arena, row, "limit", of->limit);
+    pool_view_add_count(arena, row, "demand", cycle->uses[node].demand);
+    pool_view_add_count(arena, row, "claim", share->claim);
     value_add_int(arena, row, "quota", share->quota);
     value_add_int(arena, row, "alloc", cycle->uses[node].alloc);
     value_add_int(arena, row, "grant", move->grant);

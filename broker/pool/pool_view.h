@@ -14,6 +14,10 @@
 struct value *pool_view_cycle(const struct pool_cycle *cycle, bool with_why,
                               struct arena *arena);
 
+/* A number of slots; PLAN_UNLIMITED is null. */
+void pool_view_add_count(struct arena *arena, struct value *row, const char *key,
+                         int64_t slots);
+
 /* ------------------------------------------------------------ pool_explain.c */
 
 /* "demand", "limit", "reserve", "floor", "level" ... */

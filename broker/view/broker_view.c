@@ -27,15 +27,15 @@ enum {
     ESCAPED = 6, /* a character of a reason may become \u0000 */
 };
 
-static const char *text_or_empty(const char *text)
+/* null if it is not known. */
+static void add_count(struct arena *arena, struct value *parent, const char *key,
+                      bool is_known, int64_t count)
 {
-    return text != NULL ? text : "";
-}
-
-/* `name` "" asks for all. */
-static bool is_named(const char *id, const char *name)
-{
-    return name[0] == '\0' || strcmp(id, name) == 0;
+    if (is_known) {
+        value_add_int(arena, parent, key, count);
+    } else {
+        value_add_null(arena, parent, key);
+    }
 }
 
 /* ---------------------------------------------------------------- leases */
@@ -52,18 +52,6 @@ static const char *status_of(const struct lease *lease)
     return is_ok ? "ok" : "conn";
 }
 
-/* The name of the side and its slots share a key: the name is one of its members. */
-static void add_side(struct arena *arena, struct value *parent, const char *key,
-                     const char *site, const struct lease_split_side *slots)
-{
-    struct value *side = value_add(arena, parent, key, value_object(arena));
-    if (site != NULL) {
-        value_add_text(arena, side, "site", site);
-    }
-    value_add_int(arena, side, "available", slots->available);
-    value_add_int(arena, side, "used", slots->used);
-}
-
 static void add_host(struct arena *arena, struct value *hosts,
                      const struct host_split *from)
 {
@@ -71,8 +59,8 @@ static void add_host(struct arena *arena, struct value *hosts,
     struct lease_split split = lease_split_sum(from, 1);
     value_add_text(arena, host, "host", from->host);
     value_add_int(arena, host, "slots", from->n_slots);
-    add_side(arena, host, "provider", NULL, &split.provider);
-    add_side(arena, host, "consumer", NULL, &split.consumer);
+    view_page_add_side(arena, host, "provider", NULL, &split.provider);
+    view_page_add_side(arena, host, "consumer", NULL, &split.consumer);
     value_add_bool(arena, host, "is_down", from->is_down);
     exported_resources_show_memory(arena, host, from->spaces);
 }
@@ -138,8 +126,8 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_text(arena, row, "state", msg_lease_state_name(from->state));
     value_add_text(arena, row, "status", status_of(lease));
     value_add_int(arena, row, "epoch", (int64_t)from->epoch);
-    add_side(arena, row, "provider", from->provider, &split.provider);
-    add_side(arena, row, "consumer", from->consumer, &split.consumer);
+    view_page_add_side(arena, row, "provider", from->provider, &split.provider);
+    view_page_add_side(arena, row, "consumer", from->consumer, &split.consumer);
     value_add_int(arena, row, "n_hosts", from->n_hosts);
     add_hosts(arena, row, lease);
     exported_resources_show(arena, row, from->resources, from->n_resources);
@@ -151,11 +139,8 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "changed_at", from->changed_ms);
     value_add_bool(arena, row, "drained", from->is_drained);
     value_add_bool(arena, row, "interactive", lease->takes_interactive);
-    if (lease->behind_epoch != 0) {
-        value_add_int(arena, row, "behind_epoch", (int64_t)lease->behind_epoch);
-    } else {
-        value_add_null(arena, row, "behind_epoch");
-    }
+    add_count(arena, row, "behind_epoch", lease->behind_epoch != 0,
+              (int64_t)lease->behind_epoch);
     value_add_text(arena, row, "reason", reason_of(lease, arena));
 }
 
@@ -164,9 +149,9 @@ static bool is_asked_for(const struct lease *lease, const struct msg_query *quer
     bool is_in_state = query->states != 0 ? (query->states & 1 << lease->row.state) != 0
                                           : query->with_ended || lease_is_open(lease);
     return is_in_state && lease->stamp.revision >= query->since &&
-           is_named(lease->row.id, text_or_empty(query->name)) &&
-           is_named(lease->row.provider, text_or_empty(query->provider)) &&
-           is_named(lease->row.consumer, text_or_empty(query->consumer));
+           view_page_is_named(lease->row.id, query->name) &&
+           view_page_is_named(lease->row.provider, query->provider) &&
+           view_page_is_named(lease->row.consumer, query->consumer);
 }
 
 static struct value *view_leases(const struct broker *broker, struct arena *arena,
@@ -175,7 +160,7 @@ static struct value *view_leases(const struct broker *broker, struct arena *aren
     struct view_page page;
     view_page_begin(&page, arena, "leases", query);
     const struct lease_table *leases = &broker->leases;
-    int first = lease_table_find_after(leases, text_or_empty(query->after));
+    int first = lease_table_find_after(leases, view_page_text(query->after));
     for (int i = first; i < leases->count && !page.is_cut; i++) {
         const struct lease *lease = leases->items[i];
         int64_t bytes = lease_bytes(lease);
@@ -202,16 +187,6 @@ static void add_roles(struct arena *arena, struct value *row, int roles)
         if ((roles & names[i].role) != 0) {
             value_add_text(arena, array, NULL, names[i].name);
         }
-    }
-}
-
-static void add_count(struct arena *arena, struct value *parent, const char *key,
-                      bool is_known, int count)
-{
-    if (is_known) {
-        value_add_int(arena, parent, key, count);
-    } else {
-        value_add_null(arena, parent, key);
     }
 }
 
@@ -245,11 +220,7 @@ static void add_pass_times(struct arena *arena, struct value *row,
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
         sum += buckets[i].count;
-        if (is_known) {
-            value_add_int(arena, within, buckets[i].seconds, (int64_t)sum);
-        } else {
-            value_add_null(arena, within, buckets[i].seconds);
-        }
+        add_count(arena, within, buckets[i].seconds, is_known, (int64_t)sum);
     }
 }
 
@@ -292,11 +263,12 @@ static struct value *view_sites(const struct broker *broker, struct arena *arena
 {
     struct view_page page;
     view_page_begin(&page, arena, "sites", query);
-    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    const char *after = view_page_text(query->after);
     for (int i = 0; i < broker->members.count && !page.is_cut; i++) {
         const struct member *site = broker->members.items[i];
         if (is_site(site) && strcmp(site->name, after) > 0 &&
-            site->stamp.revision >= query->since && is_named(site->name, name) &&
+            site->stamp.revision >= query->since &&
+            view_page_is_named(site->name, query->name) &&
             view_page_takes(&page, SITE_BYTES)) {
             fill_site(arena, view_page_add(&page, arena, site->name, SITE_BYTES), site);
         }
@@ -309,90 +281,81 @@ static struct value *view_sites(const struct broker *broker, struct arena *arena
 /* The id of the row for all, as no name can be, and before every name. */
 static const char id_of_all[] = "-";
 
-/* `override_ms`: of just this scope and name, -1: none. */
-static void add_delay(struct view_page *page, struct arena *arena, const char *scope,
-                      const char *id, int64_t delay_ms,
-                      enum reclaim_delay_source source, int64_t override_ms)
+/* The delay in force, and the override of just this scope and name. `provider` and
+ * `lease` are NULL in the row for all, `lease` in that of a provider. */
+static void add_delay(const struct broker *broker, struct view_page *page,
+                      struct arena *arena, enum reclaim_scope scope,
+                      const struct member *provider, const char *lease)
 {
+    static const char *const words[] = {[RECLAIM_ALL] = "all",
+                                        [RECLAIM_PROVIDER] = "provider",
+                                        [RECLAIM_LEASE] = "lease"};
+    const struct reclaim_delays *delays = &broker->reclaim_delays;
+    const char *site = provider != NULL ? provider->name : NULL;
+    const char *name = lease != NULL ? lease : site;
+    int64_t site_ms = provider != NULL ? provider->reclaim_delay_ms : 0;
+    enum reclaim_delay_source source;
     if (!view_page_takes(page, ROW_BYTES)) {
         return;
     }
-    struct value *row = view_page_add(page, arena, id, ROW_BYTES);
-    value_add_text(arena, row, "scope", scope);
-    value_add_text(arena, row, "name", id != id_of_all ? id : NULL);
+    int64_t delay_ms = reclaim_delay_get_ms(delays, lease, site, site_ms, &source);
+    int64_t override_ms =
+        reclaim_delay_find_override(delays, scope, name != NULL ? name : "");
+    struct value *row =
+        view_page_add(page, arena, name != NULL ? name : id_of_all, ROW_BYTES);
+    value_add_text(arena, row, "scope", words[scope]);
+    value_add_text(arena, row, "name", name);
     value_add_duration(arena, row, "delay_s", delay_ms);
     value_add_text(arena, row, "source", reclaim_delay_source_name(source));
     value_add_duration(arena, row, "override_s", override_ms);
     value_add_bool(arena, row, "effective", override_ms >= 0);
 }
 
-static void add_delay_of_all(const struct broker *broker, struct view_page *page,
-                             struct arena *arena)
-{
-    enum reclaim_delay_source source;
-    int64_t delay =
-        reclaim_delay_get_ms(&broker->reclaim_delays, NULL, NULL, 0, &source);
-    add_delay(page, arena, "all", id_of_all, delay, source,
-              reclaim_delay_find_override(&broker->reclaim_delays, RECLAIM_ALL, ""));
-}
-
 static void add_delays_of_providers(const struct broker *broker, struct view_page *page,
-                                    struct arena *arena, const char *name,
+                                    struct arena *arena, const struct msg_query *query,
                                     const char *after)
 {
     for (int i = 0; i < broker->members.count && !page->is_cut; i++) {
         const struct member *member = broker->members.items[i];
-        if ((member->roles_allowed & ROLE_PROVIDER) == 0 ||
-            strcmp(member->name, after) <= 0 || !is_named(member->name, name)) {
-            continue;
+        if ((member->roles_allowed & ROLE_PROVIDER) != 0 &&
+            strcmp(member->name, after) > 0 &&
+            view_page_is_named(member->name, query->name)) {
+            add_delay(broker, page, arena, RECLAIM_PROVIDER, member, NULL);
         }
-        enum reclaim_delay_source source;
-        int64_t delay =
-            reclaim_delay_get_ms(&broker->reclaim_delays, NULL, member->name,
-                                 member->reclaim_delay_ms, &source);
-        add_delay(page, arena, "provider", member->name, delay, source,
-                  reclaim_delay_find_override(&broker->reclaim_delays, RECLAIM_PROVIDER,
-                                              member->name));
     }
 }
 
 static void add_delays_of_leases(const struct broker *broker, struct view_page *page,
-                                 struct arena *arena, const char *name,
+                                 struct arena *arena, const struct msg_query *query,
                                  const char *after)
 {
     const struct lease_table *leases = &broker->leases;
     for (int i = lease_table_find_after(leases, after);
          i < leases->count && !page->is_cut; i++) {
         const struct lease *lease = leases->items[i];
-        if (!lease_is_open(lease) || lease->row.type != LEASE_SHARED ||
-            !is_named(lease->row.id, name)) {
-            continue;
+        if (lease_is_open(lease) && lease->row.type == LEASE_SHARED &&
+            view_page_is_named(lease->row.id, query->name)) {
+            add_delay(broker, page, arena, RECLAIM_LEASE, lease->provider,
+                      lease->row.id);
         }
-        enum reclaim_delay_source source;
-        int64_t delay = reclaim_delay_get_ms(
-            &broker->reclaim_delays, lease->row.id, lease->row.provider,
-            lease->provider->reclaim_delay_ms, &source);
-        add_delay(page, arena, "lease", lease->row.id, delay, source,
-                  reclaim_delay_find_override(&broker->reclaim_delays, RECLAIM_LEASE,
-                                              lease->row.id));
     }
 }
 
-/* Where the last page ended is told by its last row: a lease's id has slashes. */
+/* The last row of a page says where the next one begins: a lease's id has slashes. */
 static struct value *view_reclaim(const struct broker *broker, struct arena *arena,
                                   const struct msg_query *query, const char **next)
 {
     struct view_page page;
     view_page_begin(&page, arena, "reclaim_delay", query);
-    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    const char *after = view_page_text(query->after);
     bool is_among_leases = strchr(after, '/') != NULL;
-    if (after[0] == '\0' && name[0] == '\0') {
-        add_delay_of_all(broker, &page, arena);
+    if (after[0] == '\0' && view_page_text(query->name)[0] == '\0') {
+        add_delay(broker, &page, arena, RECLAIM_ALL, NULL, NULL);
     }
     if (!is_among_leases) {
-        add_delays_of_providers(broker, &page, arena, name, after);
+        add_delays_of_providers(broker, &page, arena, query, after);
     }
-    add_delays_of_leases(broker, &page, arena, name, is_among_leases ? after : "");
+    add_delays_of_leases(broker, &page, arena, query, is_among_leases ? after : "");
     return view_page_end(&page, arena, next);
 }
 

@@ -61,14 +61,6 @@ static struct part *collect(const struct lease_table *leases, int first,
     return parts;
 }
 
-static void add_side(struct arena *arena, struct value *row, const char *key,
-                     const struct lease_split_side *side)
-{
-    struct value *object = value_add(arena, row, key, value_object(arena));
-    value_add_int(arena, object, "available", side->available);
-    value_add_int(arena, object, "used", side->used);
-}
-
 static void add_to(struct lease_split_side *sum, const struct lease_split_side *side)
 {
     sum->available += side->available;
@@ -97,8 +89,8 @@ static void fill_row(struct arena *arena, struct value *row, const char *name,
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         value_add_null(arena, row, unknown[i]);
     }
-    add_side(arena, row, "provider", &sum.provider);
-    add_side(arena, row, "consumer", &sum.consumer);
+    view_page_add_side(arena, row, "provider", NULL, &sum.provider);
+    view_page_add_side(arena, row, "consumer", NULL, &sum.consumer);
     struct value *leases = value_add(arena, row, "leases", value_array(arena));
     for (int i = 0; i < count; i++) {
         value_add_text(arena, leases, NULL, parts[i].lease);
@@ -124,7 +116,7 @@ static void add_provider(struct view_page *page, struct arena *arena,
         for (n = 1; i + n < n_parts && strcmp(parts[i + n].host, host) == 0; n++) {
         }
         const char *name = arena_printf(arena, "%s@%s", host, provider);
-        bool is_named = query->name[0] == '\0' || strcmp(query->name, name) == 0;
+        bool is_named = view_page_is_named(name, query->name);
         int64_t bytes = bytes_of(name, parts + i, n);
         if (strcmp(host, after) > 0 && is_named && view_page_takes(page, bytes)) {
             const char *id = arena_printf(arena, "%s/%s", provider, host);
@@ -143,7 +135,6 @@ struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
     size_t n_after = strcspn(query->after, "/");
     const char *provider = arena_strn(arena, query->after, n_after);
     const char *after = query->after[n_after] == '/' ? query->after + n_after + 1 : "";
-    const char *wanted = query->provider != NULL ? query->provider : "";
     /* Leases of one provider stand together: their ids begin alike. */
     int first =
         n_after > 0
@@ -153,7 +144,7 @@ struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
         const char *name = leases->items[i]->row.provider;
         int n_parts = 0;
         struct part *parts = collect(leases, i, arena, &n_parts, &end);
-        if (wanted[0] == '\0' || strcmp(name, wanted) == 0) {
+        if (view_page_is_named(name, query->provider)) {
             add_provider(&page, arena, query, name, parts, n_parts,
                          strcmp(name, provider) == 0 ? after : "");
         }

@@ -25,11 +25,6 @@ static const char *const placements[] = {
     [PLAN_EXCLUSIVE] = "exclusive",
 };
 
-static const char *text_or_empty(const char *text)
-{
-    return text != NULL ? text : "";
-}
-
 /* ---------------------------------------------------------------- pools */
 
 static int64_t sum_top(const struct pool_cycle *cycle, size_t field)
@@ -99,12 +94,12 @@ struct value *pools_view_list(const struct broker *broker, struct arena *arena,
                               const char **next)
 {
     struct view_page page;
-    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    const char *after = view_page_text(query->after);
     bool is_behind = after[0] == '\0';
     view_page_begin(&page, arena, "pools", query);
     for (int i = 0; i < broker->pools.count && !page.is_cut; i++) {
         const struct pool_entry *pool = &broker->pools.items[i];
-        bool is_asked_for = name[0] == '\0' || strcmp(name, pool->name) == 0;
+        bool is_asked_for = view_page_is_named(pool->name, query->name);
         if (is_behind && is_asked_for && view_page_takes(&page, POOL_BYTES)) {
             fill_pool(broker, pool, view_page_add(&page, arena, pool->name, POOL_BYTES),
                       now_ms, arena);
@@ -115,16 +110,6 @@ struct value *pools_view_list(const struct broker *broker, struct arena *arena,
 }
 
 /* ---------------------------------------------------------------- nodes */
-
-static void add_count(struct arena *arena, struct value *row, const char *key,
-                      int64_t slots)
-{
-    if (slots == PLAN_UNLIMITED) {
-        value_add_null(arena, row, key);
-    } else {
-        value_add_int(arena, row, key, slots);
-    }
-}
 
 static void add_place(struct arena *arena, struct value *row,
                       const struct plan_node *node)
@@ -157,10 +142,10 @@ static void fill_node(const struct pool_entry *pool, const struct pool_cycle *cy
     value_add_int(arena, row, "owned", of->own);
     value_add_int(arena, row, "scaled", share->scaled);
     value_add_int(arena, row, "reserve", of->reserve);
-    add_count(arena, row, "limit", of->limit);
+    pool_view_add_count(arena, row, "limit", of->limit);
     value_add_duration(arena, row, "grace_s", plan_grace_ms(cycle->plan, node));
-    add_count(arena, row, "demand", use->demand);
-    add_count(arena, row, "claim", share->claim);
+    pool_view_add_count(arena, row, "demand", use->demand);
+    pool_view_add_count(arena, row, "claim", share->claim);
     value_add_int(arena, row, "quota", share->quota);
     value_add_int(arena, row, "alloc", use->alloc);
     value_add_int(arena, row, "recalled", use->recalled);
@@ -174,11 +159,9 @@ static void fill_node(const struct pool_entry *pool, const struct pool_cycle *cy
 }
 
 /* The place in the file of the first row of the page. */
-static int first_of(const struct pool_entry *pool, const struct plan *plan,
-                    const char *after)
+static int first_of(const struct plan *plan, const char *after)
 {
-    int node =
-        after[0] != '\0' ? pool_table_find_node(pool, plan, after) : PLAN_NO_NODE;
+    int node = after[0] != '\0' ? plan_find(plan, after) : PLAN_NO_NODE;
     return node != PLAN_NO_NODE ? plan->nodes[node].pos + 1 : 0;
 }
 
@@ -188,17 +171,16 @@ static void list_nodes(const struct broker *broker, const struct pool_entry *poo
 {
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
-    const char *path = text_or_empty(query->host);
     struct pool_snapshot snapshot;
     struct pool_cycle cycle;
     pool_snapshot_take(&broker->leases, &broker->members, pool, plan, now_ms, arena,
                        &snapshot);
     pool_snapshot_decide(&snapshot, &cycle, arena);
-    for (int pos = first_of(pool, plan, text_or_empty(query->after));
+    for (int pos = first_of(plan, view_page_text(query->after));
          pos < plan->n_nodes && !page->is_cut; pos++) {
         int node = plan->by_pos[pos];
         const char *name = plan->nodes[node].name;
-        if ((path[0] == '\0' || strcmp(name, path) == 0) &&
+        if (view_page_is_named(name, query->host) &&
             view_page_takes(page, NODE_BYTES)) {
             fill_node(pool, &cycle, node, view_page_add(page, arena, name, NODE_BYTES),
                       arena);
@@ -211,7 +193,7 @@ struct value *pools_view_plan(const struct broker *broker, struct arena *arena,
                               const char **next)
 {
     const struct pool_entry *pool =
-        pool_table_find(&broker->pools, text_or_empty(query->name));
+        pool_table_find(&broker->pools, view_page_text(query->name));
     struct view_page page;
     view_page_begin(&page, arena, "nodes", query);
     if (pool != NULL) {

@@ -2,6 +2,18 @@
 /* view_page.c: see view_page.h. */
 #include "broker/view/view_page.h"
 
+#include <string.h>
+
+const char *view_page_text(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+bool view_page_is_named(const char *name, const char *wanted)
+{
+    return wanted == NULL || wanted[0] == '\0' || strcmp(name, wanted) == 0;
+}
+
 void view_page_begin(struct view_page *page, struct arena *arena, const char *name,
                      const struct msg_query *query)
 {
@@ -34,4 +46,15 @@ struct value *view_page_end(const struct view_page *page, struct arena *arena,
 {
     *next = page->is_cut ? arena_str(arena, page->last) : "";
     return page->root;
+}
+
+void view_page_add_side(struct arena *arena, struct value *row, const char *key,
+                        const char *site, const struct lease_split_side *slots)
+{
+    struct value *side = value_add(arena, row, key, value_object(arena));
+    if (site != NULL) {
+        value_add_text(arena, side, "site", site);
+    }
+    value_add_int(arena, side, "available", slots->available);
+    value_add_int(arena, side, "used", slots->used);
 }

@@ -12,6 +12,7 @@
 #include "base/value.h"
 #include "broker/broker.h"
 #include "broker/broker_parts.h"
+#include "broker/lease/lease_split.h"
 #include "model/msg.h"
 
 enum {
@@ -40,6 +41,14 @@ struct value *view_page_add(struct view_page *page, struct arena *arena, const c
 /* The object; `next` is the id of the last row, "" if there are no more. */
 struct value *view_page_end(const struct view_page *page, struct arena *arena,
                             const char **next);
+
+/* A text of a query; "" for NULL. */
+const char *view_page_text(const char *text);
+/* True if a row of that name was asked for: `wanted` NULL or "" asks for all. */
+bool view_page_is_named(const char *name, const char *wanted);
+/* A side of a lease as object `key`. With `site` the name of the side is in it. */
+void view_page_add_side(struct arena *arena, struct value *row, const char *key,
+                        const char *site, const struct lease_split_side *slots);
 
 /* -------------------------------------------------------------- hosts_view.c */
 

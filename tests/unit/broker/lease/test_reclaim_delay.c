@@ -52,7 +52,7 @@ static void an_override_is_replaced_and_removed(void **state)
 {
     struct reclaim_delays overrides;
     reclaim_delay_init(&overrides);
-    for (int i = 0; i < 100; i++) { /* inserted out of order, kept in order */
+    for (int i = 0; i < 100; i++) { /* out of order */
         char name[16];
         snprintf(name, sizeof(name), "s%02d", (i * 37) % 100);
         reclaim_delay_set(&overrides, RECLAIM_PROVIDER, name, i + 1);
@@ -66,9 +66,15 @@ static void an_override_is_replaced_and_removed(void **state)
     reclaim_delay_set(&overrides, RECLAIM_PROVIDER, "s37", -1);
     assert_int_equal(reclaim_delay_find_override(&overrides, RECLAIM_PROVIDER, "s37"),
                      -1);
-    assert_int_equal(overrides.count, 99);
     reclaim_delay_set(&overrides, RECLAIM_PROVIDER, "nobody", -1);
-    assert_int_equal(overrides.count, 99);
+    assert_int_equal(
+        reclaim_delay_find_override(&overrides, RECLAIM_PROVIDER, "nobody"), -1);
+    for (int i = 2; i < 100; i++) { /* s37 was the second; the others stay */
+        char name[16];
+        snprintf(name, sizeof(name), "s%02d", (i * 37) % 100);
+        assert_int_equal(
+            reclaim_delay_find_override(&overrides, RECLAIM_PROVIDER, name), i + 1);
+    }
     reclaim_delay_release(&overrides);
 }
 
