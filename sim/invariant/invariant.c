@@ -9,13 +9,7 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
-#include "sim/invariant/invariant_host.h"
-#include "sim/invariant/invariant_job.h"
-#include "sim/invariant/invariant_lease_resource.h"
-#include "sim/invariant/invariant_load.h"
-#include "sim/invariant/invariant_pool.h"
-#include "sim/invariant/invariant_rusage.h"
-#include "sim/invariant/invariant_span.h"
+#include "sim/invariant/invariant_state.h"
 
 /* The interval, in steps, at which a machine's jobs are compared with the journal. It
  * grows with the number of jobs, so that the cost stays below that of the steps. */
@@ -26,27 +20,29 @@ struct invariants *invariants_new(void)
     return mem_alloc(1, sizeof(struct invariants));
 }
 
+static void free_table(struct seen *table)
+{
+    struct seen *seen, *next;
+
+    HASH_ITER (hh, table, seen, next) {
+        HASH_DEL(table, seen);
+        free(seen);
+    }
+}
+
 void invariants_free(struct invariants *invariants)
 {
-    struct seen_lease *lease, *next_lease;
-    struct seen_site *site, *next_site;
-
     if (!invariants) {
         return;
     }
-    HASH_ITER (hh, invariants->leases, lease, next_lease) {
-        HASH_DEL(invariants->leases, lease);
-        free(lease);
-    }
-    HASH_ITER (hh, invariants->sites, site, next_site) {
-        HASH_DEL(invariants->sites, site);
-        free(site);
-    }
-    invariant_job_release(invariants);
-    invariant_host_release(invariants);
-    invariant_lease_resource_release(invariants);
-    invariant_rusage_release(invariants);
-    invariant_load_release(invariants);
+    free_table(invariants->leases);
+    free_table(invariants->sites);
+    free_table(invariants->submissions);
+    free_table(invariants->jobs);
+    free_table(invariants->uses);
+    free_table(invariants->lease_resources);
+    free_table(invariants->supplies);
+    free_table(invariants->loads);
     free(invariants);
 }
 
@@ -62,18 +58,11 @@ void invariants_set_now(struct invariants *invariants, int64_t now_ms)
 
 static struct seen_lease *see_lease(struct invariants *invariants, const char *id)
 {
-    struct seen_lease *seen;
-
-    HASH_FIND_STR(invariants->leases, id, seen);
-    if (!seen) {
-        seen = mem_alloc(1, sizeof *seen);
-        snprintf(seen->id, sizeof seen->id, "%s", id);
-        HASH_ADD_STR(invariants->leases, id, seen);
-    }
-    return seen;
+    return invariant_state_see(&invariants->leases, id, sizeof(struct seen_lease));
 }
 
-void invariants_told(struct invariants *invariants, const char *lease, uint64_t epoch)
+void invariants_contract_sent(struct invariants *invariants, const char *lease,
+                              uint64_t epoch)
 {
     struct seen_lease *seen = see_lease(invariants, lease);
 
@@ -84,13 +73,12 @@ void invariants_told(struct invariants *invariants, const char *lease, uint64_t 
 
 void invariants_restored(struct invariants *invariants)
 {
-    struct seen_lease *seen, *next;
-
-    HASH_ITER (hh, invariants->leases, seen, next)
-        seen->sent = 0;
+    for (struct seen *at = invariants->leases; at; at = at->hh.next) {
+        ((struct seen_lease *)at)->sent = 0;
+    }
 }
 
-/* ---- books of a provider */
+/* ---- the ledger of a provider */
 
 /* 2 and 6: the split of one lease, and its use. */
 static bool check_split(const struct invariants *invariants, const char *site,
@@ -116,7 +104,7 @@ static bool check_split(const struct invariants *invariants, const char *site,
         }
         if (used > host->consumer) {
             return invariant_state_fail(
-                text, "%s on %s: %d slots run for the consumer, who holds %d",
+                text, "%s on %s: %d slots run for the consumer, which holds %d",
                 state->lease, host->host, used, host->consumer);
         }
     }
@@ -231,6 +219,8 @@ static bool is_up(const struct invariants_view *view, const char *site)
     return false;
 }
 
+/* 4 and 7, and that the broker creates no slots. The last commits of a crashed provider
+ * are checked when it is up again. */
 static bool check_lease(struct invariants *invariants,
                         const struct invariants_view *view, const char *id,
                         int64_t calm_ms, int64_t now_ms, struct invariants_text *text)
@@ -243,7 +233,7 @@ static bool check_lease(struct invariants *invariants,
     }
     if (lease.epoch < seen->sent) {
         return invariant_state_fail(
-            text, "%s: the broker told epoch %" PRIu64 " and is at %" PRIu64, id,
+            text, "%s: the broker sent epoch %" PRIu64 " and is at %" PRIu64, id,
             seen->sent, lease.epoch);
     }
     if (lease.epoch > seen->epoch && is_up(view, lease.provider)) {
@@ -260,9 +250,6 @@ static bool check_lease(struct invariants *invariants,
     return true;
 }
 
-/* 4 and 7, and that the broker creates no slots. (The last commits of a crashed
- * provider are checked when it is up again.) With many leases, each step checks only
- * some of them, in rotation. */
 /* 11: the cycles since the last check. */
 static bool check_pools(struct invariants *invariants, const struct broker *broker,
                         int64_t now_ms, struct invariants_text *text)
@@ -281,6 +268,7 @@ static bool check_pools(struct invariants *invariants, const struct broker *brok
     return holds;
 }
 
+/* With many leases, each step checks only some of them, in rotation. */
 bool invariants_check_broker(struct invariants *invariants,
                              const struct invariants_view *view, int64_t calm_ms,
                              int64_t now_ms, struct invariants_text *text)
@@ -302,7 +290,7 @@ bool invariants_check_broker(struct invariants *invariants,
 
 /* ---- settling */
 
-/* Broker, provider and consumer name the same epoch, and no change is open. */
+/* The consumer names the same epoch as the broker. */
 static bool settle_consumer(const struct site *site, const struct row_lease *lease,
                             struct invariants_text *text)
 {
@@ -322,6 +310,7 @@ static bool settle_consumer(const struct site *site, const struct row_lease *lea
     return true;
 }
 
+/* Broker, provider and consumer agree, and no change is open. */
 static bool settle_lease(const struct invariants_view *view,
                          const struct row_lease *lease, struct invariants_text *text)
 {

@@ -90,7 +90,9 @@ void invariant_host_sized(struct invariants *invariants, const char *site,
                           const char *host, int n_slots, int n_decided);
 /* The site has another configuration, maybe at the same address. */
 void invariant_rusage_reloaded(struct invariants *invariants, const char *site);
-void invariants_told(struct invariants *invariants, const char *lease, uint64_t epoch);
+/* The broker sent a consumer the contract of that epoch. */
+void invariants_contract_sent(struct invariants *invariants, const char *lease,
+                              uint64_t epoch);
 /* The broker was restored from a backup: contracts sent since are forgotten. */
 void invariants_restored(struct invariants *invariants);
 

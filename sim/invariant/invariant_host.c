@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariant_host.c: what really runs on each host, reported by the executors. */
-#include "sim/invariant/invariant_host.h"
+#include "sim/invariant/invariant_state.h"
 
 #include <stdio.h>
 
 static void format_key(char *key, const char *site, const char *host, const char *lease)
 {
-    snprintf(key, INVARIANTS_USE_KEY_SIZE, "%s %s %s", site, host, lease);
+    snprintf(key, INVARIANTS_KEY_SIZE, "%s %s %s", site, host, lease);
 }
 
 static struct seen_use *see_use(struct invariants *invariants, const char *site,
                                 const char *host, const char *lease)
 {
-    char key[INVARIANTS_USE_KEY_SIZE];
-    struct seen_use *use;
+    char key[INVARIANTS_KEY_SIZE];
 
     format_key(key, site, host, lease);
-    HASH_FIND_STR(invariants->uses, key, use);
-    if (!use) {
-        use = mem_alloc(1, sizeof *use);
-        memcpy(use->key, key, sizeof key);
-        HASH_ADD_STR(invariants->uses, key, use);
-    }
-    return use;
+    return invariant_state_see(&invariants->uses, key, sizeof(struct seen_use));
 }
 
 static int larger(int a, int b)
@@ -70,34 +63,28 @@ bool invariant_host_used(struct invariants *invariants, const char *site,
                                 all->used, use->host, site, all->size);
 }
 
+static const struct seen_use *find_use(const struct invariants *invariants,
+                                       const char *site, const char *host,
+                                       const char *lease)
+{
+    char key[INVARIANTS_KEY_SIZE];
+
+    format_key(key, site, host, lease);
+    return invariant_state_find(invariants->uses, key);
+}
+
 int invariant_host_count_used(const struct invariants *invariants, const char *site,
                               const char *host, const char *lease)
 {
-    char key[INVARIANTS_USE_KEY_SIZE];
-    struct seen_use *use;
+    const struct seen_use *use = find_use(invariants, site, host, lease);
 
-    format_key(key, site, host, lease);
-    HASH_FIND_STR(invariants->uses, key, use);
     return use ? use->used : 0;
 }
 
 int invariant_host_count_runs(const struct invariants *invariants, const char *site,
                               const char *host)
 {
-    char key[INVARIANTS_USE_KEY_SIZE];
-    struct seen_use *use;
+    const struct seen_use *use = find_use(invariants, site, host, "");
 
-    format_key(key, site, host, "");
-    HASH_FIND_STR(invariants->uses, key, use);
     return use ? use->n_runs : 0;
-}
-
-void invariant_host_release(struct invariants *invariants)
-{
-    struct seen_use *use, *next;
-
-    HASH_ITER (hh, invariants->uses, use, next) {
-        HASH_DEL(invariants->uses, use);
-        free(use);
-    }
 }

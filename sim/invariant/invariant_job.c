@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_job.c: see invariant_job.h. */
-#include "sim/invariant/invariant_job.h"
+/* invariant_job.c: the life of each job in the journal of its site (5, 12). */
+#include "sim/invariant/invariant_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "model/job_id.h"
-#include "sim/invariant/invariant_load.h"
-#include "sim/invariant/invariant_span.h"
 
 static void format_submission(char *key, const char *site, uint64_t id)
 {
-    snprintf(key, INVARIANTS_JOB_KEY_SIZE, "%s %" PRIu64, site, id);
+    snprintf(key, INVARIANTS_KEY_SIZE, "%s %" PRIu64, site, id);
 }
 
 static void format_job(char *key, const char *site, uint64_t id, int index)
 {
     if (index) {
-        snprintf(key, INVARIANTS_JOB_KEY_SIZE, "%s %" PRIu64 "[%d]", site, id, index);
+        snprintf(key, INVARIANTS_KEY_SIZE, "%s %" PRIu64 "[%d]", site, id, index);
     } else {
         format_submission(key, site, id);
     }
@@ -26,20 +24,10 @@ static void format_job(char *key, const char *site, uint64_t id, int index)
 static struct seen_submission *find_submission(const struct invariants *invariants,
                                                const char *site, uint64_t id)
 {
-    char key[INVARIANTS_JOB_KEY_SIZE];
-    struct seen_submission *seen;
+    char key[INVARIANTS_KEY_SIZE];
 
     format_submission(key, site, id);
-    HASH_FIND_STR(invariants->submissions, key, seen);
-    return seen;
-}
-
-static struct seen_job *find_job(const struct invariants *invariants, const char *key)
-{
-    struct seen_job *seen;
-
-    HASH_FIND_STR(invariants->jobs, key, seen);
-    return seen;
+    return invariant_state_find(invariants->submissions, key);
 }
 
 static bool is_end(enum job_state state)
@@ -66,19 +54,19 @@ static int count_elements(const struct row_job *row)
 static bool see_submission(struct invariants *invariants, const char *site,
                            const struct row_job *row, struct invariants_text *text)
 {
-    struct seen_submission *seen = find_submission(invariants, site, row->id);
+    char key[INVARIANTS_KEY_SIZE];
+    struct seen_submission *seen;
 
-    if (seen) {
-        return invariant_state_fail(text, "job %s was put on record twice", seen->key);
+    format_submission(key, site, row->id);
+    if (invariant_state_find(invariants->submissions, key)) {
+        return invariant_state_fail(text, "job %s was put on record twice", key);
     }
-    seen = mem_alloc(1, sizeof *seen);
-    format_submission(seen->key, site, row->id);
+    seen = invariant_state_see(&invariants->submissions, key, sizeof *seen);
     seen->is_rerunnable = row->spec.is_rerunnable;
     seen->run_limit_ms = row->spec.run_limit_ms;
     snprintf(seen->queue, sizeof seen->queue, "%s", row->spec.queue);
     invariant_span_read(&row->spec, seen);
     seen->n_elements = count_elements(row);
-    HASH_ADD_STR(invariants->submissions, key, seen);
     invariant_state_site(invariants, site)->n_jobs += seen->n_elements;
     invariants->n_unended += seen->n_elements;
     return true;
@@ -92,7 +80,7 @@ static bool forget_submission(struct invariants *invariants, const char *site,
     if (submission->n_ended < submission->n_elements) {
         return invariant_state_fail(
             text, "job %s was acknowledged and is gone: %d of %d had ended",
-            submission->key, submission->n_ended, submission->n_elements);
+            submission->base.key, submission->n_ended, submission->n_elements);
     }
     invariant_state_site(invariants, site)->n_jobs -=
         submission->n_elements - submission->n_dropped;
@@ -104,17 +92,14 @@ static struct seen_job *see_job(struct invariants *invariants, const char *site,
                                 const struct row_job_state *row,
                                 struct seen_submission *submission)
 {
-    char key[INVARIANTS_JOB_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE];
     struct seen_job *seen;
 
     format_job(key, site, row->id, row->index);
-    seen = find_job(invariants, key);
-    if (!seen) {
-        seen = mem_alloc(1, sizeof *seen);
-        memcpy(seen->key, key, sizeof key);
+    seen = invariant_state_see(&invariants->jobs, key, sizeof *seen);
+    if (!seen->submission) {
         seen->submission = submission;
         seen->may_begin = 1;
-        HASH_ADD_STR(invariants->jobs, key, seen);
     }
     return seen;
 }
@@ -135,7 +120,7 @@ static bool see_state(struct invariants *invariants, const char *site,
     job = see_job(invariants, site, row, submission);
     if (job->is_ended && row->state != job->end_state) {
         return invariant_state_fail(text, "job %s ended and is now in state %d",
-                                    job->key, (int)row->state);
+                                    job->base.key, (int)row->state);
     }
     if (is_end(row->state) && !job->is_ended) {
         job->is_ended = true;
@@ -155,7 +140,8 @@ static bool see_state(struct invariants *invariants, const char *site,
         submission->n_dropped++;
         invariant_state_site(invariants, site)->n_jobs--;
         return job->is_ended ||
-               invariant_state_fail(text, "job %s is dropped before its end", job->key);
+               invariant_state_fail(text, "job %s is dropped before its end",
+                                    job->base.key);
     }
     return true;
 }
@@ -184,10 +170,10 @@ static bool judge_start(struct invariants *invariants, const struct site_config 
     const struct seen_submission *of = find_submission(invariants, site, row->id);
     int64_t least_ms;
     struct seen_job *job;
-    char key[INVARIANTS_JOB_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE];
 
     format_job(key, site, row->id, row->index);
-    job = find_job(invariants, key);
+    job = invariant_state_find(invariants->jobs, key);
     if (!job || job->attempt == row->attempt) {
         return true;
     }
@@ -238,11 +224,11 @@ bool invariant_job_acknowledged(struct invariants *invariants, const char *site,
 bool invariant_job_started(struct invariants *invariants, const char *site,
                            const char *job, struct invariants_text *text)
 {
-    char key[INVARIANTS_JOB_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE];
     struct seen_job *seen;
 
     snprintf(key, sizeof key, "%s %s", site, job);
-    seen = find_job(invariants, key);
+    seen = invariant_state_find(invariants->jobs, key);
     if (!seen) {
         return invariant_state_fail(text, "job %s started and is on no record", key);
     }
@@ -264,13 +250,13 @@ bool invariant_job_check(struct invariants *invariants,
                                     n_jobs, n_seen);
     }
     for (int i = 0; i < n_jobs; i++) {
-        char key[INVARIANTS_JOB_KEY_SIZE];
+        char key[INVARIANTS_KEY_SIZE];
         struct seen_job *seen;
         struct site_job job;
 
         site_job_at(site->site, i, &job);
         format_job(key, name, job.id, job.index);
-        seen = find_job(invariants, key);
+        seen = invariant_state_find(invariants->jobs, key);
         if (!seen && !find_submission(invariants, name, job.id)) {
             return invariant_state_fail(text, "job %s is on no record", key);
         }
@@ -285,26 +271,12 @@ bool invariant_job_check(struct invariants *invariants,
 
 const char *invariant_job_find_unended(const struct invariants *invariants)
 {
-    for (const struct seen_submission *seen = invariants->submissions; seen;
-         seen = seen->hh.next) {
+    for (const struct seen *at = invariants->submissions; at; at = at->hh.next) {
+        const struct seen_submission *seen = (const struct seen_submission *)at;
+
         if (seen->n_ended < seen->n_elements) {
-            return seen->key;
+            return at->key;
         }
     }
     return NULL;
-}
-
-void invariant_job_release(struct invariants *invariants)
-{
-    struct seen_submission *submission, *next_submission;
-    struct seen_job *job, *next_job;
-
-    HASH_ITER (hh, invariants->submissions, submission, next_submission) {
-        HASH_DEL(invariants->submissions, submission);
-        free(submission);
-    }
-    HASH_ITER (hh, invariants->jobs, job, next_job) {
-        HASH_DEL(invariants->jobs, job);
-        free(job);
-    }
 }

@@ -3,7 +3,7 @@
  * site's ledger when it has changed, and compared with the configured exports and with
  * what ResourceMap and the hosts have. An excess may remain from earlier, but must not
  * grow. */
-#include "sim/invariant/invariant_lease_resource.h"
+#include "sim/invariant/invariant_state.h"
 
 #include <stdio.h>
 
@@ -14,21 +14,7 @@ enum { EXPORTED = 0 }; /* as the number of a pool: the sum of all pools of a res
 
 static void format_key(char *key, const char *site, const char *of, const char *what)
 {
-    snprintf(key, INVARIANTS_USE_KEY_SIZE, "%s %s %s", site, of, what);
-}
-
-static struct seen_lease_resource *see_grant(struct invariants *invariants,
-                                             const char *key)
-{
-    struct seen_lease_resource *grant;
-
-    HASH_FIND_STR(invariants->grants, key, grant);
-    if (!grant) {
-        grant = mem_alloc(1, sizeof *grant);
-        snprintf(grant->key, sizeof grant->key, "%s", key);
-        HASH_ADD_STR(invariants->grants, key, grant);
-    }
-    return grant;
+    snprintf(key, INVARIANTS_KEY_SIZE, "%s %s %s", site, of, what);
 }
 
 /* `has` -1: unknown. */
@@ -39,12 +25,13 @@ static bool check_sum(struct invariants *invariants, const struct seen_site *of,
     if (sum == 0) {
         return true; /* most hosts export only slots */
     }
-    struct seen_lease_resource *grant = see_grant(invariants, key);
-    bool was_there = grant->check + 1 >= of->n_checks;
-    int64_t before = was_there ? grant->sum : 0;
+    struct seen_lease_resource *seen =
+        invariant_state_see(&invariants->lease_resources, key, sizeof *seen);
+    bool was_there = seen->check + 1 >= of->n_checks;
+    int64_t before = was_there ? seen->sum : 0;
 
-    grant->sum = sum;
-    grant->check = of->n_checks;
+    seen->sum = sum;
+    seen->check = of->n_checks;
     return has < 0 || sum <= has || sum <= before ||
            invariant_state_fail(text, "%s: leases have %lld of %lld, and had %lld", key,
                                 (long long)sum, (long long)has, (long long)before);
@@ -86,7 +73,7 @@ static bool check_pool(struct invariants *invariants, const struct seen_site *of
                        const struct provider_pool *pools, int n_pools,
                        const char *resource, int pool, struct invariants_text *text)
 {
-    char key[INVARIANTS_USE_KEY_SIZE], place[24];
+    char key[INVARIANTS_KEY_SIZE], place[24];
     int64_t sum = 0;
 
     for (int i = 0; i < n_pools; i++) {
@@ -135,7 +122,7 @@ static bool check_spaces(struct invariants *invariants, const struct seen_site *
 {
     const struct provider *provider = site_provider(site->site);
     const struct site_config *config = site->config;
-    char key[INVARIANTS_USE_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE];
     bool is_well = true;
 
     for (int i = 0; i < config->n_hosts; i++) {
@@ -165,14 +152,4 @@ bool invariant_lease_resource_check(struct invariants *invariants,
                    check_spaces(invariants, of, site, text);
     arena_release(&arena);
     return is_well;
-}
-
-void invariant_lease_resource_release(struct invariants *invariants)
-{
-    struct seen_lease_resource *grant, *next;
-
-    HASH_ITER (hh, invariants->grants, grant, next) {
-        HASH_DEL(invariants->grants, grant);
-        free(grant);
-    }
 }

@@ -2,13 +2,12 @@
 /* invariant_load.c: suspension because of load (10), checked against the reports of
  * hosts. On a host beyond loadStop a job is suspended in time, and never too many at
  * once. */
-#include "sim/invariant/invariant_load.h"
+#include "sim/invariant/invariant_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/invariant/invariant_host.h"
 #include "site/site_parts.h"
 
 enum {
@@ -19,16 +18,14 @@ enum {
 static struct seen_load *see_load(struct invariants *invariants, const char *site,
                                   const char *host)
 {
-    char key[INVARIANTS_USE_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE];
     struct seen_load *load;
 
     snprintf(key, sizeof key, "%s %s", site, host);
-    HASH_FIND_STR(invariants->loads, key, load);
+    load = invariant_state_find(invariants->loads, key);
     if (!load) {
-        load = mem_alloc(1, sizeof *load);
-        memcpy(load->key, key, sizeof key);
+        load = invariant_state_see(&invariants->loads, key, sizeof *load);
         load->acted_ms = load->begun_ms = load->since_ms = -1;
-        HASH_ADD_STR(invariants->loads, key, load);
     }
     return load;
 }
@@ -151,10 +148,11 @@ static bool is_owed(const struct site *site, int host)
 static void forget_intervals(struct invariants *invariants, const char *site)
 {
     size_t length = strlen(site);
-    struct seen_load *load, *next;
 
-    HASH_ITER (hh, invariants->loads, load, next) {
-        if (!strncmp(load->key, site, length) && load->key[length] == ' ') {
+    for (struct seen *at = invariants->loads; at; at = at->hh.next) {
+        if (!strncmp(at->key, site, length) && at->key[length] == ' ') {
+            struct seen_load *load = (struct seen_load *)at;
+
             load->acted_ms = load->begun_ms = -1;
         }
     }
@@ -185,19 +183,9 @@ bool invariant_load_check(struct invariants *invariants,
         if (is_due && site->now_ms - from_ms > LATE_MS) {
             return invariant_state_fail(text,
                                         "%s of %s is beyond loadStop since %" PRId64
-                                        " ms, and nobody there is suspended",
+                                        " ms, and no job there is suspended",
                                         host, of->config->name, site->now_ms - from_ms);
         }
     }
     return true;
-}
-
-void invariant_load_release(struct invariants *invariants)
-{
-    struct seen_load *load, *next;
-
-    HASH_ITER (hh, invariants->loads, load, next) {
-        HASH_DEL(invariants->loads, load);
-        free(load);
-    }
 }

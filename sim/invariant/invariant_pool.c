@@ -5,7 +5,7 @@
  *
  * Quotas that are rounded to whole hosts, and branches by ownership policy, follow
  * other rules: for these only the moves are checked. */
-#include "sim/invariant/invariant_pool.h"
+#include "sim/invariant/invariant_state.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* invariant_rusage.c: resources that unfinished jobs reserve (9), summed independently
  * over configured, exported and borrowed supplies according to contracts and ledgers.
  */
-#include "sim/invariant/invariant_rusage.h"
+#include "sim/invariant/invariant_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,31 +21,27 @@ struct summing {
     struct arena arena;
 };
 
-static struct seen_supply *see_pool(struct summing *summing, const char *resource,
-                                    const char *owner, int number, int64_t total_milli)
+static struct seen_supply *see_supply(struct summing *summing, const char *resource,
+                                      const char *owner, int number,
+                                      int64_t total_milli)
 {
-    char key[INVARIANTS_POOL_KEY_SIZE];
-    struct seen_supply *pool;
+    char key[INVARIANTS_KEY_SIZE];
+    struct seen_supply *supply;
 
     snprintf(key, sizeof key, "%s %s %s %d", summing->site->config->name, resource,
              owner, number);
-    HASH_FIND_STR(summing->invariants->pools, key, pool);
-    if (!pool) {
-        pool = mem_alloc(1, sizeof *pool);
-        memcpy(pool->key, key, sizeof key);
-        HASH_ADD_STR(summing->invariants->pools, key, pool);
+    supply = invariant_state_see(&summing->invariants->supplies, key, sizeof *supply);
+    if (!supply->is_summed) {
+        supply->is_summed = true;
+        supply->is_other = supply->total != total_milli;
+        supply->total = total_milli;
+        supply->is_begun = false;
+        supply->reserved = 0;
     }
-    if (!pool->is_summed) {
-        pool->is_summed = true;
-        pool->is_other = pool->total != total_milli;
-        pool->total = total_milli;
-        pool->is_begun = false;
-        pool->reserved = 0;
-    }
-    return pool;
+    return supply;
 }
 
-/* ---- own hosts ------------------------------------------------------------------ */
+/* ---- own hosts */
 
 static int64_t exported(struct summing *summing, const char *resource, int number)
 {
@@ -74,8 +70,8 @@ static bool is_in(const struct site_config *config,
 }
 
 /* The ResourceMap entry of the host; NULL if the amount is unknown. */
-static struct seen_supply *own_pool(struct summing *summing, const char *resource,
-                                    const char *host)
+static struct seen_supply *own_supply(struct summing *summing, const char *resource,
+                                      const char *host)
 {
     const struct site_config *config = summing->site->config;
     int number = 0;
@@ -91,14 +87,14 @@ static struct seen_supply *own_pool(struct summing *summing, const char *resourc
         if (is_in(config, place, host) && place->value &&
             resource_value_parse_number(place->value, &value)) {
             int64_t left = (int64_t)value - exported(summing, resource, number);
-            return see_pool(summing, resource, "own", number,
-                            left > 0 ? left * 1000 : 0);
+            return see_supply(summing, resource, "own", number,
+                              left > 0 ? left * 1000 : 0);
         }
     }
     return NULL;
 }
 
-/* ---- borrowed hosts ------------------------------------------------------------- */
+/* ---- borrowed hosts */
 
 static struct seen_supply *granted_space(struct summing *summing, const char *resource,
                                          const char *name)
@@ -119,11 +115,11 @@ static struct seen_supply *granted_space(struct summing *summing, const char *re
             mib += is_it ? host.spaces[k].mib : 0;
         }
     }
-    return is_given ? see_pool(summing, resource, name, 0, mib * 1000) : NULL;
+    return is_given ? see_supply(summing, resource, name, 0, mib * 1000) : NULL;
 }
 
-static struct seen_supply *granted_pool(struct summing *summing, const char *resource,
-                                        const char *name)
+static struct seen_supply *granted_supply(struct summing *summing, const char *resource,
+                                          const char *name)
 {
     const struct consumer *consumer = site_consumer(summing->site->site);
 
@@ -136,8 +132,8 @@ static struct seen_supply *granted_pool(struct summing *summing, const char *res
 
             if (!strcmp(granted->name, resource) &&
                 exported_resources_is_seen_from(granted, host.host)) {
-                return see_pool(summing, resource, host.site, granted->pool,
-                                granted->n_instances * INT64_C(1000));
+                return see_supply(summing, resource, host.site, granted->pool,
+                                  granted->n_instances * INT64_C(1000));
             }
         }
     }
@@ -161,7 +157,7 @@ static bool is_in_force(const struct summing *summing, const struct rusage_held 
     return false;
 }
 
-/* ---- all ------------------------------------------------------------------------ */
+/* ---- all */
 
 /* A resource that increases with load may be reserved without bound. */
 static bool is_increasing(const struct site_config *config, const char *resource)
@@ -181,32 +177,34 @@ static void add(void *arg, const struct rusage_held *held)
     if (is_increasing(summing->site->config, held->resource)) {
         return;
     }
-    struct seen_supply *pool = held->lease[0]
-                                   ? granted_pool(summing, held->resource, held->host)
-                                   : own_pool(summing, held->resource, held->host);
+    struct seen_supply *supply =
+        held->lease[0] ? granted_supply(summing, held->resource, held->host)
+                       : own_supply(summing, held->resource, held->host);
 
-    if (pool) {
-        pool->reserved += held->milli;
-        pool->is_begun |= !held->lease[0] || is_in_force(summing, held);
+    if (supply) {
+        supply->reserved += held->milli;
+        supply->is_begun |= !held->lease[0] || is_in_force(summing, held);
     }
 }
 
 /* More than the supply is allowed only if the supply became smaller. */
-static bool judge(struct seen_supply *pool, int n_configs, struct invariants_text *text)
+static bool judge(struct seen_supply *supply, int n_configs,
+                  struct invariants_text *text)
 {
-    if (!pool->is_summed) {
-        pool->reserved = 0;
+    if (!supply->is_summed) {
+        supply->reserved = 0;
     }
-    if (pool->is_other || pool->n_configs != n_configs ||
-        pool->reserved < pool->limit) {
-        pool->limit = pool->reserved > pool->total ? pool->reserved : pool->total;
+    if (supply->is_other || supply->n_configs != n_configs ||
+        supply->reserved < supply->limit) {
+        supply->limit =
+            supply->reserved > supply->total ? supply->reserved : supply->total;
     }
-    pool->n_configs = n_configs;
-    pool->is_summed = pool->is_other = false;
-    return pool->reserved <= pool->limit || !pool->is_begun ||
+    supply->n_configs = n_configs;
+    supply->is_summed = supply->is_other = false;
+    return supply->reserved <= supply->limit || !supply->is_begun ||
            invariant_state_fail(
-               text, "%s: %lld thousandths are reserved, and there are %lld", pool->key,
-               (long long)pool->reserved, (long long)pool->total);
+               text, "%s: %lld thousandths are reserved, and there are %lld",
+               supply->base.key, (long long)supply->reserved, (long long)supply->total);
 }
 
 void invariant_rusage_reloaded(struct invariants *invariants, const char *site)
@@ -220,7 +218,6 @@ bool invariant_rusage_check(struct invariants *invariants,
 {
     struct summing summing = {.invariants = invariants, .site = site};
     const struct seen_site *seen = invariant_state_site(invariants, site->config->name);
-    struct seen_supply *pool, *next;
     size_t length = strlen(site->config->name);
     bool is_good = true;
 
@@ -229,21 +226,12 @@ bool invariant_rusage_check(struct invariants *invariants,
     }
     arena_init(&summing.arena);
     site_list_reserved(site->site, add, &summing);
-    HASH_ITER (hh, invariants->pools, pool, next) {
+    for (struct seen *at = invariants->supplies; at; at = at->hh.next) {
         bool is_its =
-            !strncmp(pool->key, site->config->name, length) && pool->key[length] == ' ';
-        is_good = is_good && (!is_its || judge(pool, seen->n_configs, text));
+            !strncmp(at->key, site->config->name, length) && at->key[length] == ' ';
+        is_good = is_good &&
+                  (!is_its || judge((struct seen_supply *)at, seen->n_configs, text));
     }
     arena_release(&summing.arena);
     return is_good;
-}
-
-void invariant_rusage_release(struct invariants *invariants)
-{
-    struct seen_supply *pool, *next;
-
-    HASH_ITER (hh, invariants->pools, pool, next) {
-        HASH_DEL(invariants->pools, pool);
-        free(pool);
-    }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_span.c: see invariant_span.h. */
-#include "sim/invariant/invariant_span.h"
+/* invariant_span.c: the slots of a job are distributed as its span demands (13). */
+
+#include "sim/invariant/invariant_state.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
 {
@@ -15,15 +16,29 @@ bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
     return false;
 }
 
-struct seen_site *invariant_state_site(struct invariants *invariants, const char *name)
+void *invariant_state_find(struct seen *table, const char *key)
 {
-    struct seen_site *seen;
+    struct seen *found;
 
-    HASH_FIND_STR(invariants->sites, name, seen);
+    HASH_FIND_STR(table, key, found);
+    return found;
+}
+
+void *invariant_state_see(struct seen **table, const char *key, size_t size)
+{
+    struct seen *seen = invariant_state_find(*table, key);
+
     if (!seen) {
-        seen = mem_alloc(1, sizeof *seen);
-        snprintf(seen->name, sizeof seen->name, "%s", name);
-        HASH_ADD_STR(invariants->sites, name, seen);
+        size_t key_size = strlen(key) + 1;
+
+        seen = mem_alloc(1, size + key_size); /* the key is behind the thing */
+        seen->key = memcpy((char *)seen + size, key, key_size);
+        HASH_ADD_KEYPTR(hh, *table, seen->key, key_size - 1, seen);
     }
     return seen;
+}
+
+struct seen_site *invariant_state_site(struct invariants *invariants, const char *name)
+{
+    return invariant_state_see(&invariants->sites, name, sizeof(struct seen_site));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_state.h: the recorded state of the invariants, for the files of this
- * folder.
+/* invariant_state.h: the recorded state of the invariants, and the checks of the other
+ * files of this folder.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_STATE_H
@@ -16,103 +16,93 @@
 #include "sim/invariant/invariant.h"
 
 enum {
-    INVARIANTS_JOB_KEY_SIZE = NAME_SIZE + 40,
-    INVARIANTS_USE_KEY_SIZE = NAME_SIZE + HOST_NAME_SIZE + LEASE_ID_SIZE,
-    INVARIANTS_POOL_KEY_SIZE = 2 * NAME_SIZE + HOST_NAME_SIZE + NAME_SIZE + 16,
+    INVARIANTS_KEY_SIZE = 3 * NAME_SIZE + HOST_NAME_SIZE + LEASE_ID_SIZE,
+};
+
+/* What all recorded things begin with: a table finds them by their key. */
+struct seen {
+    const char *key;
+    UT_hash_handle hh;
 };
 
 struct seen_lease {
-    char id[LEASE_ID_SIZE];
+    struct seen base; /* key: id */
     uint64_t epoch;   /* the provider's latest */
     uint64_t content; /* its digest */
     uint64_t sent;    /* the highest that the broker sent to a consumer */
-    UT_hash_handle hh;
 };
 
 /* A submission: a job, or a whole array. */
 struct seen_submission {
-    char key[INVARIANTS_JOB_KEY_SIZE]; /* site, id */
+    struct seen base; /* key: site, id */
     bool is_rerunnable;
     int64_t run_limit_ms; /* 0: none */
     char queue[NAME_SIZE];
     enum resreq_span_kind span; /* of its own string */
     int n_span;
     int n_elements, n_ended, n_dropped;
-    UT_hash_handle hh;
 };
 
 /* A job or an element with a state in the journal. */
 struct seen_job {
-    char key[INVARIANTS_JOB_KEY_SIZE];  /* site, id such as "12[3]" */
-    struct seen_submission *submission; /* NULL: deleted after its end */
-    int begun, may_begin;               /* times */
-    int causes;                         /* of its suspension */
-    bool is_let_go;   /* load no longer suspends it, but it waits for slots */
-    uint64_t attempt; /* the latest in the journal */
+    struct seen base; /* key: site, id such as "12[3]" */
+    struct seen_submission *submission;
+    int begun, may_begin; /* times */
+    int causes;           /* of its suspension */
+    bool is_let_go;       /* load no longer suspends it, but it waits for slots */
+    uint64_t attempt;     /* the latest in the journal */
     bool is_ended;
     enum job_state end_state;
-    UT_hash_handle hh;
 };
 
 /* Slots in use on a host (lease ""), or of a lease on a host. */
 struct seen_use {
-    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen base; /* key: site, host, lease */
     int used;
     int size, limit; /* of a host: its slots, and the number that may be in use */
     int n_runs, n_exclusive; /* of a host */
-    UT_hash_handle hh;
 };
 
 /* The sum over leases of a shared resource, or of a host's memory. */
 struct seen_lease_resource {
-    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen base; /* key: site, resource or host, pool or kind of memory */
     int64_t sum;
     uint64_t check; /* number of the site's check at the time of the sum */
-    UT_hash_handle hh;
 };
 
 /* The amount of one supply that the unfinished jobs of a site reserve, in thousandths.
  */
 struct seen_supply {
-    char key[INVARIANTS_POOL_KEY_SIZE]; /* site, resource, owner, number */
+    struct seen base; /* key: site, resource, owner, number */
     int64_t total, reserved;
     int64_t limit; /* upper bound: the supply, or the amount reserved when the supply
                       shrank */
     int n_configs; /* number of configurations at that time */
     bool is_summed, is_other; /* in this check: already summed; with a changed total */
     bool is_begun; /* reserved by jobs of the present contract; own jobs always */
-    UT_hash_handle hh;
 };
 
 /* A host, and the last changes because of load there. */
 struct seen_load {
-    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen base; /* key: site, host */
     int64_t
         acted_ms; /* last change of one of its jobs; -1: none since the site's start */
     int64_t begun_ms; /* last resumption of a job that waited for slots; -1: as above */
     int64_t since_ms; /* a job there should be suspended since then; -1: none */
-    UT_hash_handle hh;
 };
 
 struct seen_site {
-    char name[NAME_SIZE];
+    struct seen base;       /* key: name */
     int n_jobs;             /* jobs and elements in the journal */
     uint64_t n_checks;      /* checks of lease resources ... */
     uint64_t n_changes;     /* ... and changes of the ledger that they have seen */
     int n_configs;          /* configurations before the present one */
     int64_t steps_to_check; /* until its machine's jobs are checked again */
-    UT_hash_handle hh;
 };
 
 struct invariants {
-    struct seen_lease *leases;
-    struct seen_submission *submissions;
-    struct seen_job *jobs;
-    struct seen_use *uses;
-    struct seen_lease_resource *grants;
-    struct seen_site *sites;
-    struct seen_supply *pools;
-    struct seen_load *loads;
+    struct seen *leases, *submissions, *jobs, *uses, *lease_resources, *sites,
+        *supplies, *loads;
     int64_t now_ms;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
@@ -120,11 +110,69 @@ struct invariants {
     int64_t pools_ms; /* pool cycles up to this time are checked */
 };
 
+/* The thing with that key in a table, or NULL. */
+void *invariant_state_find(struct seen *table, const char *key);
+/* The same, but adds one of `size` bytes, all 0, if the table has none. */
+void *invariant_state_see(struct seen **table, const char *key, size_t size);
+
 /* Returns false. Only the first reason is recorded. */
 bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The state of the site, which the first call adds. */
 struct seen_site *invariant_state_site(struct invariants *invariants, const char *name);
+
+/* ---- 1: what runs on each host, counted at the executors */
+
+/* Slots that runs of that lease use on that host; lease "": all runs. */
+int invariant_host_count_used(const struct invariants *invariants, const char *site,
+                              const char *host, const char *lease);
+/* Runs that use slots of that host. */
+int invariant_host_count_runs(const struct invariants *invariants, const char *site,
+                              const char *host);
+
+/* ---- 5, 12: the life of each job in the journal of its site */
+
+bool invariant_job_check(struct invariants *invariants,
+                         const struct invariants_site *site,
+                         struct invariants_text *text);
+/* The first job that has not ended, or NULL. */
+const char *invariant_job_find_unended(const struct invariants *invariants);
+
+/* ---- 8: shared resources and memory of leases */
+
+bool invariant_lease_resource_check(struct invariants *invariants,
+                                    const struct invariants_site *site,
+                                    struct invariants_text *text);
+
+/* ---- 9: resources that the unfinished jobs of a site reserve */
+
+bool invariant_rusage_check(struct invariants *invariants,
+                            const struct invariants_site *site,
+                            struct invariants_text *text);
+
+/* ---- 10: suspension because of load */
+
+bool invariant_load_check(struct invariants *invariants,
+                          const struct invariants_site *site, bool is_restarted,
+                          struct invariants_text *text);
+/* Records the causes of suspension in the row of a job. */
+bool invariant_load_causes_changed(struct invariants *invariants, const char *site,
+                                   const struct row_job_state *row,
+                                   struct seen_job *job, struct invariants_text *text);
+
+/* ---- 11: the cycles of a pool */
+
+bool invariant_pool_check(const char *pool, const struct pool_cycle *cycle,
+                          struct invariants_text *text);
+
+/* ---- 13: the slots of a job are distributed as its span demands */
+
+/* Reads the span of the job's requirement strings. */
+void invariant_span_read(const struct job_spec *spec, struct seen_submission *seen);
+/* True if the slots of the row satisfy that span. */
+bool invariant_span_check(const struct seen_submission *of, const char *key,
+                          const struct row_job_state *row,
+                          struct invariants_text *text);
 
 #endif

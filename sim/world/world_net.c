@@ -99,8 +99,8 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
     case PEER_SITE:
         target = world_state_find_site(world, to->name);
         if (msg->kind == MSG_CONTRACT) {
-            invariants_told(world->invariants, msg->contract.lease,
-                            msg->contract.epoch);
+            invariants_contract_sent(world->invariants, msg->contract.lease,
+                                     msg->contract.epoch);
         }
         if (target >= 0) {
             post_far(world, msg, daemon, target + 1);

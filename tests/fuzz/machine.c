@@ -59,7 +59,8 @@ static void record_sent(struct machine *machine, const struct effect *effect)
     machine->sent[place].to.name = name;
     said_hear(&machine->said, msg);
     if (msg->kind == MSG_CONTRACT) {
-        invariants_told(machine->invariants, msg->contract.lease, msg->contract.epoch);
+        invariants_contract_sent(machine->invariants, msg->contract.lease,
+                                 msg->contract.epoch);
     }
 }
 
