@@ -40,13 +40,13 @@ static void run_resized(void *arg, struct job *job, struct run *run, int64_t now
                         struct effects *effects)
 {
     const struct site *site = arg;
-    resize_requests_answered(site->resizes, job, run, now_ms, effects);
+    resize_requests_answered(site->resize_requests, job, run, now_ms, effects);
 }
 
 static void run_restored(void *arg, const struct job *job, struct run *run)
 {
     const struct site *site = arg;
-    resize_requests_restore(site->resizes, job, run);
+    resize_requests_restore(site->resize_requests, job, run);
 }
 
 /* What is known of the resources of hosts, exported and borrowed. */
@@ -81,7 +81,7 @@ static void new_resources(struct site *site)
 /* The parts of a pass, and what suspends jobs between passes. */
 static void new_pass(struct site *site)
 {
-    site->preempts = preempt_claims_new(&(struct preempt_claims_parts){
+    site->claims = preempt_claims_new(&(struct preempt_claims_parts){
         .config = site->config,
         .jobs = site->jobs,
         .queues = site->queues,
@@ -89,7 +89,7 @@ static void new_pass(struct site *site)
         .hosts = site->hosts,
         .life = site->life,
     });
-    site->overloads = load_suspend_new(&(struct load_suspend_parts){
+    site->load_suspend = load_suspend_new(&(struct load_suspend_parts){
         .config = site->config,
         .host_resources = site->host_resources,
         .hosts = site->hosts,
@@ -98,7 +98,7 @@ static void new_pass(struct site *site)
         .life = site->life,
         .pass_request = &site->pass_request,
     });
-    site->windows.parts = (struct time_windows_parts){
+    site->time_windows.parts = (struct time_windows_parts){
         .config = site->config,
         .queues = site->queues,
         .hosts = site->hosts,
@@ -106,19 +106,19 @@ static void new_pass(struct site *site)
         .life = site->life,
         .pass_request = &site->pass_request,
     };
-    site->slot_reserves = reservation_table_new(&(struct reservation_table_parts){
+    site->reservations = reservation_table_new(&(struct reservation_table_parts){
         .config = site->config,
         .jobs = site->jobs,
         .hosts = site->hosts,
         .life = site->life,
         .pass_request = &site->pass_request,
     });
-    site->resizes = resize_requests_new(&(struct resize_requests_parts){
+    site->resize_requests = resize_requests_new(&(struct resize_requests_parts){
         .config = site->config,
         .jobs = site->jobs,
         .runs = site->runs,
         .hosts = site->hosts,
-        .accepts = site->accepts,
+        .accept_times = site->accept_times,
         .history = site->history,
         .pass_request = &site->pass_request,
     });
@@ -141,11 +141,11 @@ struct site *site_new(const struct site_config *from)
     struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
     uplink_setting.name = site->name;
     site->limits = limits_new(config->limits, config->n_limits);
-    site->shares = fairshare_ledger_new(config);
+    site->fairshare = fairshare_ledger_new(config);
     site->host_resources = host_resources_new(config);
-    site->reserves = rusage_ledger_new(host_resources_catalogue(site->host_resources));
+    site->rusage = rusage_ledger_new(host_resources_catalogue(site->host_resources));
     site->jobs = job_table_new(config->queues, config->n_queues, site->limits,
-                               site->shares, site->reserves);
+                               site->fairshare, site->rusage);
     site->queues = queue_table_new(config->queues, config->n_queues);
     site->hosts = host_table_new(config->hosts, config->n_hosts);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
@@ -158,19 +158,20 @@ struct site *site_new(const struct site_config *from)
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
-    site->needs = resreq_cache_new(config, site->host_resources);
-    site->asked_lists = host_list_cache_new(&config->groups);
-    site->schedule = scheduler_new();
+    site->resreq_cache = resreq_cache_new(config, site->host_resources);
+    site->host_lists = host_list_cache_new(&config->groups);
+    site->scheduler = scheduler_new();
     pass_request_set(&site->pass_request);
-    site->accepts = accept_times_new();
-    accept_times_set_interval(site->accepts, config->accept_ms);
-    site->capacity = capacity_new(&(struct capacity_parts){.config = config,
-                                                           .hosts = site->hosts,
-                                                           .runs = site->runs,
-                                                           .provider = site->provider,
-                                                           .consumer = site->consumer,
-                                                           .accepts = site->accepts,
-                                                           .closed = &site->closed});
+    site->accept_times = accept_times_new();
+    accept_times_set_interval(site->accept_times, config->accept_ms);
+    site->capacity =
+        capacity_new(&(struct capacity_parts){.config = config,
+                                              .hosts = site->hosts,
+                                              .runs = site->runs,
+                                              .provider = site->provider,
+                                              .consumer = site->consumer,
+                                              .accept_times = site->accept_times,
+                                              .host_admin = &site->host_admin});
     site->waiters = waiters_new();
     site->terminals = terminals_new(&(struct terminals_parts){
         .site = site->name,
@@ -187,8 +188,8 @@ struct site *site_new(const struct site_config *from)
         .jobs = site->jobs,
         .runs = site->runs,
         .consumer = site->consumer,
-        .shares = site->shares,
-        .accepts = site->accepts,
+        .fairshare = site->fairshare,
+        .accept_times = site->accept_times,
         .history = site->history,
         .terminals = site->terminals,
         .waiters = site->waiters,
@@ -206,7 +207,7 @@ struct site *site_new(const struct site_config *from)
         .history = site->history,
         .pass_request = &site->pass_request,
     });
-    site->recalls = recall_enforce_new(&(struct recall_enforce_parts){
+    site->recall_enforce = recall_enforce_new(&(struct recall_enforce_parts){
         .config = config,
         .jobs = site->jobs,
         .runs = site->runs,
@@ -226,33 +227,33 @@ void site_free(struct site *site)
     if (site == NULL) {
         return;
     }
-    recall_enforce_free(site->recalls);
+    recall_enforce_free(site->recall_enforce);
     lending_free(site->lending);
     lifecycle_free(site->life);
     history_free(site->history);
-    host_admin_release(&site->closed);
+    host_admin_release(&site->host_admin);
     waiters_free(site->waiters);
     terminals_free(site->terminals);
-    scheduler_free(site->schedule);
+    scheduler_free(site->scheduler);
     capacity_free(site->capacity);
-    accept_times_free(site->accepts);
-    preempt_claims_free(site->preempts);
-    load_suspend_free(site->overloads);
-    reservation_table_free(site->slot_reserves);
-    resize_requests_free(site->resizes);
+    accept_times_free(site->accept_times);
+    preempt_claims_free(site->claims);
+    load_suspend_free(site->load_suspend);
+    reservation_table_free(site->reservations);
+    resize_requests_free(site->resize_requests);
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);
     export_select_free(site->export_select);
     runs_free(site->runs);
-    resreq_cache_free(site->needs);
-    host_list_cache_free(site->asked_lists);
+    resreq_cache_free(site->resreq_cache);
+    host_list_cache_free(site->host_lists);
     host_resources_free(site->host_resources);
     host_table_free(site->hosts);
     queue_table_free(site->queues);
     job_table_free(site->jobs);
-    fairshare_ledger_free(site->shares);
-    rusage_ledger_free(site->reserves);
+    fairshare_ledger_free(site->fairshare);
+    rusage_ledger_free(site->rusage);
     dup_free(site->name);
     limits_free(site->limits);
     arena_release(&site->config_arena);
@@ -296,13 +297,13 @@ void site_load(struct site *site, const struct row *row)
         }
         break;
     case ROW_CLOSED:
-        host_admin_load(&site->closed, &row->closed);
+        host_admin_load(&site->host_admin, &row->closed);
         break;
     case ROW_PICK:
         export_select_load(site->export_select, &row->pick);
         break;
     case ROW_SHARE:
-        fairshare_ledger_load(site->shares, &row->share);
+        fairshare_ledger_load(site->fairshare, &row->share);
         break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
@@ -326,16 +327,16 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
     job_table_start(site->jobs, now_ms);
-    fairshare_ledger_start(site->shares, now_ms, effects);
+    fairshare_ledger_start(site->fairshare, now_ms, effects);
     host_table_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     site_reload_start(site, now_ms, effects);
     capacity_sync_provider(site->capacity);
-    host_admin_sync(&site->closed, site->hosts, site->provider,
+    host_admin_sync(&site->host_admin, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
     export_select_begin(site->export_select, now_ms, effects);
     job_dispatch_restore(site->life, now_ms, effects);
-    accept_times_load(site->accepts, site->jobs, now_ms);
+    accept_times_load(site->accept_times, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
     history_record(site->history, before, effects);
 }
@@ -359,7 +360,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
     for (int host; (host = host_table_tick(site->hosts, now_ms)) >= 0;) {
         const char *name = host_table_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
-        host_admin_sync_host(&site->closed, site->hosts, site->provider, host,
+        host_admin_sync_host(&site->host_admin, site->hosts, site->provider, host,
                              site->now_ms + site->utc_offset_ms);
         runs_host_away(site->runs, host, now_ms, effects);
         host_resources_disconnect(site->host_resources, host);
@@ -384,7 +385,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     lose_hosts(site, now_ms, effects);
     runs_tick(site->runs, now_ms, effects);
-    recall_enforce_tick(site->recalls, now_ms, effects);
+    recall_enforce_tick(site->recall_enforce, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
     export_select_tick(site->export_select, now_ms, effects);
@@ -394,24 +395,24 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         provider_tick(site->provider, now_ms, effects);
     }
     lease_resources_refresh(&site->lease_resources, effects);
-    fairshare_ledger_tick(site->shares, now_ms, effects);
-    if (time_windows_have_changed(&site->windows, now_ms, site->utc_offset_ms)) {
-        host_admin_sync(&site->closed, site->hosts, site->provider,
+    fairshare_ledger_tick(site->fairshare, now_ms, effects);
+    if (time_windows_have_changed(&site->time_windows, now_ms, site->utc_offset_ms)) {
+        host_admin_sync(&site->host_admin, site->hosts, site->provider,
                         site->now_ms + site->utc_offset_ms);
-        time_windows_apply(&site->windows, now_ms, effects);
+        time_windows_apply(&site->time_windows, now_ms, effects);
     }
     lifecycle_kill_tick(site->life, now_ms, effects);
-    load_suspend_tick(site->overloads, now_ms, effects);
+    load_suspend_tick(site->load_suspend, now_ms, effects);
     site->has_scheduled =
-        scheduler_run(site->schedule, now_ms, site->utc_offset_ms, effects);
+        scheduler_run(site->scheduler, now_ms, site->utc_offset_ms, effects);
     if (site->has_scheduled) {
-        load_suspend_mark(site->overloads, false);
+        load_suspend_mark(site->load_suspend, false);
     }
-    fairshare_ledger_tick(site->shares, now_ms, effects);
+    fairshare_ledger_tick(site->fairshare, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     lease_resources_refresh(&site->lease_resources,
                             effects); /* for what has just changed */
-    recall_enforce_tick(site->recalls, now_ms, effects);
+    recall_enforce_tick(site->recall_enforce, now_ms, effects);
     lending_tick(site->lending, now_ms, effects);
     borrowed_load_tick(&site->borrowed_load, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
@@ -424,7 +425,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
             .consumer = site->consumer,
             .jobs = site->jobs,
             .capacity = site->capacity,
-            .schedule = site->schedule,
+            .scheduler = site->scheduler,
         };
         site_usage_read(&parts, &effects->arena, &usage);
         usage.n_passes = site->n_passes;
@@ -461,12 +462,12 @@ static void count_pass(struct site *site, int64_t took_us)
 
 uint64_t site_count_overloads(const struct site *site)
 {
-    return load_suspend_count(site->overloads);
+    return load_suspend_count(site->load_suspend);
 }
 
 uint64_t site_count_preemptions(const struct site *site)
 {
-    return preempt_claims_count_preempted(site->preempts);
+    return preempt_claims_count_preempted(site->claims);
 }
 
 bool site_is_connected(const struct site *site)
@@ -517,13 +518,13 @@ int64_t site_wake_ms(const struct site *site)
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
         terminals_wake_ms(site->terminals),
-        scheduler_wake_ms(site->schedule, site->now_ms),
+        scheduler_wake_ms(site->scheduler, site->now_ms),
         lending_wake_ms(site->lending),
-        recall_enforce_wake_ms(site->recalls),
+        recall_enforce_wake_ms(site->recall_enforce),
         lifecycle_kill_wake_ms(site->life),
         borrowed_load_wake_ms(&site->borrowed_load),
-        time_windows_wake_ms(&site->windows, site->now_ms),
-        load_suspend_wake_ms(site->overloads, site->now_ms),
+        time_windows_wake_ms(&site->time_windows, site->now_ms),
+        load_suspend_wake_ms(site->load_suspend, site->now_ms),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;
@@ -545,12 +546,12 @@ struct value *site_view(const struct site *site, struct arena *arena,
 
 bool site_has_reserved(const struct site *site)
 {
-    return rusage_ledger_has_any(site->reserves);
+    return rusage_ledger_has_any(site->rusage);
 }
 
 void site_list_reserved(const struct site *site, rusage_held_fn fn, void *arg)
 {
-    rusage_ledger_list(site->reserves, site->now_ms, fn, arg);
+    rusage_ledger_list(site->rusage, site->now_ms, fn, arg);
 }
 
 void site_count_reasons(const struct site *site, int64_t *counts)

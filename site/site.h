@@ -61,7 +61,7 @@ struct site_config {
     int64_t accept_ms; /* the longest JOB_ACCEPT_INTERVAL of them; 0: none has any */
     const char *default_queue;
     struct groups groups;
-    struct fairshare shares;
+    struct fairshare fairshare;
     struct slot_pools pools;
     const struct application *applications; /* file order */
     int n_applications;

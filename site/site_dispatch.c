@@ -32,8 +32,8 @@ static struct site_api api_of(struct site *site)
         .config = site->config,
         .jobs = site->jobs,
         .queues = site->queues,
-        .shares = site->shares,
-        .needs = site->needs,
+        .fairshare = site->fairshare,
+        .resreq_cache = site->resreq_cache,
         .hosts = site->hosts,
         .runs = site->runs,
         .consumer = site->consumer,
@@ -44,11 +44,11 @@ static struct site_api api_of(struct site *site)
         .last_job = &site->last_job,
         .life = site->life,
         .history = site->history,
-        .closed = &site->closed,
+        .host_admin = &site->host_admin,
         .provider = site->provider,
         .now_ms = site->now_ms,
         .local_ms = site->now_ms + site->utc_offset_ms,
-        .resizes = site->resizes,
+        .resize_requests = site->resize_requests,
     };
 }
 
@@ -59,22 +59,22 @@ struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
         .jobs = site->jobs,
         .queues = site->queues,
         .limits = site->limits,
-        .shares = site->shares,
+        .fairshare = site->fairshare,
         .hosts = site->hosts,
         .capacity = site->capacity,
         .host_resources = site->host_resources,
-        .closed = &site->closed,
+        .host_admin = &site->host_admin,
         .runs = site->runs,
-        .slot_reserves = site->slot_reserves,
-        .resizes = site->resizes,
-        .overloads = site->overloads,
-        .reserves = &site->reserves_sources,
+        .reservations = site->reservations,
+        .resize_requests = site->resize_requests,
+        .load_suspend = site->load_suspend,
+        .rusage_sources = &site->rusage_sources,
         .provider = site->provider,
         .export_select = site->export_select,
         .consumer = site->consumer,
         .uplink = site->uplink,
-        .needs = site->needs,
-        .asked_lists = site->asked_lists,
+        .resreq_cache = site->resreq_cache,
+        .host_lists = site->host_lists,
         .now_ms = now_ms,
         .event_ms = site->now_ms,
         .utc_offset_ms = site->utc_offset_ms,
@@ -146,7 +146,7 @@ static void on_contract(struct site *site, const struct call *call,
     borrowed_load_check_soon(&site->borrowed_load, call->now_ms);
     bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
-        recall_enforce_forget(site->recalls, lease);
+        recall_enforce_forget(site->recall_enforce, lease);
     }
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
@@ -240,7 +240,7 @@ enum { LOAD_LOOK_MS = 5000 };
 
 static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
 {
-    load_suspend_mark(site->overloads, true);
+    load_suspend_mark(site->load_suspend, true);
     if (is_first || now_ms - site->load_ms >= LOAD_LOOK_MS) {
         site->load_ms = now_ms;
         pass_request_set(&site->pass_request);
@@ -254,7 +254,7 @@ static void on_lease_load(struct site *site, const struct call *call,
     if (borrowed_load_receive(&site->borrowed_load, call->msg, &is_first, effects)) {
         if (borrowed_resources_has_thresholds(
                 host_resources_borrowed(site->host_resources))) {
-            load_suspend_enable(site->overloads);
+            load_suspend_enable(site->load_suspend);
         }
         look_at_load(site, is_first, call->now_ms);
     }
@@ -292,7 +292,7 @@ static void on_host_synced(struct site *site, const struct call *call,
 {
     host_table_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
-    host_admin_sync_host(&site->closed, site->hosts, site->provider, call->host,
+    host_admin_sync_host(&site->host_admin, site->hosts, site->provider, call->host,
                          site->now_ms + site->utc_offset_ms);
     pass_request_set(&site->pass_request);
 }
@@ -321,7 +321,7 @@ static void take_use(struct site *site, const struct call *call)
         }
         struct job *job = job_table_find_attempt(site->jobs, load->runs[i].run.attempt);
         if (job != NULL) {
-            fairshare_ledger_set_cpu_used(site->shares, job, load->runs[i].cpu_ms,
+            fairshare_ledger_set_cpu_used(site->fairshare, job, load->runs[i].cpu_ms,
                                           call->now_ms);
         }
     }
@@ -333,13 +333,13 @@ static void on_host_load(struct site *site, const struct call *call,
     const struct resource_table *table = host_resources_table(site->host_resources);
     bool is_first = !host_resources_is_reported(site->host_resources, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
-    unsigned sides = load_suspend_exceeded(site->overloads, call->host);
+    unsigned sides = load_suspend_exceeded(site->load_suspend, call->host);
     const char *unknown =
         host_resources_report(site->host_resources, call->host, &call->msg->host_load);
     take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
     lease_resources_update_host(&site->lease_resources, call->host);
-    bool is_turned = load_suspend_exceeded(site->overloads, call->host) != sides;
+    bool is_turned = load_suspend_exceeded(site->load_suspend, call->host) != sides;
     borrowed_load_mark(&site->borrowed_load, is_first || is_better || is_turned,
                        call->now_ms);
     if (is_first && unknown != NULL) {
@@ -469,7 +469,7 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
     if (host_table_heard(site->hosts, call->host, call->now_ms)) {
         const char *name = host_table_name(site->hosts, call->host);
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
-        host_admin_sync_host(&site->closed, site->hosts, site->provider, call->host,
+        host_admin_sync_host(&site->host_admin, site->hosts, site->provider, call->host,
                              site->now_ms + site->utc_offset_ms);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
         pass_request_set(&site->pass_request);

@@ -42,9 +42,9 @@ struct site {
     char *name;    /* outlives configurations */
     int n_leaving; /* hosts that are not configured any more */
     struct limits *limits;
-    struct fairshare_ledger *shares;
-    struct rusage_ledger *reserves; /* of its open jobs */
-    struct rusage_sources reserves_sources;
+    struct fairshare_ledger *fairshare;
+    struct rusage_ledger *rusage; /* of its open jobs */
+    struct rusage_sources rusage_sources;
     struct job_table *jobs;
     struct queue_table *queues;
     struct host_table *hosts;
@@ -56,24 +56,24 @@ struct site {
     struct export_select *export_select; /* of its export policies */
     struct consumer *consumer;
     struct site_uplink *uplink;
-    struct resreq_cache *needs; /* of its waiting jobs */
-    struct host_list_cache *asked_lists;
-    struct preempt_claims *preempts;
-    struct load_suspend *overloads; /* what the load of hosts does to jobs */
-    struct reservation_table *slot_reserves;
-    struct resize_requests *resizes; /* of its running jobs */
-    struct scheduler *schedule;
+    struct resreq_cache *resreq_cache; /* of its waiting jobs */
+    struct host_list_cache *host_lists;
+    struct preempt_claims *claims;
+    struct load_suspend *load_suspend; /* what the load of hosts does to jobs */
+    struct reservation_table *reservations;
+    struct resize_requests *resize_requests; /* of its running jobs */
+    struct scheduler *scheduler;
     struct pass_request pass_request;
-    struct accept_times *accepts; /* of hosts, by name */
+    struct accept_times *accept_times; /* of hosts, by name */
     struct capacity *capacity;
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */
     struct history *history;
     struct lifecycle *life; /* of its jobs */
     struct lending *lending;
-    struct recall_enforce *recalls;
-    struct host_admin closed;
-    struct time_windows windows;
+    struct recall_enforce *recall_enforce;
+    struct host_admin host_admin;
+    struct time_windows time_windows;
     /* The journal's counters. */
     uint64_t boot, last_job;
     int64_t load_ms;              /* when hosts' load last had jobs looked at again */

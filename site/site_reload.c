@@ -108,16 +108,16 @@ static void change_queues(struct site *site, int64_t now_ms, struct effects *eff
     const struct site_config *config = site->config;
     struct limits *old = site->limits;
     site->limits = limits_new(config->limits, config->n_limits);
-    struct fairshare_ledger *before = site->shares;
+    struct fairshare_ledger *before = site->fairshare;
     fairshare_ledger_tick(before, now_ms, effects);
-    site->shares = fairshare_ledger_new(config);
-    fairshare_ledger_inherit(site->shares, before, now_ms);
+    site->fairshare = fairshare_ledger_new(config);
+    fairshare_ledger_inherit(site->fairshare, before, now_ms);
     job_table_reload(site->jobs, config->queues, config->n_queues, site->limits,
-                     site->shares);
-    lifecycle_reload(site->life, config, site->shares);
-    recall_enforce_reload(site->recalls, config);
+                     site->fairshare);
+    lifecycle_reload(site->life, config, site->fairshare);
+    recall_enforce_reload(site->recall_enforce, config);
     history_reload(site->history, config->history_period_ms);
-    fairshare_ledger_settle(site->shares);
+    fairshare_ledger_settle(site->fairshare);
     fairshare_ledger_free(before);
     queue_table_reload(site->queues, config->queues, config->n_queues);
     limits_free(old);
@@ -144,13 +144,12 @@ static void change_hosts(struct site *site, const struct site_config *before,
  * (HOST_LOAD), and borrowed ones are asked about. Until then it is unknown. */
 static void change_facts(struct site *site, int64_t now_ms)
 {
-    resreq_cache_free(site->needs);
+    resreq_cache_free(site->resreq_cache);
     host_resources_free(site->host_resources);
     site->host_resources = host_resources_new(site->config);
-    site->needs = resreq_cache_new(site->config, site->host_resources);
-    load_suspend_reload(site->overloads, site->config, site->host_resources);
-    rusage_ledger_reload(site->reserves,
-                         host_resources_catalogue(site->host_resources));
+    site->resreq_cache = resreq_cache_new(site->config, site->host_resources);
+    load_suspend_reload(site->load_suspend, site->config, site->host_resources);
+    rusage_ledger_reload(site->rusage, host_resources_catalogue(site->host_resources));
     lease_resources_reload(&site->lease_resources, site->config, site->host_resources);
     export_select_reload(site->export_select, site->config, site->host_resources);
     borrowed_load_reload(&site->borrowed_load, site->config, site->host_resources);
@@ -159,8 +158,8 @@ static void change_facts(struct site *site, int64_t now_ms)
 
 static void change_groups(struct site *site)
 {
-    host_list_cache_free(site->asked_lists);
-    site->asked_lists = host_list_cache_new(&site->config->groups);
+    host_list_cache_free(site->host_lists);
+    site->host_lists = host_list_cache_new(&site->config->groups);
 }
 
 static void change_uplink(struct site *site, int64_t now_ms, struct effects *effects)
@@ -192,16 +191,16 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
     change_groups(site);
-    accept_times_set_interval(site->accepts, site->config->accept_ms);
+    accept_times_set_interval(site->accept_times, site->config->accept_ms);
     capacity_reload(site->capacity, site->config);
-    preempt_claims_reload(site->preempts, site->config, site->limits);
-    reservation_table_reload(site->slot_reserves, site->config);
+    preempt_claims_reload(site->claims, site->config, site->limits);
+    reservation_table_reload(site->reservations, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     capacity_sync_provider(site->capacity);
-    host_admin_sync(&site->closed, site->hosts, site->provider,
+    host_admin_sync(&site->host_admin, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
-    resize_requests_reload(site->resizes, site->config);
-    time_windows_reload(&site->windows, site->config);
+    resize_requests_reload(site->resize_requests, site->config);
+    time_windows_reload(&site->time_windows, site->config);
     export_select_begin(site->export_select, now_ms, effects);
     change_uplink(site, now_ms, effects);
     site_scheduler_connect(site);

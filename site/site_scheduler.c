@@ -4,15 +4,15 @@
 
 void site_scheduler_connect(struct site *site)
 {
-    site->reserves_sources = (struct rusage_sources){
+    site->rusage_sources = (struct rusage_sources){
         .config = site->config,
-        .ledger = site->reserves,
+        .ledger = site->rusage,
         .host_resources = site->host_resources,
         .hosts = site->hosts,
         .consumer = site->consumer,
         .life = site->life,
     };
-    scheduler_set_parts(site->schedule,
+    scheduler_set_parts(site->scheduler,
                         &(struct scheduler_parts){
                             .pass =
                                 {
@@ -20,17 +20,17 @@ void site_scheduler_connect(struct site *site)
                                     .jobs = site->jobs,
                                     .queues = site->queues,
                                     .limits = site->limits,
-                                    .shares = site->shares,
+                                    .fairshare = site->fairshare,
                                     .capacity = site->capacity,
-                                    .reserves = &site->reserves_sources,
-                                    .needs = site->needs,
-                                    .asked_lists = site->asked_lists,
-                                    .resizes = site->resizes,
-                                    .preempts = site->preempts,
-                                    .overloads = site->overloads,
-                                    .slot_reserves = site->slot_reserves,
+                                    .rusage_sources = &site->rusage_sources,
+                                    .resreq_cache = site->resreq_cache,
+                                    .host_lists = site->host_lists,
+                                    .resize_requests = site->resize_requests,
+                                    .claims = site->claims,
+                                    .load_suspend = site->load_suspend,
+                                    .reservations = site->reservations,
                                 },
-                            .shares = site->shares,
+                            .fairshare = site->fairshare,
                             .capacity = site->capacity,
                             .provider = site->provider,
                             .life = site->life,

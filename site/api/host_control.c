@@ -30,12 +30,12 @@ static int check(const struct site_api *api, const struct peer *from,
                        "only an administrator of the site may close or open hosts");
     }
     if (!is_known(api, order->host) &&
-        !host_admin_is_closed(api->closed, order->host)) {
+        !host_admin_is_closed(api->host_admin, order->host)) {
         return err_set(err, ERR_NOT_FOUND, "Host <%s> is not found; see `sublet hosts`",
                        order->host);
     }
-    return host_admin_is_closed(api->closed, order->host) ||
-                   api->closed->count < HOSTS_MAX
+    return host_admin_is_closed(api->host_admin, order->host) ||
+                   api->host_admin->count < HOSTS_MAX
                ? 0
                : err_set(err, ERR_FULL, "too many hosts are closed, at most %d",
                          HOSTS_MAX);
@@ -55,10 +55,10 @@ void host_control_request(const struct site_api *api, const struct peer *from,
     struct row row = {.kind = ROW_CLOSED};
     row.closed = (struct row_closed){.host = arena_str(arena, order->host),
                                      .is_closed = order->is_closed};
-    if (host_admin_is_closed(api->closed, order->host) != order->is_closed) {
+    if (host_admin_is_closed(api->host_admin, order->host) != order->is_closed) {
         effects_store(effects, &row);
-        host_admin_load(api->closed, &row.closed);
-        host_admin_sync(api->closed, api->hosts, api->provider, api->local_ms);
+        host_admin_load(api->host_admin, &row.closed);
+        host_admin_sync(api->host_admin, api->hosts, api->provider, api->local_ms);
         job_table_retry_all(api->jobs);
         pass_request_set(api->pass_request);
     }

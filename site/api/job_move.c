@@ -32,8 +32,8 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
     if (call->judged != spec) {
         call->judged = spec;
         call->verdict = (struct err){.code = 0};
-        if (resreq_cache_check(call->api->needs, call->queue, spec, &notes, &fault) !=
-            0) {
+        if (resreq_cache_check(call->api->resreq_cache, call->queue, spec, &notes,
+                               &fault) != 0) {
             err_set(&call->verdict, ERR_PARSE, "%s %s", fault.text, fault.hint);
         }
     }
@@ -56,8 +56,8 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     }
     int code = terminals_check_queue(queue, job->spec, err);
     if (code == 0) {
-        code = fairshare_ledger_check(call->api->shares, call->queue, job->spec->user,
-                                      job->terms->user_group, err);
+        code = fairshare_ledger_check(call->api->fairshare, call->queue,
+                                      job->spec->user, job->terms->user_group, err);
     }
     code =
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;

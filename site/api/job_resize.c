@@ -227,11 +227,11 @@ static bool resize_job(struct call *call, struct job *job, const char **text,
     }
     *text = change.text;
     if (change.gone.n_hosts > 0) {
-        resize_requests_shrink(call->api->resizes, job, change.gone.hosts,
+        resize_requests_shrink(call->api->resize_requests, job, change.gone.hosts,
                                change.gone.n_hosts, change.max_slots, call->api->now_ms,
                                call->effects);
     } else {
-        resize_requests_set_max(call->api->resizes, job, change.max_slots,
+        resize_requests_set_max(call->api->resize_requests, job, change.max_slots,
                                 call->effects);
     }
     return true;

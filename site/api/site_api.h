@@ -32,8 +32,8 @@ struct site_api {
     const struct site_config *config;
     struct job_table *jobs;
     struct queue_table *queues;
-    const struct fairshare_ledger *shares;
-    struct resreq_cache *needs;
+    const struct fairshare_ledger *fairshare;
+    struct resreq_cache *resreq_cache;
     struct host_table *hosts;
     struct runs *runs;
     const struct consumer *consumer;
@@ -42,13 +42,13 @@ struct site_api {
     struct terminals *terminals;
     struct lifecycle *life;
     const struct history *history;
-    struct host_admin *closed;
+    struct host_admin *host_admin;
     struct provider *provider;
     struct pass_request *pass_request;
     uint64_t *last_job; /* the highest id that a job was given */
     int64_t now_ms;     /* of the request */
     int64_t local_ms;   /* the same as local time, for the windows of hosts */
-    struct resize_requests *resizes;
+    struct resize_requests *resize_requests;
 };
 
 /* A request: `msg` is of the kind that is named below. */

@@ -295,7 +295,7 @@ static int check_submit(const struct site_api *api, const struct peer *from,
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
     if (check_group(api, from->name, terms->user_group, err) != 0 ||
-        fairshare_ledger_check(api->shares, *place, from->name, terms->user_group,
+        fairshare_ledger_check(api->fairshare, *place, from->name, terms->user_group,
                                err) != 0) {
         return err->code;
     }
@@ -418,13 +418,13 @@ void submit_request(const struct site_api *api, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    int code = resreq_cache_check(api->needs, queue, &spec, &notes, &fault);
+    int code = resreq_cache_check(api->resreq_cache, queue, &spec, &notes, &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
     if (terms.resizable != RESIZABLE_NO &&
-        resreq_cache_has_alternatives(api->needs, arena, queue, &spec)) {
+        resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
                             "a resizable job may not have alternative resource "
                             "requirements (||), expected one rusage. Job not "

@@ -206,7 +206,7 @@ copy_lines(struct arena *arena, const struct share_assignment *from, int n_lines
 
 static void copy_shares(struct arena *arena, struct site_config *config)
 {
-    struct fairshare *shares = &config->shares;
+    struct fairshare *shares = &config->fairshare;
     struct fairshare_scope *scopes =
         copy_array(arena, shares->scopes, shares->n_scopes, sizeof(*scopes));
     for (int i = 0; i < shares->n_scopes; i++) {

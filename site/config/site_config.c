@@ -390,9 +390,9 @@ static void read_queues(struct conf *conf, const struct place *site,
     queue_read(conf, &config->groups, &queues, &config->n_queues);
     threshold_config_queues(conf, &config->resource_config, queues, config->n_queues);
     limit_config_read(conf, &config->groups, &config->limits, &config->n_limits);
-    fairshare_load(conf, &config->groups, queues, config->n_queues, &config->shares);
+    fairshare_load(conf, &config->groups, queues, config->n_queues, &config->fairshare);
     slot_pool_config_read(conf, &config->groups, queues, config->n_queues,
-                          &config->shares, &config->pools);
+                          &config->fairshare, &config->pools);
     preempt_policy_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
     for (int i = 0; i < config->n_queues; i++) {

@@ -102,20 +102,20 @@ static void tell_nothing(const struct lending *lending, const struct run_id *id,
 static void plan_telling(struct lending *lending, struct run *run, int64_t now_ms)
 {
     int64_t pause_ms = TELL_MS;
-    for (int i = 0; i < run->n_told && pause_ms < TELL_MAX_MS; i++) {
+    for (int i = 0; i < run->n_reports && pause_ms < TELL_MAX_MS; i++) {
         pause_ms *= 2;
     }
-    run->n_told++;
-    run->tell_ms = now_ms + (pause_ms < TELL_MAX_MS ? pause_ms : TELL_MAX_MS);
-    if (run->tell_ms < lending->wake_ms) {
-        lending->wake_ms = run->tell_ms;
+    run->n_reports++;
+    run->report_ms = now_ms + (pause_ms < TELL_MAX_MS ? pause_ms : TELL_MAX_MS);
+    if (run->report_ms < lending->wake_ms) {
+        lending->wake_ms = run->report_ms;
     }
 }
 
 void lending_count_use(struct lending *lending, const struct run *run)
 {
     if (run->record != RUN_RECORD_ENDED) {
-        provider_run_set_yielded(lending->parts.provider, &run->id, run->is_still);
+        provider_run_set_yielded(lending->parts.provider, &run->id, run->is_suspended);
     }
 }
 
@@ -147,8 +147,8 @@ void lending_new_session(struct lending *lending, int64_t now_ms)
     for (int i = 0; i < run_table_count(table); i++) {
         struct run *run = run_table_at(table, i);
         if (is_untold(lending, run)) {
-            run->n_told = 0;
-            run->tell_ms = now_ms;
+            run->n_reports = 0;
+            run->report_ms = now_ms;
             lending->wake_ms = now_ms;
         }
     }
@@ -169,11 +169,11 @@ void lending_tick(struct lending *lending, int64_t now_ms, struct effects *effec
         if (!is_untold(lending, run)) {
             continue;
         }
-        if (run->tell_ms <= now_ms) {
+        if (run->report_ms <= now_ms) {
             tell(lending, run, effects);
             plan_telling(lending, run, now_ms);
-        } else if (run->tell_ms < lending->wake_ms) {
-            lending->wake_ms = run->tell_ms;
+        } else if (run->report_ms < lending->wake_ms) {
+            lending->wake_ms = run->report_ms;
         }
     }
 }
@@ -264,7 +264,7 @@ static void on_control(struct lending *lending, const struct msg *msg, struct ru
         tell_nothing(lending, &order->run, effects);
         return;
     }
-    if (run->is_still && order->control.action != CONTROL_SUSPEND &&
+    if (run->is_suspended && order->control.action != CONTROL_SUSPEND &&
         order->control.action != CONTROL_KILL &&
         !provider_run_may_resume(lending->parts.provider, &run->id)) {
         tell(lending, run, effects); /* others use its slots: it is asked for again */

@@ -139,7 +139,7 @@ void site_usage_read(const struct site_usage_parts *parts, struct arena *arena,
     for (int i = 0; i < n_contracts; i++) {
         struct msg_contract contract;
         if (consumer_contract_at(parts->consumer, i, &contract)) {
-            waiting[i] = scheduler_waiting_lease(parts->schedule, contract.lease);
+            waiting[i] = scheduler_waiting_lease(parts->scheduler, contract.lease);
         }
     }
     struct lease_demand *demands = NULL;

@@ -24,7 +24,7 @@ struct site_usage_parts {
     const struct consumer *consumer;
     const struct job_table *jobs;
     const struct capacity *capacity;
-    const struct scheduler *schedule;
+    const struct scheduler *scheduler;
 };
 
 /* Lists live in the arena. The sequence number and the times of passes are left to the

@@ -273,7 +273,7 @@ void history_run_end(const struct history *history, struct job *job,
         return;
     }
     row.start_ms = exit->start_ms;
-    record_attempt(history, &row, &job->noted, effects);
+    record_attempt(history, &row, &job->recorded, effects);
     struct row_job_event event = event_of(history, &row, JOB_EVENT_RUN_END);
     event.at_ms = exit->end_ms;
     event.exit = *exit;
@@ -335,7 +335,7 @@ static void record_state(const struct history *history, const struct row_job_sta
     if (job == NULL || row->is_dropped || row->is_gone) {
         return;
     }
-    struct job_recorded *noted = &job->noted;
+    struct job_recorded *noted = &job->recorded;
     if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
         record_requeue(history, row, noted, effects);
         return;

@@ -126,9 +126,9 @@ uint64_t job_key(const struct job *job)
     return job_id_key(job->id, job->index);
 }
 
-struct job *job_of_entry(struct job_class_entry *turn)
+struct job *job_of_entry(struct job_class_entry *entry)
 {
-    return (struct job *)(void *)((char *)turn - offsetof(struct job, turn));
+    return (struct job *)(void *)((char *)entry - offsetof(struct job, entry));
 }
 
 int job_array_room(const struct job *job)
@@ -246,7 +246,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .exit = job->exit != NULL ? *job->exit : none,
                 .reason = job->reason,
                 .queue = job->switched_queue != NULL ? job->switched_queue : "",
-                .place = job->turn.position,
+                .place = job->entry.position,
                 .overload = job->overload != NULL ? job->overload : "",
                 .reserved = job->reserved != NULL ? job->reserved : "",
                 .avoided = job->avoided != NULL ? job->avoided : "",

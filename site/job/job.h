@@ -32,7 +32,7 @@
 #include "sched/queue/queue.h"
 
 /* The fairshare account that is charged for a job (site/ledger/fairshare_ledger.h). */
-struct job_seat {
+struct job_fairshare {
     int scope; /* -1: its queue has no fairshare */
     int account;
     struct fairshare_job counted; /* how its slots are counted there */
@@ -58,7 +58,7 @@ struct job {
     int index; /* in its array, from 1; 0: not an element of an array */
     int queue; /* index in the configuration; -1: it is not configured any more */
     const struct job_spec *spec;
-    struct limit_owner *class; /* whose limits apply to it */
+    struct limit_owner *limit_owner; /* whose limits apply to it */
     enum job_state state;
     enum requeue_cause requeue_cause; /* see model/row.h */
     uint64_t attempt; /* its number; 0: pending, or ended without an attempt */
@@ -73,13 +73,13 @@ struct job {
     struct job_suspension suspension;
     struct place_backfill backfill; /* of its attempt */
     struct rusage_entry
-        *ledger; /* its rusage reservations, while its attempt is open; not stored */
+        *rusage; /* its rusage reservations, while its attempt is open; not stored */
 
     int64_t submit_ms;
     const struct job_terms *terms;
     struct submission *submission;
     char *switched_queue; /* NULL: the queue of its spec */
-    struct job_seat seat;
+    struct job_fairshare fairshare;
     uint64_t epoch;
     int n_requeues;  /* for its exit code */
     char *avoided;   /* hosts it must not run on, see model/row.h; NULL: none */
@@ -93,27 +93,27 @@ struct job {
                        nothing */
 
     /* Not stored. */
-    int64_t retry_after_ms;      /* it was refused, and is held until then */
-    uint64_t written_attempt;    /* whose output is being written; 0: none */
-    struct job_class_entry turn; /* its entry in that class */
-    struct job_class *line;      /* of equal pending jobs; NULL: it is in none */
-    bool has_claim;              /* the last pass preempts jobs for it */
-    int64_t hold_ms;             /* held until then; INT64_MAX: until an event */
-    enum pending_reason hold;    /* why it is held; REASON_NEW: it is not */
-    int n_refused;               /* consecutive refusals */
-    int64_t clean_after_ms;      /* if ended: CLEAN_PERIOD runs from then on */
-    int64_t recall_ms;           /* the deadline of the recall of its slots; 0: none */
-    int64_t end_by_ms;           /* of its deferred kill (lifecycle.h); 0: none */
-    bool is_never;               /* its dependency condition can never be met */
-    bool is_watching;            /* it is in the table of dependents */
-    bool is_open;                /* it is in that index */
-    bool is_counted_suspended;   /* limits count it as suspended */
-    bool is_growing;             /* it is in that index */
-    bool is_victim;              /* it is being preempted in this pass */
-    bool is_untold;              /* more slots could not be announced to it */
-    int64_t grow_after_ms;       /* its last growth failed; no other one before then */
-    bool is_dropped;             /* about to be removed */
-    struct job_recorded noted;
+    int64_t retry_after_ms;          /* it was refused, and is held until then */
+    uint64_t written_attempt;        /* whose output is being written; 0: none */
+    struct job_class_entry entry;    /* its entry in that class */
+    struct job_class *pending_class; /* of equal pending jobs; NULL: it is in none */
+    bool has_claim;                  /* the last pass preempts jobs for it */
+    int64_t hold_ms;                 /* held until then; INT64_MAX: until an event */
+    enum pending_reason hold;        /* why it is held; REASON_NEW: it is not */
+    int n_refused;                   /* consecutive refusals */
+    int64_t clean_after_ms;          /* if ended: CLEAN_PERIOD runs from then on */
+    int64_t recall_ms;          /* the deadline of the recall of its slots; 0: none */
+    int64_t end_by_ms;          /* of its deferred kill (lifecycle.h); 0: none */
+    bool is_never_satisfied;    /* its dependency condition can never be met */
+    bool is_watching;           /* it is in the table of dependents */
+    bool is_open;               /* it is in that index */
+    bool is_counted_suspended;  /* limits count it as suspended */
+    bool is_growing;            /* it is in that index */
+    bool is_victim;             /* it is being preempted in this pass */
+    bool is_growth_unannounced; /* more slots could not be announced to it */
+    int64_t grow_after_ms;      /* its last growth failed; no other one before then */
+    bool is_dropped;            /* about to be removed */
+    struct job_recorded recorded;
 };
 
 struct job_table;

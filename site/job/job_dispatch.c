@@ -165,7 +165,7 @@ void job_dispatch_start(struct lifecycle *life, struct job *job,
                         const struct place_start *start, const char *reserved,
                         int64_t now_ms, struct effects *effects)
 {
-    accept_times_set(life->parts.accepts, start->hosts, start->n_hosts, now_ms);
+    accept_times_set(life->parts.accept_times, start->hosts, start->n_hosts, now_ms);
     if (start->lease[0] == '\0') {
         start_own(life, job, start, reserved, now_ms, effects);
     } else {

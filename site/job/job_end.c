@@ -260,7 +260,7 @@ static bool is_repeated(const struct job *job, const struct run_exit *exit)
 void job_end_run(struct lifecycle *life, struct job *job, const struct run_exit *exit,
                  int64_t now_ms, struct effects *effects)
 {
-    fairshare_ledger_finish_run(life->parts.shares, job, exit, now_ms);
+    fairshare_ledger_finish_run(life->parts.fairshare, job, exit, now_ms);
     if (job->is_killed) {
         end_job(life, job, exit, now_ms, effects);
         return;

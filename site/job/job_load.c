@@ -62,13 +62,13 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
         job_set_exit(job, &row->exit);
     }
     dup_set_text(&job->reason, row->reason);
-    job->noted = (struct job_recorded){.attempt = row->attempt,
-                                       .state = row->state,
-                                       .is_accepted = row->is_decided,
-                                       .has_begun = row->start_ms != 0,
-                                       .is_killed = row->is_killed};
+    job->recorded = (struct job_recorded){.attempt = row->attempt,
+                                          .state = row->state,
+                                          .is_accepted = row->is_decided,
+                                          .has_begun = row->start_ms != 0,
+                                          .is_killed = row->is_killed};
     job->is_released = job->is_released || row->is_released;
-    job->turn.position = row->place;
+    job->entry.position = row->place;
     jobs->first_place = row->place < jobs->first_place ? row->place : jobs->first_place;
     jobs->last_place = row->place > jobs->last_place ? row->place : jobs->last_place;
     if (row->queue != NULL && row->queue[0] != '\0') {

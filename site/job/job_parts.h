@@ -21,21 +21,21 @@ struct job_table {
     const struct queue_config *queues;
     int n_queues;
     struct limits *limits;
-    struct fairshare_ledger *shares;
-    struct rusage_ledger *reserves;
+    struct fairshare_ledger *fairshare;
+    struct rusage_ledger *rusage;
     int64_t now_ms;
     struct arena scratch;
-    struct dependents *depends;
+    struct dependents *dependents;
     int64_t first_place, last_place; /* given by btop and bbot */
     struct job_list all;
-    struct job_class_set *lines; /* of pending jobs that are not held */
-    struct job_list held;        /* pending jobs that are held until a time, by it */
-    int64_t n_waiting_slots;     /* of all pending jobs */
-    struct job_list open;        /* by attempt */
-    struct job_list growing;     /* those that ask for more slots, by attempt */
-    struct job_list ended;       /* by their end */
-    int n_by_state[JOB_STATES];  /* of all jobs in the indexes */
-    int n_by_hold[REASONS];      /* of held jobs */
+    struct job_class_set *classes; /* of pending jobs that are not held */
+    struct job_list held;          /* pending jobs that are held until a time, by it */
+    int64_t n_waiting_slots;       /* of all pending jobs */
+    struct job_list open;          /* by attempt */
+    struct job_list growing;       /* those that ask for more slots, by attempt */
+    struct job_list ended;         /* by their end */
+    int n_by_state[JOB_STATES];    /* of all jobs in the indexes */
+    int n_by_hold[REASONS];        /* of held jobs */
 };
 
 void job_table_unindex(struct job_table *jobs, struct job *job);

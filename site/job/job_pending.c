@@ -50,7 +50,7 @@ static enum pending_reason hold_reason(const struct job_table *jobs,
         return REASON_QUEUE_GONE;
     }
     if (!job->is_released) {
-        return job->is_never ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
+        return job->is_never_satisfied ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
     }
     if (job->terms->begin_ms > jobs->now_ms) {
         *until_ms = job->terms->begin_ms;
@@ -101,7 +101,7 @@ static void judge(struct job_table *jobs, struct job *job)
     enum depend_verdict verdict =
         depend_evaluate(job->terms->depend_on, job->index, look, jobs);
     job->is_released = verdict == DEPEND_MET;
-    job->is_never = verdict == DEPEND_NEVER;
+    job->is_never_satisfied = verdict == DEPEND_NEVER;
 }
 
 /* It is pending, or stopped while pending. */
@@ -118,9 +118,9 @@ void job_pending_watch(struct job_table *jobs, struct job *job)
     }
     job->is_watching = is_watching;
     if (is_watching) {
-        dependents_add(jobs->depends, job_key(job), job->terms->depend_on);
+        dependents_add(jobs->dependents, job_key(job), job->terms->depend_on);
     } else {
-        dependents_remove(jobs->depends, job_key(job), job->terms->depend_on);
+        dependents_remove(jobs->dependents, job_key(job), job->terms->depend_on);
     }
 }
 
@@ -132,9 +132,10 @@ void job_pending_enter(struct job_table *jobs, struct job *job)
     }
     job->hold = hold_reason(jobs, job, &job->hold_ms);
     if (job->hold == REASON_NEW) {
-        job->turn.key = job_key(job);
-        job->turn.priority = job->terms->priority;
-        job->line = job_class_add(jobs->lines, class_name(jobs, job), &job->turn);
+        job->entry.key = job_key(job);
+        job->entry.priority = job->terms->priority;
+        job->pending_class =
+            job_class_add(jobs->classes, class_name(jobs, job), &job->entry);
         return;
     }
     jobs->n_by_hold[job->hold]++;
@@ -147,9 +148,9 @@ void job_pending_enter(struct job_table *jobs, struct job *job)
 void job_pending_leave(struct job_table *jobs, struct job *job)
 {
     jobs->n_waiting_slots -= job->spec->n_slots;
-    if (job->line != NULL) {
-        job_class_remove(jobs->lines, job->line, &job->turn);
-        job->line = NULL;
+    if (job->pending_class != NULL) {
+        job_class_remove(jobs->classes, job->pending_class, &job->entry);
+        job->pending_class = NULL;
         return;
     }
     jobs->n_by_hold[job->hold]--;
@@ -163,8 +164,8 @@ void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REAS
     for (int i = 0; i < REASONS; i++) {
         counts[i] = jobs->n_by_hold[i];
     }
-    for (int i = 0; i < job_class_set_count(jobs->lines); i++) {
-        struct job_class *line = job_class_set_at(jobs->lines, i);
+    for (int i = 0; i < job_class_set_count(jobs->classes); i++) {
+        struct job_class *line = job_class_set_at(jobs->classes, i);
         int n_turns;
         job_class_entries(line, &n_turns);
         counts[job_class_verdict(line)->reason] += n_turns;

@@ -23,7 +23,7 @@ static void record_state(struct lifecycle *life, struct job *job, enum job_state
     }
     if (job->start_ms == 0) {
         job->start_ms = start_ms != 0 ? start_ms : now_ms;
-        if (job->ledger != NULL) {
+        if (job->rusage != NULL) {
             /* The durations of its reservations (rusage) begin now. */
             pass_request_set(life->parts.pass_request);
         }
@@ -32,7 +32,7 @@ static void record_state(struct lifecycle *life, struct job *job, enum job_state
         pass_request_set(
             life->parts.pass_request); /* a running job may get more slots */
     }
-    fairshare_ledger_update_job(life->parts.shares, job, now_ms);
+    fairshare_ledger_update_job(life->parts.fairshare, job, now_ms);
     job->is_decided = true;
     job_store(job, effects);
 }

@@ -47,14 +47,14 @@ static void count_open(struct job_table *jobs, struct job *job, int sign)
             is_suspended && job->suspension.causes != 0 && job->suspension.yields;
     }
     job->submission->n_open += sign;
-    limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
+    limits_count(jobs->limits, job->limit_owner, job->hosts, job->n_hosts,
                  job->is_counted_suspended, sign);
     if (sign > 0) {
-        fairshare_ledger_add_job(jobs->shares, job, jobs->now_ms);
-        rusage_ledger_add(jobs->reserves, job);
+        fairshare_ledger_add_job(jobs->fairshare, job, jobs->now_ms);
+        rusage_ledger_add(jobs->rusage, job);
     } else {
-        fairshare_ledger_remove_job(jobs->shares, job, jobs->now_ms);
-        rusage_ledger_remove(jobs->reserves, job);
+        fairshare_ledger_remove_job(jobs->fairshare, job, jobs->now_ms);
+        rusage_ledger_remove(jobs->rusage, job);
     }
 }
 
@@ -78,7 +78,7 @@ void job_table_reindex(struct job_table *jobs, struct job *job)
     jobs->n_by_state[job->state]++;
     job->is_open = should_be_open(job);
     job_pending_watch(jobs, job);
-    dependents_note(jobs->depends, job_key(job));
+    dependents_note(jobs->dependents, job_key(job));
     if (job_is_pending(job)) {
         job_pending_enter(jobs, job);
     }
@@ -99,10 +99,10 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
-    jobs->shares = shares;
-    jobs->reserves = reserves;
-    jobs->lines = job_class_set_new();
-    jobs->depends = dependents_new();
+    jobs->fairshare = shares;
+    jobs->rusage = reserves;
+    jobs->classes = job_class_set_new();
+    jobs->dependents = dependents_new();
     arena_init(&jobs->scratch);
     return jobs;
 }
@@ -110,8 +110,8 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
 static void free_job(struct job_table *jobs, struct job *job)
 {
     submission_leave(job->submission);
-    limits_leave(jobs->limits, job->class);
-    rusage_ledger_remove(jobs->reserves, job);
+    limits_leave(jobs->limits, job->limit_owner);
+    rusage_ledger_remove(jobs->rusage, job);
     dup_free(job->overload);
     dup_free(job->reserved);
     dup_free(job->avoided);
@@ -132,8 +132,8 @@ void job_table_free(struct job_table *jobs)
     for (int i = 0; i < jobs->all.count; i++) {
         free_job(jobs, jobs->all.items[i]);
     }
-    job_class_set_free(jobs->lines);
-    dependents_free(jobs->depends);
+    job_class_set_free(jobs->classes);
+    dependents_free(jobs->dependents);
     arena_release(&jobs->scratch);
     free(jobs->all.items);
     free(jobs->held.items);
@@ -152,11 +152,11 @@ void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *
             job->queue = i;
         }
     }
-    limits_leave(jobs->limits, job->class);
-    job->class = limits_join(jobs->limits, job->spec->user, name,
-                             project[0] != '\0' ? project : "default");
-    job->seat = fairshare_ledger_seat(jobs->shares, job->queue, job->spec->user,
-                                      job->terms->user_group);
+    limits_leave(jobs->limits, job->limit_owner);
+    job->limit_owner = limits_join(jobs->limits, job->spec->user, name,
+                                   project[0] != '\0' ? project : "default");
+    job->fairshare = fairshare_ledger_seat(jobs->fairshare, job->queue, job->spec->user,
+                                           job->terms->user_group);
 }
 
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
@@ -166,13 +166,13 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         job_table_unindex(jobs, job);
-        limits_leave(jobs->limits, job->class);
-        job->class = NULL;
+        limits_leave(jobs->limits, job->limit_owner);
+        job->limit_owner = NULL;
     }
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
-    jobs->shares = shares;
+    jobs->fairshare = shares;
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         job_table_enter_queue(jobs, job, job_queue_name(job));
@@ -186,7 +186,7 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     struct job *job = mem_alloc(1, sizeof(*job));
     job->id = row->id;
     job->index = index;
-    job->submit_ms = job->turn.submit_ms = row->submit_ms;
+    job->submit_ms = job->entry.submit_ms = row->submit_ms;
     job->submission = submission;
     job->spec = submission->spec;
     submission->n_jobs++;
@@ -306,13 +306,13 @@ int64_t job_table_pending_slots(const struct job_table *jobs)
 
 const struct job_class_set *job_table_classes(const struct job_table *jobs)
 {
-    return jobs->lines;
+    return jobs->classes;
 }
 
 void job_table_set_verdicts(struct job_table *jobs,
                             const struct pending_verdict *verdicts)
 {
-    job_class_set_verdicts(jobs->lines, verdicts);
+    job_class_set_verdicts(jobs->classes, verdicts);
 }
 
 int job_table_count_state(const struct job_table *jobs, enum job_state state)
@@ -353,7 +353,7 @@ void job_table_switch(struct job_table *jobs, struct job *job, int queue)
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
 {
     job_table_unindex(jobs, job);
-    job->turn.position = to_top ? --jobs->first_place : ++jobs->last_place;
+    job->entry.position = to_top ? --jobs->first_place : ++jobs->last_place;
     job_table_reindex(jobs, job);
 }
 
@@ -460,7 +460,7 @@ static bool judge_again(struct job_table *jobs)
 {
     bool has_any = false;
     uint64_t key;
-    while (dependents_take(jobs->depends, &key)) {
+    while (dependents_take(jobs->dependents, &key)) {
         struct job *job = job_table_find(jobs, key);
         if (job != NULL && !job->is_released && job_is_pending(job)) {
             job_pending_leave(jobs, job);
@@ -530,7 +530,7 @@ static void postpone_awaited(struct job_table *jobs, int64_t before_ms, int max)
     for (; i < max && i < ended->count && ended->items[i]->clean_after_ms <= before_ms;
          i++) {
         struct job *job = ended->items[i];
-        if (dependents_has(jobs->depends, job->id)) {
+        if (dependents_has(jobs->dependents, job->id)) {
             awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
             awaited[n_awaited++] = job;
         } else {

@@ -22,7 +22,7 @@ void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
                       struct fairshare_ledger *shares)
 {
     life->parts.config = config;
-    life->parts.shares = shares;
+    life->parts.fairshare = shares;
 }
 
 /* ---------------------------------------------------------------- the run of an
@@ -40,7 +40,7 @@ bool lifecycle_is_suspended(const struct lifecycle *life, const struct job *job)
         return consumer_is_yielded(life->parts.consumer, job->attempt);
     }
     const struct run *run = lifecycle_run(life, job);
-    return run != NULL && run->is_still;
+    return run != NULL && run->is_suspended;
 }
 
 bool lifecycle_is_resumable(const struct lifecycle *life, const struct job *job)

@@ -33,8 +33,8 @@ struct lifecycle_parts {
     struct job_table *jobs;
     struct runs *runs;
     struct consumer *consumer;
-    struct fairshare_ledger *shares;
-    struct accept_times *accepts;
+    struct fairshare_ledger *fairshare;
+    struct accept_times *accept_times;
     struct history *history;
     struct terminals *terminals;
     struct waiters *waiters;

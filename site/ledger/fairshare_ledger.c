@@ -44,12 +44,12 @@ struct fairshare_ledger {
 struct fairshare_ledger *fairshare_ledger_new(const struct site_config *config)
 {
     struct fairshare_ledger *ledger = mem_alloc(1, sizeof(*ledger));
-    int n_scopes = config->shares.n_scopes;
+    int n_scopes = config->fairshare.n_scopes;
     ledger->config = config;
     ledger->trees = mem_alloc((size_t)n_scopes + 1, sizeof(struct fairshare_tree *));
     ledger->slots = slot_pool_ledger_new(config);
     for (int i = 0; i < n_scopes; i++) {
-        ledger->trees[i] = fairshare_tree_new(&config->shares.scopes[i]);
+        ledger->trees[i] = fairshare_tree_new(&config->fairshare.scopes[i]);
     }
     return ledger;
 }
@@ -70,7 +70,7 @@ void fairshare_ledger_free(struct fairshare_ledger *ledger)
     if (ledger == NULL) {
         return;
     }
-    for (int i = 0; i < ledger->config->shares.n_scopes; i++) {
+    for (int i = 0; i < ledger->config->fairshare.n_scopes; i++) {
         fairshare_tree_free(ledger->trees[i]);
     }
     free_orphans(ledger);
@@ -92,9 +92,9 @@ static void name_scope(const struct fairshare_scope *scope, char *text)
 
 static int find_scope(const struct fairshare_ledger *ledger, const char *text)
 {
-    for (int i = 0; i < ledger->config->shares.n_scopes; i++) {
+    for (int i = 0; i < ledger->config->fairshare.n_scopes; i++) {
         char name[SCOPE_SIZE];
-        name_scope(&ledger->config->shares.scopes[i], name);
+        name_scope(&ledger->config->fairshare.scopes[i], name);
         if (strcmp(name, text) == 0) {
             return i;
         }
@@ -106,15 +106,15 @@ static int find_scope(const struct fairshare_ledger *ledger, const char *text)
 
 static int scope_of(const struct fairshare_ledger *ledger, int queue)
 {
-    const struct fairshare *config = &ledger->config->shares;
+    const struct fairshare *config = &ledger->config->fairshare;
     return queue >= 0 && config->n_scopes > 0 ? config->scope_of[queue] : -1;
 }
 
-struct job_seat fairshare_ledger_seat(struct fairshare_ledger *ledger, int queue,
-                                      const char *user, const char *group)
+struct job_fairshare fairshare_ledger_seat(struct fairshare_ledger *ledger, int queue,
+                                           const char *user, const char *group)
 {
     int scope = scope_of(ledger, queue);
-    struct job_seat seat = {.scope = scope};
+    struct job_fairshare seat = {.scope = scope};
     if (scope >= 0) {
         seat.account = fairshare_tree_join(ledger->trees[scope], user, group);
     }
@@ -126,7 +126,7 @@ int fairshare_ledger_check(const struct fairshare_ledger *ledger, int queue,
 {
     int scope = scope_of(ledger, queue);
     if (scope < 0 ||
-        fairshare_has_share(&ledger->config->shares.scopes[scope], user, group)) {
+        fairshare_has_share(&ledger->config->fairshare.scopes[scope], user, group)) {
         return 0;
     }
     const char *name = ledger->config->queues[queue].name;
@@ -144,14 +144,14 @@ static struct fairshare_job share_job_of(const struct job *job)
         .suspended_ms = job->suspension.total_ms,
         .suspended_since_ms = job->suspension.since_ms,
         .run_limit_ms = job->spec->run_limit_ms,
-        .busy_milli = job->seat.busy_milli,
+        .busy_milli = job->fairshare.busy_milli,
     };
 }
 
 static void count(struct fairshare_ledger *ledger, const struct job *job, int sign,
                   int64_t now_ms)
 {
-    const struct job_seat *seat = &job->seat;
+    const struct job_fairshare *seat = &job->fairshare;
     slot_pool_ledger_add_slots(ledger->slots, job->queue, sign * seat->counted.n_slots);
     if (seat->scope >= 0) {
         fairshare_tree_count_job(ledger->trees[seat->scope], seat->account,
@@ -163,9 +163,9 @@ void fairshare_ledger_add_job(struct fairshare_ledger *ledger, struct job *job,
                               int64_t now_ms)
 {
     if (job->start_ms == 0) {
-        job->seat.cpu_ms = job->seat.busy_milli = 0;
+        job->fairshare.cpu_ms = job->fairshare.busy_milli = 0;
     }
-    job->seat.counted = share_job_of(job);
+    job->fairshare.counted = share_job_of(job);
     count(ledger, job, 1, now_ms);
 }
 
@@ -187,15 +187,15 @@ void fairshare_ledger_update_job(struct fairshare_ledger *ledger, struct job *jo
 void fairshare_ledger_set_cpu_used(struct fairshare_ledger *ledger, struct job *job,
                                    int64_t cpu_ms, int64_t now_ms)
 {
-    int64_t run_ms = fairshare_usage_job_run_ms(&job->seat.counted, now_ms);
+    int64_t run_ms = fairshare_usage_job_run_ms(&job->fairshare.counted, now_ms);
     if (!job->is_open || run_ms <= 0) {
         return;
     }
     int64_t most = (int64_t)PROCESSORS_MAX * 1000;
     int64_t busy = cpu_ms < most * run_ms / 1000 ? cpu_ms * 1000 / run_ms : most;
     fairshare_ledger_remove_job(ledger, job, now_ms);
-    job->seat.cpu_ms = cpu_ms;
-    job->seat.busy_milli = busy;
+    job->fairshare.cpu_ms = cpu_ms;
+    job->fairshare.busy_milli = busy;
     fairshare_ledger_add_job(ledger, job, now_ms);
 }
 
@@ -209,7 +209,7 @@ static void note_changed(struct fairshare_ledger *ledger, int scope, int account
 void fairshare_ledger_finish_run(struct fairshare_ledger *ledger, const struct job *job,
                                  const struct run_exit *exit, int64_t now_ms)
 {
-    int scope = job->seat.scope;
+    int scope = job->fairshare.scope;
     if (scope < 0) {
         return;
     }
@@ -217,12 +217,12 @@ void fairshare_ledger_finish_run(struct fairshare_ledger *ledger, const struct j
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
     as.start_ms = as.start_ms != 0 ? as.start_ms : exit->start_ms;
     double past_ms = fairshare_usage_job_weight_ms(
-        &ledger->config->shares.scopes[scope].factors, &as, end_ms);
+        &ledger->config->fairshare.scopes[scope].factors, &as, end_ms);
     double cpu_ms = fairshare_usage_job_cpu_ms(
-        &ledger->config->shares.scopes[scope].factors, &as, exit->cpu_ms, end_ms);
-    fairshare_tree_add_finished(ledger->trees[scope], job->seat.account, cpu_ms,
+        &ledger->config->fairshare.scopes[scope].factors, &as, exit->cpu_ms, end_ms);
+    fairshare_tree_add_finished(ledger->trees[scope], job->fairshare.account, cpu_ms,
                                 past_ms, now_ms);
-    note_changed(ledger, scope, job->seat.account);
+    note_changed(ledger, scope, job->fairshare.account);
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -240,7 +240,7 @@ static void store_account(const struct fairshare_ledger *ledger,
 {
     const struct fairshare_account *account =
         fairshare_tree_at(ledger->trees[at->scope], at->account);
-    const struct fairshare_scope *scope = &ledger->config->shares.scopes[at->scope];
+    const struct fairshare_scope *scope = &ledger->config->fairshare.scopes[at->scope];
     struct fairshare_usage use = account->usage;
     char name[SCOPE_SIZE];
     name_scope(scope, name);
@@ -307,7 +307,7 @@ static int add_usage(struct fairshare_ledger *ledger, int scope, const char *sea
     fairshare_tree_add_finished(tree, account, use->cpu_ms, use->past_ms, use->at_ms);
     if (strcmp(fairshare_tree_at(tree, account)->path, seat) != 0) {
         char name[SCOPE_SIZE];
-        name_scope(&ledger->config->shares.scopes[scope], name);
+        name_scope(&ledger->config->fairshare.scopes[scope], name);
         add_orphan(ledger, name, seat);
         note_changed(ledger, scope, account);
     }
@@ -344,7 +344,7 @@ void fairshare_ledger_start(struct fairshare_ledger *ledger, int64_t now_ms,
                               ledger->loaded[i].account)
                 ->usage;
         fairshare_usage_advance(
-            &use, &ledger->config->shares.scopes[ledger->loaded[i].scope].factors,
+            &use, &ledger->config->fairshare.scopes[ledger->loaded[i].scope].factors,
             now_ms);
         if (use.cpu_ms + use.past_ms < forgotten_ms) {
             store_account(ledger, &ledger->loaded[i], now_ms, effects);
@@ -369,7 +369,7 @@ static void inherit_scope(struct fairshare_ledger *ledger, int scope,
         if (!account->is_user) {
             continue;
         }
-        fairshare_usage_advance(&use, &before->config->shares.scopes[old].factors,
+        fairshare_usage_advance(&use, &before->config->fairshare.scopes[old].factors,
                                 now_ms);
         if (use.cpu_ms + use.past_ms >= forgotten_ms) {
             use.at_ms = now_ms;
@@ -381,9 +381,9 @@ static void inherit_scope(struct fairshare_ledger *ledger, int scope,
 void fairshare_ledger_inherit(struct fairshare_ledger *ledger,
                               const struct fairshare_ledger *before, int64_t now_ms)
 {
-    for (int i = 0; i < before->config->shares.n_scopes; i++) {
+    for (int i = 0; i < before->config->fairshare.n_scopes; i++) {
         char name[SCOPE_SIZE];
-        name_scope(&before->config->shares.scopes[i], name);
+        name_scope(&before->config->fairshare.scopes[i], name);
         int scope = find_scope(ledger, name);
         if (scope >= 0) {
             inherit_scope(ledger, scope, before, i, now_ms);
@@ -400,11 +400,11 @@ void fairshare_ledger_snapshot(const struct fairshare_ledger *ledger,
 {
     const struct site_config *config = ledger->config;
     snapshot->now_ms = now_ms;
-    for (int i = 0; i < config->shares.n_scopes; i++) {
+    for (int i = 0; i < config->fairshare.n_scopes; i++) {
         fairshare_tree_rank(ledger->trees[i]);
     }
-    if (config->shares.n_scopes > 0) {
-        snapshot->fairshare = &config->shares;
+    if (config->fairshare.n_scopes > 0) {
+        snapshot->fairshare = &config->fairshare;
         snapshot->fairshare_trees = (const struct fairshare_tree *const *)ledger->trees;
     }
     slot_pool_ledger_snapshot(ledger->slots, arena, now_ms, snapshot);

@@ -42,8 +42,8 @@ void fairshare_ledger_tick(struct fairshare_ledger *ledger, int64_t now_ms,
 
 /* Where a job of the user, of that group (-G; "": none), in that queue (by index; -1:
  * none) counts. */
-struct job_seat fairshare_ledger_seat(struct fairshare_ledger *ledger, int queue,
-                                      const char *user, const char *group);
+struct job_fairshare fairshare_ledger_seat(struct fairshare_ledger *ledger, int queue,
+                                           const char *user, const char *group);
 /* Adds a job that has its slots; removes it with what was added. */
 void fairshare_ledger_add_job(struct fairshare_ledger *ledger, struct job *job,
                               int64_t now_ms);

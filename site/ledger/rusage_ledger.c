@@ -54,7 +54,7 @@ static void release_reading(struct rusage_ledger *ledger,
 
 void rusage_ledger_add(struct rusage_ledger *ledger, struct job *job)
 {
-    if (job->reserved == NULL || job->ledger != NULL) {
+    if (job->reserved == NULL || job->rusage != NULL) {
         return;
     }
     if (ledger->count == ledger->capacity) {
@@ -67,12 +67,12 @@ void rusage_ledger_add(struct rusage_ledger *ledger, struct job *job)
     entry->reading = reference_reading(ledger, job->reserved);
     entry->index = ledger->count;
     ledger->items[ledger->count++] = entry;
-    job->ledger = entry;
+    job->rusage = entry;
 }
 
 void rusage_ledger_remove(struct rusage_ledger *ledger, struct job *job)
 {
-    struct rusage_entry *entry = job->ledger;
+    struct rusage_entry *entry = job->rusage;
     if (entry == NULL) {
         return;
     }
@@ -81,7 +81,7 @@ void rusage_ledger_remove(struct rusage_ledger *ledger, struct job *job)
     last->index = entry->index;
     release_reading(ledger, entry->reading);
     free(entry);
-    job->ledger = NULL;
+    job->rusage = NULL;
 }
 
 void rusage_ledger_reload(struct rusage_ledger *ledger,
@@ -164,7 +164,7 @@ static bool was_yielded(const struct job *job)
 static void list_job(const struct rusage_ledger *ledger, const struct job *job,
                      int64_t now_ms, rusage_held_fn fn, void *arg)
 {
-    const struct resreq_rusage *usage = rusage_ledger_usage(ledger, job->ledger);
+    const struct resreq_rusage *usage = rusage_ledger_usage(ledger, job->rusage);
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
         if (rusage_ledger_is_released(ledger, item->id) && was_yielded(job)) {

@@ -253,11 +253,11 @@ const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
                                                       const struct job *job,
                                                       const int *places)
 {
-    if (job->ledger == NULL) {
+    if (job->rusage == NULL) {
         return NULL;
     }
     const struct resreq_rusage *usage =
-        rusage_ledger_usage(pass->from.ledger, job->ledger);
+        rusage_ledger_usage(pass->from.ledger, job->rusage);
     struct rusage_request *requests = arena_alloc(pass->arena, 1, sizeof(*requests));
     struct rusage_item *list =
         arena_alloc(pass->arena, (size_t)usage->n_items + 1, sizeof(*list));
@@ -314,9 +314,9 @@ int rusage_pass_released(struct rusage_pass *pass, const struct job *job,
                          const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->ledger == NULL
+    return job->rusage == NULL
                ? 0
-               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->ledger),
+               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->rusage),
                             job, &hosts_used, is_given_back, parts);
 }
 
@@ -324,11 +324,11 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
                               const struct job *job)
 {
     const char *text = "";
-    if (job->ledger == NULL || !is_yielded(pass, job)) {
+    if (job->rusage == NULL || !is_yielded(pass, job)) {
         return text;
     }
     const struct resreq_rusage *usage =
-        rusage_ledger_usage(pass->from.ledger, job->ledger);
+        rusage_ledger_usage(pass->from.ledger, job->rusage);
     struct hosts_used hosts_used = hosts_of(job);
     for (int i = 0; i < usage->n_items; i++) {
         struct resreq_rusage one = {.items = &usage->items[i], .n_items = 1};
@@ -366,9 +366,9 @@ int rusage_pass_preemptable(struct rusage_pass *pass, const struct job *job,
                             const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->ledger == NULL
+    return job->rusage == NULL
                ? 0
-               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->ledger),
+               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->rusage),
                             job, &hosts_used, is_given_to_preemptor, parts);
 }
 
@@ -386,9 +386,9 @@ int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
                      const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->ledger == NULL
+    return job->rusage == NULL
                ? 0
-               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->ledger),
+               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->rusage),
                             job, &hosts_used, is_held, parts);
 }
 

@@ -109,7 +109,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     int consumers, own_yielded, consumers_yielded;
     host->name = host_table_name(parts->hosts, index);
     host->site = host->lease = "";
-    host->dispatched_ms = accept_times_get(parts->accepts, host->name);
+    host->dispatched_ms = accept_times_get(parts->accept_times, host->name);
     run_table_used_slots(runs, index, &host->used, &consumers);
     const struct ledger_host *ledger_host = ledger_host_of(capacity, index);
     host->max = provider_host_local_max(
@@ -120,7 +120,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     }
     host->is_unreported = !host_table_is_ready(parts->hosts, index);
     host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
-                    !host_admin_is_closed(parts->closed, host->name) &&
+                    !host_admin_is_closed(parts->host_admin, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
     host->is_idle = host->used + consumers == 0 && provider_host_lent(ledger_host) == 0;
     host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
@@ -139,14 +139,14 @@ static void set_borrowed(const struct capacity_parts *parts, int index,
     host->name = arena_str(arena, borrowed.name);
     host->site = arena_str(arena, borrowed.site);
     host->lease = arena_str(arena, borrowed.lease);
-    host->dispatched_ms = accept_times_get(parts->accepts, host->name);
+    host->dispatched_ms = accept_times_get(parts->accept_times, host->name);
     host->max = borrowed.n_held;
     host->n_lease_slots = borrowed.n_slots;
     host->is_lease_unmade = !borrowed.is_made && !borrowed.is_exclusive;
     host->used = borrowed.n_used;
     host->is_unreported = borrowed.is_unheard;
     host->is_open =
-        borrowed.is_open && !host_admin_is_closed(parts->closed, borrowed.name);
+        borrowed.is_open && !host_admin_is_closed(parts->host_admin, borrowed.name);
     host->is_batch_only = !borrowed.takes_interactive;
     host->queues = borrowed.queues; /* contracts do not change within a pass */
     host->n_queues = borrowed.n_queues;

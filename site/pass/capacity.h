@@ -22,8 +22,8 @@ struct capacity_parts {
     const struct runs *runs;
     struct provider *provider;
     const struct consumer *consumer;
-    const struct accept_times *accepts;
-    const struct host_admin *closed;
+    const struct accept_times *accept_times;
+    const struct host_admin *host_admin;
 };
 
 struct capacity;

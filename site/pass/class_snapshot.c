@@ -90,14 +90,14 @@ static void read_first(struct cached_class *cached, struct place_class *class,
     cached->is_array_limited = first->submission->max_open > 0;
     *class = (struct place_class){
         .queue = first->queue,
-        .account = first->seat.account,
+        .account = first->fairshare.account,
         .n_slots = spec->n_slots,
         .max_slots = first->terms->max_slots,
         .is_exclusive = spec->is_exclusive,
         .scope = job_reads_file(spec)                    ? HOST_SCOPE_OWN
                  : spec->interaction != INTERACTION_NONE ? HOST_SCOPE_INTERACTIVE
                                                          : HOST_SCOPE_ANY,
-        .limit_class = limits_have_any(first->class) ? first->class : NULL,
+        .limit_class = limits_have_any(first->limit_owner) ? first->limit_owner : NULL,
         .max_starts = INT_MAX,
         .app = spec->app,
         .waiting_since_ms = first->submit_ms,

@@ -12,11 +12,11 @@ void pass_make(struct pass *pass, const struct pass_parts *parts, struct arena *
     struct place_host *hosts =
         capacity_hosts(parts->capacity, arena, local_ms, &n_hosts);
     struct rusage_pass *left =
-        rusage_pass_new(parts->reserves, arena, hosts, n_hosts, now_ms);
+        rusage_pass_new(parts->rusage_sources, arena, hosts, n_hosts, now_ms);
     *pass = (struct pass){
         .arena = arena,
         .now_ms = now_ms,
-        .reserves = left,
+        .rusages = left,
         .snapshot = {.queues = config->queues,
                      .n_queues = config->n_queues,
                      .limits = parts->limits,
@@ -26,26 +26,28 @@ void pass_make(struct pass *pass, const struct pass_parts *parts, struct arena *
                      .max_starts = max_starts},
     };
     struct place_snapshot *shot = &pass->snapshot;
-    preempt_claims_begin_pass(parts->preempts, hosts, n_hosts, left, now_ms, local_ms,
+    preempt_claims_begin_pass(parts->claims, hosts, n_hosts, left, now_ms, local_ms,
                               effects);
-    if (resreq_cache_trim(parts->needs)) {
-        class_snapshot_forget_matches(parts->shown);
+    if (resreq_cache_trim(parts->resreq_cache)) {
+        class_snapshot_forget_matches(parts->snapshot);
     }
     pass->terms = (struct pass_terms){
         .queues = parts->queues,
-        .match = resreq_match_new(parts->needs, arena, hosts, n_hosts, left),
-        .host_lists = parts->asked_lists,
+        .match = resreq_match_new(parts->resreq_cache, arena, hosts, n_hosts, left),
+        .host_lists = parts->host_lists,
         .rusages = left,
         .local_ms = local_ms};
-    shot->classes = class_snapshot_update(parts->shown, parts->jobs, config,
+    shot->classes = class_snapshot_update(parts->snapshot, parts->jobs, config,
                                           &pass->terms, arena, &shot->n_classes);
-    resize_requests_add_classes(parts->resizes, &pass->terms, arena, shot, now_ms);
-    fairshare_ledger_snapshot(parts->shares, arena, now_ms, shot);
-    preempt_claims_list_resumes(parts->preempts, left, arena, shot);
-    shot->load_excess = load_suspend_snapshot(parts->overloads, arena, hosts, n_hosts);
+    resize_requests_add_classes(parts->resize_requests, &pass->terms, arena, shot,
+                                now_ms);
+    fairshare_ledger_snapshot(parts->fairshare, arena, now_ms, shot);
+    preempt_claims_list_resumes(parts->claims, left, arena, shot);
+    shot->load_excess =
+        load_suspend_snapshot(parts->load_suspend, arena, hosts, n_hosts);
     shot->supply = rusage_pass_supply(left);
-    shot->preempt = preempt_claims_snapshot(parts->preempts, &pass->terms, arena, shot);
+    shot->preempt = preempt_claims_snapshot(parts->claims, &pass->terms, arena, shot);
     shot->reservations =
-        reservation_table_snapshot(parts->slot_reserves, left, arena, shot);
+        reservation_table_snapshot(parts->reservations, left, arena, shot);
     place_plan(arena, shot, &pass->plan);
 }

@@ -22,22 +22,22 @@ struct pass_parts {
     struct job_table *jobs;
     const struct queue_table *queues;
     const struct limits *limits;
-    const struct fairshare_ledger *shares;
+    const struct fairshare_ledger *fairshare;
     const struct capacity *capacity;
-    const struct rusage_sources *reserves;
-    struct resreq_cache *needs;          /* compiled requirements */
-    struct host_list_cache *asked_lists; /* host lists that were read */
-    struct class_snapshot *shown;        /* classes as the last pass saw them */
-    struct resize_requests *resizes;
-    struct preempt_claims *preempts;
-    struct load_suspend *overloads;
-    struct reservation_table *slot_reserves;
+    const struct rusage_sources *rusage_sources;
+    struct resreq_cache *resreq_cache;  /* compiled requirements */
+    struct host_list_cache *host_lists; /* host lists that were read */
+    struct class_snapshot *snapshot;    /* classes as the last pass saw them */
+    struct resize_requests *resize_requests;
+    struct preempt_claims *claims;
+    struct load_suspend *load_suspend;
+    struct reservation_table *reservations;
 };
 
 struct pass {
     struct arena *arena;
     int64_t now_ms;
-    struct rusage_pass *reserves; /* what is left of resources */
+    struct rusage_pass *rusages; /* what is left of resources */
     struct pass_terms terms;
     struct place_snapshot snapshot;
     struct place_plan plan;

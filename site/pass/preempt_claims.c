@@ -120,7 +120,7 @@ static struct job *claimant(const struct preempt_claims *claims,
                             const struct claim *claim, int64_t now_ms, int64_t local_ms)
 {
     struct job *job = job_table_find(claims->parts.jobs, claim->job);
-    bool is_waiting = job != NULL && job->line != NULL && job->queue >= 0;
+    bool is_waiting = job != NULL && job->pending_class != NULL && job->queue >= 0;
     bool is_late = now_ms - claim->since_ms >= claims->parts.config->preempt.wait_ms;
     return is_waiting && !is_late && job_array_room(job) > 0 &&
                    queue_table_veto(claims->parts.queues, job->queue, local_ms) ==
@@ -162,11 +162,12 @@ static bool is_allowed(const struct preempt_claims *claims, const struct job *jo
 {
     struct limits_tentative *tentative = limits_tentative_new(claims->parts.limits);
     const struct limit *limit;
-    bool may = limits_slots_left(tentative, job->class, &limit) >= job->spec->n_slots;
+    bool may =
+        limits_slots_left(tentative, job->limit_owner, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
         const struct place_host *at = &hosts[claim->places[i]];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
-        may = limits_slots_left_on(tentative, job->class, at->name, n_processors,
+        may = limits_slots_left_on(tentative, job->limit_owner, at->name, n_processors,
                                    claim->hosts, i, &limit) >= claim->hosts[i].n_slots;
     }
     limits_tentative_free(tentative);
@@ -349,7 +350,7 @@ void preempt_claims_list_resumes(struct preempt_claims *claims,
             .hosts = job->hosts,
             .indexes = places_of(claims, arena, snapshot, job),
             .n_hosts = job->n_hosts,
-            .limit_class = job->class,
+            .limit_class = job->limit_owner,
             .is_exclusive = job->spec->is_exclusive,
         };
         resumes[i].n_released =
@@ -408,7 +409,7 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
     bool has_all = show_pieces(from->hosts, snapshot, job, hint, pieces);
     const struct rusage_amount *parts = NULL;
     int n_parts =
-        job->ledger != NULL ? rusage_pass_preemptable(rusage_pass, job, &parts) : 0;
+        job->rusage != NULL ? rusage_pass_preemptable(rusage_pass, job, &parts) : 0;
     return (struct preempt_job){
         .releases = parts,
         .n_releases = n_parts,
@@ -419,7 +420,7 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
         .hosts = job->hosts,
         /* A job with a host that is gone frees no slots. */
         .n_pieces = has_all ? job->n_hosts : 0,
-        .limit_class = job->class,
+        .limit_class = job->limit_owner,
         .start_ms = job->start_ms,
         .running_since_ms = job->suspension.resumed_ms > job->start_ms
                                 ? job->suspension.resumed_ms

@@ -139,8 +139,8 @@ static const struct job *first_of(const struct reservation_table *table, uint64_
 {
     const struct job *job = job_table_find(table->parts.jobs, key);
     int n_entries;
-    return job != NULL && job->line != NULL
-               ? job_of_entry(job_class_entries(job->line, &n_entries)[0])
+    return job != NULL && job->pending_class != NULL
+               ? job_of_entry(job_class_entries(job->pending_class, &n_entries)[0])
                : NULL;
 }
 
@@ -468,7 +468,7 @@ static void show_one(const struct reservation_table *table, struct arena *arena,
         at[pieces.items[i].host] = 0; /* cleared for the next reservation */
     }
     *shown = (struct reservation){.job = entry->shown.job,
-                                  .class_index = job_class_index(job->line),
+                                  .class_index = job_class_index(job->pending_class),
                                   .pieces = pieces.items,
                                   .n_pieces = pieces.count,
                                   .since_ms = entry->shown.since_ms};

@@ -182,12 +182,12 @@ static void show_request(const struct host_table *own, const struct pass_terms *
                                 .indexes = indexes,
                                 .n_hosts = job->n_hosts,
                                 .is_exclusive = job->spec->is_exclusive};
-    job->turn.key = job_key(job);
-    job->turn.priority = job->terms->priority;
-    entries[0] = &job->turn;
+    job->entry.key = job_key(job);
+    job->entry.priority = job->terms->priority;
+    entries[0] = &job->entry;
     *class = (struct place_class){
         .queue = job->queue,
-        .account = job->seat.account,
+        .account = job->fairshare.account,
         .n_slots = 1,
         .max_slots = job_wanted_slots(job),
         .scope = HOST_SCOPE_OWN,
@@ -196,7 +196,7 @@ static void show_request(const struct host_table *own, const struct pass_terms *
             terms->match, resreq_match_find(terms->match, job->queue, job->spec)),
         .entries = entries,
         .n_entries = 1,
-        .limit_class = limits_have_any(job->class) ? job->class : NULL,
+        .limit_class = limits_have_any(job->limit_owner) ? job->limit_owner : NULL,
         .max_starts = INT_MAX,
         .veto = queue_table_veto(terms->queues, job->queue, terms->local_ms),
         .grow = grow,
@@ -354,7 +354,7 @@ void resize_requests_grow(struct resize_requests *requests, struct job *job,
     resize.event = RESIZE_GROW;
     resize.hosts = more->hosts;
     resize.n_hosts = more->n_hosts;
-    accept_times_set(requests->parts.accepts, more->hosts, more->n_hosts, now_ms);
+    accept_times_set(requests->parts.accept_times, more->hosts, more->n_hosts, now_ms);
     start_resize(requests, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
 }
 
@@ -437,7 +437,7 @@ void resize_requests_answered(struct resize_requests *requests, struct job *job,
                         is_growth == (code == 0) ? 0 : job->resize.n_hosts);
     if (code != 0 && is_growth) {
         job->grow_after_ms = now_ms + RETRY_MS;
-        job->is_untold = code == RESIZE_NOT_NOW;
+        job->is_growth_unannounced = code == RESIZE_NOT_NOW;
     } else if (code != 0) {
         over.max_slots = wanted_after_refusal(job);
     }

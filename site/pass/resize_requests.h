@@ -34,7 +34,7 @@ struct resize_requests_parts {
     struct job_table *jobs;
     struct runs *runs;
     const struct host_table *hosts;
-    struct accept_times *accepts;
+    struct accept_times *accept_times;
     const struct history *history;
     struct pass_request *pass_request;
 };

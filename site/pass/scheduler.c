@@ -43,7 +43,7 @@ void scheduler_set_parts(struct scheduler *scheduler,
     class_snapshot_free(scheduler->snapshot);
     scheduler->snapshot = class_snapshot_new();
     scheduler->parts = *parts;
-    scheduler->parts.pass.shown = scheduler->snapshot;
+    scheduler->parts.pass.snapshot = scheduler->snapshot;
 }
 
 void scheduler_free(struct scheduler *scheduler)
@@ -112,24 +112,24 @@ static void execute_plan(const struct scheduler_parts *parts, struct pass *pass,
     const struct place_plan *plan = &pass->plan;
     struct job_table *jobs = parts->pass.jobs;
     job_table_set_verdicts(jobs, plan->verdicts);
-    resize_requests_set_verdicts(parts->pass.resizes, plan->verdicts);
+    resize_requests_set_verdicts(parts->pass.resize_requests, plan->verdicts);
     job_dispatch_reserve_numbers(parts->life, count_begins(plan), effects);
     for (int i = 0; i < plan->n_resumes; i++) {
         struct job *job = job_table_find(jobs, plan->resumes[i]);
-        load_suspend_note_resumed(parts->pass.overloads, job, pass->now_ms);
+        load_suspend_note_resumed(parts->pass.load_suspend, job, pass->now_ms);
         suspend_resume(parts->life, job, pass->now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
         const struct place_start *start = &plan->starts[i];
         struct job *job = job_table_find(jobs, start->job);
         if (start->is_grow) {
-            resize_requests_grow(parts->pass.resizes, job, start, pass->now_ms,
+            resize_requests_grow(parts->pass.resize_requests, job, start, pass->now_ms,
                                  effects);
             continue;
         }
         job_dispatch_start(
             parts->life, job, start,
-            rusage_pass_text(pass->reserves, &effects->arena, start->rusage),
+            rusage_pass_text(pass->rusages, &effects->arena, start->rusage),
             pass->now_ms, effects);
     }
 }
@@ -140,9 +140,9 @@ static void execute_plan(const struct scheduler_parts *parts, struct pass *pass,
 static int64_t next_ms(const struct scheduler *scheduler)
 {
     const struct pass_parts *parts = &scheduler->parts.pass;
-    const int64_t times[] = {preempt_claims_wake_ms(parts->preempts),
-                             reservation_table_wake_ms(parts->slot_reserves),
-                             resize_requests_wake_ms(parts->resizes),
+    const int64_t times[] = {preempt_claims_wake_ms(parts->claims),
+                             reservation_table_wake_ms(parts->reservations),
+                             resize_requests_wake_ms(parts->resize_requests),
                              scheduler->reserve_ms, scheduler->accept_ms};
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -176,17 +176,17 @@ bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offs
               utc_offset_ms, effects);
     request->is_set = pass.plan.is_cut;
     scheduler->accept_ms = pass.plan.next_accept_ms;
-    fairshare_ledger_set_waiting(parts->shares, pass.plan.queue_waits);
-    preempt_claims_mark_victims(parts->pass.preempts, pass.plan.preempt, true);
+    fairshare_ledger_set_waiting(parts->fairshare, pass.plan.queue_waits);
+    preempt_claims_mark_victims(parts->pass.claims, pass.plan.preempt, true);
     execute_plan(parts, &pass, effects);
-    preempt_claims_mark_victims(parts->pass.preempts, pass.plan.preempt, false);
-    if (preempt_claims_suspend_victims(parts->pass.preempts, pass.plan.preempt,
-                                       pass.reserves, now_ms, effects)) {
+    preempt_claims_mark_victims(parts->pass.claims, pass.plan.preempt, false);
+    if (preempt_claims_suspend_victims(parts->pass.claims, pass.plan.preempt,
+                                       pass.rusages, now_ms, effects)) {
         pass_request_set(request);
     }
-    reservation_table_store(parts->pass.slot_reserves, pass.reserves, pass.arena,
+    reservation_table_store(parts->pass.reservations, pass.rusages, pass.arena,
                             &pass.snapshot, pass.plan.reservations);
-    scheduler->reserve_ms = rusage_pass_wake_ms(pass.reserves);
+    scheduler->reserve_ms = rusage_pass_wake_ms(pass.rusages);
     capacity_sync_provider(parts->capacity);
     if (!pass.plan.is_cut) {
         note_waiting(scheduler, &pass.snapshot, &pass.plan);

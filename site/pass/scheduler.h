@@ -14,7 +14,7 @@
 
 struct scheduler_parts {
     struct pass_parts pass; /* without the classes, which are of the scheduler */
-    struct fairshare_ledger *shares;
+    struct fairshare_ledger *fairshare;
     struct capacity *capacity;
     struct provider *provider;
     struct lifecycle *life;

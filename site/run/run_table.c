@@ -90,11 +90,12 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
         struct host_use *use = &table->uses[host];
         bool is_own = run->lease[0] == '\0';
         int *n_exclusive =
-            run->is_still && is_own ? &use->n_exclusive_still : &use->n_exclusive;
+            run->is_suspended && is_own ? &use->n_exclusive_still : &use->n_exclusive;
         *n_exclusive += run->spec->is_exclusive ? sign : 0;
-        int *count = run->is_still ? is_own ? &use->own_still : &use->consumers_still
-                     : is_own      ? &use->own
-                                   : &use->consumers;
+        int *count = run->is_suspended
+                         ? is_own ? &use->own_still : &use->consumers_still
+                     : is_own ? &use->own
+                              : &use->consumers;
         *count += sign * run->hosts[i].n_slots;
     }
 }
@@ -132,7 +133,7 @@ static bool stands_still(const struct run *run)
         return false;
     }
     if (control->action == CONTROL_KILL) {
-        return run->is_still && run->spec->n_post_execs == 0 &&
+        return run->is_suspended && run->spec->n_post_execs == 0 &&
                control->signal == SIGKILL;
     }
     return control->number != 0 && control->action == CONTROL_SUSPEND &&
@@ -143,11 +144,11 @@ static bool stands_still(const struct run *run)
 bool run_table_update_suspended(struct run_table *table, struct run *run)
 {
     bool is_still = stands_still(run);
-    if (is_still == run->is_still) {
+    if (is_still == run->is_suspended) {
         return false;
     }
     add_use(table, run, -1);
-    run->is_still = is_still;
+    run->is_suspended = is_still;
     add_use(table, run, 1);
     return true;
 }
@@ -372,7 +373,7 @@ void run_table_end(struct run_table *table, struct run *run,
     }
     run->record = RUN_RECORD_ENDED;
     drop_resizing(run);
-    run->is_still = false;
+    run->is_suspended = false;
     run->phase = RUN_ENDED;
     run->is_away = false;
     set_exit(run, exit);

@@ -50,13 +50,13 @@ struct run {
     int resize_code;              /* ... this exit code */
     bool is_seen;                 /* the host has reported on it in its session */
     bool is_away;                 /* its host is unreachable, so its state is unknown */
-    bool is_still;                /* suspended as ordered: its slots are not in use */
+    bool is_suspended;            /* suspended as ordered: its slots are not in use */
     uint64_t
         go_session; /* the session in which RUN_GO was sent; 0: none since the start */
     char *boot;     /* of the host, when its guard was stored; "" unknown */
     int64_t resend_ms;
-    int64_t tell_ms; /* next report to the consumer (lending.c) */
-    int n_told;
+    int64_t report_ms; /* next report to the consumer (lending.c) */
+    int n_reports;
     bool is_forgotten;
 };
 

@@ -322,7 +322,7 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
         return;
     }
     run->control = *control;
-    if (is_killed(run) && run->is_still) {
+    if (is_killed(run) && run->is_suspended) {
         run->control.signal = SIGKILL; /* others may use its slots: no resume */
     }
     run_table_update_suspended(runs->table, run);

@@ -67,12 +67,12 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
     value_add_text(arena, row, "status",
                    status_of(&(struct host_status){
                        .is_closed = host->is_leaving ||
-                                    host_admin_is_closed(view->closed, host->name),
+                                    host_admin_is_closed(view->host_admin, host->name),
                        .is_open = host_table_is_ready(view->hosts, index),
                        .is_shut = host_table_is_window_closed(
                            view->hosts, index, view->event_ms + view->utc_offset_ms),
-                       .is_busy = load_suspend_is_host_busy(view->overloads, host->name,
-                                                            true, &excess),
+                       .is_busy = load_suspend_is_host_busy(view->load_suspend,
+                                                            host->name, true, &excess),
                        .is_used_exclusively = counts->is_used_exclusively,
                        .used = slot_count_total(counts),
                        .max = host->max}));
@@ -101,15 +101,15 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
         host_resources_borrowed(view->host_resources), host->name);
     struct load_excess excess;
     value_add_text(arena, row, "host", name);
-    value_add_text(
-        arena, row, "status",
-        status_of(&(struct host_status){
-            .is_closed = host_admin_is_closed(view->closed, host->name),
-            .is_open = host->is_open,
-            .is_busy = load_suspend_is_host_busy(view->overloads, name, false, &excess),
-            .is_used_exclusively = counts->is_used_exclusively,
-            .used = host->n_used,
-            .max = host->n_held}));
+    value_add_text(arena, row, "status",
+                   status_of(&(struct host_status){
+                       .is_closed = host_admin_is_closed(view->host_admin, host->name),
+                       .is_open = host->is_open,
+                       .is_busy = load_suspend_is_host_busy(view->load_suspend, name,
+                                                            false, &excess),
+                       .is_used_exclusively = counts->is_used_exclusively,
+                       .used = host->n_used,
+                       .max = host->n_held}));
     rules_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);

@@ -38,7 +38,7 @@ static const char *waiting_reason(const struct site_view *view, struct arena *ar
     }
     const struct pending_verdict held = {.reason = job->hold};
     const struct pending_verdict *verdict =
-        job->line != NULL ? job_class_verdict(job->line) : &held;
+        job->pending_class != NULL ? job_class_verdict(job->pending_class) : &held;
     const char *hosts = pending_reason_hosts(arena, verdict);
     const char *preempts = pending_reason_preempt(arena, verdict);
     bool wants_slots = verdict->reason == REASON_BUSY ||
@@ -116,10 +116,10 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
     bool is_known = has_run && job_is_ended(job);
     int64_t run_ms = job_ran_ms(job, now_ms);
     value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
-    bool is_told = has_run && !is_known && job->seat.cpu_ms > 0;
+    bool is_told = has_run && !is_known && job->fairshare.cpu_ms > 0;
     value_add_duration(arena, row, "cpu_s",
                        is_known  ? job->exit->cpu_ms
-                       : is_told ? job->seat.cpu_ms
+                       : is_told ? job->fairshare.cpu_ms
                                  : -1);
     if (is_known) {
         value_add_int(arena, row, "mem_kib", job->exit->mem_kib);
@@ -145,7 +145,7 @@ static void add_reasons(struct arena *arena, struct value *row, const struct job
 {
     const struct pending_verdict held = {.reason = job->hold};
     const struct pending_verdict *verdict =
-        job->line != NULL ? job_class_verdict(job->line) : &held;
+        job->pending_class != NULL ? job_class_verdict(job->pending_class) : &held;
     struct pending_reason_hosts parts[REASON_HOST_GROUPS];
     int n_parts = pending_reason_list(verdict, parts);
     struct value *list = value_add(arena, row, "pending_reasons", value_array(arena));
@@ -178,7 +178,8 @@ static const char *const resize_events[] = {
 static const char *more_reason(const struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
-    const struct pending_verdict *verdict = resize_requests_verdict(view->resizes, job);
+    const struct pending_verdict *verdict =
+        resize_requests_verdict(view->resize_requests, job);
     if (job->resize.event != RESIZE_NONE) {
         return NULL;
     }
@@ -186,11 +187,12 @@ static const char *more_reason(const struct site_view *view, struct arena *arena
         return "it does not run";
     }
     if (job->grow_after_ms > view->event_ms) {
-        return job->is_untold ? "it could not be notified of more slots, since a "
-                                "command before or after it runs, or since its host's "
-                                "agent is older; this is tried again"
-                              : "its resize notification command refused more slots; "
-                                "this is tried again";
+        return job->is_growth_unannounced
+                   ? "it could not be notified of more slots, since a "
+                     "command before or after it runs, or since its host's "
+                     "agent is older; this is tried again"
+                   : "its resize notification command refused more slots; "
+                     "this is tried again";
     }
     if (verdict == NULL || verdict->reason == REASON_STARTED) {
         return NULL;
@@ -228,8 +230,9 @@ static void add_waiting(const struct site_view *view, struct arena *arena,
 {
     const struct job_terms *terms = job->terms;
     bool waits = job->state == JOB_PEND && job->attempt == 0;
-    enum pending_reason reason =
-        job->line != NULL ? job_class_verdict(job->line)->reason : job->hold;
+    enum pending_reason reason = job->pending_class != NULL
+                                     ? job_class_verdict(job->pending_class)->reason
+                                     : job->hold;
     value_add_text(arena, row, "pending", waits ? pending_reason_name(reason) : NULL);
     value_add_text(arena, row, "hint", waits ? pending_reason_help(reason) : NULL);
     if (waits) {

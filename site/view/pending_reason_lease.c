@@ -22,7 +22,7 @@ static void count_hosts(const struct site_view *view, const struct job *job,
                         const struct msg_contract *contract, struct lease_hosts *hosts)
 {
     const struct queue_config *queue = &view->config->queues[job->queue];
-    const struct host_list *asked = host_list_cache_get(view->asked_lists, job);
+    const struct host_list *asked = host_list_cache_get(view->host_lists, job);
     for (int i = 0; i < consumer_count_hosts(view->consumer); i++) {
         struct consumer_host host;
         int preference;
@@ -42,7 +42,7 @@ static void count_hosts(const struct site_view *view, const struct job *job,
             hosts->n_avoided++;
             continue;
         }
-        if (host_admin_is_closed(view->closed, host.name)) {
+        if (host_admin_is_closed(view->host_admin, host.name)) {
             hosts->n_closed++;
         } else if (!host.is_down) {
             hosts->n_open++;
@@ -108,7 +108,7 @@ static const char *reason_of_hosts(struct arena *arena, const struct job *job,
                             job->spec->n_slots, n_idle, hosts->held,
                             contract->is_made ? "" : "; the lease is not made yet");
     }
-    const char *limit = job_class_verdict(job->line)->limit;
+    const char *limit = job_class_verdict(job->pending_class)->limit;
     return limit != NULL ? arena_printf(arena, "it has room, but for limit %s", limit)
                          : "it may start with the next pass";
 }
@@ -132,8 +132,8 @@ static const char *reason_of(const struct site_view *view, struct arena *arena,
 struct value *pending_reason_lease_list(const struct site_view *view,
                                         struct arena *arena, const struct job *job)
 {
-    if (job->state != JOB_PEND || job->attempt != 0 || job->line == NULL ||
-        job_class_verdict(job->line)->reason == REASON_UNMET ||
+    if (job->state != JOB_PEND || job->attempt != 0 || job->pending_class == NULL ||
+        job_class_verdict(job->pending_class)->reason == REASON_UNMET ||
         queue_table_veto(view->queues, job->queue,
                          view->event_ms + view->utc_offset_ms) != REASON_NEW) {
         return NULL;

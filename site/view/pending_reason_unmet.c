@@ -28,7 +28,7 @@ struct matching {
 static void list_hosts(struct matching *matching, const struct job *job)
 {
     const struct site_view *view = matching->view;
-    const struct host_list *asked = host_list_cache_get(view->asked_lists, job);
+    const struct host_list *asked = host_list_cache_get(view->host_lists, job);
     const struct queue_config *queue = &view->config->queues[job->queue];
     matching->hosts =
         capacity_hosts(view->capacity, matching->arena,
@@ -46,10 +46,10 @@ static void list_hosts(struct matching *matching, const struct job *job)
     }
     matching->is_allowed = is_allowed;
     struct rusage_pass *left =
-        rusage_pass_new(view->reserves, matching->arena, matching->hosts,
+        rusage_pass_new(view->rusage_sources, matching->arena, matching->hosts,
                         matching->n_hosts, view->event_ms);
-    matching->match = resreq_match_new(view->needs, matching->arena, matching->hosts,
-                                       matching->n_hosts, left);
+    matching->match = resreq_match_new(view->resreq_cache, matching->arena,
+                                       matching->hosts, matching->n_hosts, left);
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -143,8 +143,8 @@ static void take_string(struct matching *matching, const char *string)
 struct value *pending_reason_unmet_list(const struct site_view *view,
                                         struct arena *arena, const struct job *job)
 {
-    if (job->state != JOB_PEND || job->line == NULL || job->queue < 0 ||
-        job_class_verdict(job->line)->n_unmet == 0) {
+    if (job->state != JOB_PEND || job->pending_class == NULL || job->queue < 0 ||
+        job_class_verdict(job->pending_class)->n_unmet == 0) {
         return NULL;
     }
     struct matching matching = {

@@ -56,7 +56,7 @@ void reservation_view_add_job(const struct site_view *view, struct arena *arena,
     struct reserved_job reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.lender;
     bool was_suspended = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
-    if (reservation_table_find(view->slot_reserves, job_key(job), &reserved)) {
+    if (reservation_table_find(view->reservations, job_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
         for (int i = 0; i < reserved.n_hosts && i < SHOWN_HOSTS_MAX; i++) {
@@ -101,7 +101,7 @@ const char *reservation_view_job_text(const struct site_view *view, struct arena
                                       const struct job *job)
 {
     struct reserved_job reserved;
-    if (!reservation_table_find(view->slot_reserves, job_key(job), &reserved)) {
+    if (!reservation_table_find(view->reservations, job_key(job), &reserved)) {
         return "";
     }
     int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
@@ -153,10 +153,10 @@ const char *reservation_view_others_text(const struct site_view *view,
 {
     const char *text = "";
     int n_named = 0;
-    for (int i = 0; job->queue >= 0 && i < reservation_table_count(view->slot_reserves);
+    for (int i = 0; job->queue >= 0 && i < reservation_table_count(view->reservations);
          i++) {
         struct reserved_job reserved;
-        reservation_table_at(view->slot_reserves, i, &reserved);
+        reservation_table_at(view->reservations, i, &reserved);
         int n_slots = available_on_queue(&reserved, &view->config->queues[job->queue]);
         if (n_slots == 0 || reserved.job == job_key(job)) {
             continue;
@@ -178,9 +178,9 @@ const char *reservation_view_others_text(const struct site_view *view,
 void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
                                   struct slot_counts *borrowed)
 {
-    for (int i = 0; i < reservation_table_count(view->slot_reserves); i++) {
+    for (int i = 0; i < reservation_table_count(view->reservations); i++) {
         struct reserved_job reserved;
-        reservation_table_at(view->slot_reserves, i, &reserved);
+        reservation_table_at(view->reservations, i, &reserved);
         for (int k = 0; k < reserved.n_hosts; k++) {
             slot_counts_add(reserved.lease[0] == '\0' ? own : borrowed,
                             reserved.hosts[k].host, reserved.lease, SLOT_COUNT_RSV,
@@ -203,9 +203,9 @@ void reservation_view_add_queue(struct arena *arena, struct value *row,
 int64_t reservation_view_queue_slots(const struct site_view *view, int queue)
 {
     int64_t n_slots = 0;
-    for (int i = 0; i < reservation_table_count(view->slot_reserves); i++) {
+    for (int i = 0; i < reservation_table_count(view->reservations); i++) {
         struct reserved_job reserved;
-        reservation_table_at(view->slot_reserves, i, &reserved);
+        reservation_table_at(view->reservations, i, &reserved);
         const struct job *job = job_table_find(view->jobs, reserved.job);
         n_slots += job != NULL && job->queue == queue ? available_slots(&reserved) : 0;
     }
@@ -216,15 +216,16 @@ int64_t reservation_view_account_slots(const struct site_view *view,
                                        const struct fairshare_tree *tree, int account)
 {
     int64_t n_slots = 0;
-    for (int i = 0; i < reservation_table_count(view->slot_reserves); i++) {
+    for (int i = 0; i < reservation_table_count(view->reservations); i++) {
         struct reserved_job reserved;
-        reservation_table_at(view->slot_reserves, i, &reserved);
+        reservation_table_at(view->reservations, i, &reserved);
         const struct job *job = job_table_find(view->jobs, reserved.job);
-        if (job == NULL || job->seat.scope < 0 ||
-            fairshare_ledger_scope_tree(view->shares, job->seat.scope) != tree) {
+        if (job == NULL || job->fairshare.scope < 0 ||
+            fairshare_ledger_scope_tree(view->fairshare, job->fairshare.scope) !=
+                tree) {
             continue;
         }
-        int at = job->seat.account;
+        int at = job->fairshare.account;
         while (at > 0 && at != account) {
             at = fairshare_tree_at(tree, at)->parent;
         }

@@ -72,7 +72,7 @@ struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena 
     int n_hosts;
     const struct place_host *hosts = capacity_hosts(
         view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
-    return rusage_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
+    return rusage_pass_new(view->rusage_sources, arena, hosts, n_hosts, view->event_ms);
 }
 
 void rusage_view_list_shared(const struct site_view *view, struct site_page *page,

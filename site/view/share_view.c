@@ -134,12 +134,12 @@ static void add_account(const struct site_view *view, struct arena *arena,
 void share_view_add_queue(const struct site_view *view, struct arena *arena,
                           struct value *row, int queue, bool is_asked)
 {
-    const struct fairshare_tree *tree = fairshare_ledger_tree(view->shares, queue);
+    const struct fairshare_tree *tree = fairshare_ledger_tree(view->fairshare, queue);
     const struct slot_pools *pools = &view->config->pools;
     int pool = pools->n_pools > 0 ? pools->pool_of[queue] : -1;
     int max = is_asked ? SHOWN_ACCOUNTS_MAX : LISTED_ACCOUNTS_MAX;
     struct slot_member member;
-    if (fairshare_ledger_find_queue(view->shares, queue, view->event_ms, &member)) {
+    if (fairshare_ledger_find_queue(view->fairshare, queue, view->event_ms, &member)) {
         value_add_text(arena, row, "slot_pool", pools->pools[pool].name);
         value_add_int(arena, row, "slot_share", pools->shares[queue]);
         value_add_real(arena, row, "slot_use_h", rounded(member.use_hours));
@@ -215,13 +215,13 @@ static struct account_row *add_row(struct account_rows *rows, int *capacity)
 /* The accounts of each scope, then other users in the order of their jobs. */
 static struct account_rows list_all(const struct site_view *view, struct arena *arena)
 {
-    const struct fairshare *config = &view->config->shares;
+    const struct fairshare *config = &view->config->fairshare;
     struct account_rows rows = {NULL, 0};
     int **row_of = arena_alloc(arena, (size_t)config->n_scopes + 1, sizeof(int *));
     int capacity = 0;
     for (int i = 0; i < config->n_scopes; i++) {
         const struct fairshare_tree *tree =
-            fairshare_ledger_scope_tree(view->shares, i);
+            fairshare_ledger_scope_tree(view->fairshare, i);
         int n_accounts = fairshare_tree_count(tree), first = rows.count;
         row_of[i] = arena_alloc(arena, (size_t)n_accounts, sizeof(int));
         for (int k = 1; k < n_accounts; k++) {
@@ -235,14 +235,14 @@ static struct account_rows list_all(const struct site_view *view, struct arena *
     int n_accounts = rows.count;
     for (int i = 0; i < job_table_count(view->jobs); i++) {
         const struct job *job = job_table_at(view->jobs, i);
-        int scope = job->seat.scope;
+        int scope = job->fairshare.scope;
         if (job_is_ended(job)) {
             continue;
         }
         if (scope >= 0) {
             const struct fairshare_tree *tree =
-                fairshare_ledger_scope_tree(view->shares, scope);
-            for (int at = job->seat.account; at > 0;
+                fairshare_ledger_scope_tree(view->fairshare, scope);
+            for (int at = job->fairshare.account; at > 0;
                  at = fairshare_tree_at(tree, at)->parent) {
                 count_slots(&rows.items[row_of[scope][at]].counts, job, job_slots(job));
             }

@@ -37,24 +37,24 @@ struct site_view {
     const struct job_table *jobs;
     const struct queue_table *queues;
     const struct limits *limits;
-    const struct fairshare_ledger *shares;
+    const struct fairshare_ledger *fairshare;
     const struct host_table *hosts;
     const struct capacity *capacity;
     const struct host_resources *host_resources;
-    const struct host_admin *closed;
+    const struct host_admin *host_admin;
     const struct runs *runs;
-    const struct reservation_table *slot_reserves;
-    const struct resize_requests *resizes;
-    struct load_suspend *overloads; /* caches the conditions that it has judged */
-    const struct rusage_sources *reserves;
+    const struct reservation_table *reservations;
+    const struct resize_requests *resize_requests;
+    struct load_suspend *load_suspend; /* caches the conditions that it has judged */
+    const struct rusage_sources *rusage_sources;
     struct provider *provider;
     const struct export_select *export_select;
     const struct consumer *consumer;
     const struct site_uplink *uplink;
-    struct resreq_cache *needs;          /* caches requirements that it has compiled */
-    struct host_list_cache *asked_lists; /* caches lists of hosts that it has parsed */
-    int64_t now_ms;                      /* of the query */
-    int64_t event_ms;                    /* of the site's latest event */
+    struct resreq_cache *resreq_cache;  /* caches requirements that it has compiled */
+    struct host_list_cache *host_lists; /* caches lists of hosts that it has parsed */
+    int64_t now_ms;                     /* of the query */
+    int64_t event_ms;                   /* of the site's latest event */
     int64_t utc_offset_ms;
 };
 

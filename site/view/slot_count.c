@@ -83,7 +83,7 @@ void slot_counts_add_runs(struct slot_counts *counts, const struct site_view *vi
             continue;
         }
         /* PREEMPT_JOBTYPE: a yielded exclusive job has released its hosts. */
-        bool has_given = run->is_still && run->lease[0] == '\0' &&
+        bool has_given = run->is_suspended && run->lease[0] == '\0' &&
                          view->config->preempt.has_exclusive;
         for (int k = 0; k < run->n_hosts; k++) {
             slot_counts_add(counts, run->hosts[k].host, by_lease ? run->lease : "",

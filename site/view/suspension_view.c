@@ -23,7 +23,7 @@ static const char *where_text(struct arena *arena, const struct job *job)
 static const char *overload_text(const struct site_view *view, struct arena *arena,
                                  const struct job *job)
 {
-    const char *hold = load_suspend_hold_reason(view->overloads, arena, job);
+    const char *hold = load_suspend_hold_reason(view->load_suspend, arena, job);
     return arena_printf(
         arena, "suspended for its host's load%s%s; %s%s",
         job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",

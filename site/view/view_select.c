@@ -52,10 +52,10 @@ int view_select_hosts(const struct site_view *view, struct arena *arena,
         view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
     const struct place_filter *filter = NULL;
     if (query->res_req != NULL && query->res_req[0] != '\0') {
-        struct rusage_pass *left =
-            rusage_pass_new(view->reserves, arena, hosts, n_hosts, view->event_ms);
+        struct rusage_pass *left = rusage_pass_new(view->rusage_sources, arena, hosts,
+                                                   n_hosts, view->event_ms);
         struct resreq_match *match =
-            resreq_match_new(view->needs, arena, hosts, n_hosts, left);
+            resreq_match_new(view->resreq_cache, arena, hosts, n_hosts, left);
         code = resreq_match_select(
             match, query->kind == QUERY_LOAD ? RESREQ_MATCH_LOAD : RESREQ_MATCH_HOSTS,
             query->res_req, &filter, err);

@@ -92,7 +92,7 @@ static void configure(struct bench *bench, bool has_shares)
     lone_site_init(&bench->lone, N_HOSTS, HOST_SLOTS, 1, USERS);
     bench->lone.queue_configs[0].rules.users.is_all = true;
     configure_tree(bench);
-    bench->lone.config.shares = (struct fairshare){
+    bench->lone.config.fairshare = (struct fairshare){
         .scopes = &bench->scope, .n_scopes = has_shares, .scope_of = bench->scope_of};
 }
 
@@ -177,13 +177,13 @@ static double order_alone(struct bench *bench)
         lines[i].entries =
             job_class_entries(job_class_set_at(all, i), &lines[i].n_entries);
         const struct job *first = job_of_entry(lines[i].entries[0]);
-        lines[i].account = first->seat.account;
+        lines[i].account = first->fairshare.account;
         lines[i].n_slots = 1;
         lines[i].max_starts = INT_MAX;
     }
     snapshot.classes = lines;
     snapshot.n_classes = job_class_set_count(all);
-    fairshare_ledger_snapshot(bench->lone.site->shares, &arena, bench->lone.now_ms,
+    fairshare_ledger_snapshot(bench->lone.site->fairshare, &arena, bench->lone.now_ms,
                               &snapshot);
     double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);
