@@ -6,7 +6,6 @@
  * NOT_YET gives one error. */
 #include "base/conf_keys.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 

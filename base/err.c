@@ -3,7 +3,6 @@
 #include "base/err.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/timer_heap.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

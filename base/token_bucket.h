@@ -10,7 +10,6 @@
 #ifndef SUBLET_BASE_TOKEN_BUCKET_H
 #define SUBLET_BASE_TOKEN_BUCKET_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct token_bucket {

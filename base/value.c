@@ -2,7 +2,6 @@
 /* value.c: see value.h. */
 #include "base/value.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

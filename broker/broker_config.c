@@ -4,8 +4,6 @@
 #include "broker/broker_config.h"
 
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,7 +2,6 @@
 /* connect.c: see connect.h. */
 #include "cli/connect.h"
 
-#include <czmq.h>
 #include <stdlib.h>
 #include <string.h>
 

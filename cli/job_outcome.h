@@ -6,8 +6,6 @@
 #ifndef SUBLET_CLI_JOB_OUTCOME_H
 #define SUBLET_CLI_JOB_OUTCOME_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "cli/call.h"
 #include "cli/connect.h"

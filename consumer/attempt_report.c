@@ -16,7 +16,6 @@
  * about. If it comes about one of those, the provider has lost its record. */
 #include "consumer/consumer_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "consumer/attempt.h"

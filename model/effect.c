@@ -3,7 +3,6 @@
 #include "model/effect.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

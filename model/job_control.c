@@ -3,7 +3,6 @@
 #include "model/job_control.h"
 
 #include <signal.h>
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 

@@ -8,8 +8,6 @@
 #ifndef SUBLET_MODEL_JOB_CONTROL_H
 #define SUBLET_MODEL_JOB_CONTROL_H
 
-#include <stdbool.h>
-
 enum job_control {
     JOB_CONTROL_SUSPEND,
     JOB_CONTROL_RESUME,

@@ -2,11 +2,9 @@
 /* job_rlimit.c: see job_rlimit.h. */
 #include "model/job_rlimit.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/bounds.h"
 #include "base/conf.h"
 
 enum { HOURS_MAX = 1000000, COUNT_MAX = 1 << 22, NICE_MIN = -20, NICE_MAX = 19 };

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include <stddef.h>
-
 static const char *const kind_names[MSG_KINDS] = {
     [MSG_NONE] = "NONE",
     [MSG_HELLO] = "HELLO",

@@ -3,7 +3,6 @@
  * pointers its own. */
 #include "model/row.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "model/exported_resources.h"

@@ -4,7 +4,6 @@
 #include "proto/codec.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/codec_field.h"

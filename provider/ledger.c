@@ -2,7 +2,6 @@
 /* ledger.c: see ledger.h. */
 #include "provider/ledger.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/exported_resources.h"

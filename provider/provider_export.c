@@ -21,7 +21,6 @@
 
 #include "provider/leaf_contract.h"
 #include "provider/provider_parts.h"
-#include "provider/reconcile.h"
 
 /* ------------------------------------------------------------ numbers */
 

@@ -22,7 +22,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/exported_resources.h"
 #include "provider/leaf_contract.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "model/dup.h"
 #include "site/api/site_api.h"
 #include "site/config/config_copy.h"

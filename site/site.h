@@ -28,7 +28,6 @@
 #include "sched/preempt/preempt_policy.h"
 #include "sched/queue/application.h"
 #include "sched/queue/queue.h"
-#include "sched/resreq/resreq.h"
 #include "site/config/resource_config.h"
 #include "site/ledger/rusage_ledger.h"
 

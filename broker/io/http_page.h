@@ -15,7 +15,6 @@
 #include "broker/broker.h"
 #include "broker/io/http_feed.h"
 #include "broker/io/hub.h"
-#include "broker/io/metrics.h"
 #include "broker/io/store.h"
 #include "broker/io/tokens.h"
 #include "sys/http/http.h"

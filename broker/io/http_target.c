@@ -3,7 +3,6 @@
 #include "broker/io/http_target.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

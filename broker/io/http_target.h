@@ -13,8 +13,6 @@
 #ifndef SUBLET_BROKER_IO_HTTP_TARGET_H
 #define SUBLET_BROKER_IO_HTTP_TARGET_H
 
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "base/err.h"
 #include "model/msg.h"

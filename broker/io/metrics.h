@@ -11,7 +11,6 @@
 
 #include <stdint.h>
 
-#include "base/err.h"
 #include "model/effect.h"
 #include "sys/histogram.h"
 

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "broker/lease/lease.h"
 #include "broker/lease/lease_split.h"

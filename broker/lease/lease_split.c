@@ -2,7 +2,6 @@
 /* lease_split.c: see lease_split.h. */
 #include "broker/lease/lease_split.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/arena.h"

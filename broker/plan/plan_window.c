@@ -3,7 +3,6 @@
 #include "broker/plan/plan_window.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #define MINUTE_MS INT64_C(60000)

@@ -12,7 +12,6 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 
 enum { PLAN_DAY_MIN = 1440 };

@@ -2,7 +2,6 @@
 /* pool.c: see pool.h. The steps in their order, and the same counted in hosts. */
 #include "broker/pool/pool.h"
 
-#include "broker/plan/plan_quota.h"
 #include "broker/pool/pool_steps.h"
 
 /* Recalls are the leaves' until here. */

@@ -11,7 +11,6 @@
 #include "broker/pool/pool_snapshot.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/whole_hosts.h"
 #include "broker/lease/lease_split.h"

@@ -2,7 +2,6 @@
 /* pool_persist.c: see pool_persist.h. */
 #include "broker/pool/pool_persist.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- from disk */

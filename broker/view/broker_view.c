@@ -9,7 +9,6 @@
  * Order: leases by id, sites by name; delays: the one for all, those of providers by
  * name, those of leases by id. Source: docs/design/interfaces.md "JSON". */
 
-#include <stddef.h>
 #include <string.h>
 
 #include "broker/broker_parts.h"

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "base/value.h"
-#include "broker/broker.h"
 #include "broker/broker_parts.h"
 #include "broker/lease/lease_split.h"
 #include "model/msg.h"

@@ -3,8 +3,6 @@
  * line, oldest first; with --follow also new events. Source: docs/design/interfaces.md
  * "Command line", "Scenarios". */
 #include <czmq.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /* cmd_reclaim_delay.c: `sublet reclaim-delay`: shows or sets the time between two
  * rebalances. Units: a bare number is minutes, as MC_RECLAIM_DELAY; suffixes s m h d.
  * Source: docs/design/interfaces.md "Command line"; docs/design/leases.md "Decided". */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/conf.h"

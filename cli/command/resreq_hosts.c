@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
-
 enum { HOSTS_OF_FILE_MAX = 1000000 }; /* ten times the largest federation */
 
 /* A line that is being read. */

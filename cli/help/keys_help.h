@@ -6,7 +6,6 @@
 #ifndef SUBLET_CLI_HELP_KEYS_HELP_H
 #define SUBLET_CLI_HELP_KEYS_HELP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/conf_keys.h"

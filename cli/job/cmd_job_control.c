@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_job_control.c: `sublet kill`, `stop` and `resume`: orders about one or more jobs.
  * Source: docs/design/interfaces.md "Command line"; LSF's bkill, bstop, bresume. */
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

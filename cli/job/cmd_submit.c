@@ -5,7 +5,6 @@
  * options of bsub are refused, so that no job runs without a requested property.
  * Source: docs/design/interfaces.md "Command line"; LSF's bsub. */
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "cli/simulate/simulate.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/conf.h"

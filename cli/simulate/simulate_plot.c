@@ -2,7 +2,6 @@
 /* simulate_plot.c: plots slots over time, one panel per site. Used slots are an area,
  * lent and borrowed slots are lines. Each pixel shows the mean of its time. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/simulate/simulate.h"

@@ -5,7 +5,6 @@
  * block for up to 10 s. Without an answer it shows the last data with their time, and
  * continues to query. If standard output is not a terminal, or with --once, it prints
  * once and ends. Source: docs/design/interfaces.md "Command line". */
-#include <czmq.h>
 #include <jansson.h>
 #include <ncurses.h>
 #include <stdio.h>

@@ -4,11 +4,9 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "host/agent/host_spool.h"
 #include "host/agent/host_streams.h"
 #include "sys/daemon.h"
 #include "sys/log.h"

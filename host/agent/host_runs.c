@@ -17,7 +17,6 @@
 
 #include "base/arena.h"
 #include "host/agent/guard_client.h"
-#include "host/agent/spec_writer.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 

@@ -10,7 +10,6 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "host/agent/guard_client.h"
 #include "host/run_dir/run_dir.h"
 
 /* A bound, so that one busy stream does not block the others. */

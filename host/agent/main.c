@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: sublet-host, one per machine of a site: its options, and its parts in order.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
 #include "host/exec/exec.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 static int count_of(const struct stages *stages, enum stage stage)

@@ -2,8 +2,6 @@
 /* control_command.c: see control_command.h. */
 #include "host/guard/control_command.h"
 
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

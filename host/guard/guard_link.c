@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/run_dir/run_dir.h"
-
 void guard_link_init(struct guard_link *link)
 {
     *link = (struct guard_link){.listener = -1};

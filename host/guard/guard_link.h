@@ -9,7 +9,6 @@
 #define SUBLET_HOST_GUARD_GUARD_LINK_H
 
 #include <poll.h>
-#include <stdbool.h>
 
 #include "host/run_dir/run_dir.h"
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host/kernel/kernel.h"
-
 enum { SAVE_AGAIN_MS = 1000 }; /* after a write failed, mostly on a full disk */
 
 void guard_run_init(struct guard_run *run, const char *path, int agent)

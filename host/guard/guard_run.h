@@ -23,7 +23,6 @@
 #include "host/guard/rlimit_watch.h"
 #include "host/guard/run_rusage.h"
 #include "host/kernel/kernel.h"
-#include "host/run_dir/run_dir.h"
 #include "host/stdio/host_stdio.h"
 #include "model/row.h"
 

@@ -2,10 +2,8 @@
 /* resize_command.c: see resize_command.h. */
 #include "host/guard/resize_command.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/arena.h"
 #include "host/guard/guard_run.h"

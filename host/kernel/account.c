@@ -6,7 +6,6 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"

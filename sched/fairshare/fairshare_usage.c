@@ -5,7 +5,6 @@
 #include "sched/fairshare/fairshare_usage.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { MILLI = 1000, PATIENCE = 10 /* times HIST_HOURS */ };
 

@@ -13,7 +13,6 @@
 #ifndef SUBLET_SCHED_PENDING_JOB_CLASS_H
 #define SUBLET_SCHED_PENDING_JOB_CLASS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "sched/pending/pending_reason.h"

@@ -2,8 +2,6 @@
 /* pending_reason.c: see pending_reason.h. */
 #include "sched/pending/pending_reason.h"
 
-#include "sched/resreq/resreq.h"
-
 struct reason_row {
     const char *name, *text, *help;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_explain.c: why the span or same of a job cannot be met; see place.h. */
-#include <limits.h>
 #include <stdlib.h>
 
 #include "sched/place/place_pass.h"

@@ -2,7 +2,6 @@
 /* preempt_policy.c: see preempt_policy.h. */
 #include "sched/preempt/preempt_policy.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -8,7 +8,6 @@
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
 
-#include "sched/place/candidates.h"
 #include "sched/preempt/preempt_candidates.h"
 #include "sched/preempt/preempt_resources.h"
 

@@ -3,8 +3,6 @@
  * up stays in use until the next pass. */
 #include "sched/reservation/reservation.h"
 
-#include <limits.h>
-
 #include "sched/reservation/reservation_start.h"
 
 /* ---------------------------------------------------------------- life */

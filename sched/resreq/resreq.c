@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "sched/resreq/resreq_alternatives.h"
-#include "sched/resreq/resreq_rusage.h"
 #include "sched/resreq/resreq_section.h"
 
 /* What the strings of a job, an application or a queue say, apart from select and

@@ -13,8 +13,6 @@
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_ERROR_H
 #define SUBLET_SCHED_RESREQ_RESREQ_ERROR_H
 
-#include <stddef.h>
-
 #include "base/arena.h"
 
 enum resreq_section {

@@ -3,7 +3,6 @@
  * bracket; all other text is between sections. */
 #include "sched/resreq/resreq_section.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/conf.h"

@@ -7,7 +7,6 @@
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_WORDS_H
 #define SUBLET_SCHED_RESREQ_RESREQ_WORDS_H
 
-#include "base/err.h"
 #include "sched/resreq/resreq_section.h"
 #include "sched/resreq/resreq_select.h"
 

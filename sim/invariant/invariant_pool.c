@@ -7,9 +7,6 @@
  * other rules: for these only the moves are checked. */
 #include "sim/invariant/invariant_state.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 struct look {
     const char *pool;
     const struct pool_cycle *cycle;

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/play/play_action.h"
 #include "sim/play/play_config.h"

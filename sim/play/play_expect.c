@@ -6,9 +6,6 @@
  * of the same ordered kind. An object or array compares as its compact JSON. */
 #include "sim/play/play_expect.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/play/expect_value.h"

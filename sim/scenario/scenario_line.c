@@ -2,7 +2,6 @@
 /* scenario_line.c: see scenario_line.h. */
 #include "sim/scenario/scenario_line.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool is_blank(char c)

@@ -2,10 +2,7 @@
 /* world.c: the loop: at each instant, delivers what is due and ends the batches. */
 #include "sim/world/world.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/codec.h"
 #include "sim/world/world_daemon.h"

@@ -2,8 +2,6 @@
 /* world_net.c: see world_net.h. */
 #include "sim/world/world_net.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/value.h"

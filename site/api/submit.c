@@ -2,7 +2,6 @@
 /* submit.c: SUBMIT: checks of a submission, and the job that it becomes. */
 #include "site/api/site_api.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"

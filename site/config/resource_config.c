@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/bounds.h"
 #include "site/config/resource_map.h"
 #include "site/config/resource_value.h"
 

@@ -3,10 +3,8 @@
 #include "site/config/resreq_config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/conf_value.h"
-#include "sched/resreq/resreq.h"
 #include "site/resource/host_resources.h"
 
 /* Where a requirement stands. */

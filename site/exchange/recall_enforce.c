@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/whole_hosts.h"
-#include "site/exchange/lending.h"
 #include "site/exchange/recall_victims.h"
 #include "site/job/lifecycle.h"
 

@@ -22,7 +22,6 @@
 
 #include "model/effect.h"
 #include "site/exchange/lending.h"
-#include "site/job/lifecycle.h"
 
 /* What it works on; all of it is borrowed. */
 struct recall_enforce_parts {

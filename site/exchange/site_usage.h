@@ -7,7 +7,6 @@
 #define SUBLET_SITE_EXCHANGE_SITE_USAGE_H
 
 #include "consumer/consumer.h"
-#include "model/effect.h"
 #include "provider/provider.h"
 #include "site/job/job.h"
 #include "site/pass/capacity.h"

@@ -7,7 +7,6 @@
 
 #include "site/io/journal_books.h"
 #include "site/io/journal_fields.h"
-#include "site/io/journal_history.h"
 #include "site/io/journal_jobs.h"
 #include "site/io/journal_runs.h"
 #include "site/io/journal_shares.h"

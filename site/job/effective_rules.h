@@ -7,7 +7,6 @@
 #ifndef SUBLET_SITE_JOB_EFFECTIVE_RULES_H
 #define SUBLET_SITE_JOB_EFFECTIVE_RULES_H
 
-#include "sched/queue/queue.h"
 #include "site/job/job.h"
 #include "site/site.h"
 

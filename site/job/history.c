@@ -7,10 +7,8 @@
 #include "site/job/history.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/job_id.h"
-#include "site/job/job.h"
 
 enum {
     TRIM_MS = 60000,      /* how often old events are deleted */

@@ -25,7 +25,6 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "sched/fairshare/fairshare.h"
 #include "sched/limit/limit.h"
 #include "sched/pending/job_class.h"
 #include "sched/place/place.h"

@@ -3,7 +3,6 @@
  * see job.h. */
 #include "site/job/job_parts.h"
 
-#include "model/job_id.h"
 #include "sched/pending/depend.h"
 
 /* The name of a class: everything in which equal jobs agree. */

@@ -4,8 +4,6 @@
  * for more slots, and ended jobs. */
 #include "site/job/job_parts.h"
 
-#include <limits.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

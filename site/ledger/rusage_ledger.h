@@ -20,7 +20,6 @@
 #define SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
 
 #include "sched/place/place.h"
-#include "sched/resreq/resreq.h"
 
 struct consumer;
 struct host_resources;

@@ -14,7 +14,6 @@
 #include "site/ledger/rusage_ledger.h"
 #include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
-#include "site/site.h"
 
 /* The parsed text that several jobs share. */
 struct rusage_reading;

@@ -4,7 +4,6 @@
 #include "site/load/load_judge.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "site/config/resreq_config.h"
 #include "site/config/threshold_config.h"

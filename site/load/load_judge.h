@@ -9,7 +9,6 @@
 #define SUBLET_SITE_LOAD_LOAD_JUDGE_H
 
 #include "sched/resource/load_threshold.h"
-#include "site/job/job.h"
 #include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
 #include "site/site.h"

@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "site/job/lifecycle.h"
 #include "site/job/queue_table.h"
 #include "site/pass/pass_request.h"
 #include "site/run/host_table.h"

@@ -7,7 +7,6 @@
 #ifndef SUBLET_SITE_PASS_PASS_H
 #define SUBLET_SITE_PASS_PASS_H
 
-#include "site/ledger/fairshare_ledger.h"
 #include "site/load/load_suspend.h"
 #include "site/pass/capacity.h"
 #include "site/pass/class_snapshot.h"

@@ -2,12 +2,10 @@
 /* preempt_claims.c: see preempt_claims.h. */
 #include "site/pass/preempt_claims.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/dup.h"
-#include "model/job_id.h"
 #include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
 

@@ -16,7 +16,6 @@
 #include "model/effect.h"
 #include "sched/preempt/preempt.h"
 #include "site/job/job.h"
-#include "site/job/lifecycle.h"
 #include "site/pass/pass_terms.h"
 #include "site/run/host_table.h"
 

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/dup.h"
 #include "sched/queue/application.h"
-#include "site/job/history.h"
 #include "site/run/allocation.h"
 
 enum { RETRY_MS = 60000 }; /* after slots were refused */

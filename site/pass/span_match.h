@@ -13,7 +13,6 @@
 #define SUBLET_SITE_PASS_SPAN_MATCH_H
 
 #include "sched/place/place.h"
-#include "sched/resreq/resreq.h"
 
 struct span_match_hosts {
     const struct place_host *hosts;

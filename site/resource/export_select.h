@@ -23,7 +23,6 @@
 #include "provider/provider.h"
 #include "site/pass/pass_request.h"
 #include "site/resource/host_resources.h"
-#include "site/run/host_table.h"
 #include "site/run/runs.h"
 
 enum {

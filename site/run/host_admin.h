@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 
-#include "model/effect.h"
 #include "provider/provider.h"
 #include "site/run/host_table.h"
 

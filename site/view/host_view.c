@@ -4,7 +4,6 @@
 
 #include "site/ledger/rusage_ledger.h"
 #include "site/load/load_suspend.h"
-#include "site/load/time_windows.h"
 #include "site/view/site_page.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"

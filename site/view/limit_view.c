@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "sched/limit/limit.h"
-#include "site/pass/scheduler.h"
 #include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 

@@ -5,10 +5,8 @@
 
 #include <string.h>
 
-#include "sched/resreq/resreq.h"
 #include "site/ledger/rusage_ledger.h"
 #include "site/pass/resreq_match.h"
-#include "site/pass/scheduler.h"
 #include "site/view/site_view.h"
 
 struct matching {

@@ -6,7 +6,6 @@
 
 #include "base/value.h"
 #include "model/job_id.h"
-#include "sched/resreq/resreq.h"
 #include "site/job/job.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"

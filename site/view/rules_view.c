@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "site/job/effective_rules.h"
-#include "site/view/site_page.h"
 
 /* ---------------------------------------------------------------- limits */
 

@@ -14,7 +14,6 @@
 #include "site/exchange/site_uplink.h"
 #include "site/job/job.h"
 #include "site/job/queue_table.h"
-#include "site/ledger/fairshare_ledger.h"
 #include "site/ledger/rusage_ledger.h"
 #include "site/load/load_suspend.h"
 #include "site/pass/capacity.h"
@@ -23,9 +22,7 @@
 #include "site/pass/resize_requests.h"
 #include "site/pass/resreq_cache.h"
 #include "site/resource/export_select.h"
-#include "site/resource/host_resources.h"
 #include "site/run/host_admin.h"
-#include "site/run/host_table.h"
 #include "site/run/runs.h"
 #include "site/site.h"
 

@@ -4,7 +4,6 @@
 
 #include "site/ledger/rusage_ledger.h"
 #include "site/pass/resreq_match.h"
-#include "site/pass/scheduler.h"
 #include "site/view/view_rows.h"
 
 struct item {

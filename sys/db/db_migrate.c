@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "sys/db/db.h"
 
 static int fail(sqlite3 *handle, const char *what, struct err *err)
 {

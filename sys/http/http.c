@@ -7,14 +7,12 @@
  * resumed. */
 #include "sys/http/http.h"
 
-#include <errno.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sys/daemon.h"
-#include "sys/http/http_header.h"
 #include "sys/http/http_reply.h"
 #include "sys/http/http_socket.h"
 #include "sys/log.h"

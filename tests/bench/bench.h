@@ -11,8 +11,6 @@
 #define SUBLET_TESTS_BENCH_BENCH_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 enum { BENCH_RUNS = 5, BENCH_DAEMONS_MAX = 8 };

@@ -7,7 +7,6 @@
  * (contract, its host, history). */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/bench/crowd.h"
 #include "tests/bench/floor.h"

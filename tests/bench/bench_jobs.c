@@ -8,9 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sys/local/local.h"
 #include "tests/bench/bench.h"

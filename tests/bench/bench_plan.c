@@ -6,7 +6,6 @@
  * leaves is idle, and what there is stands at the wrong leaves, so that a cycle grants
  * and recalls. Every run is a fresh arena. The floor beside them is what sorting as
  * many numbers as there are nodes takes. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 

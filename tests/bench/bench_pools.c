@@ -7,9 +7,7 @@
  * queue is a leaf and waits for 20 slots. The first cycle grants all slots to leaves
  * that have no contract yet. The providers answer at once, out of the time taken, until
  * every contract stands; the cycles after it find nothing to do. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "broker/broker.h"
 #include "broker/plan/plan_config.h"

@@ -7,8 +7,6 @@
  * highest queues, a tenth of those jobs, may preempt the lowest. Passes: without
  * preemption; with it, where every running job is protected, so that each line learns
  * that it cannot; and those that suspend jobs, up to what one tick may. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/bench/bench.h"

@@ -12,8 +12,6 @@
  * have been lent all of it; and where the 100 choose their hosts (span), a third of
  * those that they may have. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/bench/bench.h"
 #include "tests/bench/lone_site.h"

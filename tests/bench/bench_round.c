@@ -7,7 +7,6 @@
  * every tenth are on one side and move; those of the others are even and stay. The
  * providers answer FREEZE and PROPOSE at once, as many a batch as the hub takes. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "broker/broker.h"

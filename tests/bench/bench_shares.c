@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/job_id.h"
 #include "sched/place/place_order.h"
 #include "site/site_parts.h"
 #include "tests/bench/bench.h"

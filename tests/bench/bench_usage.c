@@ -3,8 +3,6 @@
  * with changed use counts, which nothing answers: they count when the PONG of a USAGE
  * that was sent behind them has come, for a connection keeps its order. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/bench/crowd.h"
 #include "tests/bench/floor.h"

@@ -5,12 +5,10 @@
  * messages too, so each turn of a site ends with a look that finds none. */
 #include "tests/bench/fleet.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/world/executor.h"

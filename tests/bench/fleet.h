@@ -12,8 +12,6 @@
 #ifndef SUBLET_TESTS_BENCH_FLEET_H
 #define SUBLET_TESTS_BENCH_FLEET_H
 
-#include <stdbool.h>
-
 #include "tests/bench/bench.h"
 
 enum { FLEET_SITES_MAX = 1000 };

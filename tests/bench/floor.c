@@ -5,7 +5,6 @@
 #include <czmq.h>
 #include <spawn.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

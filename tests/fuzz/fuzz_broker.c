@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_broker.c: a broker among members that send arbitrary messages. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "broker/broker.h"

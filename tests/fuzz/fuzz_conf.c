@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_conf.c: text of configuration files; a NUL ends one and begins the next. A
  * configuration without errors can be started. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "broker/broker_config.h"

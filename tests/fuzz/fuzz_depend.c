@@ -3,7 +3,6 @@
  * refused has a sentence. What is taken is written with ids, and written again it is
  * the same; it speaks of jobs that there are; what can never come has not come when
  * all jobs have ended, and by then nothing waits any more. */
-#include <stdio.h>
 #include <string.h>
 
 #include "sched/pending/depend.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/conf.h"
 #include "host/load/elim_line.h"
 #include "host/load/elim_table.h"

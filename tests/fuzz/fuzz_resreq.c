@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "sched/resreq/resreq.h"
-#include "sched/resreq/resreq_section.h"
 #include "tests/fuzz/input.h"
 
 enum { STRINGS_MAX = 8, HOSTS = RESOURCE_BLOCK + 3, SIZE_MAX_READ = 3 * RES_REQ_MAX };

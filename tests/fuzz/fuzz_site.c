@@ -2,7 +2,6 @@
 /* fuzz_site.c: a site that lends and borrows, among a broker, hosts and clients that
  * send arbitrary messages. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "provider/provider.h"

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "host/agent/guard_client.h"
-#include "host/run_dir/run_dir.h"
 
 enum { WAIT_MS = 60000 };
 

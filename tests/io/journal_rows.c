@@ -11,8 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "model/job_id.h"
-
 /* ---------------------------------------------------------------- as text */
 
 static void add(struct journal_rows_text *to, const char *format, ...)

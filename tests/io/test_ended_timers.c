@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "host/load/elim.h"
 #include "site/io/children.h"

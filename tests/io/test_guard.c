@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/agent/guard_client.h"
 #include "tests/io/guard_trial.h"
 
 /* ---- ends */

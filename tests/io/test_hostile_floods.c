@@ -2,7 +2,6 @@
 /* Much of everything, from members and from strangers: the broker's memory stays within
  * a bound, and others are served. */
 #include <arpa/inet.h>
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <string.h>
 
 #include "sys/http/http_header.h"
 

@@ -2,7 +2,6 @@
 /* plan_world.c: see plan_world.h. */
 #include "tests/prop/plan_world.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

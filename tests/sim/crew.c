@@ -3,7 +3,6 @@
  * into the one pipe; a trial is smaller than what a pipe takes in one piece. */
 #include "tests/sim/crew.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #define SUBLET_TESTS_SIM_MAKER_PARTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/rng.h"

@@ -5,7 +5,6 @@
 #ifndef SUBLET_TESTS_PLAN_STAGE_H
 #define SUBLET_TESTS_PLAN_STAGE_H
 
-#include "base/conf.h"
 #include "broker/plan/plan_config.h"
 #include "broker/pool/pool.h"
 

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/unit/consumer/consumer_world.h"
 

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host/kernel/kernel.h"
 #include "tests/unit/host/fake_cgroup.h"

@@ -7,8 +7,6 @@
 
 #include <cmocka.h>
 
-#include <unistd.h>
-
 #include "host/guard/guard_timers.h"
 #include "host/kernel/kernel.h"
 

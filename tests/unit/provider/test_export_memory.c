@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <string.h>
 
 #include "tests/unit/provider/provider_world.h"
 

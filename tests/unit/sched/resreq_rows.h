@@ -4,7 +4,6 @@
 #ifndef SUBLET_TESTS_RESREQ_ROWS_H
 #define SUBLET_TESTS_RESREQ_ROWS_H
 
-#include "base/arena.h"
 #include "sched/resource/resource.h"
 
 enum { RESREQ_ROWS_STRINGS_MAX = 8 };

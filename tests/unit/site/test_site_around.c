@@ -9,8 +9,6 @@
 
 #include <cmocka.h>
 
-#include <signal.h>
-
 #include "tests/unit/site/site_stage.h"
 
 static const char site_text[] =

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/conf.h"

@@ -4,12 +4,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "site/site_parts.h"
 #include "tests/unit/site/site_stage.h"
 
 #define SITE                                                                           \
