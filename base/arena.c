@@ -15,6 +15,7 @@ enum {
     BLOCK_MAX =
         1024 * 1024, /* blocks double up to here; larger requests get their own block */
     SMALL_TEXT = 256,
+    FIRST_CAPACITY = 8,
 };
 
 struct arena_block {
@@ -192,4 +193,13 @@ void *mem_grow(void *old, size_t count, size_t size)
         abort();
     }
     return memory;
+}
+
+void *mem_room(void *items, int count, int *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    *capacity = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
+    return mem_grow(items, (size_t)*capacity, size);
 }

@@ -44,5 +44,8 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
  * mem_grow does not zero the memory it adds. */
 void *mem_alloc(size_t count, size_t size);
 void *mem_grow(void *old, size_t count, size_t size);
+/* Makes room for one more item of `size` bytes. Returns the array, which may have
+ * moved. */
+void *mem_room(void *items, int count, int *capacity, size_t size);
 
 #endif

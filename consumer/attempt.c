@@ -1,40 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_attempt.c: see job_attempt.h. */
+/* attempt.c: see attempt.h. */
 #include "consumer/attempt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "consumer/contract.h"
-
-enum { FIRST_CAPACITY = 16 };
+#include "model/dup.h"
 
 /* Instants of what was never done. */
 #define NEVER (INT64_MIN / 2)
 
-static char *copied(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(mem_alloc(size, 1), text, size);
-}
-
 static void free_attempt(struct attempt *attempt)
 {
     arena_release(&attempt->start_memory);
-    for (int i = 0; i < attempt->n_hosts; i++) {
-        free((char *)(uintptr_t)attempt->hosts[i].host);
-    }
     free(attempt->hosts);
-    free(attempt->lease);
+    dup_free(attempt->lease);
     free(attempt->provider);
-    free(attempt->end_text);
+    dup_free(attempt->end_text);
     free(attempt);
 }
 
 void attempts_init(struct attempts *attempts, const char *site)
 {
     memset(attempts, 0, sizeof(*attempts));
-    attempts->site = copied(site);
+    attempts->site = dup_text(site);
 }
 
 void attempts_release(struct attempts *attempts)
@@ -43,34 +34,26 @@ void attempts_release(struct attempts *attempts)
         free_attempt(attempts->items[i]);
     }
     free(attempts->items);
-    free(attempts->site);
+    dup_free(attempts->site);
     memset(attempts, 0, sizeof(*attempts));
 }
 
-static int place_of(const struct attempts *attempts, uint64_t number)
+static int compare(const void *number, const void *attempt)
 {
-    int low = 0, high = attempts->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (attempts->items[middle]->number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    uint64_t a = *(const uint64_t *)number,
+             b = ((const struct attempt *)attempt)->number;
+    return (a > b) - (a < b);
 }
 
 struct attempt *attempts_find(const struct attempts *attempts, uint64_t number)
 {
-    int at = place_of(attempts, number);
-    bool is_there = at < attempts->count && attempts->items[at]->number == number;
-    return is_there ? attempts->items[at] : NULL;
+    return sorted_find(attempts->items, attempts->count, &number, compare);
 }
 
 struct attempt *attempts_next(const struct attempts *attempts, uint64_t number)
 {
-    int at = number == UINT64_MAX ? attempts->count : place_of(attempts, number + 1);
+    int at = sorted_place(attempts->items, attempts->count, &number, compare);
+    at += at < attempts->count && attempts->items[at]->number == number;
     return at < attempts->count ? attempts->items[at] : NULL;
 }
 
@@ -96,21 +79,17 @@ static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t 
     struct attempt *attempt = mem_alloc(1, sizeof(*attempt));
     arena_init_small(&attempt->start_memory);
     attempt->number = from->attempt;
-    attempt->lease = copied(from->lease);
+    attempt->lease = dup_text(from->lease);
     attempt->provider = contracts_provider_of(from->lease);
     attempt->epoch = from->epoch;
     attempt->has_out_file = from->has_out_file;
     attempt->has_err_file = from->has_err_file;
     attempt->control = from->control;
-    attempt->heard_ms = now_ms;
-    attempt->said_ms = attempt->asked_ms = attempt->ordered_ms = NEVER;
+    attempt->received_ms = now_ms;
+    attempt->sent_ms = attempt->asked_ms = attempt->control_sent_ms = NEVER;
     attempt->n_hosts = from->n_hosts;
     attempt->has_post = from->spec->n_post_execs > 0;
-    attempt->hosts = mem_alloc((size_t)from->n_hosts, sizeof(*attempt->hosts));
-    for (int i = 0; i < from->n_hosts; i++) {
-        attempt->hosts[i].host = copied(from->hosts[i].host);
-        attempt->hosts[i].n_slots = from->hosts[i].n_slots;
-    }
+    attempt->hosts = dup_hosts(from->hosts, from->n_hosts);
     return attempt;
 }
 
@@ -121,41 +100,28 @@ struct attempt *attempts_add(struct attempts *attempts,
         return NULL;
     }
     struct attempt *attempt = attempt_new(from, now_ms);
-    if (from->is_taken) {
-        attempt->phase = ATTEMPTS_TAKEN;
+    if (from->is_admitted) {
+        attempt->phase = ATTEMPTS_ADMITTED;
     } else {
         keep_start(attempts, attempt, from);
     }
-    if (attempts->count == attempts->capacity) {
-        attempts->capacity =
-            attempts->capacity == 0 ? FIRST_CAPACITY : attempts->capacity * 2;
-        attempts->items = mem_grow(attempts->items, (size_t)attempts->capacity,
-                                   sizeof(*attempts->items));
-    }
-    int at = place_of(attempts, from->attempt);
-    memmove(&attempts->items[at + 1], &attempts->items[at],
-            (size_t)(attempts->count - at) * sizeof(struct attempt *));
-    attempts->items[at] = attempt;
-    attempts->count++;
+    attempts->items = sorted_add(attempts->items, &attempts->count, &attempts->capacity,
+                                 &attempt->number, compare, attempt);
     return attempt;
 }
 
 void attempts_remove(struct attempts *attempts, uint64_t number)
 {
-    struct attempt *attempt = attempts_find(attempts, number);
-    if (attempt == NULL) {
-        return;
+    struct attempt *attempt =
+        sorted_remove(attempts->items, &attempts->count, &number, compare);
+    if (attempt != NULL) {
+        free_attempt(attempt);
     }
-    int at = place_of(attempts, number);
-    attempts->count--;
-    memmove(&attempts->items[at], &attempts->items[at + 1],
-            (size_t)(attempts->count - at) * sizeof(struct attempt *));
-    free_attempt(attempt);
 }
 
 void attempts_decide(struct attempt *attempt)
 {
-    attempt->phase = ATTEMPTS_TAKEN;
+    attempt->phase = ATTEMPTS_ADMITTED;
     arena_release(&attempt->start_memory);
     memset(&attempt->start, 0, sizeof(attempt->start));
 }
@@ -190,7 +156,7 @@ static struct run_id run_of(const struct attempts *attempts, uint64_t number,
 void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                          int64_t now_ms, struct effects *effects)
 {
-    attempt->said_ms = now_ms;
+    attempt->sent_ms = now_ms;
     if (attempts->session == 0) {
         return;
     }
@@ -224,15 +190,15 @@ void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
     }
 }
 
-void attempts_send_order(struct attempts *attempts, struct attempt *attempt,
-                         int64_t now_ms, struct effects *effects)
+void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
+                           int64_t now_ms, struct effects *effects)
 {
     bool is_open = attempt->phase != ATTEMPTS_SENT && attempt->phase != ATTEMPTS_ENDED;
     if (!is_open || attempt->control.number <= attempt->control_done ||
-        attempt->ordered_ms == now_ms) {
+        attempt->control_sent_ms == now_ms) {
         return;
     }
-    attempt->ordered_ms = now_ms;
+    attempt->control_sent_ms = now_ms;
     if (attempts->session != 0) {
         struct msg msg = {
             .kind = MSG_ATTEMPT_CONTROL,
@@ -258,7 +224,7 @@ void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
 void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
                               int64_t now_ms, struct effects *effects)
 {
-    attempt->said_ms = now_ms;
+    attempt->sent_ms = now_ms;
     if (attempts->session != 0) {
         struct msg msg = {
             .kind = MSG_OUTPUT_ASK,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_attempt.h: this site's attempts on borrowed slots, and the messages about them to
+/* attempt.h: this site's attempts on borrowed slots, and the messages about them to
  * their providers.
  *
- * An attempt only moves forward: sent, taken, running or suspended, ended. Each message
- * is sent again after a while until its purpose is met.
+ * An attempt only moves forward: sent, admitted, running or suspended, ended. Each
+ * message is repeated until the attempt's state shows that it arrived.
  *
- * Ownership: copied; the whole START stays until the attempt is decided.
+ * Ownership: copied. The whole START is stored until the attempt is decided.
  * Order: by attempt number. Source: docs/design/safety.md [6]. Layer: consumer. */
 #ifndef SUBLET_CONSUMER_ATTEMPT_H
 #define SUBLET_CONSUMER_ATTEMPT_H
@@ -13,17 +13,17 @@
 #include "consumer/consumer.h"
 
 enum {
-    ATTEMPTS_RESEND_MS = 1000,   /* START, orders, output */
-    ATTEMPTS_ASK_MS = 10000,     /* how is it, where nothing was heard for so long */
+    ATTEMPTS_RESEND_MS = 1000,   /* START, controls, OUTPUT_ASK */
+    ATTEMPTS_ASK_MS = 10000,     /* silence after which its state is asked for */
     ATTEMPTS_UNKNOWN_MS = 30000, /* silence after which its state counts as unknown */
 };
 
 enum attempts_phase {
     ATTEMPTS_SENT, /* START may have arrived or not */
-    ATTEMPTS_TAKEN,
+    ATTEMPTS_ADMITTED,
     ATTEMPTS_RUNNING,
     ATTEMPTS_SUSPENDED,
-    ATTEMPTS_ENDED, /* the end is known; its output may still be there */
+    ATTEMPTS_ENDED, /* the end is known; its output may not be fetched yet */
 };
 
 enum output_fetch_phase { FETCH_NONE, FETCH_ASKED, FETCH_WRITING, FETCH_DONE };
@@ -34,18 +34,19 @@ struct attempt {
     struct host_slots *hosts;
     int n_hosts;
     enum attempts_phase phase;
-    struct arena start_memory; /* of what START says; empty once decided */
+    struct arena start_memory; /* of `start`; empty once it is decided */
     struct row start;          /* as a ROW_RUN */
     uint64_t epoch;
     bool has_out_file, has_err_file;
-    bool has_post; /* commands are to run after it */
+    bool has_post; /* it has post-exec commands */
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;
     bool is_yielded;  /* it is suspended, and its slots are not in use */
-    bool is_unknown;  /* silent for long, and reported so */
+    bool is_unknown;  /* reported as UNKNOWN after a long silence */
     bool is_reported; /* its end was */
-    int64_t heard_ms, said_ms, asked_ms, ordered_ms; /* START or output; ASK; order */
+    int64_t received_ms, sent_ms, asked_ms,
+        control_sent_ms; /* START or output; ASK; order */
     struct run_exit exit;
     char *end_text;
     /* Output that is being fetched, one piece at a time. */
@@ -69,27 +70,27 @@ void attempts_init(struct attempts *attempts, const char *site);
 void attempts_release(struct attempts *attempts);
 
 struct attempt *attempts_find(const struct attempts *attempts, uint64_t number);
-/* The first one above a number, or NULL: to walk while attempts come and go. */
+/* The first attempt above a number, or NULL. A walk may add and remove attempts. */
 struct attempt *attempts_next(const struct attempts *attempts, uint64_t number);
 /* Its provider has answered START. */
 bool attempt_is_decided(const struct attempt *attempt);
 bool attempt_is_ended(const struct attempt *attempt);
 
-/* NULL where the number is there already. */
+/* NULL if there is an attempt with that number already. */
 struct attempt *attempts_add(struct attempts *attempts,
                              const struct consumer_attempt *from, int64_t now_ms);
 void attempts_remove(struct attempts *attempts, uint64_t number);
-/* It was taken: START is not needed any more. */
+/* Its provider has admitted it: START is not needed any more. */
 void attempts_decide(struct attempt *attempt);
 
-/* Each says nothing without a session. */
+/* Without a session none of them sends anything. */
 void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                          int64_t now_ms, struct effects *effects);
 void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
                        int64_t now_ms, struct effects *effects);
-/* Sends the latest order, unless it was carried out or was just sent. */
-void attempts_send_order(struct attempts *attempts, struct attempt *attempt,
-                         int64_t now_ms, struct effects *effects);
+/* Sends the latest control, unless it was carried out or was just sent. */
+void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
+                           int64_t now_ms, struct effects *effects);
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
                                uint64_t number, struct effects *effects);
 void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
@@ -97,13 +98,13 @@ void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt
 
 /* ------------------------------------------------------------ output_fetch.c */
 
-/* The attempt has ended: asks for the first piece, or there is none to ask for. */
+/* The attempt has ended: asks for the first piece of its output, if it has any. */
 void output_fetch_begin(struct attempts *attempts, struct attempt *attempt,
                         int64_t now_ms, struct effects *effects);
-/* Asks again where an answer is due. */
+/* Asks again if an answer is due. */
 void output_fetch_ask_again(struct attempts *attempts, struct attempt *attempt,
                             int64_t now_ms, struct effects *effects);
-/* A piece came. True: it is to be written, output_fetch_written follows. */
+/* A piece has arrived. True: it has to be written, then output_fetch_written. */
 bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
                        const struct msg_output *piece, int64_t now_ms,
                        struct effects *effects);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attempt_report.c: what providers report about attempts, and the reports to the site.
  *
- * The site may call back during a report (acknowledge, order, written), and so remove
- * the attempt: it is looked up again by its number afterwards.
+ * The site may call the consumer during a report (acknowledge, control, written), and
+ * so remove the attempt. It is looked up again by its number afterwards.
  *
  * A provider's message, by the phase that the attempt has here:
  *
- *              sent               taken, running, suspended   ended
- *   REFUSED    forgotten          late                        late
- *   LOST       forgotten          forgotten                   late
- *   ABSENT     START again        forgotten                   late
- *   others     taken, and so on   forward, never back         late
+ *              sent               admitted, running, suspended   ended
+ *   REFUSED    forgotten          late                           late
+ *   LOST       forgotten          forgotten                      late
+ *   ABSENT     START again        forgotten                      late
+ *   others     admitted or later  forward, never back            late
  *
- * ABSENT answers a question, and only attempts that are known to be taken are asked
- * about. If it comes about one of those, the provider has lost its record. */
+ * ABSENT is the answer to ATTEMPT_ASK, which is sent only for admitted attempts. If it
+ * comes for one of those, the provider has lost its record. */
 #include "consumer/consumer_parts.h"
 
 #include <string.h>
 
 #include "consumer/attempt.h"
+#include "model/dup.h"
 
 void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,
                               int sign)
@@ -36,7 +37,8 @@ static bool has_yielded(const struct attempt *attempt)
         return false;
     }
     if (control->action == CONTROL_KILL) {
-        /* Its provider ends it without waking it; but for what comes after it. */
+        /* Its provider ends it without resuming it, unless a post-exec command follows.
+         */
         return attempt->is_yielded && !attempt->has_post;
     }
     return control->number != 0 && control->action == CONTROL_SUSPEND &&
@@ -89,14 +91,14 @@ static enum consumer_report_kind kind_of(enum attempts_phase phase)
     case ATTEMPTS_SUSPENDED:
         return CONSUMER_SUSPENDED;
     case ATTEMPTS_SENT:
-    case ATTEMPTS_TAKEN:
+    case ATTEMPTS_ADMITTED:
     case ATTEMPTS_ENDED:
         break;
     }
-    return CONSUMER_TAKEN;
+    return CONSUMER_ADMITTED;
 }
 
-/* The attempt will never run, or nobody knows of it any more. */
+/* The attempt will never run, or its provider has no record of it. */
 static void forget(struct consumer *consumer, const struct reporter *reporter,
                    struct attempt *attempt, enum consumer_report_kind kind,
                    const char *reason)
@@ -114,7 +116,6 @@ static void forget(struct consumer *consumer, const struct reporter *reporter,
     reporter->on_report(reporter->arg, &end);
 }
 
-/* The end, once: when its output is here. */
 void attempt_report_end(struct consumer *consumer, const struct reporter *reporter,
                         struct attempt *attempt)
 {
@@ -136,17 +137,17 @@ void attempt_report_end(struct consumer *consumer, const struct reporter *report
 
 /* ------------------------------------------------------------ ATTEMPT_STATE */
 
-static struct attempt *take(struct consumer *consumer, const struct reporter *reporter,
-                            struct attempt *attempt, int64_t now_ms,
-                            struct effects *effects)
+static struct attempt *admit(struct consumer *consumer, const struct reporter *reporter,
+                             struct attempt *attempt, int64_t now_ms,
+                             struct effects *effects)
 {
     if (attempt_is_decided(attempt)) {
         return attempt;
     }
     attempts_decide(attempt);
-    attempt = attempt_report_state(consumer, reporter, attempt, CONSUMER_TAKEN);
+    attempt = attempt_report_state(consumer, reporter, attempt, CONSUMER_ADMITTED);
     if (attempt != NULL) {
-        attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
+        attempts_send_control(&consumer->attempts, attempt, now_ms, effects);
     }
     return attempt;
 }
@@ -163,21 +164,21 @@ static struct attempt *note_control(struct consumer *consumer,
     return attempt_report_state(consumer, reporter, attempt, CONSUMER_CONTROLLED);
 }
 
-/* Running or suspended; what is older than an order that was carried out is late. */
+/* Running or suspended. A state from before a control that was carried out is late. */
 static void move_on(struct consumer *consumer, const struct reporter *reporter,
                     struct attempt *attempt, const struct msg_attempt_state *state,
                     bool was_unknown)
 {
     enum attempts_phase phase =
         state->state == ATTEMPT_SUSPENDED ? ATTEMPTS_SUSPENDED : ATTEMPTS_RUNNING;
-    bool is_news = false;
+    bool has_changed = false;
     if (state->state != ATTEMPT_TAKEN && state->control_done >= attempt->control_done) {
-        is_news = phase != attempt->phase || state->start_ms != attempt->start_ms;
+        has_changed = phase != attempt->phase || state->start_ms != attempt->start_ms;
         attempt->phase = phase;
         attempt->start_ms = state->start_ms;
         attempt_report_update_yielded(consumer, attempt);
     }
-    if (is_news || was_unknown) {
+    if (has_changed || was_unknown) {
         attempt_report_state(consumer, reporter, attempt, kind_of(attempt->phase));
     }
 }
@@ -190,20 +191,19 @@ static void end(struct consumer *consumer, const struct reporter *reporter,
     attempt_report_update_yielded(consumer, attempt);
     attempt_report_count_use(consumer, attempt, -1);
     attempt->exit = *exit;
-    const char *text = exit->text != NULL ? exit->text : "";
-    attempt->end_text = memcpy(mem_alloc(strlen(text) + 1, 1), text, strlen(text));
+    attempt->end_text = dup_text(exit->text);
     output_fetch_begin(&consumer->attempts, attempt, now_ms, effects);
     attempt_report_end(consumer, reporter, attempt);
 }
 
-/* Taken, running, suspended, ended: whatever came before is made up for. */
+/* Admitted, running, suspended or ended. Messages that were lost are made up for. */
 static void follow(struct consumer *consumer, const struct reporter *reporter,
                    struct attempt *attempt, const struct msg_attempt_state *state,
                    int64_t now_ms, struct effects *effects)
 {
     bool was_unknown = attempt->is_unknown;
     attempt->is_unknown = false;
-    attempt = take(consumer, reporter, attempt, now_ms, effects);
+    attempt = admit(consumer, reporter, attempt, now_ms, effects);
     if (attempt != NULL) {
         attempt = note_control(consumer, reporter, attempt, state->control_done);
     }
@@ -224,7 +224,7 @@ static void note_absent(struct consumer *consumer, const struct reporter *report
         forget(consumer, reporter, attempt, CONSUMER_LOST,
                "its provider has lost its record");
     } else {
-        attempt->said_ms = INT64_MIN / 2; /* START again, with the next tick */
+        attempt->sent_ms = INT64_MIN / 2; /* START again, with the next tick */
     }
 }
 
@@ -246,7 +246,7 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
     if (strcmp(msg->site, attempt->provider) != 0 || attempt_is_ended(attempt)) {
         return;
     }
-    attempt->heard_ms = now_ms;
+    attempt->received_ms = now_ms;
     switch (state->state) {
     case ATTEMPT_REFUSED:
         if (!attempt_is_decided(attempt)) {
@@ -280,7 +280,7 @@ static void note_output(struct consumer *consumer, const struct reporter *report
         strcmp(msg->site, attempt->provider) != 0) {
         return;
     }
-    attempt->heard_ms = now_ms;
+    attempt->received_ms = now_ms;
     if (output_fetch_take(&consumer->attempts, attempt, piece, now_ms, effects)) {
         struct consumer_report output = {
             .kind = CONSUMER_OUTPUT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consumer.c: see consumer.h. contract.c keeps what may be used, job_attempt.c what was
- * asked for, output_fetch.c brings output home, attempt_report.c follows what providers
- * say; here is what the site asks for, and what is said again in time. */
+/* consumer.c: see consumer.h. Here: the requests of the site, and the messages that are
+ * repeated. contract.c has the contracts, attempt.c the attempts, attempt_report.c
+ * handles messages of providers, output_fetch.c fetches output. */
 #include "consumer/consumer_parts.h"
 
 #include <stdlib.h>
@@ -45,8 +45,8 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
             attempts_send_start(attempts, attempt, now_ms, effects);
         } else if (!attempt_is_ended(attempt)) {
             attempts_send_ask(attempts, attempt, now_ms, effects);
-            attempt->ordered_ms = INT64_MIN / 2;
-            attempts_send_order(attempts, attempt, now_ms, effects);
+            attempt->control_sent_ms = INT64_MIN / 2;
+            attempts_send_control(attempts, attempt, now_ms, effects);
         } else {
             output_fetch_ask_again(attempts, attempt, now_ms, effects);
         }
@@ -76,8 +76,8 @@ static void acknowledge_contract(const struct consumer *consumer,
         .kind = MSG_CONTRACT_ACK,
         .session = consumer->attempts.session,
         .site = "",
-        .contract_ack = {arena_str(&effects->arena, contract->as_told.lease),
-                         contract->as_told.revision},
+        .contract_ack = {arena_str(&effects->arena, contract->latest.lease),
+                         contract->latest.revision},
     };
     effects_send(effects, &broker, &msg);
 }
@@ -113,19 +113,20 @@ int consumer_count_hosts(const struct consumer *consumer)
     return consumer->contracts.n_hosts;
 }
 
-static bool is_heard(const struct consumer *consumer, const struct contract *contract)
+static bool is_reachable(const struct consumer *consumer,
+                         const struct contract *contract)
 {
-    return consumer->attempts.session != 0 && contract->is_told &&
-           contract->as_told.is_provider_here;
+    return consumer->attempts.session != 0 && contract->is_current &&
+           contract->latest.is_provider_here;
 }
 
-/* A recalled slot that becomes free goes back: nothing is started on it. */
+/* While slots are recalled nothing starts: slots that become idle are returned. */
 static bool may_start(const struct consumer *consumer, const struct contract *contract)
 {
-    enum lease_state state = contract->as_told.state;
-    return is_heard(consumer, contract) &&
+    enum lease_state state = contract->latest.state;
+    return is_reachable(consumer, contract) &&
            (state == LEASE_PENDING || state == LEASE_ACTIVE) &&
-           contract->as_told.n_recalls == 0;
+           contract->latest.n_recalls == 0;
 }
 
 void consumer_host_at(const struct consumer *consumer, int index,
@@ -133,27 +134,27 @@ void consumer_host_at(const struct consumer *consumer, int index,
 {
     const struct contract *contract = consumer->contracts.hosts[index].contract;
     int at = consumer->contracts.hosts[index].index;
-    const struct host_split *split = &contract->hosts[at];
+    const struct host_split *split = &contract->latest.hosts[at];
     *host = (struct consumer_host){
         .name = contract->names[at],
         .host = split->host,
         .site = contract->provider,
-        .lease = contract->as_told.lease,
-        .epoch = contract->as_told.epoch,
+        .lease = contract->latest.lease,
+        .epoch = contract->latest.epoch,
         .n_slots = split->n_slots,
         .n_held = split->consumer,
         .n_used = contract->used[at] - contract->yielded[at],
         .is_open = may_start(consumer, contract) && !split->is_down,
         .is_down = split->is_down,
-        .is_unheard = !is_heard(consumer, contract),
-        .is_made = contract->as_told.is_made,
-        .is_exclusive = contract->as_told.type == LEASE_EXCLUSIVE,
-        .takes_interactive = contract->as_told.takes_interactive,
-        .queues = contract->as_told.queues,
-        .n_queues = contract->as_told.n_queues,
+        .is_unreachable = !is_reachable(consumer, contract),
+        .is_made = contract->latest.is_made,
+        .is_exclusive = contract->latest.type == LEASE_EXCLUSIVE,
+        .takes_interactive = contract->latest.takes_interactive,
+        .queues = contract->latest.queues,
+        .n_queues = contract->latest.n_queues,
         .spaces = split->spaces,
-        .resources = contract->as_told.resources,
-        .n_resources = contract->as_told.n_resources,
+        .resources = contract->latest.resources,
+        .n_resources = contract->latest.n_resources,
     };
 }
 
@@ -173,7 +174,7 @@ bool consumer_contract_at(const struct consumer *consumer, int index,
     if (index < 0 || index >= consumer->contracts.count) {
         return false;
     }
-    *contract = consumer->contracts.items[index]->as_told;
+    *contract = consumer->contracts.items[index]->latest;
     return true;
 }
 
@@ -182,7 +183,7 @@ bool consumer_find_contract(const struct consumer *consumer, const char *lease,
 {
     const struct contract *found = contracts_find(&consumer->contracts, lease);
     if (found != NULL) {
-        *contract = found->as_told;
+        *contract = found->latest;
     }
     return found != NULL;
 }
@@ -192,14 +193,14 @@ bool consumer_recall_at(const struct consumer *consumer, int index,
 {
     const struct contract *contract = consumer->contracts.items[index];
     *recall = (struct consumer_recall){
-        .lease = contract->as_told.lease,
+        .lease = contract->latest.lease,
         .n_used = contract->n_used,
         .recalls = contract->recalls,
-        .n_recalls = contract->as_told.n_recalls,
-        .is_whole = contract->as_told.is_whole,
-        .hosts = contract->hosts,
+        .n_recalls = contract->latest.n_recalls,
+        .is_whole = contract->latest.is_whole,
+        .hosts = contract->latest.hosts,
         .used = contract->used,
-        .n_hosts = contract->as_told.n_hosts,
+        .n_hosts = contract->latest.n_hosts,
     };
     return recall->n_recalls > 0;
 }
@@ -214,8 +215,8 @@ void consumer_demands(const struct consumer *consumer, const int *waiting,
     for (int i = 0; i < contracts->count; i++) {
         const struct contract *contract = contracts->items[i];
         (*demands)[i] = (struct lease_demand){
-            .lease = arena_str(arena, contract->as_told.lease),
-            .epoch = contract->as_told.epoch,
+            .lease = arena_str(arena, contract->latest.lease),
+            .epoch = contract->latest.epoch,
             .n_used = contracts_used(contract),
             .n_waiting = waiting != NULL ? waiting[i] : 0,
         };
@@ -253,10 +254,10 @@ void consumer_control(struct consumer *consumer, uint64_t number,
     }
     if (control->number > attempt->control.number) {
         attempt->control = *control;
-        attempt->ordered_ms = INT64_MIN / 2;
+        attempt->control_sent_ms = INT64_MIN / 2;
         attempt_report_update_yielded(consumer, attempt);
     }
-    attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
+    attempts_send_control(&consumer->attempts, attempt, now_ms, effects);
 }
 
 bool consumer_is_yielded(const struct consumer *consumer, uint64_t number)
@@ -294,12 +295,12 @@ static int64_t least(int64_t a, int64_t b)
 
 static int64_t ask_at(const struct consumer *consumer, const struct attempt *attempt)
 {
-    int64_t last_ms =
-        attempt->heard_ms > attempt->asked_ms ? attempt->heard_ms : attempt->asked_ms;
+    int64_t last_ms = attempt->received_ms > attempt->asked_ms ? attempt->received_ms
+                                                               : attempt->asked_ms;
     return last_ms + ATTEMPTS_ASK_MS * consumer->patience;
 }
 
-static bool has_order(const struct attempt *attempt)
+static bool has_control(const struct attempt *attempt)
 {
     return attempt->control.number > attempt->control_done;
 }
@@ -308,15 +309,16 @@ static bool has_order(const struct attempt *attempt)
 static int64_t send_at(const struct consumer *consumer, const struct attempt *attempt)
 {
     if (!attempt_is_decided(attempt)) {
-        return attempt->said_ms + ATTEMPTS_RESEND_MS;
+        return attempt->sent_ms + ATTEMPTS_RESEND_MS;
     }
     if (attempt_is_ended(attempt)) {
-        return attempt->fetch == FETCH_ASKED ? attempt->said_ms + ATTEMPTS_RESEND_MS
+        return attempt->fetch == FETCH_ASKED ? attempt->sent_ms + ATTEMPTS_RESEND_MS
                                              : INT64_MAX;
     }
-    int64_t order_ms =
-        has_order(attempt) ? attempt->ordered_ms + ATTEMPTS_RESEND_MS : INT64_MAX;
-    return least(ask_at(consumer, attempt), order_ms);
+    int64_t control_ms = has_control(attempt)
+                             ? attempt->control_sent_ms + ATTEMPTS_RESEND_MS
+                             : INT64_MAX;
+    return least(ask_at(consumer, attempt), control_ms);
 }
 
 static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,
@@ -334,19 +336,19 @@ static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t
     if (ask_at(consumer, attempt) <= now_ms) {
         attempts_send_ask(attempts, attempt, now_ms, effects);
     }
-    if (has_order(attempt) && attempt->ordered_ms + ATTEMPTS_RESEND_MS <= now_ms) {
-        attempts_send_order(attempts, attempt, now_ms, effects);
+    if (has_control(attempt) &&
+        attempt->control_sent_ms + ATTEMPTS_RESEND_MS <= now_ms) {
+        attempts_send_control(attempts, attempt, now_ms, effects);
     }
 }
 
-/* Its provider is silent; an attempt that was never taken is nobody's yet, one whose
- * end is known waits for its output only. */
+/* When the silence of its provider makes its state unknown. */
 static int64_t unknown_at(const struct consumer *consumer,
                           const struct attempt *attempt)
 {
     bool can_be =
         attempt_is_decided(attempt) && !attempt->is_reported && !attempt->is_unknown;
-    return can_be ? attempt->heard_ms + ATTEMPTS_UNKNOWN_MS * consumer->patience
+    return can_be ? attempt->received_ms + ATTEMPTS_UNKNOWN_MS * consumer->patience
                   : INT64_MAX;
 }
 

@@ -13,7 +13,7 @@
 struct consumer {
     struct contracts contracts;
     struct attempts attempts;
-    int64_t patience; /* from 1 */
+    int64_t patience; /* at least 1 */
 };
 
 /* Receives reports. */

@@ -2,44 +2,24 @@
 /* contract.c: see contract.h. */
 #include "consumer/contract.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+#include "model/dup.h"
 #include "model/exported_resources.h"
-
-enum { FIRST_CAPACITY = 8 };
-
-static char *copied(const char *text, size_t length)
-{
-    char *copy = mem_alloc(length + 1, 1);
-    return memcpy(copy, text, length);
-}
 
 char *contracts_provider_of(const char *lease)
 {
-    return copied(lease, strcspn(lease, "/"));
-}
-
-static void free_hosts(struct contract *contract)
-{
-    for (int i = 0; i < contract->as_told.n_hosts; i++) {
-        free(contract->names[i]);
-    }
-    free(contract->names);
-    free(contract->hosts);
-    free(contract->resources);
-    free(contract->used);
-    free(contract->yielded);
-    free(contract->recalls);
-    free(contract->queues);
+    size_t length = strcspn(lease, "/");
+    return memcpy(mem_alloc(length + 1, 1), lease, length);
 }
 
 static void free_contract(struct contract *contract)
 {
-    free_hosts(contract);
+    arena_release(&contract->memory);
     free(contract->provider);
-    free((char *)(uintptr_t)contract->as_told.lease);
+    dup_free(contract->latest.lease);
     free(contract);
 }
 
@@ -53,44 +33,24 @@ void contracts_release(struct contracts *contracts)
     memset(contracts, 0, sizeof(*contracts));
 }
 
-static int place_of(const struct contracts *contracts, const char *lease)
+static int compare(const void *lease, const void *contract)
 {
-    int low = 0, high = contracts->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (strcmp(contracts->items[middle]->as_told.lease, lease) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return strcmp(lease, ((const struct contract *)contract)->latest.lease);
 }
 
 struct contract *contracts_find(const struct contracts *contracts, const char *lease)
 {
-    int at = place_of(contracts, lease);
-    bool is_there = at < contracts->count &&
-                    strcmp(contracts->items[at]->as_told.lease, lease) == 0;
-    return is_there ? contracts->items[at] : NULL;
+    return sorted_find(contracts->items, contracts->count, lease, compare);
 }
 
 static struct contract *add(struct contracts *contracts, const char *lease)
 {
     struct contract *contract = mem_alloc(1, sizeof(*contract));
-    contract->as_told.lease = copied(lease, strlen(lease));
+    arena_init_small(&contract->memory);
+    contract->latest.lease = dup_text(lease);
     contract->provider = contracts_provider_of(lease);
-    if (contracts->count == contracts->capacity) {
-        contracts->capacity =
-            contracts->capacity == 0 ? FIRST_CAPACITY : contracts->capacity * 2;
-        contracts->items = mem_grow(contracts->items, (size_t)contracts->capacity,
-                                    sizeof(*contracts->items));
-    }
-    int at = place_of(contracts, lease);
-    memmove(&contracts->items[at + 1], &contracts->items[at],
-            (size_t)(contracts->count - at) * sizeof(struct contract *));
-    contracts->items[at] = contract;
-    contracts->count++;
+    contracts->items = sorted_add(contracts->items, &contracts->count,
+                                  &contracts->capacity, lease, compare, contract);
     return contract;
 }
 
@@ -99,13 +59,13 @@ static void list_hosts(struct contracts *contracts)
 {
     int n_hosts = 0;
     for (int i = 0; i < contracts->count; i++) {
-        n_hosts += contracts->items[i]->as_told.n_hosts;
+        n_hosts += contracts->items[i]->latest.n_hosts;
     }
     free(contracts->hosts);
     contracts->hosts = mem_alloc((size_t)n_hosts, sizeof(*contracts->hosts));
     contracts->n_hosts = 0;
     for (int i = 0; i < contracts->count; i++) {
-        for (int j = 0; j < contracts->items[i]->as_told.n_hosts; j++) {
+        for (int j = 0; j < contracts->items[i]->latest.n_hosts; j++) {
             contracts->hosts[contracts->n_hosts++] =
                 (struct contracts_host){contracts->items[i], j};
         }
@@ -117,82 +77,30 @@ void contracts_begin_session(struct contracts *contracts)
     int n_left = 0;
     for (int i = 0; i < contracts->count; i++) {
         struct contract *contract = contracts->items[i];
-        if (contract->as_told.state == LEASE_ENDED) {
+        if (contract->latest.state == LEASE_ENDED) {
             free_contract(contract);
             continue;
         }
-        contract->is_told = false;
+        contract->is_current = false;
         contracts->items[n_left++] = contract;
     }
     contracts->count = n_left;
     list_hosts(contracts);
 }
 
-/* One block for the splits, with the names of the hosts behind them. */
-static struct host_split *copy_splits(const struct host_split *hosts, int n_hosts)
-{
-    size_t size = (size_t)n_hosts * sizeof(*hosts);
-    for (int i = 0; i < n_hosts; i++) {
-        size += strlen(hosts[i].host) + 1;
-    }
-    struct host_split *copies = mem_alloc(size, 1);
-    char *text = (char *)&copies[n_hosts];
-    for (int i = 0; i < n_hosts; i++) {
-        size_t length = strlen(hosts[i].host) + 1;
-        copies[i] = hosts[i];
-        copies[i].host = memcpy(text, hosts[i].host, length);
-        text += length;
-    }
-    return copies;
-}
-
-static const char **copy_queues(const char *const *queues, int n_queues)
-{
-    size_t size = (size_t)n_queues * sizeof(*queues);
-    for (int i = 0; i < n_queues; i++) {
-        size += strlen(queues[i]) + 1;
-    }
-    const char **copies = mem_alloc(size, 1);
-    char *text = (char *)&copies[n_queues];
-    for (int i = 0; i < n_queues; i++) {
-        size_t length = strlen(queues[i]) + 1;
-        copies[i] = memcpy(text, queues[i], length);
-        text += length;
-    }
-    return copies;
-}
-
-static struct row_recall *copy_recalls(const struct recall *recalls, int n_recalls,
-                                       int64_t now_ms)
-{
-    struct row_recall *copies = mem_alloc((size_t)n_recalls, sizeof(*copies));
-    for (int i = 0; i < n_recalls; i++) {
-        copies[i] = (struct row_recall){recalls[i].n_held, now_ms + recalls[i].left_ms};
-    }
-    return copies;
-}
-
-static char *borrowed_name(const char *host, const char *provider)
-{
-    size_t size = strlen(host) + strlen(provider) + 2;
-    char *name = mem_alloc(size, 1);
-    snprintf(name, size, "%s@%s", host, provider);
-    return name;
-}
-
-/* Whatever a contract gives besides slots, given or taken away. */
+/* True if the contract gives other things than slots than before. */
 static bool gives_other(const struct contract *contract,
-                        const struct msg_contract *told)
+                        const struct msg_contract *next)
 {
     static const struct space nothing[SPACES];
-    const struct msg_contract *before = &contract->as_told;
-    int n_hosts = before->n_hosts > told->n_hosts ? before->n_hosts : told->n_hosts;
+    const struct msg_contract *before = &contract->latest;
+    int n_hosts = before->n_hosts > next->n_hosts ? before->n_hosts : next->n_hosts;
     for (int i = 0; i < n_hosts; i++) {
-        bool is_same = i < before->n_hosts && i < told->n_hosts &&
-                       strcmp(before->hosts[i].host, told->hosts[i].host) == 0;
+        bool is_same = i < before->n_hosts && i < next->n_hosts &&
+                       strcmp(before->hosts[i].host, next->hosts[i].host) == 0;
         const struct space *was =
             i < before->n_hosts ? before->hosts[i].spaces : nothing;
-        const struct space *is = i < told->n_hosts ? told->hosts[i].spaces : nothing;
+        const struct space *is = i < next->n_hosts ? next->hosts[i].spaces : nothing;
         if (is_same ? !exported_resources_is_same_memory(was, is)
                     : !exported_resources_is_same_memory(was, nothing) ||
                           !exported_resources_is_same_memory(is, nothing)) {
@@ -200,75 +108,96 @@ static bool gives_other(const struct contract *contract,
         }
     }
     return !exported_resources_is_same(before->resources, before->n_resources,
-                                       told->resources, told->n_resources);
+                                       next->resources, next->n_resources);
+}
+
+/* Copies the contract into its memory; `lease` stays, as it is the key. */
+static void copy(struct contract *contract, const struct msg_contract *from,
+                 int64_t now_ms)
+{
+    struct arena *arena = &contract->memory;
+    const char *lease = contract->latest.lease;
+    size_t n_hosts = (size_t)from->n_hosts, n_recalls = (size_t)from->n_recalls;
+    arena_clear(arena);
+    struct host_split *hosts = arena_copy(arena, from->hosts, n_hosts * sizeof(*hosts));
+    const char **queues =
+        arena_copy(arena, from->queues, (size_t)from->n_queues * sizeof(*queues));
+    contract->names = arena_alloc(arena, n_hosts, sizeof(*contract->names));
+    contract->used = arena_alloc(arena, n_hosts, sizeof(*contract->used));
+    contract->yielded = arena_alloc(arena, n_hosts, sizeof(*contract->yielded));
+    contract->recalls = arena_alloc(arena, n_recalls, sizeof(*contract->recalls));
+    for (size_t i = 0; i < n_hosts; i++) {
+        hosts[i].host = arena_str(arena, hosts[i].host);
+        contract->names[i] =
+            arena_printf(arena, "%s@%s", hosts[i].host, contract->provider);
+    }
+    for (int i = 0; i < from->n_queues; i++) {
+        queues[i] = arena_str(arena, queues[i]);
+    }
+    for (size_t i = 0; i < n_recalls; i++) {
+        contract->recalls[i] = (struct row_recall){from->recalls[i].n_held,
+                                                   now_ms + from->recalls[i].left_ms};
+    }
+    contract->latest = *from;
+    contract->latest.lease = lease;
+    contract->latest.hosts = hosts;
+    contract->latest.queues = queues;
+    contract->latest.recalls = NULL;
+    contract->latest.resources =
+        exported_resources_copy(arena, from->resources, from->n_resources);
 }
 
 struct contract *contracts_set(struct contracts *contracts,
-                               const struct msg_contract *told, int64_t now_ms)
+                               const struct msg_contract *from, int64_t now_ms)
 {
-    struct contract *contract = contracts_find(contracts, told->lease);
+    struct contract *contract = contracts_find(contracts, from->lease);
     if (contract == NULL) {
-        contract = add(contracts, told->lease);
-    } else if (contract->is_told && told->revision < contract->as_told.revision) {
+        contract = add(contracts, from->lease);
+    } else if (contract->is_current && from->revision < contract->latest.revision) {
         return NULL;
     }
-    contracts->n_changes += gives_other(contract, told);
-    const char *lease = contract->as_told.lease;
-    size_t n_hosts = (size_t)told->n_hosts;
-    free_hosts(contract);
-    contract->hosts = copy_splits(told->hosts, told->n_hosts);
-    contract->resources = exported_resources_dup(told->resources, told->n_resources);
-    contract->names = mem_alloc(n_hosts, sizeof(*contract->names));
-    contract->used = mem_alloc(n_hosts, sizeof(*contract->used));
-    contract->yielded = mem_alloc(n_hosts, sizeof(*contract->yielded));
-    for (int i = 0; i < told->n_hosts; i++) {
-        contract->names[i] = borrowed_name(told->hosts[i].host, contract->provider);
-    }
-    contract->as_told = *told;
-    contract->as_told.lease = lease;
-    contract->as_told.hosts = contract->hosts;
-    contract->queues = copy_queues(told->queues, told->n_queues);
-    contract->as_told.queues = contract->queues;
-    contract->recalls = copy_recalls(told->recalls, told->n_recalls, now_ms);
-    contract->as_told.recalls = NULL;
-    contract->as_told.resources = contract->resources;
-    contract->is_told = true;
+    contracts->n_changes += gives_other(contract, from);
+    copy(contract, from, now_ms);
+    contract->is_current = true;
     contract->n_used = 0;
     list_hosts(contracts);
     return contract;
 }
 
-void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
-                         int n_hosts, int sign)
+/* Adds the slots to the counts of their hosts; returns how many there are. */
+static int count_slots(const struct contract *contract, int *counts,
+                       const struct host_slots *hosts, int n_hosts, int sign)
 {
+    int n_slots = 0;
     for (int i = 0; i < n_hosts; i++) {
-        contract->n_used += sign * hosts[i].n_slots;
-        for (int j = 0; j < contract->as_told.n_hosts; j++) {
-            if (strcmp(contract->hosts[j].host, hosts[i].host) == 0) {
-                contract->used[j] += sign * hosts[i].n_slots;
+        n_slots += sign * hosts[i].n_slots;
+        for (int j = 0; j < contract->latest.n_hosts; j++) {
+            if (strcmp(contract->latest.hosts[j].host, hosts[i].host) == 0) {
+                counts[j] += sign * hosts[i].n_slots;
             }
         }
     }
+    return n_slots;
+}
+
+void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
+                         int n_hosts, int sign)
+{
+    contract->n_used += count_slots(contract, contract->used, hosts, n_hosts, sign);
 }
 
 void contracts_count_yielded(struct contract *contract, const struct host_slots *hosts,
                              int n_hosts, int sign)
 {
-    for (int i = 0; i < n_hosts; i++) {
-        for (int j = 0; j < contract->as_told.n_hosts; j++) {
-            if (strcmp(contract->hosts[j].host, hosts[i].host) == 0) {
-                contract->yielded[j] += sign * hosts[i].n_slots;
-            }
-        }
-    }
+    count_slots(contract, contract->yielded, hosts, n_hosts, sign);
 }
 
 int contracts_used(const struct contract *contract)
 {
     int n_used = contract->n_used;
-    for (int j = 0; j < contract->as_told.n_hosts; j++) {
+    for (int j = 0; j < contract->latest.n_hosts; j++) {
         /* Two jobs on one slot, one of which is suspended, or cleans up. */
-        int n_double = contract->used[j] - contract->hosts[j].consumer;
+        int n_double = contract->used[j] - contract->latest.hosts[j].consumer;
         n_used -= n_double > 0 ? n_double : 0;
     }
     return n_used;

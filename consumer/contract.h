@@ -14,20 +14,18 @@
 #include "consumer/consumer.h"
 
 struct contract {
-    struct msg_contract as_told; /* its pointers are the contract's own */
+    struct arena memory;        /* of all that is copied, except lease and provider */
+    struct msg_contract latest; /* its pointers are the contract's own */
     char *provider;
-    bool is_told; /* in this session */
-    struct host_split *hosts;
-    struct lease_resource *resources;
-    char **names; /* "n1@north" for each host */
-    int *used;    /* slots of attempts for each host */
-    int *yielded; /* of those, of attempts that have yielded them */
-    int n_used;   /* of all attempts of the lease, also on hosts that it had before */
-    struct row_recall *recalls; /* as_told's, by this site's clock */
-    const char **queues;        /* as_told's; one block with the names */
+    bool is_current;    /* it was sent in this session */
+    const char **names; /* "n1@north" for each host */
+    int *used;          /* slots of attempts for each host */
+    int *yielded;       /* of those, slots that suspended attempts have yielded */
+    int n_used; /* of all attempts of the lease, also on hosts that it had before */
+    struct row_recall *recalls; /* those of `latest`, by this site's clock */
 };
 
-/* One line of the list of all borrowed hosts. */
+/* An entry of the list of all borrowed hosts. */
 struct contracts_host {
     const struct contract *contract;
     int index;
@@ -43,27 +41,27 @@ struct contracts {
 
 void contracts_release(struct contracts *contracts);
 
-/* None counts any more; ended contracts are removed. */
+/* No contract is current until it is sent again; ended contracts are removed. */
 void contracts_begin_session(struct contracts *contracts);
 
 struct contract *contracts_find(const struct contracts *contracts, const char *lease);
 
-/* NULL where it is late (a lower revision than in this session before). What attempts
- * use of it must be counted anew. */
+/* Returns NULL if this session has sent a higher revision before. The slots that
+ * attempts use must be counted again. */
 struct contract *contracts_set(struct contracts *contracts,
-                               const struct msg_contract *told, int64_t now_ms);
+                               const struct msg_contract *from, int64_t now_ms);
 
-/* An attempt's slots: taken (+1) or given back (-1). */
+/* Slots of an attempt: in use (+1) or not any more (-1). */
 void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
                          int n_hosts, int sign);
 
-/* Slots of an attempt that are counted as used: yielded (+1), or not any more (-1). */
+/* Slots of an attempt that count as used: yielded (+1) or not any more (-1). */
 void contracts_count_yielded(struct contract *contract, const struct host_slots *hosts,
                              int n_hosts, int sign);
-/* Used as the provider counts: no more than is held on a host. */
+/* Used slots as the provider counts them: on each host no more than are held. */
 int contracts_used(const struct contract *contract);
 
-/* The provider of a lease id, copied: what stands before the first '/'. */
+/* The provider in a lease id, which is before the first '/'. The caller frees it. */
 char *contracts_provider_of(const char *lease);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output_fetch.c: fetches the output of an attempt that has ended, before the end is
- * reported: stdout, then stderr if it has its own file; one piece at a time, and the
- * next is asked for when the last is written.
+ * reported: stdout, then stderr if it has its own file. It asks for one piece at a
+ * time, and for the next when that is written.
  *
- * Output that cannot be fetched (it is gone at the provider, or cannot be written here)
- * is named in the text of the end, and not waited for.
- *
- * Requests have the top bit set, so that they never clash with those of bpeek.
+ * Output that is gone at the provider, or cannot be written here, is named in the text
+ * of the end, and not waited for. Bit 61 of a request distinguishes it from those of
+ * bpeek.
  * Source: docs/design/safety.md [9]. */
 #include "consumer/attempt.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Below what site/waiters numbers, and in the range that the codec lets through. */
+#include "model/dup.h"
+
+/* Below the numbers of site/client/waiters, and within the bounds of the codec. */
 #define OWN_REQUEST (UINT64_C(1) << 61)
 
 static const char *stream_name(enum output_stream stream)
@@ -22,7 +22,7 @@ static const char *stream_name(enum output_stream stream)
     return stream == OUTPUT_OUT ? "output" : "error output";
 }
 
-/* Adds to the text of the end what is missing of it. */
+/* Adds to the text of the end that the output is missing from here on. */
 static void note_missing(struct attempt *attempt, const char *why)
 {
     const char *before = attempt->end_text != NULL ? attempt->end_text : "";
@@ -31,7 +31,7 @@ static void note_missing(struct attempt *attempt, const char *why)
     char *text = mem_alloc(size, 1);
     snprintf(text, size, "%s%s%s from byte %lld on %s", before, joint,
              stream_name(attempt->stream), (long long)attempt->offset, why);
-    free(attempt->end_text);
+    dup_free(attempt->end_text);
     attempt->end_text = text;
 }
 
@@ -87,7 +87,7 @@ bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
 {
     if (attempt->fetch != FETCH_ASKED || piece->request != attempt->request ||
         piece->stream != attempt->stream) {
-        return false; /* late, a copy, or somebody else's */
+        return false; /* late, repeated, or of another request */
     }
     if (piece->is_gone) {
         note_missing(attempt, "is not there any more");
@@ -95,13 +95,13 @@ bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
         return false;
     }
     if (piece->offset != attempt->offset || (piece->n_bytes == 0 && !piece->is_end)) {
-        return false; /* nothing yet: asked again */
+        return false; /* nothing yet: it is asked for again */
     }
     if (piece->n_bytes == 0 && attempt->offset > 0) {
         end_stream(attempts, attempt, now_ms, effects);
         return false;
     }
-    /* Also no byte at all: the file is to be there, and empty. */
+    /* A piece without bytes is written too: an empty file is made. */
     attempt->fetch = FETCH_WRITING;
     attempt->n_piece = piece->n_bytes;
     attempt->is_last_piece = piece->is_end;

@@ -131,7 +131,7 @@ static struct consumer_attempt attempt_of(const struct lifecycle *life,
         .priority =
             job->queue >= 0 ? life->parts.config->queues[job->queue].priority : 0,
         .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
-        .is_taken = job->is_decided,
+        .is_admitted = job->is_decided,
         .has_out_file = job->spec->out_file[0] != '\0',
         .has_err_file = job->spec->err_file[0] != '\0',
         .control = job->control,

@@ -196,7 +196,7 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
         return;
     }
     switch (report->kind) {
-    case CONSUMER_TAKEN:
+    case CONSUMER_ADMITTED:
         take(life, job, now_ms, effects);
         break;
     case CONSUMER_REFUSED:

@@ -144,7 +144,7 @@ static void set_borrowed(const struct capacity_parts *parts, int index,
     host->n_lease_slots = borrowed.n_slots;
     host->is_lease_unmade = !borrowed.is_made && !borrowed.is_exclusive;
     host->used = borrowed.n_used;
-    host->is_unreported = borrowed.is_unheard;
+    host->is_unreported = borrowed.is_unreachable;
     host->is_open =
         borrowed.is_open && !host_admin_is_closed(parts->host_admin, borrowed.name);
     host->is_batch_only = !borrowed.takes_interactive;

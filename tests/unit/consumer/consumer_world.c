@@ -116,7 +116,7 @@ void consumer_world_resume(struct consumer_world *world, uint64_t number,
                            const char *hosts, bool is_taken)
 {
     struct consumer_attempt attempt = attempt_of(world, number, hosts);
-    attempt.is_taken = is_taken;
+    attempt.is_admitted = is_taken;
     consumer_resume(world->consumer, &attempt, world->now_ms);
 }
 
@@ -128,7 +128,7 @@ static const char *stream_name(enum output_stream stream)
 static const char *report_text(struct arena *arena, const struct consumer_report *news)
 {
     static const char *const names[] = {
-        [CONSUMER_TAKEN] = "taken",         [CONSUMER_REFUSED] = "refused",
+        [CONSUMER_ADMITTED] = "taken",      [CONSUMER_REFUSED] = "refused",
         [CONSUMER_LOST] = "lost",           [CONSUMER_RUNNING] = "running",
         [CONSUMER_SUSPENDED] = "suspended", [CONSUMER_CONTROLLED] = "done",
         [CONSUMER_OUTPUT] = "output",       [CONSUMER_ENDED] = "ended",
