@@ -115,3 +115,14 @@ struct host_split *lease_split_dup(const struct host_split *hosts, int n_hosts)
     }
     return kept;
 }
+
+void lease_split_show_side(struct arena *arena, struct value *row, const char *key,
+                           const char *site, const struct lease_split_side *side)
+{
+    struct value *shown = value_add(arena, row, key, value_object(arena));
+    if (site != NULL) {
+        value_add_text(arena, shown, "site", site);
+    }
+    value_add_int(arena, shown, "available", side->available);
+    value_add_int(arena, shown, "used", side->used);
+}

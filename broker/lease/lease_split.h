@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/value.h"
 #include "model/msg.h"
 
 struct lease_split_side {
@@ -42,6 +43,10 @@ bool lease_split_is_same(const struct host_split *a, int n_a,
 /* The same hosts are down; both lists name the same hosts. */
 bool lease_split_is_same_down(const struct host_split *a, const struct host_split *b,
                               int n_hosts);
+
+/* A side as object `key` of a row; `site`: its name, NULL: the name is left out. */
+void lease_split_show_side(struct arena *arena, struct value *row, const char *key,
+                           const char *site, const struct lease_split_side *side);
 
 /* A copy in one block of memory, names included; free it with free(). NULL for none. */
 struct host_split *lease_split_dup(const struct host_split *hosts, int n_hosts);

@@ -13,17 +13,11 @@
 
 #include "broker/broker_parts.h"
 #include "broker/lease/lease_split.h"
-#include "broker/view/view_page.h"
+#include "broker/view/broker_view.h"
 #include "model/exported_resources.h"
 
 enum {
-    /* What a row and a host take as compact JSON, with the longest numbers, but without
-     * the texts in them. */
-    ROW_BYTES = 640,
-    HOST_BYTES = 220,
-    RESOURCE_BYTES = 60,
-    SITE_BYTES = 1024,
-    ESCAPED = 6, /* a character of a reason may become \u0000 */
+    HOST_BYTES = 220, /* of a host as JSON with the longest numbers, without its name */
 };
 
 /* null if it is not known. */
@@ -58,24 +52,10 @@ static void add_host(struct arena *arena, struct value *hosts,
     struct lease_split split = lease_split_sum(from, 1);
     value_add_text(arena, host, "host", from->host);
     value_add_int(arena, host, "slots", from->n_slots);
-    view_page_add_side(arena, host, "provider", NULL, &split.provider);
-    view_page_add_side(arena, host, "consumer", NULL, &split.consumer);
+    lease_split_show_side(arena, host, "provider", NULL, &split.provider);
+    lease_split_show_side(arena, host, "consumer", NULL, &split.consumer);
     value_add_bool(arena, host, "is_down", from->is_down);
     exported_resources_show_memory(arena, host, from->spaces);
-}
-
-static int64_t lease_bytes(const struct lease *lease)
-{
-    const struct row_lease *row = &lease->row;
-    size_t bytes = ROW_BYTES + 2 * strlen(row->id) + ESCAPED * strlen(row->reason);
-    for (int i = 0; i < row->n_hosts; i++) {
-        bytes += HOST_BYTES + strlen(row->hosts[i].host);
-    }
-    for (int i = 0; i < row->n_resources; i++) {
-        bytes += RESOURCE_BYTES + strlen(row->resources[i].name) +
-                 2 * strlen(row->resources[i].hosts);
-    }
-    return (int64_t)bytes;
 }
 
 /* As many of the hosts as a page of their own would take. */
@@ -85,7 +65,7 @@ static void add_hosts(struct arena *arena, struct value *row, const struct lease
     size_t bytes = 0;
     for (int i = 0; i < lease->row.n_hosts; i++) {
         bytes += HOST_BYTES + strlen(lease->row.hosts[i].host);
-        if (bytes > VIEW_PAGE_BYTES) {
+        if (bytes > PAGE_BYTES) {
             break;
         }
         add_host(arena, hosts, &lease->row.hosts[i]);
@@ -109,9 +89,10 @@ static const char *reason_of(const struct lease *lease, struct arena *arena)
                               row->consumer);
 }
 
-static void fill_lease(const struct broker *broker, struct arena *arena,
-                       struct value *row, const struct lease *lease)
+static struct value *lease_row(const struct broker *broker, struct arena *arena,
+                               const struct lease *lease)
 {
+    struct value *row = value_object(arena);
     const struct row_lease *from = &lease->row;
     struct lease_split split = lease_split_sum(from->hosts, from->n_hosts);
     int64_t delay_ms =
@@ -125,8 +106,8 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_text(arena, row, "state", msg_lease_state_name(from->state));
     value_add_text(arena, row, "status", status_of(lease));
     value_add_int(arena, row, "epoch", (int64_t)from->epoch);
-    view_page_add_side(arena, row, "provider", from->provider, &split.provider);
-    view_page_add_side(arena, row, "consumer", from->consumer, &split.consumer);
+    lease_split_show_side(arena, row, "provider", from->provider, &split.provider);
+    lease_split_show_side(arena, row, "consumer", from->consumer, &split.consumer);
     value_add_int(arena, row, "n_hosts", from->n_hosts);
     add_hosts(arena, row, lease);
     exported_resources_show(arena, row, from->resources, from->n_resources);
@@ -141,6 +122,7 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     add_count(arena, row, "behind_epoch", lease->behind_epoch != 0,
               (int64_t)lease->behind_epoch);
     value_add_text(arena, row, "reason", reason_of(lease, arena));
+    return row;
 }
 
 static bool is_asked_for(const struct lease *lease, const struct msg_query *query)
@@ -148,27 +130,26 @@ static bool is_asked_for(const struct lease *lease, const struct msg_query *quer
     bool is_in_state = query->states != 0 ? (query->states & 1 << lease->row.state) != 0
                                           : query->with_ended || lease_is_open(lease);
     return is_in_state && lease->stamp.revision >= query->since &&
-           view_page_is_named(lease->row.id, query->name) &&
-           view_page_is_named(lease->row.provider, query->provider) &&
-           view_page_is_named(lease->row.consumer, query->consumer);
+           page_is_named(lease->row.id, query->name) &&
+           page_is_named(lease->row.provider, query->provider) &&
+           page_is_named(lease->row.consumer, query->consumer);
 }
 
 static struct value *view_leases(const struct broker *broker, struct arena *arena,
                                  const struct msg_query *query, const char **next)
 {
-    struct view_page page;
-    view_page_begin(&page, arena, "leases", query);
+    struct page page;
+    page_init(&page, arena, "leases", query);
     const struct lease_table *leases = &broker->leases;
-    int first = lease_table_find_after(leases, view_page_text(query->after));
-    for (int i = first; i < leases->count && !page.is_cut; i++) {
+    int first = lease_table_find_after(leases, page_text(query->after));
+    for (int i = first; i < leases->count && !page.is_full; i++) {
         const struct lease *lease = leases->items[i];
-        int64_t bytes = lease_bytes(lease);
-        if (is_asked_for(lease, query) && view_page_takes(&page, bytes)) {
-            fill_lease(broker, arena, view_page_add(&page, arena, lease->row.id, bytes),
-                       lease);
+        if (is_asked_for(lease, query)) {
+            page_add(&page, lease->row.id, lease_row(broker, arena, lease));
         }
     }
-    return view_page_end(&page, arena, next);
+    *next = page_next(&page);
+    return page.root;
 }
 
 /* ---------------------------------------------------------------- sites */
@@ -223,8 +204,9 @@ static void add_pass_times(struct arena *arena, struct value *row,
     }
 }
 
-static void fill_site(struct arena *arena, struct value *row, const struct member *site)
+static struct value *site_row(struct arena *arena, const struct member *site)
 {
+    struct value *row = value_object(arena);
     const struct msg_usage *usage = &site->usage;
     bool is_known = site->has_usage;
     value_add_text(arena, row, "site", site->name);
@@ -248,6 +230,7 @@ static void fill_site(struct arena *arena, struct value *row, const struct membe
     }
     add_pass_times(arena, row, &usage->pass_times, is_known);
     value_add_instant(arena, row, "since", site->since_ms);
+    return row;
 }
 
 /* A member that only administrates has no slots, and one that is no member any more is
@@ -260,19 +243,19 @@ static bool is_site(const struct member *member)
 static struct value *view_sites(const struct broker *broker, struct arena *arena,
                                 const struct msg_query *query, const char **next)
 {
-    struct view_page page;
-    view_page_begin(&page, arena, "sites", query);
-    const char *after = view_page_text(query->after);
-    for (int i = 0; i < broker->members.count && !page.is_cut; i++) {
+    struct page page;
+    page_init(&page, arena, "sites", query);
+    const char *after = page_text(query->after);
+    for (int i = 0; i < broker->members.count && !page.is_full; i++) {
         const struct member *site = broker->members.items[i];
         if (is_site(site) && strcmp(site->name, after) > 0 &&
             site->stamp.revision >= query->since &&
-            view_page_is_named(site->name, query->name) &&
-            view_page_takes(&page, SITE_BYTES)) {
-            fill_site(arena, view_page_add(&page, arena, site->name, SITE_BYTES), site);
+            page_is_named(site->name, query->name)) {
+            page_add(&page, site->name, site_row(arena, site));
         }
     }
-    return view_page_end(&page, arena, next);
+    *next = page_next(&page);
+    return page.root;
 }
 
 /* ---------------------------------------------------------------- reclaim delays */
@@ -282,7 +265,7 @@ static const char id_of_all[] = "-";
 
 /* The delay in force, and the override of just this scope and name. `provider` and
  * `lease` are NULL in the row for all, `lease` in that of a provider. */
-static void add_delay(const struct broker *broker, struct view_page *page,
+static void add_delay(const struct broker *broker, struct page *page,
                       struct arena *arena, enum reclaim_scope scope,
                       const struct member *provider, const char *lease)
 {
@@ -294,46 +277,43 @@ static void add_delay(const struct broker *broker, struct view_page *page,
     const char *name = lease != NULL ? lease : site;
     int64_t site_ms = provider != NULL ? provider->reclaim_delay_ms : 0;
     enum reclaim_delay_source source;
-    if (!view_page_takes(page, ROW_BYTES)) {
-        return;
-    }
     int64_t delay_ms = reclaim_delay_get_ms(delays, lease, site, site_ms, &source);
     int64_t override_ms =
         reclaim_delay_find_override(delays, scope, name != NULL ? name : "");
-    struct value *row =
-        view_page_add(page, arena, name != NULL ? name : id_of_all, ROW_BYTES);
+    struct value *row = value_object(arena);
     value_add_text(arena, row, "scope", words[scope]);
     value_add_text(arena, row, "name", name);
     value_add_duration(arena, row, "delay_s", delay_ms);
     value_add_text(arena, row, "source", reclaim_delay_source_name(source));
     value_add_duration(arena, row, "override_s", override_ms);
     value_add_bool(arena, row, "effective", override_ms >= 0);
+    page_add(page, name != NULL ? name : id_of_all, row);
 }
 
-static void add_delays_of_providers(const struct broker *broker, struct view_page *page,
+static void add_delays_of_providers(const struct broker *broker, struct page *page,
                                     struct arena *arena, const struct msg_query *query,
                                     const char *after)
 {
-    for (int i = 0; i < broker->members.count && !page->is_cut; i++) {
+    for (int i = 0; i < broker->members.count && !page->is_full; i++) {
         const struct member *member = broker->members.items[i];
         if ((member->roles_allowed & ROLE_PROVIDER) != 0 &&
             strcmp(member->name, after) > 0 &&
-            view_page_is_named(member->name, query->name)) {
+            page_is_named(member->name, query->name)) {
             add_delay(broker, page, arena, RECLAIM_PROVIDER, member, NULL);
         }
     }
 }
 
-static void add_delays_of_leases(const struct broker *broker, struct view_page *page,
+static void add_delays_of_leases(const struct broker *broker, struct page *page,
                                  struct arena *arena, const struct msg_query *query,
                                  const char *after)
 {
     const struct lease_table *leases = &broker->leases;
     for (int i = lease_table_find_after(leases, after);
-         i < leases->count && !page->is_cut; i++) {
+         i < leases->count && !page->is_full; i++) {
         const struct lease *lease = leases->items[i];
         if (lease_is_open(lease) && lease->row.type == LEASE_SHARED &&
-            view_page_is_named(lease->row.id, query->name)) {
+            page_is_named(lease->row.id, query->name)) {
             add_delay(broker, page, arena, RECLAIM_LEASE, lease->provider,
                       lease->row.id);
         }
@@ -344,24 +324,25 @@ static void add_delays_of_leases(const struct broker *broker, struct view_page *
 static struct value *view_reclaim(const struct broker *broker, struct arena *arena,
                                   const struct msg_query *query, const char **next)
 {
-    struct view_page page;
-    view_page_begin(&page, arena, "reclaim_delay", query);
-    const char *after = view_page_text(query->after);
+    struct page page;
+    page_init(&page, arena, "reclaim_delay", query);
+    const char *after = page_text(query->after);
     bool is_among_leases = strchr(after, '/') != NULL;
-    if (after[0] == '\0' && view_page_text(query->name)[0] == '\0') {
+    if (after[0] == '\0' && page_text(query->name)[0] == '\0') {
         add_delay(broker, &page, arena, RECLAIM_ALL, NULL, NULL);
     }
     if (!is_among_leases) {
         add_delays_of_providers(broker, &page, arena, query, after);
     }
     add_delays_of_leases(broker, &page, arena, query, is_among_leases ? after : "");
-    return view_page_end(&page, arena, next);
+    *next = page_next(&page);
+    return page.root;
 }
 
 static struct value *view_version(struct arena *arena)
 {
     struct value *root = value_object(arena);
-    value_add_int(arena, root, "schema_version", VIEW_PAGE_SCHEMA);
+    value_add_int(arena, root, "schema_version", PAGE_SCHEMA);
     value_add_text(arena, root, "version", BROKER_VERSION);
     return root;
 }

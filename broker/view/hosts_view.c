@@ -8,16 +8,12 @@
  *
  * Order: by provider, then host. `next` is PROVIDER/HOST of the last row.
  * Source: docs/design/interfaces.md "JSON" (host). */
-#include "broker/view/view_page.h"
+#include "broker/view/broker_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "broker/lease/lease_split.h"
-
-/* A row as compact JSON with the longest numbers, without the texts in it; a lease's
- * place in it. */
-enum { ROW_BYTES = 400, LEASE_BYTES = 8 };
 
 /* A host in a lease. */
 struct part {
@@ -67,9 +63,10 @@ static void add_to(struct lease_split_side *sum, const struct lease_split_side *
     sum->used += side->used;
 }
 
-static void fill_row(struct arena *arena, struct value *row, const char *name,
-                     const char *provider, const struct part *parts, int count)
+static struct value *host_row(struct arena *arena, const char *name,
+                              const char *provider, const struct part *parts, int count)
 {
+    struct value *row = value_object(arena);
     struct lease_split sum = {0};
     bool is_down = true;
     int n_slots = 0;
@@ -89,39 +86,29 @@ static void fill_row(struct arena *arena, struct value *row, const char *name,
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         value_add_null(arena, row, unknown[i]);
     }
-    view_page_add_side(arena, row, "provider", NULL, &sum.provider);
-    view_page_add_side(arena, row, "consumer", NULL, &sum.consumer);
+    lease_split_show_side(arena, row, "provider", NULL, &sum.provider);
+    lease_split_show_side(arena, row, "consumer", NULL, &sum.consumer);
     struct value *leases = value_add(arena, row, "leases", value_array(arena));
     for (int i = 0; i < count; i++) {
         value_add_text(arena, leases, NULL, parts[i].lease);
     }
-}
-
-static int64_t bytes_of(const char *name, const struct part *parts, int count)
-{
-    size_t bytes = ROW_BYTES + 2 * strlen(name);
-    for (int i = 0; i < count; i++) {
-        bytes += LEASE_BYTES + strlen(parts[i].lease);
-    }
-    return (int64_t)bytes;
+    return row;
 }
 
 /* The rows of one provider, behind its host `after`. */
-static void add_provider(struct view_page *page, struct arena *arena,
+static void add_provider(struct page *page, struct arena *arena,
                          const struct msg_query *query, const char *provider,
                          const struct part *parts, int n_parts, const char *after)
 {
-    for (int i = 0, n; i < n_parts && !page->is_cut; i += n) {
+    for (int i = 0, n; i < n_parts && !page->is_full; i += n) {
         const char *host = parts[i].host;
         for (n = 1; i + n < n_parts && strcmp(parts[i + n].host, host) == 0; n++) {
         }
         const char *name = arena_printf(arena, "%s@%s", host, provider);
-        bool is_named = view_page_is_named(name, query->name);
-        int64_t bytes = bytes_of(name, parts + i, n);
-        if (strcmp(host, after) > 0 && is_named && view_page_takes(page, bytes)) {
-            const char *id = arena_printf(arena, "%s/%s", provider, host);
-            struct value *row = view_page_add(page, arena, id, bytes);
-            fill_row(arena, row, name, provider, parts + i, n);
+        bool is_named = page_is_named(name, query->name);
+        if (strcmp(host, after) > 0 && is_named) {
+            page_add(page, arena_printf(arena, "%s/%s", provider, host),
+                     host_row(arena, name, provider, parts + i, n));
         }
     }
 }
@@ -130,8 +117,8 @@ struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
                               const struct msg_query *query, const char **next)
 {
     const struct lease_table *leases = &broker->leases;
-    struct view_page page;
-    view_page_begin(&page, arena, "hosts", query);
+    struct page page;
+    page_init(&page, arena, "hosts", query);
     size_t n_after = strcspn(query->after, "/");
     const char *provider = arena_strn(arena, query->after, n_after);
     const char *after = query->after[n_after] == '/' ? query->after + n_after + 1 : "";
@@ -140,14 +127,15 @@ struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
         n_after > 0
             ? lease_table_find_after(leases, arena_printf(arena, "%s/", provider))
             : 0;
-    for (int i = first, end; i < leases->count && !page.is_cut; i = end) {
+    for (int i = first, end; i < leases->count && !page.is_full; i = end) {
         const char *name = leases->items[i]->row.provider;
         int n_parts = 0;
         struct part *parts = collect(leases, i, arena, &n_parts, &end);
-        if (view_page_is_named(name, query->provider)) {
+        if (page_is_named(name, query->provider)) {
             add_provider(&page, arena, query, name, parts, n_parts,
                          strcmp(name, provider) == 0 ? after : "");
         }
     }
-    return view_page_end(&page, arena, next);
+    *next = page_next(&page);
+    return page.root;
 }

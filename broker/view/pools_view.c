@@ -5,19 +5,13 @@
  * Quotas are computed by what leaves have and want at this moment; the next cycle acts
  * by the same rule. Order: pools as configured, nodes as in the file. Source:
  * docs/design/interfaces.md "JSON", "HTTP". */
-#include "broker/view/view_page.h"
+#include "broker/view/broker_view.h"
 
 #include <string.h>
 
 #include "broker/broker_parts.h"
 #include "broker/pool/pool_snapshot.h"
 #include "broker/pool/pool_view.h"
-
-enum {
-    /* A row as compact JSON, with the longest numbers, and its sentences. */
-    POOL_BYTES = 640,
-    NODE_BYTES = 1500,
-};
 
 static const char *const placements[] = {
     [PLAN_STACKED] = "stacked",
@@ -56,9 +50,11 @@ static int count_providers(const struct pool_snapshot *snapshot)
     return count;
 }
 
-static void fill_pool(const struct broker *broker, const struct pool_entry *pool,
-                      struct value *row, int64_t now_ms, struct arena *arena)
+static struct value *pool_row(const struct broker *broker,
+                              const struct pool_entry *pool, int64_t now_ms,
+                              struct arena *arena)
 {
+    struct value *row = value_object(arena);
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
     struct pool_snapshot snapshot;
@@ -87,26 +83,27 @@ static void fill_pool(const struct broker *broker, const struct pool_entry *pool
                       pool->has_cycle ? pool->cycle_ms : 0);
     value_add_instant(arena, row, "next_cycle_at",
                       pool->next_ms != INT64_MAX ? pool->next_ms : 0);
+    return row;
 }
 
 struct value *pools_view_list(const struct broker *broker, struct arena *arena,
                               const struct msg_query *query, int64_t now_ms,
                               const char **next)
 {
-    struct view_page page;
-    const char *after = view_page_text(query->after);
+    struct page page;
+    const char *after = page_text(query->after);
     bool is_behind = after[0] == '\0';
-    view_page_begin(&page, arena, "pools", query);
-    for (int i = 0; i < broker->pools.count && !page.is_cut; i++) {
+    page_init(&page, arena, "pools", query);
+    for (int i = 0; i < broker->pools.count && !page.is_full; i++) {
         const struct pool_entry *pool = &broker->pools.items[i];
-        bool is_asked_for = view_page_is_named(pool->name, query->name);
-        if (is_behind && is_asked_for && view_page_takes(&page, POOL_BYTES)) {
-            fill_pool(broker, pool, view_page_add(&page, arena, pool->name, POOL_BYTES),
-                      now_ms, arena);
+        bool is_asked_for = page_is_named(pool->name, query->name);
+        if (is_behind && is_asked_for) {
+            page_add(&page, pool->name, pool_row(broker, pool, now_ms, arena));
         }
         is_behind |= strcmp(pool->name, after) == 0;
     }
-    return view_page_end(&page, arena, next);
+    *next = page_next(&page);
+    return page.root;
 }
 
 /* ---------------------------------------------------------------- nodes */
@@ -130,9 +127,11 @@ static int64_t shortfall(const struct pool_cycle *cycle, int node)
     return use->demand > use->alloc ? plan_max(missing, 0) : 0;
 }
 
-static void fill_node(const struct pool_entry *pool, const struct pool_cycle *cycle,
-                      int node, struct value *row, struct arena *arena)
+static struct value *node_row(const struct pool_entry *pool,
+                              const struct pool_cycle *cycle, int node,
+                              struct arena *arena)
 {
+    struct value *row = value_object(arena);
     const struct plan_node *of = &cycle->plan->nodes[node];
     const struct plan_quota *share = &cycle->shares[node];
     const struct plan_use *use = &cycle->uses[node];
@@ -156,6 +155,7 @@ static void fill_node(const struct pool_entry *pool, const struct pool_cycle *cy
     const struct pool_record *told = pool_table_find_record(pool, of->name);
     value_add_instant(arena, row, "moved_at", told != NULL ? told->moved_ms : 0);
     value_add_text(arena, row, "moved", told != NULL ? told->moved_why : NULL);
+    return row;
 }
 
 /* The place in the file of the first row of the page. */
@@ -166,8 +166,8 @@ static int first_of(const struct plan *plan, const char *after)
 }
 
 static void list_nodes(const struct broker *broker, const struct pool_entry *pool,
-                       const struct msg_query *query, struct view_page *page,
-                       int64_t now_ms, struct arena *arena)
+                       const struct msg_query *query, struct page *page, int64_t now_ms,
+                       struct arena *arena)
 {
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
@@ -176,14 +176,12 @@ static void list_nodes(const struct broker *broker, const struct pool_entry *poo
     pool_snapshot_take(&broker->leases, &broker->members, pool, plan, now_ms, arena,
                        &snapshot);
     pool_snapshot_decide(&snapshot, &cycle, arena);
-    for (int pos = first_of(plan, view_page_text(query->after));
-         pos < plan->n_nodes && !page->is_cut; pos++) {
+    for (int pos = first_of(plan, page_text(query->after));
+         pos < plan->n_nodes && !page->is_full; pos++) {
         int node = plan->by_pos[pos];
         const char *name = plan->nodes[node].name;
-        if (view_page_is_named(name, query->host) &&
-            view_page_takes(page, NODE_BYTES)) {
-            fill_node(pool, &cycle, node, view_page_add(page, arena, name, NODE_BYTES),
-                      arena);
+        if (page_is_named(name, query->host)) {
+            page_add(page, name, node_row(pool, &cycle, node, arena));
         }
     }
 }
@@ -193,11 +191,12 @@ struct value *pools_view_plan(const struct broker *broker, struct arena *arena,
                               const char **next)
 {
     const struct pool_entry *pool =
-        pool_table_find(&broker->pools, view_page_text(query->name));
-    struct view_page page;
-    view_page_begin(&page, arena, "nodes", query);
+        pool_table_find(&broker->pools, page_text(query->name));
+    struct page page;
+    page_init(&page, arena, "nodes", query);
     if (pool != NULL) {
         list_nodes(broker, pool, query, &page, now_ms, arena);
     }
-    return view_page_end(&page, arena, next);
+    *next = page_next(&page);
+    return page.root;
 }

@@ -20,7 +20,7 @@ struct answer {
     struct journal *journal;
     const struct msg_query *query;
     struct job_id after; /* number 0: from the first */
-    struct site_page page;
+    struct page page;
     struct history_view view;
     struct err err;
 };
@@ -115,8 +115,8 @@ static int answer_keys(struct answer *answer, const struct effect *ask)
     if (ask->history.has_more && !answer->page.is_full) {
         uint64_t last = ask->history.keys[ask->history.n_keys - 1];
         answer->page.is_full = true;
-        answer->page.last_text = job_id_text(
-            answer->page.arena, job_id_key_number(last), job_id_key_index(last));
+        answer->page.last = job_id_text(answer->page.arena, job_id_key_number(last),
+                                        job_id_key_index(last));
     }
     return rc;
 }
@@ -142,7 +142,7 @@ static int answer_all(struct answer *answer)
     }
     if (rc == 0 && n_ids == PAGE_JOBS && !answer->page.is_full) {
         answer->page.is_full = true;
-        answer->page.last_text =
+        answer->page.last =
             arena_printf(answer->page.arena, "%" PRIu64, ids[n_ids - 1]);
     }
     return rc;
@@ -156,7 +156,7 @@ void history_answer(struct journal *journal, const struct effect *ask, int64_t n
     struct answer answer = {.journal = journal, .query = query};
     struct peer to = ask->history.to;
     to.name = arena_str(arena, to.name);
-    site_page_init(&answer.page, arena, "hist", query);
+    page_init(&answer.page, arena, "hist", query);
     answer.page.after = 0;
     if (job_id_read(arena, query->after, &answer.after, NULL) == 0) {
         answer.page.after =
@@ -175,5 +175,5 @@ void history_answer(struct journal *journal, const struct effect *ask, int64_t n
         return;
     }
     effects_reply(effects, &to, query->request, "", answer.page.root,
-                  site_page_next(&answer.page));
+                  page_next(&answer.page));
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/exported_resources.h"
-#include "site/view/site_page.h"
+#include "model/page.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
 
@@ -76,7 +76,7 @@ static int count_splits(const struct site_view *view)
     return count;
 }
 
-void export_view_list_hosts(const struct site_view *view, struct site_page *page,
+void export_view_list_hosts(const struct site_view *view, struct page *page,
                             const struct msg_query *query)
 {
     struct arena *arena = page->arena;
@@ -99,9 +99,9 @@ void export_view_list_hosts(const struct site_view *view, struct site_page *page
             view->provider, provider_lease_id(view->provider, i), &book);
         for (int k = 0; is_found && k < book.n_hosts; k++) {
             number++;
-            if (!is_other(query, book.hosts[k].host) && site_page_wants(page, number)) {
-                site_page_add(page, number,
-                              exported_row(arena, &book, &book.hosts[k], &slots));
+            if (!is_other(query, book.hosts[k].host) && page_wants(page, number)) {
+                page_add_number(page, number,
+                                exported_row(arena, &book, &book.hosts[k], &slots));
             }
         }
     }
@@ -169,7 +169,7 @@ static struct value *open_row(struct arena *arena, const struct export_lease *le
     return row;
 }
 
-static void add_open(const struct site_view *view, struct site_page *page,
+static void add_open(const struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     uint64_t number = (uint64_t)provider_count_leases(view->provider);
@@ -178,13 +178,13 @@ static void add_open(const struct site_view *view, struct site_page *page,
                     (lease = export_select_waiting_at(view->export_select, i)) != NULL;
          i++) {
         number++;
-        if (!is_other(query, lease->policy) && site_page_wants(page, number)) {
-            site_page_add(page, number, open_row(page->arena, lease));
+        if (!is_other(query, lease->policy) && page_wants(page, number)) {
+            page_add_number(page, number, open_row(page->arena, lease));
         }
     }
 }
 
-void export_view_list(const struct site_view *view, struct site_page *page,
+void export_view_list(const struct site_view *view, struct page *page,
                       const struct msg_query *query)
 {
     struct arena *arena = page->arena;
@@ -195,10 +195,10 @@ void export_view_list(const struct site_view *view, struct site_page *page,
         struct msg_state book;
         if ((is_other(query, id) && is_other(query, policy)) ||
             !provider_find_lease(view->provider, id, &book) ||
-            (book.is_ended && !query->with_ended) || !site_page_wants(page, number)) {
+            (book.is_ended && !query->with_ended) || !page_wants(page, number)) {
             continue;
         }
-        site_page_add(page, number, export_row(arena, &book, policy));
+        page_add_number(page, number, export_row(arena, &book, policy));
     }
     add_open(view, page, query);
 }

@@ -169,7 +169,7 @@ static void add_life(const struct history_view *view, const struct row_job_event
     uint64_t key = job_id_key(any->id, index);
     struct arena *arena = view->page->arena;
     int code;
-    if (!site_page_wants(view->page, key)) {
+    if (!page_wants(view->page, key)) {
         return;
     }
     struct value *row = value_object(arena);
@@ -188,8 +188,7 @@ static void add_life(const struct history_view *view, const struct row_job_event
                        life->end != NULL ? life->end->exit.cpu_ms : -1);
     add_times(arena, row, life);
     add_events(view, row, life);
-    site_page_add(view->page, key, row);
-    view->page->last_text = job_id_text(arena, any->id, index);
+    page_add(view->page, job_id_text(arena, any->id, index), row);
 }
 
 /* The first event, which describes the job; NULL: it was deleted. */

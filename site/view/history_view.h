@@ -12,15 +12,15 @@
 #ifndef SUBLET_SITE_VIEW_HISTORY_VIEW_H
 #define SUBLET_SITE_VIEW_HISTORY_VIEW_H
 
+#include "model/page.h"
 #include "model/row.h"
-#include "site/view/site_page.h"
 
 /* A row shows at most so many events, the latest ones, so that it fits a page: of a job
  * that is asked for by id, and of each job in a list. */
 enum { HISTORY_VIEW_EVENTS = 200, HISTORY_VIEW_LISTED = 20 };
 
 struct history_view {
-    struct site_page *page;
+    struct page *page;
     int64_t now_ms;
     int shown_max; /* events in a row */
     int index;     /* the element that is asked for; 0: all elements */

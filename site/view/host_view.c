@@ -2,9 +2,9 @@
 /* host_view.c: `hosts`: own and borrowed hosts with the slots in use there. */
 #include <string.h>
 
+#include "model/page.h"
 #include "site/ledger/rusage_ledger.h"
 #include "site/load/load_suspend.h"
-#include "site/view/site_page.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
 
@@ -123,7 +123,7 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
     return row;
 }
 
-static void add_host(const struct site_view *view, struct site_page *page,
+static void add_host(const struct site_view *view, struct page *page,
                      const struct msg_query *query, uint64_t number, int place,
                      const struct slot_counts *own, const struct slot_counts *borrowed,
                      const struct rusage_totals *seen)
@@ -134,16 +134,16 @@ static void add_host(const struct site_view *view, struct site_page *page,
         consumer_host_at(view->consumer, place - n_own, &host);
     }
     const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
-    if (is_other(query, name) || !site_page_wants(page, number)) {
+    if (is_other(query, name) || !page_wants(page, number)) {
         return;
     }
-    site_page_add(page, number,
-                  place < n_own
-                      ? own_row(view, page->arena, place, own, seen)
+    page_add_number(
+        page, number,
+        place < n_own ? own_row(view, page->arena, place, own, seen)
                       : borrowed_row(view, page->arena, &host, borrowed, seen, place));
 }
 
-void host_view_list(const struct site_view *view, struct site_page *page,
+void host_view_list(const struct site_view *view, struct page *page,
                     const struct msg_query *query)
 {
     struct arena *arena = page->arena;

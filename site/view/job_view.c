@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "model/job_id.h"
+#include "model/page.h"
 #include "sched/resreq/resreq.h"
 #include "site/job/job.h"
 #include "site/pass/resize_requests.h"
-#include "site/view/site_page.h"
 
 enum {
     LISTED_RESREQ_BYTES = 500,   /* of requirements in a list */
@@ -356,7 +356,7 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
-void job_view_list(const struct site_view *view, struct site_page *page,
+void job_view_list(const struct site_view *view, struct page *page,
                    const struct msg_query *query)
 {
     struct job_id wanted, after;
@@ -375,9 +375,9 @@ void job_view_list(const struct site_view *view, struct site_page *page,
             break;
         }
         if (is_asked_for(page->arena, job, &wanted, query) &&
-            site_page_wants(page, job_key(job))) {
-            site_page_add(page, job_key(job), job_row(view, page->arena, job, is_one));
-            page->last_text = job_id_text(page->arena, job->id, job->index);
+            page_wants(page, job_key(job))) {
+            page_add(page, job_id_text(page->arena, job->id, job->index),
+                     job_row(view, page->arena, job, is_one));
         }
     }
 }

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "model/page.h"
 #include "sched/limit/limit.h"
-#include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 
 static const char *const side_names[LIMIT_SIDES] = {
@@ -21,7 +21,7 @@ static const char *const side_names[LIMIT_SIDES] = {
 
 struct listing {
     const struct site_view *view;
-    struct site_page *page;
+    struct page *page;
     const struct msg_query *query;
     const struct place_host *hosts; /* own and borrowed ones */
     int n_hosts;
@@ -173,8 +173,8 @@ static bool add_limit(struct listing *listing, const struct limit *limit,
 {
     bool is_asked = is_asked_for(listing, limit, use);
     listing->number++;
-    if (is_asked && site_page_wants(listing->page, listing->number)) {
-        site_page_add(listing->page, listing->number, limit_row(listing, limit, use));
+    if (is_asked && page_wants(listing->page, listing->number)) {
+        page_add_number(listing->page, listing->number, limit_row(listing, limit, use));
     }
     return is_asked;
 }
@@ -229,7 +229,7 @@ static void add_host(struct listing *listing, int index)
     }
 }
 
-void limit_view_list(const struct site_view *view, struct site_page *page,
+void limit_view_list(const struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     struct listing listing = {.view = view, .page = page, .query = query};

@@ -3,7 +3,7 @@
  * LSF's (sched/resource/resource.h); unknown values are null. */
 #include <string.h>
 
-#include "site/view/site_page.h"
+#include "model/page.h"
 #include "site/view/view_rows.h"
 
 static const int indices[] = {RESOURCE_R15S, RESOURCE_R1M, RESOURCE_R15M, RESOURCE_UT,
@@ -195,7 +195,7 @@ static bool is_asked(const struct msg_query *query, const char *name)
     return query->name[0] == '\0' || strcmp(query->name, name) == 0;
 }
 
-static void add_place(const struct site_view *view, struct site_page *page,
+static void add_place(const struct site_view *view, struct page *page,
                       const struct msg_query *query, uint64_t number, int place)
 {
     int n_own = host_table_count(view->hosts);
@@ -204,7 +204,7 @@ static void add_place(const struct site_view *view, struct site_page *page,
         consumer_host_at(view->consumer, place - n_own, &host);
     }
     const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
-    if (!is_asked(query, name) || !site_page_wants(page, number)) {
+    if (!is_asked(query, name) || !page_wants(page, number)) {
         return;
     }
     int host_resources = place < n_own
@@ -215,11 +215,11 @@ static void add_place(const struct site_view *view, struct site_page *page,
     const char *status = place < n_own             ? status_of(view, place)
                          : host.is_open && is_told ? "ok"
                                                    : "unavail";
-    site_page_add(page, number,
-                  load_row(view, page->arena, name, status, host_resources));
+    page_add_number(page, number,
+                    load_row(view, page->arena, name, status, host_resources));
 }
 
-void load_view_list(const struct site_view *view, struct site_page *page,
+void load_view_list(const struct site_view *view, struct page *page,
                     const struct msg_query *query)
 {
     int *places, n_places;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/value.h"
-#include "site/view/site_page.h"
+#include "model/page.h"
 #include "site/view/view_rows.h"
 
 /* ---------------------------------------------------------------- slots */
@@ -165,7 +165,7 @@ static const char *const takes[] = {
     [QUEUE_TAKES_INTERACTIVE] = "only",
 };
 
-void queue_view_list(const struct site_view *view, struct site_page *page,
+void queue_view_list(const struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     struct arena *arena = page->arena;
@@ -174,7 +174,7 @@ void queue_view_list(const struct site_view *view, struct site_page *page,
         const struct queue_config *queue = &view->config->queues[i];
         uint64_t number = (uint64_t)i + 1;
         if ((query->name[0] != '\0' && strcmp(query->name, queue->name) != 0) ||
-            !site_page_wants(page, number)) {
+            !page_wants(page, number)) {
             continue;
         }
         struct value *row = value_object(arena);
@@ -207,6 +207,6 @@ void queue_view_list(const struct site_view *view, struct site_page *page,
                            ? value_cut_text(arena, queue->description, TEXT_MAX)
                            : "");
         rules_view_add_queue(arena, row, &queue->rules);
-        site_page_add(page, number, row);
+        page_add_number(page, number, row);
     }
 }

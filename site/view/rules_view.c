@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/page.h"
 #include "site/job/effective_rules.h"
 
 /* ---------------------------------------------------------------- limits */

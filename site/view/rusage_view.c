@@ -3,8 +3,8 @@
  * -s`: shared resources with their hosts. Amounts are in the unit of the resource. */
 #include <string.h>
 
+#include "model/page.h"
 #include "site/ledger/rusage_ledger.h"
-#include "site/view/site_page.h"
 #include "site/view/view_rows.h"
 
 void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,
@@ -75,7 +75,7 @@ struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena 
     return rusage_pass_new(view->rusage_sources, arena, hosts, n_hosts, view->event_ms);
 }
 
-void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
+void rusage_view_list_shared(const struct site_view *view, struct page *page,
                              const struct msg_query *query)
 {
     struct arena *arena = page->arena;
@@ -87,7 +87,7 @@ void rusage_view_list_shared(const struct site_view *view, struct site_page *pag
         bool is_asked =
             query->name[0] == '\0' || strcmp(query->name, kind->resource) == 0;
         for (int k = 0; is_asked && k < seen.n_hosts && !page->is_full; k++) {
-            if (!is_first(kind, k) || !site_page_wants(page, ++number)) {
+            if (!is_first(kind, k) || !page_wants(page, ++number)) {
                 continue;
             }
             struct value *row = value_object(arena);
@@ -95,7 +95,7 @@ void rusage_view_list_shared(const struct site_view *view, struct site_page *pag
             add_supply(arena, row, &seen, kind->supply_of[k]);
             value_add_text(arena, row, "location",
                            location_of(arena, &seen, kind, kind->supply_of[k]));
-            site_page_add(page, number, row);
+            page_add_number(page, number, row);
         }
     }
 }

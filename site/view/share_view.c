@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/view/site_page.h"
+#include "model/page.h"
 
 enum {
     SHOWN_ACCOUNTS_MAX =
@@ -302,15 +302,14 @@ static struct value *user_row(const struct site_view *view, struct arena *arena,
     return shown;
 }
 
-void share_view_list(const struct site_view *view, struct site_page *page,
+void share_view_list(const struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     struct account_rows rows = list_all(view, page->arena);
     for (int i = 0; i < rows.count && !page->is_full; i++) {
         uint64_t number = (uint64_t)i + 1;
-        if (is_asked_for(&rows.items[i], query->name) &&
-            site_page_wants(page, number)) {
-            site_page_add(page, number, user_row(view, page->arena, &rows.items[i]));
+        if (is_asked_for(&rows.items[i], query->name) && page_wants(page, number)) {
+            page_add_number(page, number, user_row(view, page->arena, &rows.items[i]));
         }
     }
     free(rows.items);

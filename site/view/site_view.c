@@ -2,7 +2,7 @@
 /* site_view.c: which listing a query means. */
 #include "site/view/site_view.h"
 
-#include "site/view/site_page.h"
+#include "model/page.h"
 #include "site/view/view_rows.h"
 
 struct value *site_view_list(const struct site_view *view, struct arena *arena,
@@ -13,9 +13,9 @@ struct value *site_view_list(const struct site_view *view, struct arena *arena,
         [QUERY_EXPORTS] = "exports", [QUERY_LOAD] = "load",   [QUERY_USERS] = "users",
         [QUERY_LIMITS] = "limits",
     };
-    struct site_page page;
+    struct page page;
     const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
-    site_page_init(&page, arena, name != NULL ? name : "rows", query);
+    page_init(&page, arena, name != NULL ? name : "rows", query);
     if (query->kind == QUERY_JOBS) {
         job_view_list(view, &page, query);
     } else if (query->kind == QUERY_HOSTS && query->exported) {
@@ -35,7 +35,7 @@ struct value *site_view_list(const struct site_view *view, struct arena *arena,
     } else if (query->kind == QUERY_LIMITS) {
         limit_view_list(view, &page, query);
     }
-    *next = site_page_next(&page);
+    *next = page_next(&page);
     return page.root;
 }
 

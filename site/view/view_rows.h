@@ -16,7 +16,7 @@
 
 struct reservation_config;
 struct job;
-struct site_page;
+struct page;
 
 /* How often and by which job a job was preempted, and how long it was suspended. */
 void suspension_view_add_job(struct arena *arena, struct value *row,
@@ -47,16 +47,16 @@ void reservation_view_add_queue(struct arena *arena, struct value *row,
 int64_t reservation_view_account_slots(const struct site_view *view,
                                        const struct fairshare_tree *tree, int account);
 /* `jobs`, by id. A job that is asked for by id or name is shown after its end too. */
-void job_view_list(const struct site_view *view, struct site_page *page,
+void job_view_list(const struct site_view *view, struct page *page,
                    const struct msg_query *query);
-void queue_view_list(const struct site_view *view, struct site_page *page,
+void queue_view_list(const struct site_view *view, struct page *page,
                      const struct msg_query *query);
 /* `hosts`: own hosts in the order of the configuration, with the slots in use by all
  * jobs, then borrowed hosts with the slots in use by jobs of this site. */
-void host_view_list(const struct site_view *view, struct site_page *page,
+void host_view_list(const struct site_view *view, struct page *page,
                     const struct msg_query *query);
 /* `hosts -e`: the slots that consumers hold and use on own hosts, by lease. */
-void export_view_list_hosts(const struct site_view *view, struct site_page *page,
+void export_view_list_hosts(const struct site_view *view, struct page *page,
                             const struct msg_query *query);
 /* The hosts that a listing (`hosts`, `load`) shows, in its order: indexes, own hosts
  * from 0, then borrowed hosts. A requirement string selects and orders them. ERR_PARSE
@@ -65,7 +65,7 @@ int view_select_hosts(const struct site_view *view, struct arena *arena,
                       const struct msg_query *query, int **places, int *n_places,
                       struct err *err) MUST_CHECK;
 /* `load`: the load of the hosts that view_select_hosts gives. */
-void load_view_list(const struct site_view *view, struct site_page *page,
+void load_view_list(const struct site_view *view, struct page *page,
                     const struct msg_query *query);
 /* Adds the resources and the load of a host; `host_resources_find_borrowed` -1: nothing
  * is known. */
@@ -78,10 +78,10 @@ void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
                               const struct load_thresholds *thresholds);
 /* `users`: accounts of each fairshare scope in the order of its tree, then users with
  * jobs in queues without shares. */
-void share_view_list(const struct site_view *view, struct site_page *page,
+void share_view_list(const struct site_view *view, struct page *page,
                      const struct msg_query *query);
 /* `limits`: each limit with its use, then the slots of own hosts. */
-void limit_view_list(const struct site_view *view, struct site_page *page,
+void limit_view_list(const struct site_view *view, struct page *page,
                      const struct msg_query *query);
 /* Adds the slot pool and the fairshare accounts of a queue; more accounts if the queue
  * is asked for by name. */
@@ -96,10 +96,10 @@ struct rusage_totals;
 void rusage_view_add_host(struct arena *arena, struct value *row,
                           const struct rusage_totals *seen, int place);
 /* `hosts -s`: shared resources (ResourceMap), by location. */
-void rusage_view_list_shared(const struct site_view *view, struct site_page *page,
+void rusage_view_list_shared(const struct site_view *view, struct page *page,
                              const struct msg_query *query);
 /* `exports`: export policies and their leases. */
-void export_view_list(const struct site_view *view, struct site_page *page,
+void export_view_list(const struct site_view *view, struct page *page,
                       const struct msg_query *query);
 
 /* ---- what jobs come under: limits, commands before and after, exit codes. Limits are

@@ -33,7 +33,7 @@ static struct value *view(struct arena *arena, const struct event_text *texts,
                           int shown_max)
 {
     static const struct msg_query query = {.after = ""};
-    struct site_page page;
+    struct page page;
     struct row_job_event events[EVENTS_MAX];
     int n_events = 0;
     for (; n_events < EVENTS_MAX && texts[n_events].at_s != 0; n_events++) {
@@ -51,7 +51,7 @@ static struct value *view(struct arena *arena, const struct event_text *texts,
             .facts = text->event == JOB_EVENT_SUBMIT ? &facts : NULL,
         };
     }
-    site_page_init(&page, arena, "hist", &query);
+    page_init(&page, arena, "hist", &query);
     struct history_view view = {
         .page = &page, .now_ms = INT64_C(1000) * NOW_S, .shown_max = shown_max};
     history_view_add(&view, events, n_events);
