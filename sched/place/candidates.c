@@ -53,10 +53,12 @@ void candidates_push(struct candidate_group *group, const struct candidate *cand
         group->heap[at] = group->heap[parent];
     }
     group->heap[at] = *candidate;
+    group->is_in_heap[candidate->host] = true;
 }
 
 void candidates_pop(struct candidate_group *group)
 {
+    group->is_in_heap[group->heap[0].host] = false;
     group->heap[0] = group->heap[--group->count];
     if (group->count > 0) {
         sift_host(group, 0);
@@ -121,8 +123,9 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     return is_asked;
 }
 
-const struct place_filter *candidates_filter(const struct place_class *class,
-                                             const struct rusage_request *asks)
+/* The filter of the class for that alternative; NULL: any host. */
+static const struct place_filter *filter_of(const struct place_class *class,
+                                            const struct rusage_request *asks)
 {
     return asks != NULL && asks->filter != NULL ? asks->filter : class->filter;
 }
@@ -149,6 +152,7 @@ static struct candidate_group *group_in(const struct place_state *room,
         added->group = group;
         added->is_exclusive = view->is_exclusive;
         added->rusage = view->rusage;
+        added->is_in_heap = view->is_in_heap;
         added->accept_ms = room->snapshot->queues[view->queue].accept_interval_ms;
         added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
         added->members = arena_alloc(
@@ -167,9 +171,13 @@ static void note_load(struct pending_verdict *stuck, const struct place_host *ho
     }
 }
 
-static struct candidate candidate_on(const struct place_state *room, int host)
+static struct candidate candidate_on(const struct place_state *room,
+                                     const struct candidates *view, int host)
 {
+    const struct place_filter *filter = view->filter;
+    bool has_rank = filter != NULL && filter->ranks != NULL;
     return (struct candidate){.host = host,
+                              .rank = has_rank ? filter->ranks[host] : 0,
                               .used = room->used[host],
                               .max = room->snapshot->hosts[host].max,
                               .is_borrowed = room->group_of[host] != 0};
@@ -179,7 +187,7 @@ static void judge_host(const struct place_state *room, struct candidates *view,
                        int host, int n_left)
 {
     const struct place_host *at = &room->snapshot->hosts[host];
-    struct candidate candidate = candidate_on(room, host);
+    struct candidate candidate = candidate_on(room, view, host);
     if (!is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
                     &candidate.preference)) {
         view->verdict.n_excluded++;
@@ -196,9 +204,6 @@ static void judge_host(const struct place_state *room, struct candidates *view,
         view->verdict.n_reserved += is_spent;
         view->verdict.n_unmet += !is_spent;
         return;
-    }
-    if (view->filter != NULL && view->filter->ranks != NULL) {
-        candidate.rank = view->filter->ranks[host];
     }
     struct candidate_group *group = group_in(room, view, host, n_left);
     group->is_lease_unmade = at->is_lease_unmade;
@@ -225,17 +230,8 @@ static void judge_host(const struct place_state *room, struct candidates *view,
     }
     if (candidates_free_slots(room, host, group) > 0) {
         group->heap[group->count++] = candidate;
+        group->is_in_heap[host] = true;
     } /* else it is full; counted when someone asks why */
-}
-
-static bool is_in_heap(const struct candidate_group *group, int host)
-{
-    for (int i = 0; i < group->count; i++) {
-        if (group->heap[i].host == host) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static struct candidate_group *group_with(const struct place_state *room,
@@ -249,54 +245,27 @@ static struct candidate_group *group_with(const struct place_state *room,
     return NULL;
 }
 
-/* The host is in the group and not in its heap. */
-static void restore(const struct place_state *room, struct candidates *view,
-                    struct candidate_group *group, int host)
-{
-    struct candidate candidate = candidate_on(room, host);
-    if (!view->allowed[host] || candidates_free_slots(room, host, group) == 0 ||
-        !is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
-                    &candidate.preference)) {
-        return;
-    }
-    if (view->filter != NULL && view->filter->ranks != NULL) {
-        candidate.rank = view->filter->ranks[host];
-    }
-    candidates_push(group, &candidate);
-}
-
 void candidates_restore(const struct place_state *room, struct candidates *view,
                         int host)
 {
-    struct candidate_group *group =
-        view->allowed[host] ? group_with(room, view, host) : NULL;
-    if (group != NULL && !is_in_heap(group, host)) {
-        restore(room, view, group, host);
+    if (!view->allowed[host] || view->is_in_heap[host]) {
+        return;
+    }
+    struct candidate candidate = candidate_on(room, view, host);
+    struct candidate_group *group = group_with(room, view, host);
+    if (group != NULL && candidates_free_slots(room, host, group) > 0 &&
+        is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
+                   &candidate.preference)) {
+        candidates_push(group, &candidate);
     }
 }
 
 void candidates_restore_supply(const struct place_state *room, struct candidates *view,
-                               const int *pool_of, int pool)
+                               const int *supply_of, int supply)
 {
-    int n_hosts = room->snapshot->n_hosts, n_of_pool = 0, last = -1;
-    for (int i = 0; i < n_hosts; i++) {
-        n_of_pool += pool_of[i] == pool;
-        last = pool_of[i] == pool ? i : last;
-    }
-    if (n_of_pool == 1) {
-        candidates_restore(room, view, last);
-        return;
-    }
-    bool *is_there = arena_alloc(room->arena, (size_t)n_hosts, sizeof(*is_there));
-    for (int i = 0; i < view->n_groups; i++) {
-        for (int k = 0; k < view->groups[i].count; k++) {
-            is_there[view->groups[i].heap[k].host] = true;
-        }
-    }
-    for (int i = 0; i < n_hosts; i++) {
-        struct candidate_group *group = group_with(room, view, i);
-        if (pool_of[i] == pool && !is_there[i] && group != NULL) {
-            restore(room, view, group, i);
+    for (int i = 0; i < room->snapshot->n_hosts; i++) {
+        if (supply_of[i] == supply) {
+            candidates_restore(room, view, i);
         }
     }
 }
@@ -309,12 +278,13 @@ static struct candidates *view_new(const struct place_state *room,
     struct candidates *view = arena_alloc(room->arena, 1, sizeof(*view));
     view->queue = class->queue;
     view->host_list = class->host_list;
-    view->filter = candidates_filter(class, asks);
+    view->filter = filter_of(class, asks);
     view->is_exclusive = class->is_exclusive;
     view->scope = class->scope;
     view->rusage = asks;
     view->failed_slots = INT_MAX;
     view->verdict.n_hosts = n_hosts;
+    view->is_in_heap = arena_alloc(room->arena, (size_t)n_hosts + 1, sizeof(bool));
     view->groups =
         arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
     if (room->snapshot->preempt != NULL || room->snapshot->reservations != NULL) {
@@ -368,7 +338,7 @@ static struct candidates *common_view(struct place_state *room,
 {
     struct candidates **views = &room->of_queue[owner_of(room, class->queue)];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
-        if (view->filter == candidates_filter(class, asks) &&
+        if (view->filter == filter_of(class, asks) &&
             view->host_list == class->host_list &&
             view->is_exclusive == class->is_exclusive && view->scope == class->scope &&
             view->rusage == asks) {
@@ -404,10 +374,16 @@ static struct candidates *own_view(struct place_state *room,
     return view;
 }
 
-struct candidates *candidates_of(struct place_state *room,
-                                 const struct place_class *class,
-                                 const struct rusage_request *asks)
+int candidates_alternatives(const struct place_class *class)
 {
+    return class->n_rusages > 0 ? class->n_rusages : 1;
+}
+
+struct candidates *candidates_of(struct place_state *room,
+                                 const struct place_class *class, int alternative)
+{
+    const struct rusage_request *asks =
+        class->n_rusages > 0 ? &class->rusages[alternative] : NULL;
     bool has_own =
         class->limit_class != NULL && limits_have_host_limits(class->limit_class);
     return has_own ? own_view(room, class, asks) : common_view(room, class, asks);

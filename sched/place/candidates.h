@@ -28,6 +28,7 @@ struct candidate_group {
     int group;
     struct candidate *heap;
     int count;
+    bool *is_in_heap;     /* by host: of the view */
     int64_t capacity;     /* slots of all of them, free or not */
     bool is_lease_unmade; /* of a lease that is still to be made */
     bool is_exclusive;    /* slots are free only where nothing runs ... */
@@ -57,18 +58,16 @@ struct candidates {
     struct pending_verdict verdict; /* with what is against them for told_slots */
     uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
                          NULL: nobody preempts or reserves slots, and asks */
-    struct candidates *next; /* of queues alike, or of the line */
+    bool *is_in_heap; /* by host: it is in the heap of its group */
+    struct candidates *next; /* of the same queue, or of the same class */
 };
 
-/* The candidates of the class with one alternative of its rusage (NULL: it has none).
- * They are made when the first class asks for them. */
+/* The alternatives of the class's rusage; 1 if it reserves nothing. */
+int candidates_alternatives(const struct place_class *class);
+/* The candidates of the class with that alternative. They are made when the first class
+ * asks for them. */
 struct candidates *candidates_of(struct place_state *room,
-                                 const struct place_class *class,
-                                 const struct rusage_request *asks);
-
-/* The filter of the class for that alternative; NULL: any host. */
-const struct place_filter *candidates_filter(const struct place_class *class,
-                                             const struct rusage_request *asks);
+                                 const struct place_class *class, int alternative);
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_span *candidates_span(const struct candidates *view);
 
@@ -85,9 +84,9 @@ const struct candidate *candidates_top(const struct place_state *room,
 /* Slots of the host are free again: it stands in the view's heap if it may. */
 void candidates_restore(const struct place_state *room, struct candidates *view,
                         int host);
-/* Of all hosts with that pool. */
+/* The same for all hosts that draw from a supply (`supply_of` is by host). */
 void candidates_restore_supply(const struct place_state *room, struct candidates *view,
-                               const int *pool_of, int pool);
+                               const int *supply_of, int supply);
 void candidates_pop(struct candidate_group *group);
 void candidates_push(struct candidate_group *group, const struct candidate *candidate);
 

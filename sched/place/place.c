@@ -65,25 +65,10 @@ static enum pending_reason check_class(const struct place_pass *pass, int index,
     return REASON_STARTED;
 }
 
-/* True if the next job of the class starts; else the verdict says why not. */
-static bool start_next(struct place_pass *pass, int index, struct place_plan *plan)
+/* Counts the slots of a job that starts for the limits. */
+static void count_start(struct place_pass *pass, const struct place_class *class,
+                        const struct place_start *start)
 {
-    const struct place_class *class = &pass->snapshot->classes[index];
-    struct place_start *start = &plan->starts[plan->n_starts];
-    struct place_alloc_request want;
-    const char *limit = NULL;
-    enum pending_reason reason = check_class(pass, index, &want, &limit);
-    if (reason != REASON_STARTED) {
-        plan->verdicts[index] = (struct pending_verdict){
-            .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
-        return false;
-    }
-    start->backfill = (struct place_backfill){0};
-    start->is_grow = false;
-    if (!place_reservation_fit(pass, index, &want, start, &plan->verdicts[index])) {
-        return false;
-    }
-    start->job = place_reservation_job(pass, index);
     if (class->limit_class != NULL) {
         limits_tentative_count(pass->draft, class->limit_class, start->hosts,
                                start->n_hosts);
@@ -92,40 +77,39 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
         preempt_count_start(pass->preempt, class->limit_class, start->hosts,
                             start->n_hosts);
     }
-    plan->n_starts++;
-    return true;
 }
 
-/* Likewise of a running job, which gets more. */
-static bool grow_next(struct place_pass *pass, int index, struct place_plan *plan)
+/* True if the next job of the class starts, or its running job gets more slots; else
+ * the verdict says why not. */
+static bool serve_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
     struct pending_verdict *verdict = &plan->verdicts[index];
-    struct place_alloc_request want;
+    struct place_alloc_request request;
     const char *limit = NULL;
-    place_grow_open(pass, index);
-    enum pending_reason reason = check_class(pass, index, &want, &limit);
+    *start = (struct place_start){.is_grow = class->grow != NULL};
+    if (start->is_grow) {
+        place_grow_open(pass, index);
+    }
+    enum pending_reason reason = check_class(pass, index, &request, &limit);
+    bool fits = false;
     if (reason != REASON_STARTED) {
         *verdict = (struct pending_verdict){
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
+    } else if (start->is_grow) {
+        fits = place_fit_any(pass, class, &request, start, verdict);
+    } else {
+        fits = place_reservation_fit(pass, index, &request, start, verdict);
     }
-    bool fits =
-        reason == REASON_STARTED && place_fit_any(pass, class, &want, start, verdict);
-    place_grow_close(pass, class, fits ? start : NULL, verdict);
-    if (fits) {
-        start->job = place_reservation_job(pass, index);
-        start->backfill = (struct place_backfill){0};
-        start->is_grow = true;
-        plan->n_starts++;
+    if (start->is_grow) {
+        place_grow_close(pass, class, fits ? start : NULL, verdict);
+    } else if (fits) {
+        count_start(pass, class, start);
     }
+    start->job = place_reservation_job(pass, index);
+    plan->n_starts += fits;
     return fits;
-}
-
-static bool serve_next(struct place_pass *pass, int index, struct place_plan *plan)
-{
-    return pass->snapshot->classes[index].grow != NULL ? grow_next(pass, index, plan)
-                                                       : start_next(pass, index, plan);
 }
 
 /* ---------------------------------------------------------------- suspended jobs */
@@ -193,17 +177,6 @@ static bool may_resume(const struct place_pass *pass, const struct place_resume 
                              still->n_hosts, n_processors);
 }
 
-/* What is there of what it gave back. */
-static void hold_released(const struct place_pass *pass,
-                          const struct place_resume *still)
-{
-    for (int i = 0; i < still->n_released; i++) {
-        int64_t *left = &pass->state.supply_left[still->released[i].supply];
-        int64_t n = still->released[i].milli;
-        *left -= n < *left ? n : *left > 0 ? *left : 0;
-    }
-}
-
 /* The job resumes; or what is free of its slots and resources is held for it. */
 static void resume_one(struct place_pass *pass, const struct place_resume *still,
                        struct place_plan *plan)
@@ -219,7 +192,11 @@ static void resume_one(struct place_pass *pass, const struct place_resume *still
                 (still->is_exclusive && !pass->snapshot->hosts[host].has_foreign_jobs);
         }
     }
-    hold_released(pass, still);
+    for (int i = 0; i < still->n_released; i++) {
+        const struct rusage_amount *amount = &still->released[i];
+        rusage_supply_take_some(&pass->state.supply_left[amount->supply],
+                                amount->milli);
+    }
     if (!goes_on) {
         return;
     }
@@ -248,53 +225,29 @@ static void add_capped(int *sum, int64_t more)
     *sum = more > INT_MAX - *sum ? INT_MAX : *sum + (int)more;
 }
 
-static bool has_group(const struct candidates *view, int group)
-{
-    for (int i = 0; i < view->n_groups; i++) {
-        if (view->groups[i].group == group) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* An alternative before that one would use the group's hosts, too. */
-static bool was_counted(struct place_pass *pass, const struct place_class *class,
-                        int n_before, int group)
-{
-    for (int i = 0; i < n_before; i++) {
-        if (has_group(candidates_of(&pass->state, class, &class->rusages[i]), group)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Counts the slots that the remaining jobs of a class could use. */
-static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
+/* Counts the slots that the remaining jobs of a class could use on the hosts of each
+ * group. `counted_for` is by group: the last class that was counted, plus 1. */
+static void count_waiting(struct place_pass *pass, int index, int *counted_for,
+                          struct place_plan *plan)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
     int64_t n_slots =
         (int64_t)(class->n_entries - pass->order.next_entry[index]) * class->n_slots;
-    for (int k = 0; k < (class->n_rusages > 0 ? class->n_rusages : 1); k++) {
-        const struct candidates *view = candidates_of(
-            &pass->state, class, class->n_rusages > 0 ? &class->rusages[k] : NULL);
-        for (int i = 0; i < view->n_groups; i++) {
-            int group = view->groups[i].group;
-            if (was_counted(pass, class, k, group)) {
-                continue;
-            }
-            if (group == 0) {
-                add_capped(&plan->waiting_own, n_slots);
-            } else {
-                add_capped(&plan->waiting_lease[pass->state.first_host[group]],
-                           n_slots);
+    for (int k = 0; k < candidates_alternatives(class); k++) {
+        const struct candidates *candidates = candidates_of(&pass->state, class, k);
+        for (int i = 0; i < candidates->n_groups; i++) {
+            int group = candidates->groups[i].group;
+            int *sum = group == 0 ? &plan->waiting_own
+                                  : &plan->waiting_lease[pass->state.first_host[group]];
+            if (counted_for[group] != index + 1) {
+                counted_for[group] = index + 1;
+                add_capped(sum, n_slots);
             }
         }
     }
 }
 
-/* Slots would help, of whomever. */
+/* More slots would help, whichever site they are of. */
 static bool wants_slots(enum pending_reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
@@ -353,8 +306,8 @@ static void explain_rest(struct place_pass *pass, struct place_plan *plan)
         bool starts = !was_told && serve_next(pass, i, plan);
         assert(!starts);
         if (!was_told && pass->preempt != NULL && snapshot->classes[i].grow == NULL) {
-            preempt_for_class(pass->preempt, i, pass->order.next_entry[i], &pass->state,
-                              pass->draft, &plan->verdicts[i]);
+            preempt_for_class(pass->preempt, i, pass->order.next_entry[i], pass->draft,
+                              &plan->verdicts[i]);
         }
     }
 }
@@ -373,7 +326,7 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     place_state_init(&pass->state, arena, pass->snapshot);
     place_order_init(&pass->order, arena, pass->snapshot);
     if (snapshot->preempt != NULL) {
-        pass->preempt = preempt_new(arena, pass->snapshot);
+        pass->preempt = preempt_new(arena, pass->snapshot, &pass->state);
     }
     if (snapshot->reservations != NULL) {
         pass->reservations = reservation_new(arena, pass->snapshot, &pass->state);
@@ -433,13 +386,14 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         resume_before(&pass, -1, plan);
         explain_parked(&pass, plan);
     }
+    int *counted_for = arena_alloc(arena, (size_t)pass.state.n_groups, sizeof(int));
     for (int i = 0; i < snapshot->n_classes; i++) {
         int queue = snapshot->classes[i].queue;
         if (pass.order.next_entry[i] == snapshot->classes[i].n_entries) {
             continue;
         }
         if (!plan->is_cut && wants_slots(plan->verdicts[i].reason)) {
-            count_waiting(&pass, i, plan);
+            count_waiting(&pass, i, counted_for, plan);
         }
         if (pass.order.pools.part_of[queue] >= 0 &&
             waits_for_others(plan->verdicts[i].reason)) {

@@ -267,11 +267,8 @@ bool place_fit_any(struct place_pass *pass, const struct place_class *class,
                    const struct place_alloc_request *want, struct place_start *start,
                    struct pending_verdict *verdict)
 {
-    int n_tries = class->n_rusages > 0 ? class->n_rusages : 1;
-    for (int i = 0; i < n_tries; i++) {
-        const struct rusage_request *asks =
-            class->n_rusages > 0 ? &class->rusages[i] : NULL;
-        struct candidates *view = candidates_of(&pass->state, class, asks);
+    for (int i = 0; i < candidates_alternatives(class); i++) {
+        struct candidates *view = candidates_of(&pass->state, class, i);
         if (fit(pass, view, want, start)) {
             return true;
         }

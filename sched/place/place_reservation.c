@@ -158,8 +158,7 @@ static bool reserve_slots(struct place_pass *pass, int index, int own)
 {
     struct reservation_pass *reservations = pass->reservations;
     const struct place_class *class = &pass->snapshot->classes[index];
-    struct candidates *candidates = candidates_of(
-        &pass->state, class, class->n_rusages > 0 ? class->rusages : NULL);
+    struct candidates *candidates = candidates_of(&pass->state, class, 0);
     struct place_start start = {.n_hosts = 0};
     const struct limit *limit;
     int before,
@@ -253,8 +252,8 @@ static bool preempt_others(struct place_pass *pass, int index,
         return false;
     }
     int n_claims = preempt_result(preempt)->n_claims;
-    preempt_for_class(preempt, index, pass->order.next_entry[index], &pass->state,
-                      pass->draft, verdict);
+    preempt_for_class(preempt, index, pass->order.next_entry[index], pass->draft,
+                      verdict);
     return preempt_result(preempt)->n_claims > n_claims;
 }
 

@@ -19,7 +19,7 @@ static void claim_slots(struct preempt *preempt, int host, int n_slots, int *use
 
 static void make_claim(struct preempt *preempt,
                        const struct preempt_selection *selection,
-                       struct place_state *room, struct preempt_claim *claim)
+                       struct preempt_claim *claim)
 {
     const struct place_class *class = selection->class;
     claim->hosts = arena_copy(preempt->arena, preempt->hosts,
@@ -31,9 +31,9 @@ static void make_claim(struct preempt *preempt,
     claim->lease = "";
     for (int i = 0; i < preempt->n_hosts; i++) {
         claim_slots(preempt, preempt->indexes[i], preempt->hosts[i].n_slots,
-                    room->used);
+                    preempt->state->used);
         if (preempt->is_exclusive) {
-            room->is_used_exclusively[preempt->indexes[i]] = true;
+            preempt->state->is_used_exclusively[preempt->indexes[i]] = true;
             preempt->is_vacated[preempt->indexes[i]] = false;
         }
         claim->lease = preempt->place->hosts[preempt->indexes[i]].lease;
@@ -42,7 +42,8 @@ static void make_claim(struct preempt *preempt,
     if (selection->candidates->rusage != NULL) {
         preempt_resources_claim(&preempt->resources, preempt->arena,
                                 selection->candidates->rusage, preempt->hosts,
-                                preempt->indexes, preempt->n_hosts, room->supply_left);
+                                preempt->indexes, preempt->n_hosts,
+                                preempt->state->supply_left);
     }
     preempt->free_slots[selection->group] =
         preempt->is_exclusive ? -1
@@ -56,7 +57,7 @@ static void make_claim(struct preempt *preempt,
 /* With the first alternative for which what others' victims leave over is enough; else
  * with the first that does by victims of its own. */
 static bool choose(struct preempt *preempt, const struct place_class *class,
-                   struct place_state *room, struct preempt_claim *claim)
+                   struct preempt_claim *claim)
 {
     struct preempt_selection selection = {
         .class = class, .order = preempt->order, .victims = preempt->victims};
@@ -74,7 +75,7 @@ static bool choose(struct preempt *preempt, const struct place_class *class,
         }
     }
     if (group >= 0) {
-        make_claim(preempt, &selection, room, claim);
+        make_claim(preempt, &selection, claim);
     }
     return group >= 0;
 }
@@ -125,7 +126,7 @@ static bool is_delayed(struct preempt *preempt, const struct place_class *class,
 
 /* False: the others behind it need not be looked at. */
 static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
-                        struct place_state *room, struct limits_tentative *draft)
+                        struct limits_tentative *draft)
 {
     const struct place_class *class = &preempt->place->classes[index];
     struct preempt_plan *plan = &preempt->plan;
@@ -134,7 +135,7 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
         return false;
     }
     struct preempt_claim *claim = &plan->claims[plan->n_claims];
-    if (!choose(preempt, class, room, claim)) {
+    if (!choose(preempt, class, claim)) {
         return false;
     }
     claim->job = job;
@@ -146,14 +147,11 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
     return true;
 }
 
-static void find_views(struct preempt *preempt, const struct place_class *class,
-                       struct place_state *room)
+static void find_views(struct preempt *preempt, const struct place_class *class)
 {
-    preempt->n_candidates = class->n_rusages > 0 ? class->n_rusages : 1;
+    preempt->n_candidates = candidates_alternatives(class);
     for (int i = 0; i < preempt->n_candidates; i++) {
-        preempt->candidates[i] =
-            preempt_candidates_of(&preempt->running, room, class,
-                                  class->n_rusages > 0 ? &class->rusages[i] : NULL);
+        preempt->candidates[i] = preempt_candidates_of(&preempt->running, class, i);
     }
 }
 
@@ -191,12 +189,10 @@ static struct pending_reason_preempt explain(const struct preempt *preempt)
 }
 
 /* The running jobs are known now. */
-static void begin_class(struct preempt *preempt, int class,
-                        const struct place_state *room)
+static void begin_class(struct preempt *preempt, int class)
 {
-    preempt->state = room;
     preempt->is_exclusive = preempt->place->classes[class].is_exclusive;
-    for (int i = 0; i < preempt->running.n_groups; i++) {
+    for (int i = 0; i < preempt->state->n_groups; i++) {
         preempt->free_slots[i] = -1;
         preempt->first_host[i] = 0;
     }
@@ -207,29 +203,27 @@ static void begin_class(struct preempt *preempt, int class,
         preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
     }
     if (preempt->place->classes[class].n_rusages > 0) {
-        preempt_resources_begin(&preempt->resources, room->supply_left);
+        preempt_resources_begin(&preempt->resources, preempt->state->supply_left);
     }
 }
 
 /* Explains in the verdict what the class may preempt. False: nothing. */
-static bool look_at(struct preempt *preempt, int index, struct place_state *room,
-                    struct pending_verdict *verdict)
+static bool look_at(struct preempt *preempt, int index, struct pending_verdict *verdict)
 {
     const struct place_class *class = &preempt->place->classes[index];
     verdict->preempt = (struct pending_reason_preempt){0};
     if (preempt_order_of(&preempt->running, class->queue)->n_queues == 0) {
         return false; /* most queues never preempt */
     }
-    find_views(preempt, class, room);
-    begin_class(preempt, index, room);
+    find_views(preempt, class);
+    begin_class(preempt, index);
     bool may_any = judge_views(preempt);
     verdict->preempt = explain(preempt);
     return may_any;
 }
 
 void preempt_for_class(struct preempt *preempt, int index, int first,
-                       struct place_state *room, struct limits_tentative *draft,
-                       struct pending_verdict *verdict)
+                       struct limits_tentative *draft, struct pending_verdict *verdict)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct place_class *class = &preempt->place->classes[index];
@@ -237,7 +231,7 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
         (class->is_exclusive && !snapshot->policy->has_exclusive)) {
         return;
     }
-    bool may_more = look_at(preempt, index, room, verdict);
+    bool may_more = look_at(preempt, index, verdict);
     int n_room = class->max_starts - first;
     for (int i = first; i < class->n_entries && n_room > 0; i++) {
         const struct job_class_entry *turn = class->entries[i];
@@ -249,7 +243,7 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
             verdict->preempt.is_delayed = true;
             continue;
         }
-        if (!has_claim && !preempt_for(preempt, index, turn->key, room, draft)) {
+        if (!has_claim && !preempt_for(preempt, index, turn->key, draft)) {
             return;
         }
         n_room--;
@@ -276,13 +270,15 @@ bool preempt_needs_jobs(const struct place_snapshot *snapshot,
     return false;
 }
 
-struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *place)
+struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *place,
+                            struct place_state *state)
 {
     const struct preempt_snapshot *snapshot = place->preempt;
     size_t n_hosts = (size_t)place->n_hosts + 1, n_claims = (size_t)snapshot->n_claims;
     struct preempt *preempt = arena_alloc(arena, 1, sizeof(*preempt));
     preempt->snapshot = snapshot;
     preempt->place = place;
+    preempt->state = state;
     preempt->arena = arena;
     preempt->claims =
         arena_copy(arena, snapshot->claims, n_claims * sizeof(*preempt->claims));
@@ -290,16 +286,22 @@ struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *pl
         qsort(preempt->claims, n_claims, sizeof(*preempt->claims), compare_keys);
     }
     preempt->draft = place->limits != NULL ? limits_tentative_new(place->limits) : NULL;
-    preempt_order_init(&preempt->running, arena, place);
+    preempt->running = (struct preempt_running){
+        .place = place,
+        .snapshot = snapshot,
+        .arena = arena,
+        .state = state,
+        .order_of = arena_alloc(arena, (size_t)place->n_queues + 1,
+                                sizeof(*preempt->running.order_of))};
     preempt_resources_init(&preempt->resources, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
     preempt->is_vacated = arena_alloc(arena, n_hosts, sizeof(bool));
     preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
     preempt->indexes = arena_alloc(arena, n_hosts, sizeof(int));
-    preempt->free_slots = arena_alloc(arena, (size_t)preempt->running.n_groups,
+    preempt->free_slots = arena_alloc(arena, (size_t)preempt->state->n_groups,
                                       sizeof(*preempt->free_slots));
     preempt->first_host =
-        arena_alloc(arena, (size_t)preempt->running.n_groups, sizeof(int));
+        arena_alloc(arena, (size_t)preempt->state->n_groups, sizeof(int));
     preempt->plan.claims =
         arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
     preempt->plan.jobs = snapshot->jobs;

@@ -102,26 +102,27 @@ bool preempt_needs_jobs(const struct place_snapshot *snapshot,
                         const struct preempt_policy *policy);
 
 struct preempt;
-/* `snapshot` has one of preemption. The plan in the arena outlives this. */
-struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *snapshot);
+struct place_state;
+/* `snapshot` has one of preemption; `state` is the pass's, and claims count as used in
+ * it. The plan in the arena outlives this. */
+struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *snapshot,
+                            struct place_state *state);
 void preempt_free(struct preempt *preempt); /* NULL is fine */
 
-/* The pass has started a job there. */
+/* The pass has started a job on these hosts. */
 void preempt_count_start(struct preempt *preempt, const struct limit_owner *class,
                          const struct host_slots *hosts, int n_hosts);
-/* One that runs, on the first hosts, has got the others more. */
+/* A running job, on the hosts of `has`, gets the slots of `more` too. */
 void preempt_count_growth(struct preempt *preempt, const struct limit_owner *class,
                           const struct host_slots *has, int n_has,
                           const struct host_slots *more, int n_more);
-/* The line's jobs from `first` on found no room, and the verdict says why: it is
- * completed. What is free of a claim's slots counts as used from then on, and the job
- * for the limits. */
-struct place_state;
+/* The jobs of the class from `first` on found no room. The verdict says why, and this
+ * adds what they preempt. From then on the free slots of a claim count as used, and its
+ * job counts for the limits. */
 void preempt_for_class(struct preempt *preempt, int class, int first,
-                       struct place_state *room, struct limits_tentative *draft,
-                       struct pending_verdict *verdict);
-/* There is nobody whom a line could preempt: what preempt_for_class tells of one does
- * not depend on those before it. */
+                       struct limits_tentative *draft, struct pending_verdict *verdict);
+/* True if there is no job that any class could preempt: then the verdict of
+ * preempt_for_class does not depend on earlier classes. */
 bool preempt_is_idle(struct preempt *preempt);
 const struct preempt_plan *preempt_result(const struct preempt *preempt);
 

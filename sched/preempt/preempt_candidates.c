@@ -38,7 +38,7 @@ static void count_victims(const struct preempt_running *running,
     const struct preempt_order *order = view->order;
     bool is_simple = view->demand == NULL;
     bool *has_victim =
-        arena_alloc(running->arena, (size_t)running->n_groups, sizeof(bool));
+        arena_alloc(running->arena, (size_t)running->state->n_groups, sizeof(bool));
     for (int i = 0; i < order->n_all; i++) {
         const struct preempt_order_job *candidate = &order->all[i];
         bool is_here = view->allowed[candidate->host] != 0;
@@ -52,7 +52,7 @@ static void count_victims(const struct preempt_running *running,
         view->why.n_protected[candidate->protection]++;
         view->next_ms =
             candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
-        bool *has_any = &has_victim[running->group_of[candidate->host]];
+        bool *has_any = &has_victim[running->state->group_of[candidate->host]];
         view->n_groups += candidate->protection == REASON_UNPROTECTED && !*has_any;
         *has_any = *has_any || candidate->protection == REASON_UNPROTECTED;
     }
@@ -74,12 +74,14 @@ int preempt_candidates_at(const struct preempt_running *running,
 }
 
 struct preempt_candidates *preempt_candidates_of(struct preempt_running *running,
-                                                 struct place_state *room,
                                                  const struct place_class *class,
-                                                 const struct rusage_request *asks)
+                                                 int alternative)
 {
     struct preempt_order *order = preempt_order_of(running, class->queue);
-    const uint8_t *allowed = candidates_of(room, class, asks)->allowed;
+    const struct candidates *candidates =
+        candidates_of(running->state, class, alternative);
+    const struct rusage_request *asks = candidates->rusage;
+    const uint8_t *allowed = candidates->allowed;
     for (struct preempt_candidates *view = order->views; view != NULL;
          view = view->next) {
         if (view->allowed == allowed && view->rusage == asks) {
@@ -90,6 +92,7 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *running
     *view = (struct preempt_candidates){.order = order,
                                         .allowed = allowed,
                                         .rusage = asks,
+                                        .span = candidates_span(candidates),
                                         .why.n_queues = order->n_queues,
                                         .next_ms = INT64_MAX,
                                         .next = order->views};

@@ -15,6 +15,7 @@ struct preempt_candidates {
     struct preempt_order *order;
     const uint8_t *allowed;              /* by host: open, and the job may run there */
     const struct rusage_request *rusage; /* NULL: it reserves nothing */
+    const struct place_span *span;       /* NULL: slots may lie anywhere */
     const int64_t *demand; /* by pool: preempt_resources.h; NULL: likewise */
     int n_victims;         /* in all */
     int n_groups;          /* that have one */
@@ -28,12 +29,11 @@ struct preempt_candidates {
     struct preempt_candidates *next;
 };
 
-/* Of a line whose queue may preempt others, with one of its alternatives (NULL: it has
- * none). */
+/* The candidates of a class whose queue may preempt others, with one alternative of its
+ * rusage. */
 struct preempt_candidates *preempt_candidates_of(struct preempt_running *running,
-                                                 struct place_state *room,
                                                  const struct place_class *class,
-                                                 const struct rusage_request *asks);
+                                                 int alternative);
 /* The job that is taken in that place, below n_victims. */
 int preempt_candidates_at(const struct preempt_running *running,
                           struct preempt_candidates *view, int place);

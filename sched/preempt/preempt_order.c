@@ -214,24 +214,6 @@ void preempt_order_fill(struct preempt_running *running, struct preempt_order *o
 
 /* ---------------------------------------------------------------- orders */
 
-void preempt_order_init(struct preempt_running *running, struct arena *arena,
-                        const struct place_snapshot *place)
-{
-    *running = (struct preempt_running){
-        .place = place, .snapshot = place->preempt, .arena = arena, .n_groups = 1};
-    running->order_of =
-        arena_alloc(arena, (size_t)place->n_queues + 1, sizeof(*running->order_of));
-    running->group_of = arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(int));
-    for (int i = 0; i < place->n_hosts; i++) {
-        const char *lease = place->hosts[i].lease;
-        if (lease[0] != '\0') {
-            running->n_groups +=
-                i == 0 || strcmp(place->hosts[i - 1].lease, lease) != 0;
-            running->group_of[i] = running->n_groups - 1;
-        }
-    }
-}
-
 static struct preempt_order *find_same(const struct preempt_running *running,
                                        const struct preempt_order *wanted)
 {

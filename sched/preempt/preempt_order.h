@@ -7,6 +7,7 @@
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_ORDER_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_ORDER_H
 
+#include "sched/place/candidates.h"
 #include "sched/preempt/preempt.h"
 
 /* A job of such a queue. */
@@ -38,14 +39,11 @@ struct preempt_running {
     const struct place_snapshot *place;
     const struct preempt_snapshot *snapshot;
     struct arena *arena;
-    int *group_of; /* by host: 0 own, then one for each lease */
-    int n_groups;
+    struct place_state *state;       /* of the pass */
     struct preempt_order *orders;    /* a list */
     struct preempt_order **order_of; /* by queue; NULL: not looked for yet */
 };
 
-void preempt_order_init(struct preempt_running *running, struct arena *arena,
-                        const struct place_snapshot *place);
 /* For classes of that queue; the jobs are filled in by preempt_order_fill. */
 struct preempt_order *preempt_order_of(struct preempt_running *running, int queue);
 /* The candidates are there from then on. */

@@ -124,10 +124,9 @@ void preempt_resources_claim(struct preempt_resources *give, struct arena *arena
     int n_parts =
         rusage_supply_amounts(give->reserve, asks, give->pieces, n_pieces, parts);
     for (int i = 0; i < n_parts; i++) {
-        int64_t *there = &left[parts[i].supply], need = parts[i].milli;
-        int64_t now = need < *there ? need : *there > 0 ? *there : 0;
-        *there -= now;
-        give->released[parts[i].supply] -= need - now;
-        give->left[parts[i].supply] -= need;
+        int supply = parts[i].supply;
+        int64_t need = parts[i].milli;
+        give->released[supply] -= need - rusage_supply_take_some(&left[supply], need);
+        give->left[supply] -= need;
     }
 }

@@ -66,14 +66,12 @@ static bool take_victims(struct preempt *preempt, struct preempt_selection *sele
         if (i == selection->n_order) {
             return false;
         }
-        int more = preempt_tentative_set(preempt, selection->candidates,
-                                         selection->order[i], true);
+        int more = preempt_tentative_set(preempt, selection, selection->order[i], true);
         if (helps(preempt, selection, selection->order[i], has_slots, more, room)) {
             selection->victims[selection->n_victims++] = selection->order[i];
             n_free += more;
         } else {
-            preempt_tentative_set(preempt, selection->candidates, selection->order[i],
-                                  false);
+            preempt_tentative_set(preempt, selection, selection->order[i], false);
         }
     }
 }
@@ -81,8 +79,7 @@ static bool take_victims(struct preempt *preempt, struct preempt_selection *sele
 static void undo(struct preempt *preempt, const struct preempt_selection *selection)
 {
     for (int i = 0; i < selection->n_victims; i++) {
-        preempt_tentative_set(preempt, selection->candidates, selection->victims[i],
-                              false);
+        preempt_tentative_set(preempt, selection, selection->victims[i], false);
     }
 }
 
@@ -111,14 +108,14 @@ static void keep_near(struct preempt *preempt, struct preempt_selection *selecti
         sorted[is_near ? n_near++ : --n_far] = victim; /* the others from behind */
     }
     for (int i = n_near; i < n_all; i++) {
-        preempt_tentative_set(preempt, selection->candidates, sorted[i], false);
+        preempt_tentative_set(preempt, selection, sorted[i], false);
     }
     if (n_near > 0 && preempt_tentative_place(preempt, selection)) {
         memcpy(selection->victims, sorted, (size_t)n_near * sizeof(int));
         selection->n_victims = n_near;
     } else {
         for (int i = n_near; i < n_all; i++) {
-            preempt_tentative_set(preempt, selection->candidates, sorted[i], true);
+            preempt_tentative_set(preempt, selection, sorted[i], true);
         }
         preempt_tentative_place(preempt, selection);
     }
@@ -139,13 +136,13 @@ static void spare(struct preempt *preempt, struct preempt_selection *selection)
         if (is_parallel && !is_mini) {
             continue;
         }
-        preempt_tentative_set(preempt, selection->candidates, victim, false);
+        preempt_tentative_set(preempt, selection, victim, false);
         if (preempt_tentative_place(preempt, selection)) {
             selection->n_victims--;
             memmove(&selection->victims[i], &selection->victims[i + 1],
                     (size_t)(selection->n_victims - i) * sizeof(int));
         } else {
-            preempt_tentative_set(preempt, selection->candidates, victim, true);
+            preempt_tentative_set(preempt, selection, victim, true);
         }
     }
 }
@@ -158,7 +155,7 @@ static void shrink(struct preempt *preempt, struct preempt_selection *selection)
         const struct preempt_candidates *view = selection->candidates;
         int gain = preempt_candidates_gain(
             &preempt->running, view, &preempt->snapshot->jobs[selection->victims[i]]);
-        preempt_tentative_set(preempt, view, selection->victims[i], false);
+        preempt_tentative_set(preempt, selection, selection->victims[i], false);
         /* `order` has the largest first: the last that fits is the smallest, and of
          * those as small the first is the one that comes first. */
         int best = selection->victims[i];
@@ -169,15 +166,15 @@ static void shrink(struct preempt *preempt, struct preempt_selection *selection)
             if (preempt->is_victim[other] || of_other >= gain) {
                 continue;
             }
-            preempt_tentative_set(preempt, view, other, true);
+            preempt_tentative_set(preempt, selection, other, true);
             if (preempt_tentative_place(preempt, selection)) {
                 best = other;
                 gain = of_other;
             }
-            preempt_tentative_set(preempt, view, other, false);
+            preempt_tentative_set(preempt, selection, other, false);
         }
         selection->victims[i] = best;
-        preempt_tentative_set(preempt, view, best, true);
+        preempt_tentative_set(preempt, selection, best, true);
     }
 }
 
@@ -207,7 +204,7 @@ static void set_order(struct preempt *preempt, struct preempt_selection *selecti
          i < view->n_victims && n_slots < selection->class->n_slots; i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
         int group =
-            preempt->running.group_of[preempt->snapshot->jobs[index].pieces[0].host];
+            preempt->state->group_of[preempt->snapshot->jobs[index].pieces[0].host];
         if (!preempt->is_victim[index] && group == selection->group) {
             selection->order[selection->n_order++] = index;
             n_slots += preempt_candidates_gain(&preempt->running, view,
@@ -261,7 +258,7 @@ static int list_whole(struct preempt *preempt,
     }
     for (int i = 0; i < n_places; i++) {
         int n_slots = selection->candidates->allowed[i] &&
-                              preempt->running.group_of[i] == selection->group
+                              preempt->state->group_of[i] == selection->group
                           ? preempt_tentative_free_slots(preempt, i)
                           : 0;
         if (n_slots > 0) {
@@ -283,8 +280,7 @@ static bool take_fewest(struct preempt *preempt, struct preempt_selection *selec
     selection->n_victims = selection->n_order;
     for (int i = 0; i < selection->n_order; i++) {
         selection->victims[i] = selection->order[i];
-        preempt_tentative_set(preempt, selection->candidates, selection->order[i],
-                              true);
+        preempt_tentative_set(preempt, selection, selection->order[i], true);
     }
     int n_hosts = list_whole(preempt, selection, hosts);
     undo(preempt, selection);
@@ -294,8 +290,7 @@ static bool take_fewest(struct preempt *preempt, struct preempt_selection *selec
         for (int i = 0; i < selection->n_order; i++) {
             if (chosen[i]) {
                 selection->victims[selection->n_victims++] = selection->order[i];
-                preempt_tentative_set(preempt, selection->candidates,
-                                      selection->order[i], true);
+                preempt_tentative_set(preempt, selection, selection->order[i], true);
             }
         }
     }
@@ -365,7 +360,7 @@ static bool choose_slots(struct preempt *preempt, struct preempt_selection *sele
 bool preempt_select_in_group(struct preempt *preempt,
                              struct preempt_selection *selection)
 {
-    bool is_enough = preempt_tentative_has_span(selection)
+    bool is_enough = selection->candidates->span != NULL
                          ? choose_shaped(preempt, selection)
                      : preempt->is_exclusive ? choose_whole(preempt, selection)
                                              : choose_slots(preempt, selection);
@@ -390,7 +385,7 @@ static bool may_suffice(struct preempt *preempt,
         int index = preempt_candidates_at(&preempt->running, view, i);
         const struct preempt_job *job = &preempt->snapshot->jobs[index];
         if (!preempt->is_victim[index] &&
-            preempt->running.group_of[job->pieces[0].host] == selection->group) {
+            preempt->state->group_of[job->pieces[0].host] == selection->group) {
             n_slots += preempt_candidates_gain(&preempt->running, view, job);
         }
     }
@@ -401,7 +396,7 @@ int preempt_select_left_over(struct preempt *preempt,
                              struct preempt_selection *selection)
 {
     selection->n_victims = 0;
-    int n_groups = preempt->is_exclusive ? 1 : preempt->running.n_groups;
+    int n_groups = preempt->is_exclusive ? 1 : preempt->state->n_groups;
     for (int i = 0; preempt->plan.n_claims > 0 && i < n_groups; i++) {
         selection->group = i;
         if (preempt_tentative_free_in_group(preempt, selection) >=
@@ -416,7 +411,7 @@ int preempt_select_left_over(struct preempt *preempt,
 int preempt_select_group(struct preempt *preempt, struct preempt_selection *selection)
 {
     struct preempt_candidates *view = selection->candidates;
-    bool *tried = mem_alloc((size_t)preempt->running.n_groups, sizeof(*tried));
+    bool *tried = mem_alloc((size_t)preempt->state->n_groups, sizeof(*tried));
     int best = -1, n_least = INT_MAX, n_tried = 0;
     while (view->first < view->n_victims &&
            preempt->is_victim[preempt_candidates_at(&preempt->running, view,
@@ -426,7 +421,7 @@ int preempt_select_group(struct preempt *preempt, struct preempt_selection *sele
     for (int i = view->first; i < view->n_victims && n_tried < view->n_groups; i++) {
         int index = preempt_candidates_at(&preempt->running, view, i);
         selection->group =
-            preempt->running.group_of[preempt->snapshot->jobs[index].pieces[0].host];
+            preempt->state->group_of[preempt->snapshot->jobs[index].pieces[0].host];
         if (preempt->is_victim[index] || tried[selection->group]) {
             continue;
         }

@@ -16,12 +16,10 @@ static void set_victims(struct preempt *preempt,
                         int n_wanted)
 {
     for (int i = n_still; i < n_wanted; i++) {
-        preempt_tentative_set(preempt, selection->candidates, selection->order[i],
-                              true);
+        preempt_tentative_set(preempt, selection, selection->order[i], true);
     }
     for (int i = n_wanted; i < n_still; i++) {
-        preempt_tentative_set(preempt, selection->candidates, selection->order[i],
-                              false);
+        preempt_tentative_set(preempt, selection, selection->order[i], false);
     }
 }
 

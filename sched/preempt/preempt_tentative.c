@@ -30,7 +30,7 @@ static bool holds_hosts(const struct preempt *preempt, const struct preempt_job 
 
 static void note_free(struct preempt *preempt, const struct preempt_job *job, int more)
 {
-    int group = preempt->running.group_of[job->pieces[0].host];
+    int group = preempt->state->group_of[job->pieces[0].host];
     if (preempt->free_slots[group] >= 0) {
         preempt->free_slots[group] += more;
     }
@@ -42,30 +42,29 @@ static void note_free(struct preempt *preempt, const struct preempt_job *job, in
 }
 
 int preempt_tentative_set(struct preempt *preempt,
-                          const struct preempt_candidates *view, int index,
-                          bool is_still)
+                          const struct preempt_selection *selection, int index,
+                          bool is_victim)
 {
     const struct preempt_job *job = &preempt->snapshot->jobs[index];
+    const uint8_t *allowed = selection->candidates->allowed;
     int n_before = 0, n_after = 0;
     for (int i = 0; i < job->n_pieces; i++) {
         int host = job->pieces[i].host;
-        n_before +=
-            view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
+        n_before += allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
         if (!holds_hosts(preempt, job)) {
             preempt->delta[host] +=
-                is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
+                is_victim ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
             preempt->is_vacated[host] =
-                job->is_exclusive ? is_still : preempt->is_vacated[host];
+                job->is_exclusive ? is_victim : preempt->is_vacated[host];
         }
-        n_after +=
-            view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
+        n_after += allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
     }
     if (preempt->draft != NULL && job->limit_class != NULL) {
         limits_tentative_yield(preempt->draft, job->limit_class, job->hosts,
-                               job->n_pieces, is_still);
+                               job->n_pieces, is_victim);
     }
-    preempt_resources_set(&preempt->resources, job, is_still);
-    preempt->is_victim[index] = is_still;
+    preempt_resources_set(&preempt->resources, job, is_victim);
+    preempt->is_victim[index] = is_victim;
     note_free(preempt, job, n_after - n_before);
     return n_after - n_before;
 }
@@ -143,13 +142,6 @@ static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
     return room_beside(shaped->preempt, shaped->selection, host);
 }
 
-static const struct place_span *shape_of(const struct preempt_selection *selection)
-{
-    const struct place_filter *filter =
-        candidates_filter(selection->class, selection->candidates->rusage);
-    return filter != NULL ? filter->span : NULL;
-}
-
 static bool put_shaped(struct preempt *preempt,
                        const struct preempt_selection *selection)
 {
@@ -168,12 +160,12 @@ static bool put_shaped(struct preempt *preempt,
     };
     for (int i = 0; i < preempt->place->n_hosts; i++) {
         if (selection->candidates->allowed[i] &&
-            preempt->running.group_of[i] == selection->group &&
+            preempt->state->group_of[i] == selection->group &&
             preempt_tentative_free_slots(preempt, i) > 0) {
             hosts[ground.n_hosts++] = i;
         }
     }
-    bool is_laid = place_span_fit(shape_of(selection), &ground) >= n_slots;
+    bool is_laid = place_span_fit(selection->candidates->span, &ground) >= n_slots;
     set_pieces(preempt, ground.pieces, ground.n_pieces);
     free(hosts);
     free(ground.pieces);
@@ -181,11 +173,6 @@ static bool put_shaped(struct preempt *preempt,
 }
 
 /* ---------------------------------------------------------------- the job */
-
-bool preempt_tentative_has_span(const struct preempt_selection *selection)
-{
-    return shape_of(selection) != NULL;
-}
 
 bool preempt_tentative_place(struct preempt *preempt,
                              const struct preempt_selection *selection)
@@ -195,7 +182,7 @@ bool preempt_tentative_place(struct preempt *preempt,
     if (preempt_tentative_limit_room(preempt, selection->class) < open) {
         return false;
     }
-    if (preempt_tentative_has_span(selection)) {
+    if (selection->candidates->span != NULL) {
         return put_shaped(preempt, selection);
     }
     int first = preempt->place->n_hosts;
@@ -205,7 +192,7 @@ bool preempt_tentative_place(struct preempt *preempt,
     for (int i = is_limited ? 0 : preempt->first_host[selection->group];
          i < preempt->place->n_hosts && open > 0; i++) {
         if (!selection->candidates->allowed[i] ||
-            preempt->running.group_of[i] != selection->group) {
+            preempt->state->group_of[i] != selection->group) {
             continue;
         }
         int n = room_beside(preempt, selection, i);
@@ -233,7 +220,7 @@ int64_t preempt_tentative_free_in_group(struct preempt *preempt,
     }
     for (int i = 0; i < preempt->place->n_hosts; i++) {
         n_free += selection->candidates->allowed[i] &&
-                          preempt->running.group_of[i] == selection->group
+                          preempt->state->group_of[i] == selection->group
                       ? preempt_tentative_free_slots(preempt, i)
                       : 0;
     }

@@ -31,8 +31,8 @@ struct preempt {
     uint64_t *claims; /* of the snapshot, sorted */
     struct preempt_running running;
     struct limits_tentative
-        *draft; /* as if all victims were suspended; NULL: no limits */
-    const struct place_state *state; /* of the pass */
+        *draft;                /* as if all victims were suspended; NULL: no limits */
+    struct place_state *state; /* of the pass */
     struct preempt_resources resources;
     int *delta;           /* by host: what victims give and claims will take of it */
     bool *is_victim;      /* by job */
@@ -57,15 +57,13 @@ struct preempt {
 
 /* Makes the job a victim, or spares it. Returns how many slots that adds. */
 int preempt_tentative_set(struct preempt *preempt,
-                          const struct preempt_candidates *view, int index,
-                          bool is_still);
+                          const struct preempt_selection *selection, int index,
+                          bool is_victim);
 /* Free slots of the host for the class; for an exclusive one, 0 unless it is empty. */
 int preempt_tentative_free_slots(const struct preempt *preempt, int host);
 /* Slots that limits leave that do not depend on hosts. */
 int preempt_tentative_limit_room(const struct preempt *preempt,
                                  const struct place_class *class);
-/* The job has span or same. */
-bool preempt_tentative_has_span(const struct preempt_selection *selection);
 /* Places the job on hosts of the group in the tentative state; false if it does not
  * fit. */
 bool preempt_tentative_place(struct preempt *preempt,

@@ -25,134 +25,88 @@ void backfill_sort(struct backfill_run *runs, int n_runs)
     }
 }
 
+/* Slots of a host are amounts too: of the supply with the index of the host. The index
+ * of a resource's supply is that plus the number of hosts. */
 struct backfill_supply {
     const struct backfill_run *runs;
-    int n_runs, n_ending; /* runs with an end: the first ones */
-    int *n_free;          /* by host */
-    int n_hosts;
-    int64_t *left;                  /* by supply */
-    int *first_slots, *first_parts; /* by run: index of its first piece and part */
-    int *slots;                     /* what is left of each piece; parts likewise */
-    int64_t *parts;
+    int n_ending; /* runs with an end: the first ones */
+    int n_hosts, n_supplies;
+    int64_t *left;                 /* by supply: free now; negative: overcommitted */
+    int *first;                    /* by run, and for the end: its first amount */
+    struct rusage_amount *amounts; /* of all runs: what is not taken yet */
 };
 
-static void count_runs(struct backfill_supply *supply, int *n_slots, int *n_parts)
+static int count_amounts(const struct backfill_run *runs, int n_runs)
 {
-    *n_slots = *n_parts = 0;
-    for (int i = 0; i < supply->n_runs; i++) {
-        supply->n_ending += supply->runs[i].end_ms != BACKFILL_NEVER;
-        *n_slots += supply->runs[i].n_pieces;
-        *n_parts += supply->runs[i].n_parts;
+    int n_amounts = 0;
+    for (int i = 0; i < n_runs; i++) {
+        n_amounts += runs[i].n_pieces + runs[i].n_parts;
     }
+    return n_amounts;
 }
 
 struct backfill_supply *backfill_supply_new(struct arena *arena,
                                             const struct backfill_run *runs, int n_runs,
                                             const int *n_free, int n_hosts,
-                                            const int64_t *left, int n_pools)
+                                            const int64_t *left, int n_supplies)
 {
     struct backfill_supply *supply = arena_alloc(arena, 1, sizeof(*supply));
-    int n_slots, n_parts;
-    *supply =
-        (struct backfill_supply){.runs = runs, .n_runs = n_runs, .n_hosts = n_hosts};
-    count_runs(supply, &n_slots, &n_parts);
-    supply->n_free = arena_copy(arena, n_free, (size_t)n_hosts * sizeof(int));
-    supply->left = arena_copy(arena, left, (size_t)n_pools * sizeof(*left));
-    supply->first_slots = arena_alloc(arena, (size_t)n_runs + 1, sizeof(int));
-    supply->first_parts = arena_alloc(arena, (size_t)n_runs + 1, sizeof(int));
-    supply->slots = arena_alloc(arena, (size_t)n_slots + 1, sizeof(int));
-    supply->parts = arena_alloc(arena, (size_t)n_parts + 1, sizeof(*supply->parts));
-    n_slots = n_parts = 0;
+    size_t n_amounts = (size_t)count_amounts(runs, n_runs);
+    *supply = (struct backfill_supply){
+        .runs = runs,
+        .n_hosts = n_hosts,
+        .n_supplies = n_hosts + n_supplies,
+        .left = arena_alloc(arena, (size_t)(n_hosts + n_supplies), sizeof(int64_t)),
+        .first = arena_alloc(arena, (size_t)n_runs + 1, sizeof(int)),
+        .amounts = arena_alloc(arena, n_amounts + 1, sizeof(*supply->amounts)),
+    };
+    for (int i = 0; i < supply->n_supplies; i++) {
+        supply->left[i] = i < n_hosts ? n_free[i] : left[i - n_hosts];
+    }
+    struct rusage_amount *amount = supply->amounts;
     for (int i = 0; i < n_runs; i++) {
-        supply->first_slots[i] = n_slots;
-        supply->first_parts[i] = n_parts;
-        for (int k = 0; k < runs[i].n_pieces; k++) {
-            supply->slots[n_slots++] = runs[i].pieces[k].n_slots;
+        const struct backfill_run *run = &runs[i];
+        supply->n_ending += run->end_ms != BACKFILL_NEVER;
+        for (int k = 0; k < run->n_pieces; k++) {
+            *amount++ =
+                (struct rusage_amount){run->pieces[k].host, run->pieces[k].n_slots};
         }
-        for (int k = 0; k < runs[i].n_parts; k++) {
-            supply->parts[n_parts++] = runs[i].parts[k].milli;
+        for (int k = 0; k < run->n_parts; k++) {
+            *amount++ = (struct rusage_amount){n_hosts + run->parts[k].supply,
+                                               run->parts[k].milli};
         }
+        supply->first[i + 1] = (int)(amount - supply->amounts);
     }
     return supply;
 }
 
-/* Takes up to `wanted`. Returns how much is missing. */
-static int64_t take_milli(int64_t *left, int64_t wanted)
+/* What a job wants: slots of any allowed host, or an amount of one supply. */
+static bool is_wanted(const struct backfill_supply *supply, const uint8_t *allowed,
+                      int wanted, int index)
 {
-    int64_t n = *left < wanted ? *left : wanted;
-    n = n > 0 ? n : 0;
-    *left -= n;
-    return wanted - n;
+    return allowed == NULL ? index == wanted
+                           : index < supply->n_hosts && allowed[index];
 }
 
-static int take(int *left, int wanted)
+/* Takes so much of what is wanted. Returns when the job has all of it. */
+static int64_t take(struct backfill_supply *supply, const uint8_t *allowed, int wanted,
+                    int64_t missing, int64_t now_ms)
 {
-    int64_t rest = *left;
-    int missing = (int)take_milli(&rest, wanted);
-    *left = (int)rest;
-    return missing;
-}
-
-static int64_t later(const struct backfill_run *run, int64_t start_ms)
-{
-    return run->end_ms > start_ms ? run->end_ms : start_ms;
-}
-
-static int64_t take_any(struct backfill_supply *supply,
-                        const struct backfill_want *want, int64_t now_ms)
-{
-    int missing = want->n_missing;
-    for (int i = 0; i < supply->n_hosts && missing > 0; i++) {
-        missing = want->allowed[i] ? take(&supply->n_free[i], missing) : missing;
-    }
     int64_t start_ms = now_ms;
-    for (int i = 0; i < supply->n_ending && missing > 0; i++) {
-        const struct backfill_run *run = &supply->runs[i];
-        for (int k = 0; k < run->n_pieces && missing > 0; k++) {
-            if (want->allowed[run->pieces[k].host]) {
-                missing = take(&supply->slots[supply->first_slots[i] + k], missing);
-            }
-        }
-        start_ms = later(run, now_ms);
-    }
-    return missing > 0 ? BACKFILL_NEVER : start_ms;
-}
-
-static int64_t take_piece(struct backfill_supply *supply,
-                          const struct rusage_piece *piece, int64_t now_ms)
-{
-    int missing = take(&supply->n_free[piece->host], piece->n_slots);
-    int64_t start_ms = now_ms;
-    for (int i = 0; i < supply->n_ending && missing > 0; i++) {
-        const struct backfill_run *run = &supply->runs[i];
-        for (int k = 0; k < run->n_pieces && missing > 0; k++) {
-            if (run->pieces[k].host == piece->host) {
-                missing = take(&supply->slots[supply->first_slots[i] + k], missing);
-                start_ms = later(run, now_ms);
-            }
+    for (int i = 0; i < supply->n_supplies && missing > 0; i++) {
+        if (is_wanted(supply, allowed, wanted, i)) {
+            missing -= rusage_supply_take_some(&supply->left[i], missing);
         }
     }
-    return missing > 0 ? BACKFILL_NEVER : start_ms;
-}
-
-/* An overcommitted supply first has to be refilled. */
-static int64_t take_part(struct backfill_supply *supply,
-                         const struct rusage_amount *part, int64_t now_ms)
-{
-    int64_t *left = &supply->left[part->supply];
-    int64_t owed = *left < 0 ? -*left : 0, missing;
-    *left += owed;
-    missing = take_milli(left, part->milli + owed);
-    int64_t start_ms = now_ms;
     for (int i = 0; i < supply->n_ending && missing > 0; i++) {
-        const struct backfill_run *run = &supply->runs[i];
-        for (int k = 0; k < run->n_parts && missing > 0; k++) {
-            if (run->parts[k].supply == part->supply) {
-                missing =
-                    take_milli(&supply->parts[supply->first_parts[i] + k], missing);
-                start_ms = later(run, now_ms);
+        int64_t end_ms = supply->runs[i].end_ms;
+        for (int k = supply->first[i]; k < supply->first[i + 1]; k++) {
+            struct rusage_amount *amount = &supply->amounts[k];
+            if (is_wanted(supply, allowed, wanted, amount->supply)) {
+                missing -= rusage_supply_take_some(&amount->milli, missing);
             }
         }
+        start_ms = end_ms > now_ms ? end_ms : now_ms;
     }
     return missing > 0 ? BACKFILL_NEVER : start_ms;
 }
@@ -160,13 +114,21 @@ static int64_t take_part(struct backfill_supply *supply,
 int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want *want,
                       int64_t now_ms)
 {
-    int64_t start_ms = want->allowed != NULL ? take_any(supply, want, now_ms) : now_ms;
+    int64_t start_ms = want->allowed != NULL
+                           ? take(supply, want->allowed, -1, want->n_missing, now_ms)
+                           : now_ms;
     for (int i = 0; i < want->n_pieces; i++) {
-        int64_t at_ms = take_piece(supply, &want->pieces[i], now_ms);
+        const struct rusage_piece *piece = &want->pieces[i];
+        int64_t at_ms = take(supply, NULL, piece->host, piece->n_slots, now_ms);
         start_ms = at_ms > start_ms ? at_ms : start_ms;
     }
     for (int i = 0; i < want->n_parts; i++) {
-        int64_t at_ms = take_part(supply, &want->parts[i], now_ms);
+        int index = supply->n_hosts + want->parts[i].supply;
+        int64_t *left = &supply->left[index];
+        /* An overcommitted supply first has to be refilled. */
+        int64_t owed = *left < 0 ? -*left : 0;
+        *left += owed;
+        int64_t at_ms = take(supply, NULL, index, want->parts[i].milli + owed, now_ms);
         start_ms = at_ms > start_ms ? at_ms : start_ms;
     }
     return start_ms;
@@ -175,13 +137,12 @@ int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want
 void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *n_free,
                          int64_t *left)
 {
-    for (int i = 0; i < n_runs; i++) {
-        const struct backfill_run *run = &supply->runs[i];
-        for (int k = 0; k < run->n_pieces; k++) {
-            n_free[run->pieces[k].host] += supply->slots[supply->first_slots[i] + k];
-        }
-        for (int k = 0; k < run->n_parts; k++) {
-            left[run->parts[k].supply] += supply->parts[supply->first_parts[i] + k];
+    for (int i = 0; i < supply->first[n_runs]; i++) {
+        const struct rusage_amount *amount = &supply->amounts[i];
+        if (amount->supply < supply->n_hosts) {
+            n_free[amount->supply] += (int)amount->milli;
+        } else {
+            left[amount->supply - supply->n_hosts] += amount->milli;
         }
     }
 }

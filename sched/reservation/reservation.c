@@ -25,37 +25,32 @@ static void add_piece(struct reservation_item *item, int host, int n_in_hand,
         n_in_hand);
 }
 
-/* Of its slots those that are there: a host may have shrunk, or be closed. */
-static void begin_slots(struct reservation_pass *pass, struct reservation_item *item,
-                        const struct reservation *kept)
+/* Removes pieces of which nothing is left. */
+static void trim(struct reservation_item *item)
 {
-    reservation_item_set_pieces(pass, item, kept->n_pieces);
-    for (int i = 0; i < kept->n_pieces; i++) {
-        const struct reservation_piece *piece = &kept->pieces[i];
-        int n_left = place_state_free_slots(pass->state, piece->host, false);
-        int n_in_hand = piece->n_slots - piece->n_backfilled;
-        n_in_hand = n_in_hand < n_left ? n_in_hand : n_left;
-        pass->state->used[piece->host] += n_in_hand;
-        reservation_item_add_piece(
-            item,
-            &(struct reservation_piece){piece->host, n_in_hand + piece->n_backfilled,
-                                        piece->n_backfilled, piece->n_target},
-            n_in_hand);
+    struct reservation_item before = *item;
+    item->n_pieces = item->n_in_hand = 0;
+    for (int i = 0; i < before.n_pieces; i++) {
+        reservation_item_add_piece(item, &before.pieces[i], before.in_hand[i]);
     }
 }
 
+/* Of its slots and amounts those that are there: a host may have shrunk, or be closed.
+ */
 static void begin_one(struct reservation_pass *pass, const struct reservation *kept)
 {
     struct reservation_item *item = &pass->items[pass->count++];
     item->reservation = *kept;
-    begin_slots(pass, item, kept);
-    item->n_parts = kept->n_parts;
-    item->parts =
-        arena_alloc(pass->arena, (size_t)kept->n_parts + 1, sizeof(*item->parts));
-    for (int i = 0; i < kept->n_parts; i++) {
-        item->parts[i] = kept->parts[i];
-        reservation_item_use_part(pass, &item->parts[i]);
+    reservation_item_set_pieces(pass, item, kept->n_pieces);
+    for (int i = 0; i < kept->n_pieces; i++) {
+        const struct reservation_piece *piece = &kept->pieces[i];
+        reservation_item_add_piece(item, piece, piece->n_slots - piece->n_backfilled);
     }
+    item->n_parts = kept->n_parts;
+    item->parts = arena_copy(pass->arena, kept->parts,
+                             (size_t)kept->n_parts * sizeof(*item->parts));
+    reservation_item_use(pass, item);
+    trim(item);
 }
 
 bool reservation_needs_runs(const struct place_snapshot *place,
@@ -225,15 +220,21 @@ void reservation_restore_candidates(const struct reservation_pass *pass,
     }
 }
 
+/* The piece of the item on that host; n_pieces: it has none there. */
+static int find_piece(const struct reservation_item *item, int host)
+{
+    int piece = 0;
+    while (piece < item->n_pieces && item->pieces[piece].host != host) {
+        piece++;
+    }
+    return piece;
+}
+
 bool reservation_has_host(const struct reservation_pass *pass, int host)
 {
     const struct reservation_item *item = &pass->items[pass->open];
-    for (int i = 0; i < item->n_pieces; i++) {
-        if (item->pieces[i].host == host) {
-            return item->in_hand[i] > 0;
-        }
-    }
-    return false;
+    int piece = find_piece(item, host);
+    return piece < item->n_pieces && item->in_hand[piece] > 0;
 }
 
 int reservation_backfilled(const struct reservation_pass *pass, int *group)
@@ -251,7 +252,8 @@ int reservation_backfilled(const struct reservation_pass *pass, int *group)
 static struct reservation_stuck *find_stuck(const struct reservation_pass *pass,
                                             const struct candidates *view)
 {
-    struct reservation_stuck *stuck = pass->items[pass->open].failed;
+    struct reservation_stuck *stuck =
+        pass->has_turn ? NULL : pass->items[pass->open].failed;
     while (stuck != NULL && stuck->view != view) {
         stuck = stuck->next;
     }
@@ -261,15 +263,14 @@ static struct reservation_stuck *find_stuck(const struct reservation_pass *pass,
 bool reservation_is_stuck(const struct reservation_pass *pass,
                           const struct candidates *view, int n_slots)
 {
-    const struct reservation_stuck *stuck =
-        pass->has_turn ? NULL : find_stuck(pass, view);
+    const struct reservation_stuck *stuck = find_stuck(pass, view);
     return stuck != NULL && stuck->n_slots <= n_slots;
 }
 
 void reservation_set_stuck(struct reservation_pass *pass, struct candidates *view,
                            int n_slots)
 {
-    struct reservation_stuck *stuck = pass->has_turn ? NULL : find_stuck(pass, view);
+    struct reservation_stuck *stuck = find_stuck(pass, view);
     if (pass->has_turn) {
         return; /* it is looked at once */
     }
@@ -315,10 +316,7 @@ static void lend_slots(struct reservation_pass *pass, struct reservation_item *i
                   before.pieces[i].n_backfilled);
     }
     for (int i = 0; i < n_hosts; i++) {
-        int piece = 0;
-        while (piece < item->n_pieces && item->pieces[piece].host != hosts[i]) {
-            piece++;
-        }
+        int piece = find_piece(item, hosts[i]);
         if (piece == item->n_pieces) {
             add_piece(item, hosts[i], 0, slots[i].n_slots);
         } else {
@@ -340,26 +338,6 @@ void reservation_backfill(struct reservation_pass *pass, const int *hosts,
     reservation_close(pass); /* a target has in hand what is left */
 }
 
-static int lent_on(const struct reservation_item *item, int host)
-{
-    for (int i = 0; item != NULL && i < item->n_pieces; i++) {
-        if (item->pieces[i].host == host) {
-            return item->pieces[i].n_backfilled;
-        }
-    }
-    return 0;
-}
-
-static bool has_host(const struct reservation_item *item, int host)
-{
-    for (int i = 0; i < item->n_pieces; i++) {
-        if (item->pieces[i].host == host) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void reservation_set(struct reservation_pass *pass, int class, uint64_t job,
                      const int *hosts, const struct host_slots *slots, int n_hosts)
 {
@@ -368,10 +346,12 @@ void reservation_set(struct reservation_pass *pass, int class, uint64_t job,
     item->n_parts = 0;
     reservation_item_set_pieces(pass, item, n_hosts + before.n_pieces);
     for (int i = 0; i < n_hosts; i++) {
-        add_piece(item, hosts[i], slots[i].n_slots, lent_on(&before, hosts[i]));
+        int piece = find_piece(&before, hosts[i]);
+        add_piece(item, hosts[i], slots[i].n_slots,
+                  piece < before.n_pieces ? before.pieces[piece].n_backfilled : 0);
     }
     for (int i = 0; i < before.n_pieces; i++) {
-        if (!has_host(item, before.pieces[i].host)) {
+        if (find_piece(item, before.pieces[i].host) == item->n_pieces) {
             add_piece(item, before.pieces[i].host, 0, before.pieces[i].n_backfilled);
         }
     }
@@ -399,16 +379,6 @@ static void sort_by_turn(struct reservation_pass *pass)
             pass->items[at] = pass->items[at - 1];
         }
         pass->items[at] = item;
-    }
-}
-
-/* Pieces of which nothing is left go. */
-static void trim(struct reservation_item *item)
-{
-    struct reservation_item before = *item;
-    item->n_pieces = item->n_in_hand = 0;
-    for (int i = 0; i < before.n_pieces; i++) {
-        reservation_item_add_piece(item, &before.pieces[i], before.in_hand[i]);
     }
 }
 

@@ -30,10 +30,8 @@ bool reservation_item_has_target(const struct reservation_item *item)
 void reservation_item_use_part(struct reservation_pass *pass,
                                struct reservation_part *part)
 {
-    int64_t *left = &pass->state->supply_left[part->pool];
-    int64_t n_left = *left > 0 ? *left : 0;
-    part->milli = part->milli < n_left ? part->milli : n_left;
-    *left -= part->milli;
+    part->milli =
+        rusage_supply_take_some(&pass->state->supply_left[part->pool], part->milli);
 }
 
 /* What is in hand is used again, unless another job took it meanwhile. */

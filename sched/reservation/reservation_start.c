@@ -10,8 +10,7 @@ static uint8_t *allowed_of(const struct reservation_pass *pass,
     const struct place_snapshot *place = pass->place;
     const struct place_class *class = &place->classes[item->reservation.class_index];
     int group = pass->state->group_of[item->pieces[0].host];
-    const struct candidates *view =
-        candidates_of(pass->state, class, class->n_rusages > 0 ? class->rusages : NULL);
+    const struct candidates *view = candidates_of(pass->state, class, 0);
     uint8_t *allowed = arena_alloc(pass->arena, (size_t)place->n_hosts, 1);
     for (int i = 0; i < place->n_hosts; i++) {
         allowed[i] = view->allowed[i] && pass->state->group_of[i] == group;

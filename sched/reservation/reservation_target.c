@@ -43,17 +43,6 @@ bool reservation_target_has_spans(const struct place_snapshot *place)
     return false;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t least_milli(int64_t a, int64_t b)
-{
-    b = b > 0 ? b : 0;
-    return a < b ? a : b;
-}
-
 /* Of a pool that several of its items or hosts draw from, all of it. */
 static void add_part(struct reservation_item *item, const struct reservation_part *part)
 {
@@ -89,17 +78,6 @@ static void list_parts(struct reservation_pass *pass, struct reservation_item *i
     }
 }
 
-/* What is there of it. */
-static void take_parts(struct reservation_pass *pass, struct reservation_item *item)
-{
-    int64_t *left = pass->state->supply_left;
-    for (int i = 0; i < item->n_parts; i++) {
-        struct reservation_part *part = &item->parts[i];
-        part->milli = least_milli(part->need_milli, left[part->pool]);
-        left[part->pool] -= part->milli;
-    }
-}
-
 static bool has_moved(const struct reservation_item *before,
                       const struct reservation_item *item)
 {
@@ -122,7 +100,7 @@ int reservation_target_set(struct reservation_pass *pass, int class, uint64_t jo
     reservation_item_set_pieces(pass, item, n_hosts);
     for (int i = 0; i < n_hosts; i++) {
         int n_free = place_state_free_slots(pass->state, hosts[i], false);
-        int n = least(slots[i].n_slots, n_free);
+        int n = slots[i].n_slots < n_free ? slots[i].n_slots : n_free;
         reservation_item_add_piece(
             item, &(struct reservation_piece){hosts[i], n, 0, slots[i].n_slots}, n);
         pass->state->used[hosts[i]] += n;
@@ -134,7 +112,10 @@ int reservation_target_set(struct reservation_pass *pass, int class, uint64_t jo
     if (asks != NULL) {
         list_parts(pass, item, asks);
     }
-    take_parts(pass, item);
+    for (int i = 0; i < item->n_parts; i++) {
+        item->parts[i].milli = item->parts[i].need_milli;
+        reservation_item_use_part(pass, &item->parts[i]);
+    }
     if (has_moved(&before, item)) {
         pass->wants_pass = true;
         pass->n_backfillable = 0; /* what was said of starts holds no more */

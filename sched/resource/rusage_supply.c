@@ -133,6 +133,14 @@ void rusage_supply_take(int64_t *left, const struct rusage_amount *amounts,
     }
 }
 
+int64_t rusage_supply_take_some(int64_t *left, int64_t milli)
+{
+    int64_t n = *left < milli ? *left : milli;
+    n = n > 0 ? n : 0;
+    *left -= n;
+    return n;
+}
+
 bool rusage_supply_has(const int64_t *left, const struct rusage_amount *amounts,
                        int n_amounts)
 {

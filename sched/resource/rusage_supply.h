@@ -97,6 +97,8 @@ int rusage_supply_amounts(const struct rusage_supply *supply,
 /* Takes the amounts from `left` (sign 1), or gives them back (-1). */
 void rusage_supply_take(int64_t *left, const struct rusage_amount *amounts,
                         int n_amounts, int sign);
+/* Takes up to so much of what is left of one supply. Returns how much it took. */
+int64_t rusage_supply_take_some(int64_t *left, int64_t milli);
 /* True if `left` has all of the amounts. */
 bool rusage_supply_has(const int64_t *left, const struct rusage_amount *amounts,
                        int n_amounts);
