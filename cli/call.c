@@ -211,6 +211,12 @@ const char *call_value(const struct call *call, const char *name)
     return NULL;
 }
 
+const char *call_text(const struct call *call, const char *name)
+{
+    const char *value = call_value(call, name);
+    return value != NULL ? value : "";
+}
+
 bool call_has(const struct call *call, const char *name)
 {
     return call_value(call, name) != NULL;

@@ -72,6 +72,8 @@ int call_read(struct call *call, const struct command *commands, int argc, char 
 
 /* The last value of the option, "" for a flag that is set, or NULL. */
 const char *call_value(const struct call *call, const char *name);
+/* The same, but "" without the option. */
+const char *call_text(const struct call *call, const char *name);
 bool call_has(const struct call *call, const char *name);
 
 /* The command's help, on standard output. */

@@ -8,14 +8,13 @@
 
 #include "cli/call.h"
 
-extern const struct call_option cmd_resize_options[];
-extern const struct call_option cmd_submit_options[], cmd_jobs_options[],
-    cmd_job_control_options[], cmd_peek_options[], cmd_leases_sites_options[],
+extern const struct call_option cmd_resize_options[], cmd_submit_options[],
+    cmd_jobs_options[], cmd_job_control_options[], cmd_peek_options[],
     cmd_resources_hosts_options[], cmd_load_options[], cmd_resources_queues_options[],
     cmd_leases_options[], cmd_leases_one_options[], cmd_reclaim_delay_options[],
     cmd_events_options[], cmd_simulate_options[], cmd_top_options[],
     main_version_options[], cmd_resreq_options[], cmd_plan_options[],
-    cmd_plan_live_pools_options[], cmd_hist_options[], cmd_resources_limits_options[];
+    cmd_hist_options[], cmd_resources_limits_options[];
 
 int cmd_submit_run(struct call *call);
 int cmd_jobs_run(struct call *call);

@@ -260,6 +260,22 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
     return connect->refusal.code;
 }
 
+int connect_request(struct call *call, struct msg *msg, uint64_t *request,
+                    const char **text)
+{
+    struct connect *connect;
+    struct msg_reply reply;
+    struct err err;
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    int rc = connect_ask(connect, msg, request, CONNECT_PATIENCE_MS, &call->arena,
+                         &reply, &err);
+    connect_free(connect);
+    *text = reply.text;
+    return rc != 0 ? call_fail_err(&err) : CALL_OK;
+}
+
 int connect_fd(const struct connect *connect)
 {
     return local_client_fd(connect->site);

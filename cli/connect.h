@@ -38,6 +38,11 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
                 int timeout_ms, struct arena *arena, struct msg_reply *reply,
                 struct err *err) MUST_CHECK;
 
+/* One request on a connection of its own: sets the text of the reply, which lives as
+ * long as the call, and returns the exit status. */
+int connect_request(struct call *call, struct msg *msg, uint64_t *request,
+                    const char **text);
+
 /* For event loops, with a site only: a descriptor to poll, sending without waiting, and
  * receiving without waiting (`has_one` false: no complete message). */
 int connect_fd(const struct connect *connect);

@@ -73,7 +73,7 @@ static const struct command commands[] = {
      "Opens, closes, activates or inactivates a queue.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_job_move_queue},
     {"exports", "", "Exported slots: what the site lends, and to which sites.",
-     cmd_leases_sites_options, listing_options, CALL_WORDS_MIXED, cmd_resources_exports},
+     NULL, listing_options, CALL_WORDS_MIXED, cmd_resources_exports},
     {"check", "PATH...", "Judges configuration files and directories.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_check_run},
     {"users", "[USER...]", "Users and groups: their shares and their use.",
@@ -94,7 +94,7 @@ static const struct command commands[] = {
      "lost its journal.",
      cmd_leases_one_options, listing_options, CALL_WORDS_MIXED, cmd_leases_one},
     {"sites", "[SITE...]", "The federation's sites.",
-     cmd_leases_sites_options, listing_options, CALL_WORDS_MIXED, cmd_leases_sites},
+     NULL, listing_options, CALL_WORDS_MIXED, cmd_leases_sites},
     {"reclaim-delay", "[VALUE|default]",
      "The time between two rebalances: shows it, or sets it (minutes, or s m h d).",
      cmd_reclaim_delay_options, listing_options, CALL_WORDS_MIXED, cmd_reclaim_delay_run},
@@ -107,7 +107,7 @@ static const struct command commands[] = {
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_keygen_run},
     {"pools", "[POOL...]", "Pools and their slots.",
-     cmd_plan_live_pools_options, listing_options, CALL_WORDS_MIXED, cmd_plan_live_pools},
+     NULL, listing_options, CALL_WORDS_MIXED, cmd_plan_live_pools},
     {"plan", "show [POOL]|quota FILE|explain [FILE] [NODE...]",
      "Sharing plans: how many slots of a pool each node gets, and why; also for a plan in a file.",
      cmd_plan_options, listing_options, CALL_WORDS_MIXED, cmd_plan_run},
@@ -207,14 +207,10 @@ int main(int argc, char **argv)
 {
     static struct call call;
     int status = call_read(&call, commands, argc, argv);
+    bool wants_help = call_has(&call, "--help") || call_has(&call, "-h");
     if (status == CALL_OK && call.command == NULL) {
-        if (!call_has(&call, "--help") && !call_has(&call, "-h")) {
-            status = call_misuse(NULL, "no command");
-        } else {
-            status = print_overview();
-        }
-    } else if (status == CALL_OK &&
-               (call_has(&call, "--help") || call_has(&call, "-h"))) {
+        status = wants_help ? print_overview() : call_misuse(NULL, "no command");
+    } else if (status == CALL_OK && wants_help) {
         call_print_help(call.command);
         status = call_finish_output();
     } else if (status == CALL_OK) {

@@ -77,28 +77,19 @@ enum order { ORDER_RESUME, ORDER_DRAIN, ORDER_RECOVER };
 static int send_order(const struct drain *drain, enum order order)
 {
     struct msg msg = {.kind = MSG_SET_DRAIN};
-    struct connect *connect;
-    struct msg_reply reply;
-    struct err err;
-    int status = CALL_OK;
+    const char *text;
     msg.set_drain.scope = drain->scope;
     msg.set_drain.name = drain->name;
     msg.set_drain.is_drained = order == ORDER_DRAIN;
     msg.set_drain.is_recovery = order == ORDER_RECOVER;
-    if (connect_new(drain->call, &connect, &err) != 0) {
-        return call_fail_err(&err);
+    int status = connect_request(drain->call, &msg, &msg.set_drain.request, &text);
+    if (status == CALL_OK) {
+        call_say("%s", text);
     }
-    if (connect_ask(connect, &msg, &msg.set_drain.request, CONNECT_PATIENCE_MS,
-                    &drain->call->arena, &reply, &err) != 0) {
-        status = call_fail_err(&err);
-    } else {
-        call_say("%s", reply.text);
-    }
-    connect_free(connect);
     return status;
 }
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- progress */
 
 /* The leases of the order, without ended leases of a site. */
 static int fetch_leases(const struct drain *drain, struct connect *connect,

@@ -25,10 +25,6 @@ const struct call_option cmd_leases_one_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-const struct call_option cmd_leases_sites_options[] = {
-    {NULL, NULL, NULL, false},
-};
-
 static int take_state(const struct call *call, struct msg_query *query)
 {
     const char *word = call_value(call, "--state");
@@ -48,14 +44,12 @@ static int take_state(const struct call *call, struct msg_query *query)
 int cmd_leases_run(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LEASES);
-    const char *provider = call_value(call, "--provider");
-    const char *consumer = call_value(call, "--consumer");
     int status = take_state(call, &query);
     if (status != CALL_OK) {
         return status;
     }
-    query.provider = provider != NULL ? provider : "";
-    query.consumer = consumer != NULL ? consumer : "";
+    query.provider = call_text(call, "--provider");
+    query.consumer = call_text(call, "--consumer");
     query.with_ended = call_has(call, "--all") || call->n_operands > 0;
     return listing_run(call, &query, "lease", &columns_leases);
 }
@@ -84,25 +78,17 @@ static int show_one(struct call *call, const char *id, enum query_kind kind)
 {
     struct listing listing = {NULL, NULL};
     struct msg_query query = listing_query(kind);
-    struct connect *connect;
-    struct err err;
-    int status;
     query.name = id;
     query.with_ended = true;
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
-    }
-    if (listing_fetch(&listing, connect, &query, &err) != 0) {
-        status = call_fail_err(&err);
-    } else if (json_array_size(listing.rows) == 0) {
+    int status = listing_get(call, &query, &listing);
+    if (status == CALL_OK && json_array_size(listing.rows) == 0) {
         status = call_fail("lease <%s> is not found; see 'sublet leases --all'", id);
-    } else if (kind == QUERY_LEASES) {
+    } else if (status == CALL_OK && kind == QUERY_LEASES) {
         status = show_lease(call, &listing);
-    } else {
+    } else if (status == CALL_OK) {
         status = listing_show(call, &listing, &columns_lease_history);
     }
     listing_free(&listing);
-    connect_free(connect);
     return status;
 }
 

@@ -68,8 +68,7 @@ int cmd_load_run(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LOAD);
     struct listing listing = {NULL, NULL};
-    const char *res_req = call_value(call, "-R");
-    query.res_req = res_req != NULL ? res_req : "";
+    query.res_req = call_text(call, "-R");
     int status = listing_gather(call, &query, "host", &listing);
     if (status == CALL_OK) {
         struct columns wide = widen(&call->arena, &columns_load, listing.rows);

@@ -255,18 +255,6 @@ static int read_uses(struct question *question)
 
 /* ---------------------------------------------------------------- the answer */
 
-static bool is_asked_for(const json_t *row, const void *arg)
-{
-    const struct call *call = arg;
-    for (int i = 2; i < call->n_operands; i++) {
-        if (strcmp(json_string_value(json_object_get(row, "node")),
-                   call->operands[i]) == 0) {
-            return true;
-        }
-    }
-    return call->n_operands == 2;
-}
-
 static int show(struct question *question, bool with_why)
 {
     struct call *call = question->call;
@@ -283,7 +271,7 @@ static int show(struct question *question, bool with_why)
     listing.object = json_loads(text, 0, NULL);
     listing.rows = json_object_get(listing.object, "nodes");
     free(text);
-    listing_filter(&listing, is_asked_for, call);
+    cmd_plan_live_filter(call, &listing, 2);
     int status =
         listing_show(call, &listing, with_why ? &columns_explain : &columns_quota);
     listing_free(&listing);

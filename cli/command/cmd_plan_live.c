@@ -8,27 +8,10 @@
 #include "cli/commands.h"
 #include "cli/listing/listing.h"
 
-const struct call_option cmd_plan_live_pools_options[] = {
-    {NULL, NULL, NULL, false},
-};
-
 int cmd_plan_live_pools(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_POOLS);
     return listing_run(call, &query, "pool", &columns_pools);
-}
-
-static int fetch(struct call *call, const struct msg_query *query,
-                 struct listing *listing)
-{
-    struct connect *connect;
-    struct err err;
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
-    }
-    int rc = listing_fetch(listing, connect, query, &err);
-    connect_free(connect);
-    return rc != 0 ? call_fail_err(&err) : CALL_OK;
 }
 
 /* The pool named, or the only one. */
@@ -37,7 +20,7 @@ static int choose_pool(struct call *call, const char *given, const char **pool)
     struct msg_query query = listing_query(QUERY_POOLS);
     struct listing listing = {NULL, NULL};
     *pool = given;
-    int status = given != NULL ? CALL_OK : fetch(call, &query, &listing);
+    int status = given != NULL ? CALL_OK : listing_get(call, &query, &listing);
     if (status == CALL_OK && given == NULL) {
         const json_t *row = json_array_get(listing.rows, 0);
         const char *name = json_string_value(json_object_get(row, "pool"));
@@ -52,16 +35,27 @@ static int choose_pool(struct call *call, const char *given, const char **pool)
     return status;
 }
 
+struct nodes {
+    char **names;
+    int count;
+};
+
 static bool is_asked_for(const json_t *row, const void *arg)
 {
-    const struct call *call = arg;
-    for (int i = 1; i < call->n_operands; i++) {
-        if (strcmp(json_string_value(json_object_get(row, "node")),
-                   call->operands[i]) == 0) {
+    const struct nodes *nodes = arg;
+    for (int i = 0; i < nodes->count; i++) {
+        if (strcmp(json_string_value(json_object_get(row, "node")), nodes->names[i]) ==
+            0) {
             return true;
         }
     }
-    return call->n_operands == 1;
+    return nodes->count == 0;
+}
+
+void cmd_plan_live_filter(struct call *call, struct listing *listing, int first)
+{
+    struct nodes nodes = {call->operands + first, call->n_operands - first};
+    listing_filter(listing, is_asked_for, &nodes);
 }
 
 static int check_found(const struct call *call, const struct listing *listing)
@@ -87,10 +81,10 @@ int cmd_plan_live_run(struct call *call, bool with_why)
     struct listing listing = {NULL, NULL};
     int status = choose_pool(call, given, &query.name);
     if (status == CALL_OK) {
-        status = fetch(call, &query, &listing);
+        status = listing_get(call, &query, &listing);
     }
     if (status == CALL_OK && with_why) {
-        listing_filter(&listing, is_asked_for, call);
+        cmd_plan_live_filter(call, &listing, 1);
         status = check_found(call, &listing);
     }
     if (status == CALL_OK) {

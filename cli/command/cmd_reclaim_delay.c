@@ -18,20 +18,11 @@ const struct call_option cmd_reclaim_delay_options[] = {
 
 static int set_delay(struct call *call, struct msg *msg)
 {
-    struct connect *connect;
-    struct msg_reply reply;
-    struct err err;
-    int status = CALL_OK;
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
+    const char *text;
+    int status = connect_request(call, msg, &msg->set_reclaim.request, &text);
+    if (status == CALL_OK && text[0] != '\0') {
+        call_say("%s", text);
     }
-    if (connect_ask(connect, msg, &msg->set_reclaim.request, CONNECT_PATIENCE_MS,
-                    &call->arena, &reply, &err) != 0) {
-        status = call_fail_err(&err);
-    } else if (reply.text[0] != '\0') {
-        call_say("%s", reply.text);
-    }
-    connect_free(connect);
     return status;
 }
 

@@ -9,25 +9,16 @@
 int cmd_reconfig_run(struct call *call)
 {
     struct msg msg = {.kind = MSG_RECONFIG};
-    struct connect *connect;
-    struct msg_reply reply;
-    struct err err;
-    int status = CALL_OK;
+    const char *text;
     if (call->n_operands > 0) {
         return call_misuse(call,
                            "'%s': nothing is expected; a daemon reads the files "
                            "that it was started with",
                            call->operands[0]);
     }
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
+    int status = connect_request(call, &msg, &msg.reconfig.request, &text);
+    if (status == CALL_OK) {
+        call_say("%s", text);
     }
-    if (connect_ask(connect, &msg, &msg.reconfig.request, CONNECT_PATIENCE_MS,
-                    &call->arena, &reply, &err) != 0) {
-        status = call_fail_err(&err);
-    } else {
-        call_say("%s", reply.text);
-    }
-    connect_free(connect);
     return status;
 }

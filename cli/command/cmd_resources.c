@@ -40,7 +40,7 @@ int cmd_resources_hosts(struct call *call)
         (query.exported || call_has(call, "-R") || call_has(call, "-l"))) {
         return call_misuse(call, "-s cannot be combined with -e, -l or -R");
     }
-    query.res_req = call_has(call, "-R") ? call_value(call, "-R") : "";
+    query.res_req = call_text(call, "-R");
     return listing_run(call, &query, query.shared ? "resource" : "host",
                        query.shared     ? &columns_hosts_shared
                        : query.exported ? &columns_hosts_exported
@@ -71,21 +71,16 @@ int cmd_resources_users(struct call *call)
     return listing_run(call, &query, "user", &columns_users);
 }
 
-static const char *limit_option(const struct call *call, const char *option)
-{
-    return call_has(call, option) ? call_value(call, option) : "";
-}
-
 int cmd_resources_limits(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LIMITS);
     if (call_has(call, "-n") && call->n_operands > 0) {
         return call_misuse(call, "-n names a limit, as the operands do: expected one");
     }
-    query.name = limit_option(call, "-n");
-    query.queue = limit_option(call, "-q");
-    query.host = limit_option(call, "-m");
-    query.project = limit_option(call, "-P");
+    query.name = call_text(call, "-n");
+    query.queue = call_text(call, "-q");
+    query.host = call_text(call, "-m");
+    query.project = call_text(call, "-P");
     query.user = listing_user(call, true);
     query.with_ended = call_has(call, "-a");
     query.configured = call_has(call, "-c");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/help/keys_help.h"
+#include "cli/listing/listing.h"
 
 /* Escapes text for roff: backslashes, requests and minus signs. */
 static void put(const char *text)
@@ -74,22 +75,6 @@ static void put_options(const struct call_option *options)
     }
 }
 
-static bool is_shared(const struct command *command, const struct call_option *shared)
-{
-    return command->run != NULL && command->more == shared;
-}
-
-/* Options shared by several commands are described once. */
-static const struct call_option *find_shared(const struct command *commands)
-{
-    for (; commands->name != NULL; commands++) {
-        if (commands->run != NULL && commands->more != NULL) {
-            return commands->more;
-        }
-    }
-    return NULL;
-}
-
 static void put_command(const struct command *command)
 {
     char heading[256];
@@ -103,18 +88,17 @@ static void put_command(const struct command *command)
 
 static void put_listings(const struct command *commands)
 {
-    const struct call_option *shared = find_shared(commands);
     const char *comma = "";
     put_heading(".SS", "Options of listings");
     for (const struct command *command = commands; command->name != NULL; command++) {
-        if (is_shared(command, shared)) {
+        if (command->more == listing_options) {
             fputs(comma, stdout);
             put_bold(command->name);
             comma = ", ";
         }
     }
     puts(" take:");
-    put_options(shared);
+    put_options(listing_options);
 }
 
 static int print_commands(const struct command *commands)

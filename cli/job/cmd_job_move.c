@@ -30,19 +30,12 @@ static int check_jobs(const struct call *call, int first)
 /* Sends the message and prints the answer. */
 static int ask(struct call *call, struct msg *msg, uint64_t *request)
 {
-    struct connect *connect;
-    struct msg_reply reply;
-    struct err err;
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
+    const char *text;
+    int status = connect_request(call, msg, request, &text);
+    if (status != CALL_OK) {
+        return status;
     }
-    int code = connect_ask(connect, msg, request, CONNECT_PATIENCE_MS, &call->arena,
-                           &reply, &err);
-    connect_free(connect);
-    if (code != 0) {
-        return call_fail_err(&err);
-    }
-    puts(reply.text);
+    puts(text);
     return call_finish_output();
 }
 

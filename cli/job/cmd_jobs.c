@@ -30,48 +30,26 @@ static bool is_named(const json_t *row, const void *name)
            (text[length] == '\0' || text[length] == '[');
 }
 
+static bool has_text(const json_t *row, const char *key, const char *text)
+{
+    const char *found = json_string_value(json_object_get(row, key));
+    return found != NULL && strcmp(found, text) == 0;
+}
+
 static bool is_of_application(const json_t *row, const void *name)
 {
-    const char *app = json_string_value(json_object_get(row, "app"));
-    return app != NULL && strcmp(app, name) == 0;
+    return has_text(row, "app", name);
 }
 
 static bool is_of_group(const json_t *row, const void *name)
 {
-    const char *group = json_string_value(json_object_get(row, "user_group"));
-    return group != NULL && strcmp(group, name) == 0;
+    return has_text(row, "user_group", name);
 }
 
 static bool is_waiting(const json_t *row, const void *unused)
 {
-    const char *state = json_string_value(json_object_get(row, "state"));
     (void)unused;
-    return state != NULL && (strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0);
-}
-
-static int fetch(struct call *call, struct connect *connect, struct listing *listing)
-{
-    struct msg_query query = listing_query(QUERY_JOBS);
-    struct err err;
-    int n_queries = call->n_operands > 0 ? call->n_operands : 1;
-    query.user = listing_user(call, call->n_operands > 0 || call_has(call, "-J"));
-    query.queue = call_has(call, "-q") ? call_value(call, "-q") : "";
-    query.host = call_has(call, "-m") ? call_value(call, "-m") : "";
-    query.with_ended = call_has(call, "-a") || call->n_operands > 0;
-    for (int i = 0; i < n_queries; i++) {
-        size_t before = json_array_size(listing->rows);
-        if (call->n_operands > 0) {
-            query.name = call->operands[i];
-        }
-        if (listing_fetch(listing, connect, &query, &err) != 0) {
-            return call_fail_err(&err);
-        }
-        if (call->n_operands > 0 && json_array_size(listing->rows) == before) {
-            return call_fail("job <%s> is not found; see 'sublet jobs -a -u all'",
-                             query.name);
-        }
-    }
-    return CALL_OK;
+    return has_text(row, "state", "PEND") || has_text(row, "state", "PSUSP");
 }
 
 /* As bjobs -p: one line per job, followed by its pending reasons. */
@@ -109,31 +87,31 @@ static int show_waiting(struct call *call, const struct listing *listing)
 
 int cmd_jobs_run(struct call *call)
 {
+    static const struct {
+        const char *option;
+        listing_keep_fn keep;
+    } filters[] = {{"-J", is_named},
+                   {"-app", is_of_application},
+                   {"-G", is_of_group},
+                   {"-p", is_waiting}};
     struct listing listing = {NULL, NULL};
-    struct connect *connect;
-    struct err err;
-    int status;
+    struct msg_query query = listing_query(QUERY_JOBS);
     for (int i = 0; i < call->n_operands; i++) {
         if (!job_operand_is_valid(call->operands[i])) {
             return call_misuse(call, "'%s' is no job id, expected a number",
                                call->operands[i]);
         }
     }
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
-    }
-    status = fetch(call, connect, &listing);
-    if (status == CALL_OK && call_has(call, "-J")) {
-        listing_filter(&listing, is_named, call_value(call, "-J"));
-    }
-    if (status == CALL_OK && call_has(call, "-app")) {
-        listing_filter(&listing, is_of_application, call_value(call, "-app"));
-    }
-    if (status == CALL_OK && call_has(call, "-G")) {
-        listing_filter(&listing, is_of_group, call_value(call, "-G"));
-    }
-    if (status == CALL_OK && call_has(call, "-p")) {
-        listing_filter(&listing, is_waiting, NULL);
+    query.user = listing_user(call, call->n_operands > 0 || call_has(call, "-J"));
+    query.queue = call_text(call, "-q");
+    query.host = call_text(call, "-m");
+    query.with_ended = call_has(call, "-a") || call->n_operands > 0;
+    int status = listing_gather(call, &query, "job", &listing);
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        if (call_has(call, filters[i].option)) {
+            listing_filter(&listing, filters[i].keep,
+                           call_value(call, filters[i].option));
+        }
     }
     bool is_plain = !call_has(call, "--json") && !call_has(call, "-o") &&
                     !call_has(call, "-l") && !call_has(call, "--sort");
@@ -145,6 +123,5 @@ int cmd_jobs_run(struct call *call)
                          call_has(call, "-p") ? &columns_jobs_waiting : &columns_jobs);
     }
     listing_free(&listing);
-    connect_free(connect);
     return status;
 }

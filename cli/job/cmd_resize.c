@@ -99,27 +99,19 @@ static int read_what(struct call *call, struct msg_job_resize *resize)
 int cmd_resize_run(struct call *call)
 {
     struct msg msg = {.kind = MSG_JOB_RESIZE};
-    struct connect *connect;
-    struct msg_reply reply;
-    struct err err;
+    const char *text;
     if (call->n_operands == 0 || !job_operand_is_valid(call->operands[JOB])) {
         return call_misuse(call, "'%s' is no job id, expected as 12 or 12[3]",
                            call->n_operands > 0 ? call->operands[JOB] : "");
     }
     msg.job_resize.job = call->operands[JOB];
     int status = read_what(call, &msg.job_resize);
+    if (status == CALL_OK) {
+        status = connect_request(call, &msg, &msg.job_resize.request, &text);
+    }
     if (status != CALL_OK) {
         return status;
     }
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
-    }
-    int code = connect_ask(connect, &msg, &msg.job_resize.request, CONNECT_PATIENCE_MS,
-                           &call->arena, &reply, &err);
-    connect_free(connect);
-    if (code != 0) {
-        return call_fail_err(&err);
-    }
-    puts(reply.text);
+    puts(text);
     return call_finish_output();
 }

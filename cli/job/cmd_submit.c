@@ -171,24 +171,16 @@ static int read_hosts(struct call *call, struct job_spec *spec)
     return CALL_OK;
 }
 
-/* "name[1-10]" asks for an array: the site checks its list. */
-static int read_name(const struct call *call, struct job_spec *spec)
-{
-    const char *name = call_value(call, "-J");
-    spec->name = name != NULL ? name : "";
-    return CALL_OK;
-}
-
 static int read_resizable(struct call *call, struct job_terms *terms)
 {
-    const char *command = call_value(call, "-rnc");
-    if (command != NULL && (command[strspn(command, " \t\r\n")] == '\0' ||
-                            strlen(command) > EXEC_BYTES_MAX)) {
+    const char *command = call_text(call, "-rnc");
+    if (call_has(call, "-rnc") && (command[strspn(command, " \t\r\n")] == '\0' ||
+                                   strlen(command) > EXEC_BYTES_MAX)) {
         return call_misuse(call, "-rnc: expected a command of at most %d bytes",
                            EXEC_BYTES_MAX);
     }
     terms->resizable = call_has(call, "-ar") ? RESIZABLE_AUTO : RESIZABLE_NO;
-    terms->resize_notify = command != NULL ? command : "";
+    terms->resize_notify = command;
     return CALL_OK;
 }
 
@@ -344,20 +336,14 @@ static int read_command(struct call *call, struct job_spec *spec)
     return CALL_OK;
 }
 
-static const char *text_of(const struct call *call, const char *option)
-{
-    const char *value = call_value(call, option);
-    return value != NULL ? value : "";
-}
-
 static int read_terms(struct call *call, struct job_terms *terms)
 {
     const char *begin = call_value(call, "-b"), *priority = call_value(call, "-sp");
     struct err err;
-    terms->depend = text_of(call, "-w");
+    terms->depend = call_text(call, "-w");
     terms->depend_on = "";
-    terms->project = text_of(call, "-P");
-    terms->user_group = text_of(call, "-G");
+    terms->project = call_text(call, "-P");
+    terms->user_group = call_text(call, "-G");
     if (call_has(call, "-G") && terms->user_group[0] == '\0') {
         return call_misuse(call, "-G: no group, expected one of section UserGroup");
     }
@@ -384,7 +370,7 @@ static int read_terms(struct call *call, struct job_terms *terms)
 static int read_around(struct call *call, struct msg_submit *submit)
 {
     struct job_spec *spec = &submit->spec;
-    spec->app = text_of(call, "-app");
+    spec->app = call_text(call, "-app");
     if (strlen(spec->app) >= NAME_SIZE) {
         return call_misuse(call,
                            "-app: the name is too long, expected at most %d bytes",
@@ -415,10 +401,11 @@ static int read_spec(struct call *call, struct msg_submit *submit)
         status = read_resizable(call, terms);
     }
     spec->user = "";
-    spec->queue = text_of(call, "-q");
-    spec->in_file = text_of(call, "-i");
-    spec->out_file = text_of(call, "-o");
-    spec->err_file = text_of(call, "-e");
+    spec->name = call_text(call, "-J"); /* "a[1-10]": the site checks the list */
+    spec->queue = call_text(call, "-q");
+    spec->in_file = call_text(call, "-i");
+    spec->out_file = call_text(call, "-o");
+    spec->err_file = call_text(call, "-e");
     spec->is_rerunnable = call_has(call, "-r");
     spec->is_exclusive = call_has(call, "-x");
     read_umask(spec);
@@ -434,9 +421,6 @@ static int read_spec(struct call *call, struct msg_submit *submit)
     }
     if (status == CALL_OK) {
         status = read_hosts(call, spec);
-    }
-    if (status == CALL_OK) {
-        status = read_name(call, spec);
     }
     if (status == CALL_OK) {
         status = read_directory(call, spec);

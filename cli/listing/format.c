@@ -10,6 +10,18 @@
 
 static const char unset[] = "-";
 
+static const char *or_unset(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? text : unset;
+}
+
+/* Adds an item to a list. */
+static const char *append(struct arena *arena, const char *list, const char *separator,
+                          const char *item)
+{
+    return arena_printf(arena, "%s%s%s", list, list[0] != '\0' ? separator : "", item);
+}
+
 static const char *format_words(struct arena *arena, const json_t *array)
 {
     const char *text = "";
@@ -20,10 +32,9 @@ static const char *format_words(struct arena *arena, const json_t *array)
         if (!json_is_string(item)) {
             return NULL;
         }
-        text = arena_printf(arena, "%s%s%s", text, i > 0 ? " " : "",
-                            json_string_value(item));
+        text = append(arena, text, " ", json_string_value(item));
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }
 
 static const char *format_json(struct arena *arena, json_t *value)
@@ -42,7 +53,7 @@ const char *format_plain(struct arena *arena, json_t *value)
     case JSON_NULL:
         return unset;
     case JSON_STRING:
-        return json_string_length(value) > 0 ? json_string_value(value) : unset;
+        return or_unset(json_string_value(value));
     case JSON_INTEGER:
         return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     case JSON_REAL:
@@ -171,8 +182,7 @@ const char *format_size(struct arena *arena, json_t *value)
 static const char *join(struct arena *arena, const char *text, const char *name,
                         const char *value)
 {
-    return arena_printf(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", name,
-                        value);
+    return append(arena, text, " ", arena_printf(arena, "%s=%s", name, value));
 }
 
 const char *format_members(struct arena *arena, json_t *value)
@@ -184,7 +194,7 @@ const char *format_members(struct arena *arena, json_t *value)
     {
         text = join(arena, text, name, format_plain(arena, member));
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }
 
 const char *format_load(struct arena *arena, json_t *value)
@@ -207,10 +217,9 @@ const char *format_load(struct arena *arena, json_t *value)
     }
     const char *measured = format_members(arena, json_object_get(value, "resources"));
     if (strcmp(measured, unset) != 0) {
-        text =
-            arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "", measured);
+        text = append(arena, text, " ", measured);
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }
 
 /* [{"name":"lic","instances":3}] as "lic=3". */
@@ -225,7 +234,7 @@ const char *format_instances(struct arena *arena, json_t *value)
         text =
             join(arena, text, json_string_value(json_object_get(entry, "name")), count);
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }
 
 const char *format_reserved(struct arena *arena, json_t *value)
@@ -239,7 +248,7 @@ const char *format_reserved(struct arena *arena, json_t *value)
         const char *held = format_plain(arena, json_object_get(pool, "reserved"));
         text = join(arena, text, name, arena_printf(arena, "%s of %s", held, total));
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }
 
 /* {"n1@north":2,"s1":1} as "2*n1@north:s1", as bjobs does. */
@@ -251,15 +260,18 @@ const char *format_hosts(struct arena *arena, json_t *value)
     json_object_foreach(value, host, slots)
     {
         json_int_t count = json_integer_value(slots);
-        const char *before = text[0] != '\0' ? ":" : "";
-        if (count == 1) {
-            text = arena_printf(arena, "%s%s%s", text, before, host);
-        } else {
-            text = arena_printf(arena, "%s%s%" JSON_INTEGER_FORMAT "*%s", text, before,
-                                count, host);
-        }
+        const char *item =
+            count == 1
+                ? host
+                : arena_printf(arena, "%" JSON_INTEGER_FORMAT "*%s", count, host);
+        text = append(arena, text, ":", item);
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
+}
+
+static const char *text_of(const json_t *item, const char *key)
+{
+    return or_unset(json_string_value(json_object_get(item, key)));
 }
 
 const char *format_reasons(struct arena *arena, json_t *value)
@@ -269,13 +281,11 @@ const char *format_reasons(struct arena *arena, json_t *value)
     json_t *item;
     json_array_foreach(value, at, item)
     {
-        const char *lease = json_string_value(json_object_get(item, "lease"));
-        const char *reason = json_string_value(json_object_get(item, "reason"));
-        text = arena_printf(arena, "%s%s%s: %s", text, text[0] != '\0' ? "; " : "",
-                            lease != NULL ? lease : unset,
-                            reason != NULL ? reason : unset);
+        text = append(arena, text, "; ",
+                      arena_printf(arena, "%s: %s", text_of(item, "lease"),
+                                   text_of(item, "reason")));
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }
 
 const char *format_unmet(struct arena *arena, json_t *value)
@@ -285,13 +295,13 @@ const char *format_unmet(struct arena *arena, json_t *value)
     json_t *item;
     json_array_foreach(value, at, item)
     {
-        const char *part = json_string_value(json_object_get(item, "part"));
-        text = arena_printf(
-            arena,
-            "%s%s%s (%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " hosts)", text,
-            text[0] != '\0' ? "; " : "", part != NULL ? part : unset,
-            json_integer_value(json_object_get(item, "hosts")),
-            json_integer_value(json_object_get(item, "of")));
+        text = append(arena, text, "; ",
+                      arena_printf(arena,
+                                   "%s (%" JSON_INTEGER_FORMAT
+                                   " of %" JSON_INTEGER_FORMAT " hosts)",
+                                   text_of(item, "part"),
+                                   json_integer_value(json_object_get(item, "hosts")),
+                                   json_integer_value(json_object_get(item, "of"))));
     }
-    return text[0] != '\0' ? text : unset;
+    return or_unset(text);
 }

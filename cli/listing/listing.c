@@ -105,6 +105,19 @@ int listing_fetch_page(struct listing *listing, struct connect *connect,
     return fetch_page(listing, connect, query, next, err);
 }
 
+int listing_get(struct call *call, const struct msg_query *query,
+                struct listing *listing)
+{
+    struct connect *connect;
+    struct err err;
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    int rc = listing_fetch(listing, connect, query, &err);
+    connect_free(connect);
+    return rc != 0 ? call_fail_err(&err) : CALL_OK;
+}
+
 void listing_free(struct listing *listing)
 {
     json_decref(listing->object);
@@ -363,7 +376,9 @@ int listing_gather(struct call *call, const struct msg_query *query, const char 
             status = call_fail_err(&err);
             status = is_bad_string ? CALL_BAD_RESREQ : status;
         } else if (call->n_operands > 0 && json_array_size(listing->rows) == before) {
-            status = call_fail("%s <%s> is not found", thing, one.name);
+            status = call_fail("%s <%s> is not found%s", thing, one.name,
+                               one.kind == QUERY_JOBS ? "; see 'sublet jobs -a -u all'"
+                                                      : "");
         }
     }
     connect_free(connect);

@@ -35,6 +35,9 @@ int listing_fetch(struct listing *listing, struct connect *connect,
 /* Fetches a single page. */
 int listing_fetch_page(struct listing *listing, struct connect *connect,
                        const struct msg_query *query, struct err *err) MUST_CHECK;
+/* Fetches all pages over a connection of its own; returns the exit status. */
+int listing_get(struct call *call, const struct msg_query *query,
+                struct listing *listing);
 void listing_free(struct listing *listing);
 
 /* Removes the rows for which `keep` is false. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simulate_run.c: see simulate.h. */
+#include <czmq.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/simulate/simulate.h"
@@ -134,17 +134,10 @@ static void write_line(void *arg, int64_t now_ms, const char *line)
     fprintf(stderr, "%12.3f %s\n", (double)now_ms / 1000, line);
 }
 
-static int64_t real_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void show_progress(void *arg, int64_t now_ms, int64_t until_ms)
 {
     struct simulate_run *run = arg;
-    int64_t at_ms = real_ms();
+    int64_t at_ms = zclock_mono();
     if (at_ms - run->begun_ms < PROGRESS_AFTER_MS ||
         at_ms - run->shown_ms < PROGRESS_EVERY_MS) {
         return;
@@ -197,7 +190,7 @@ int simulate_run_play(struct simulate_run *run)
         .arg = run,
     };
     run->curves = mem_alloc((size_t)run->scenario->n_sites + 1, sizeof(run->curves[0]));
-    run->begun_ms = real_ms();
+    run->begun_ms = zclock_mono();
     run->play = play_new(run->scenario, &options);
     enum play_end end = play_run(run->play);
     clear_progress(run);

@@ -54,7 +54,7 @@ struct invariants_site {
 
 struct invariants_view {
     const struct broker *broker;
-    const struct invariants_site *sites;
+    struct invariants_site *sites;
     int n_sites;
 };
 

@@ -52,7 +52,7 @@ struct event_log {
     struct event_log_options setting;
     struct summary *summary;
     struct summary_level *levels;
-    struct event_log_lease *books;
+    struct event_log_lease *leases;
     struct event_log_submission *submissions;
     struct event_log_job *jobs;
     struct arena scratch; /* of the event in progress */
@@ -91,14 +91,14 @@ struct event_log *event_log_new(const struct event_log_options *setting,
 
 void event_log_free(struct event_log *log)
 {
-    struct event_log_lease *book, *next;
+    struct event_log_lease *lease, *next;
 
     if (!log) {
         return;
     }
-    HASH_ITER (hh, log->books, book, next) {
-        HASH_DEL(log->books, book);
-        free(book);
+    HASH_ITER (hh, log->leases, lease, next) {
+        HASH_DEL(log->leases, lease);
+        free(lease);
     }
     release_jobs(log);
     arena_release(&log->scratch);
@@ -241,47 +241,47 @@ void event_log_sized(struct event_log *log, int site, int n_slots, int64_t now_m
     level_changed(log, site, now_ms);
 }
 
-static struct event_log_lease *see_book(struct event_log *log,
-                                        const struct row_book *row)
+static struct event_log_lease *see_lease(struct event_log *log,
+                                         const struct row_book *row)
 {
-    struct event_log_lease *book;
+    struct event_log_lease *lease;
 
-    HASH_FIND_STR(log->books, row->lease, book);
-    if (!book) {
+    HASH_FIND_STR(log->leases, row->lease, lease);
+    if (!lease) {
         size_t length;
         const char *consumer = msg_lease_consumer(row->lease, &length);
 
-        book = mem_alloc(1, sizeof *book);
-        snprintf(book->lease, sizeof book->lease, "%s", row->lease);
-        book->provider = find_site(log, row->lease, strcspn(row->lease, "/"));
-        book->consumer = find_site(log, consumer, length);
-        HASH_ADD_STR(log->books, lease, book);
+        lease = mem_alloc(1, sizeof *lease);
+        snprintf(lease->lease, sizeof lease->lease, "%s", row->lease);
+        lease->provider = find_site(log, row->lease, strcspn(row->lease, "/"));
+        lease->consumer = find_site(log, consumer, length);
+        HASH_ADD_STR(log->leases, lease, lease);
     }
-    return book;
+    return lease;
 }
 
 /* The provider's ledger determines the lent slots. */
 static void update_lent(struct event_log *log, const struct row_book *row,
                         int64_t now_ms)
 {
-    struct event_log_lease *book = see_book(log, row);
+    struct event_log_lease *lease = see_lease(log, row);
     int n_lent = 0;
 
     for (int i = 0; i < row->n_hosts && !row->is_gone && !row->is_ended; i++) {
         n_lent += row->hosts[i].consumer;
     }
-    if (n_lent == book->n_lent) {
+    if (n_lent == lease->n_lent) {
         return;
     }
-    if (book->provider >= 0) {
-        log->levels[book->provider].n_lent += n_lent - book->n_lent;
-        level_changed(log, book->provider, now_ms);
+    if (lease->provider >= 0) {
+        log->levels[lease->provider].n_lent += n_lent - lease->n_lent;
+        level_changed(log, lease->provider, now_ms);
     }
-    if (book->consumer >= 0) {
-        log->levels[book->consumer].n_borrowed += n_lent - book->n_lent;
-        level_changed(log, book->consumer, now_ms);
+    if (lease->consumer >= 0) {
+        log->levels[lease->consumer].n_borrowed += n_lent - lease->n_lent;
+        level_changed(log, lease->consumer, now_ms);
     }
-    book->n_lent = n_lent;
+    lease->n_lent = n_lent;
 }
 
 /* ---- jobs */
@@ -485,8 +485,8 @@ static void end(struct event_log *log, struct event_log_job *job,
     }
 }
 
-static void go_on(struct event_log *log, struct event_log_job *job,
-                  const struct row_job_state *row, int64_t now_ms)
+static void take_progress(struct event_log *log, struct event_log_job *job,
+                          const struct row_job_state *row, int64_t now_ms)
 {
     if (row->state == JOB_RUN && job->begun != row->attempt) {
         job->begun = row->attempt;
@@ -536,7 +536,7 @@ static void take_job_state(struct event_log *log, int site,
     if (row->state == JOB_DONE || row->state == JOB_EXIT) {
         end(log, job, row, now_ms);
     } else {
-        go_on(log, job, row, now_ms);
+        take_progress(log, job, row, now_ms);
     }
     job->state = row->state;
     job->is_preempted = row->suspension.causes & SUSPEND_PREEMPT && row->suspension.by;

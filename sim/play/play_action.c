@@ -9,23 +9,39 @@
 #include "sim/play/play_config.h"
 
 /* A request that waits for its answer. */
-struct asking {
+struct question {
     struct play *play;
     const struct statement *statement;
-    uint64_t job; /* in the answer; 0: none */
 };
 
 static void take_answer(void *arg, const struct msg_reply *reply)
 {
-    struct asking *asking = arg;
+    const struct question *question = arg;
+    const struct statement *at = question->statement;
+    struct play *play = question->play;
     const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
 
     if (reply->code) {
-        play_state_remark(asking->play, asking->statement->line, true,
-                          "%s: refused: %s", asking->statement->text, reply->text);
+        play_state_remark(play, at->line, true, "%s: refused: %s", at->text,
+                          reply->text);
     } else if (job) {
-        asking->job = (uint64_t)job->number;
+        play->job_ids[at - play->scenario->statements] = (uint64_t)job->number;
     }
+}
+
+/* Sends the message to the statement's daemon; false if it is down. */
+static bool ask(struct play *play, const struct statement *at, const char *user,
+                const struct msg *msg)
+{
+    struct question question = {.play = play, .statement = at};
+
+    return world_client_ask(play->world, at->site, user, msg, take_answer, &question);
+}
+
+/* Sends an order of an administrator. */
+static bool order(struct play *play, const struct statement *at, const struct msg *msg)
+{
+    return ask(play, at, at->site == SCENARIO_BROKER ? "admin" : "root", msg);
 }
 
 /* ---- jobs */
@@ -78,7 +94,6 @@ static bool submit(struct play *play, const struct play_action *action,
 {
     const struct statement *at = action->statement;
     const struct statement_submit *submit = &at->submit;
-    struct asking asking = {.play = play, .statement = at};
     bool has_slots = submit->n_slots > 0;
     struct msg msg =
         submission(arena, name_of(submit, arena), submit->queue,
@@ -106,12 +121,7 @@ static bool submit(struct play *play, const struct play_action *action,
     msg.submit.spec.n_hosts_asked = submit->hosts.count;
     msg.submit.spec.res_reqs = &submit->res;
     msg.submit.spec.n_res_reqs = submit->res != NULL;
-    if (!world_client_ask(play->world, at->site, submit->user, &msg, take_answer,
-                          &asking)) {
-        return false;
-    }
-    play->job_ids[at - play->scenario->statements] = asking.job;
-    return true;
+    return ask(play, at, submit->user, &msg);
 }
 
 /* "hpc2n:12" of hpc2n.swf, with the number in the trace. */
@@ -146,49 +156,12 @@ static bool submit_traced(struct play *play, const struct play_action *action,
     const struct statement *at = action->statement;
     const struct swf_job *job = &at->workload.swf.jobs[action->swf_job];
     const char *user = at->workload.user[0] ? at->workload.user : job->user;
-    struct asking asking = {.play = play, .statement = at};
     struct msg msg =
         submission(arena, trace_name(arena, at, job), traced_queue(play, at, job),
                    job->n_slots, job->run_ms, 0);
 
     msg.submit.spec.run_limit_ms = job->limit_ms;
-    return world_client_ask(play->world, at->site, user, &msg, take_answer, &asking);
-}
-
-static bool control(struct play *play, const struct play_action *action,
-                    struct arena *arena)
-{
-    const struct statement *at = action->statement;
-    const char *id = play_state_job_id(play, at->site, at->name, arena);
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
-
-    if (!id) {
-        play_state_remark(play, at->line, true, "%s: refused: not submitted yet",
-                          at->text);
-        return true;
-    }
-    msg.job_control = (struct msg_job_control){
-        .request = 1, .action = at->action, .signal = 15, .jobs = &id, .n_jobs = 1};
-    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
-}
-
-static bool move(struct play *play, const struct play_action *action,
-                 struct arena *arena)
-{
-    const struct statement *at = action->statement;
-    const char *id = play_state_job_id(play, at->site, at->name, arena);
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
-
-    if (!id) {
-        play_state_remark(play, at->line, true, "%s: refused: not submitted yet",
-                          at->text);
-        return true;
-    }
-    msg.job_move = (struct msg_job_move){
-        .request = 1, .move = at->move, .queue = at->queue, .jobs = &id, .n_jobs = 1};
-    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+    return ask(play, at, user, &msg);
 }
 
 /* "2@n1", or "n1" for all slots of the job there. */
@@ -208,80 +181,90 @@ static const struct host_slots *read_slots(const struct conf_words *words,
     return hosts;
 }
 
-static bool resize(struct play *play, const struct play_action *action,
-                   struct arena *arena)
+/* An order about a job. */
+static bool order_job(struct play *play, const struct statement *at,
+                      struct arena *arena)
 {
-    const struct statement *at = action->statement;
     const struct statement_resize *resize = &at->resize;
     const char *id = play_state_job_id(play, at->site, at->name, arena);
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_JOB_RESIZE, .site = ""};
+    struct msg msg = {.site = ""};
 
     if (!id) {
         play_state_remark(play, at->line, true, "%s: refused: not submitted yet",
                           at->text);
         return true;
     }
-    msg.job_resize =
-        (struct msg_job_resize){.request = 1,
-                                .order = resize->n_slots > 0       ? JOB_RESIZE_TO
-                                         : resize->hosts.count > 0 ? JOB_RESIZE_RELEASE
-                                                                   : JOB_RESIZE_CANCEL,
-                                .n_slots = resize->n_slots,
-                                .hosts = read_slots(&resize->hosts, arena),
-                                .n_hosts = resize->hosts.count,
-                                .is_last = resize->is_cancel,
-                                .job = id};
-    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+    if (at->kind == STATEMENT_CONTROL) {
+        msg.kind = MSG_JOB_CONTROL;
+        msg.job_control = (struct msg_job_control){
+            .request = 1, .action = at->action, .signal = 15, .jobs = &id, .n_jobs = 1};
+    } else if (at->kind == STATEMENT_MOVE) {
+        msg.kind = MSG_JOB_MOVE;
+        msg.job_move = (struct msg_job_move){.request = 1,
+                                             .move = at->move,
+                                             .queue = at->queue,
+                                             .jobs = &id,
+                                             .n_jobs = 1};
+    } else {
+        msg.kind = MSG_JOB_RESIZE;
+        msg.job_resize = (struct msg_job_resize){
+            .request = 1,
+            .order = resize->n_slots > 0       ? JOB_RESIZE_TO
+                     : resize->hosts.count > 0 ? JOB_RESIZE_RELEASE
+                                               : JOB_RESIZE_CANCEL,
+            .n_slots = resize->n_slots,
+            .hosts = read_slots(&resize->hosts, arena),
+            .n_hosts = resize->hosts.count,
+            .is_last = resize->is_cancel,
+            .job = id};
+    }
+    return order(play, at, &msg);
 }
 
-static bool control_queue(struct play *play, const struct play_action *action)
-{
-    const struct statement *at = action->statement;
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_QUEUE_CONTROL, .site = ""};
+/* ---- queues, hosts and leases */
 
-    msg.queue_control =
-        (struct msg_queue_control){.request = 1, .order = at->order, .queue = at->name};
-    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+static bool order_queue(struct play *play, const struct statement *at)
+{
+    struct msg msg = {
+        .kind = MSG_QUEUE_CONTROL,
+        .site = "",
+        .queue_control = {.request = 1, .order = at->order, .queue = at->name}};
+
+    return order(play, at, &msg);
 }
 
-static bool set_reclaim(struct play *play, const struct play_action *action)
+static bool set_reclaim(struct play *play, const struct statement *at)
 {
-    const struct statement *at = action->statement;
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
+    struct msg msg = {
+        .kind = MSG_SET_RECLAIM,
+        .site = "",
+        .set_reclaim = {
+            .request = 1, .scope = at->scope, .name = at->name, .delay_ms = at->ms}};
 
-    msg.set_reclaim = (struct msg_set_reclaim){
-        .request = 1, .scope = at->scope, .name = at->name, .delay_ms = at->ms};
-    return world_client_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer,
-                            &asking);
+    return order(play, at, &msg);
 }
 
-static bool control_host(struct play *play, const struct play_action *action)
+static bool order_host(struct play *play, const struct statement *at)
 {
-    const struct statement *at = action->statement;
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
+    struct msg msg = {
+        .kind = MSG_HOST_CONTROL,
+        .site = "",
+        .host_control = {.request = 1, .host = at->name, .is_closed = at->is_on}};
 
-    msg.host_control = (struct msg_host_control){
-        .request = 1, .host = at->name, .is_closed = at->is_on};
-    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+    return order(play, at, &msg);
 }
 
-static bool drain(struct play *play, const struct play_action *action)
+static bool drain(struct play *play, const struct statement *at)
 {
-    const struct statement *at = action->statement;
-    struct asking asking = {.play = play, .statement = at};
-    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+    bool is_lease = strchr(at->name, '/') != NULL;
+    struct msg msg = {.kind = MSG_SET_DRAIN,
+                      .site = "",
+                      .set_drain = {.request = 1,
+                                    .scope = is_lease ? DRAIN_LEASE : DRAIN_SITE,
+                                    .name = at->name,
+                                    .is_drained = at->is_on}};
 
-    msg.set_drain = (struct msg_set_drain){.request = 1,
-                                           .scope = strchr(at->name, '/') ? DRAIN_LEASE
-                                                                          : DRAIN_SITE,
-                                           .name = at->name,
-                                           .is_drained = at->is_on};
-    return world_client_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer,
-                            &asking);
+    return order(play, at, &msg);
 }
 
 /* Sets all values that the host reports. */
@@ -336,7 +319,7 @@ static void log_fault(struct play *play, const struct statement *at, const char 
     event_log_fault(play->log, kind, target, world_now_ms(play->world));
 }
 
-static void break_something(struct play *play, const struct statement *at)
+static void cause_fault(struct play *play, const struct statement *at)
 {
     const char *target =
         at->site >= 0 ? play->scenario->sites[at->site].name : "broker";
@@ -365,11 +348,12 @@ static void break_something(struct play *play, const struct statement *at)
 
 bool play_action_run(struct play *play, const struct play_action *action)
 {
+    const struct statement *at = action->statement;
     struct arena arena;
     bool is_done = true;
 
     arena_init(&arena);
-    switch (action->statement->kind) {
+    switch (at->kind) {
     case STATEMENT_SUBMIT:
         is_done = submit(play, action, &arena);
         break;
@@ -377,41 +361,36 @@ bool play_action_run(struct play *play, const struct play_action *action)
         is_done = submit_traced(play, action, &arena);
         break;
     case STATEMENT_CONTROL:
-        is_done = control(play, action, &arena);
-        break;
     case STATEMENT_MOVE:
-        is_done = move(play, action, &arena);
-        break;
     case STATEMENT_RESIZE:
-        is_done = resize(play, action, &arena);
+        is_done = order_job(play, at, &arena);
         break;
     case STATEMENT_QUEUE:
-        is_done = control_queue(play, action);
+        is_done = order_queue(play, at);
         break;
     case STATEMENT_RECLAIM:
-        is_done = set_reclaim(play, action);
+        is_done = set_reclaim(play, at);
         break;
     case STATEMENT_HOST:
-        is_done = control_host(play, action);
+        is_done = order_host(play, at);
         break;
     case STATEMENT_DRAIN:
-        is_done = drain(play, action);
+        is_done = drain(play, at);
         break;
     case STATEMENT_LOAD:
-        load(play, action->statement);
+        load(play, at);
         break;
     case STATEMENT_COMMAND:
-        world_host_set_command(play->world, action->statement->name,
-                               action->statement->ms, action->statement->number);
+        world_host_set_command(play->world, at->name, at->ms, at->number);
         break;
     case STATEMENT_SLOTS:
-        is_done = play_config_resize_host(play, action->statement);
+        is_done = play_config_resize_host(play, at);
         break;
     case STATEMENT_RELOAD:
-        play_config_reload(play, action->statement);
+        play_config_reload(play, at);
         break;
     case STATEMENT_BATCH:
-        set_faults(play, action->statement);
+        set_faults(play, at);
         break;
     case STATEMENT_PARTITION:
     case STATEMENT_CRASH:
@@ -422,7 +401,7 @@ bool play_action_run(struct play *play, const struct play_action *action)
     case STATEMENT_CRASHES:
     case STATEMENT_RESTORE:
     case STATEMENT_BACKUP:
-        break_something(play, action->statement);
+        cause_fault(play, at);
         break;
     case STATEMENT_EXPECT:
         break;

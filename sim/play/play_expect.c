@@ -50,9 +50,10 @@ static const struct value *ask_site(struct play *play, const struct statement *a
     return first_row(site_view(site, arena, &query, world_now_ms(play->world), &next));
 }
 
+/* `node`: of a plan; "" otherwise. */
 static const struct value *ask_broker(struct play *play, struct arena *arena,
                                       enum query_kind kind, const char *name,
-                                      const char **why)
+                                      const char *node, const char **why)
 {
     const struct broker *broker = world_broker(play->world);
     struct msg_query query = query_of(kind, name);
@@ -63,24 +64,7 @@ static const struct value *ask_broker(struct play *play, struct arena *arena,
         return NULL;
     }
     *why = "there is none";
-    return first_row(
-        broker_view(broker, arena, &query, world_now_ms(play->world), &next));
-}
-
-static const struct value *ask_node(struct play *play,
-                                    const struct statement_expect *expect,
-                                    struct arena *arena, const char **why)
-{
-    const struct broker *broker = world_broker(play->world);
-    struct msg_query query = query_of(QUERY_PLAN, expect->pool);
-    const char *next;
-
-    if (!broker) {
-        *why = "the broker is down";
-        return NULL;
-    }
-    *why = "there is none";
-    query.host = expect->name;
+    query.host = node;
     return first_row(
         broker_view(broker, arena, &query, world_now_ms(play->world), &next));
 }
@@ -92,13 +76,13 @@ static const struct value *find_thing(struct play *play, const struct statement 
     const struct statement_expect *expect = &at->expect;
 
     if (!strcmp(expect->thing, "lease")) {
-        return ask_broker(play, arena, QUERY_LEASES, expect->name, why);
+        return ask_broker(play, arena, QUERY_LEASES, expect->name, "", why);
     }
     if (!strcmp(expect->thing, "site")) {
-        return ask_broker(play, arena, QUERY_SITES, expect->name, why);
+        return ask_broker(play, arena, QUERY_SITES, expect->name, "", why);
     }
     if (!strcmp(expect->thing, "node")) {
-        return ask_node(play, expect, arena, why);
+        return ask_broker(play, arena, QUERY_PLAN, expect->pool, expect->name, why);
     }
     if (!strcmp(expect->thing, "host")) {
         return ask_site(play, at, arena, QUERY_HOSTS, expect->name, why);

@@ -69,6 +69,16 @@ static const struct scenario_option command_options[] = {
 
 /* ---- verbs */
 
+/* Reads the time of a statement. */
+static bool read_time(const struct scenario_reading *reading, int word)
+{
+    static const struct scenario_option time = {"time", OPTION_TIME, 0,
+                                                0,      0,           SECOND_MS};
+
+    return scenario_options_take_time(
+        reading, &time, scenario_options_word(reading, word), &reading->to->ms);
+}
+
 /* Reads the site after the verb; `broker` is allowed only if `with_broker`. */
 static bool read_site_word(const struct scenario_reading *reading, bool with_broker)
 {
@@ -81,6 +91,13 @@ static bool read_site_word(const struct scenario_reading *reading, bool with_bro
     return scenario_options_complain(
         reading, "unknown site \"%.40s\", expected one of the scenario's%s", name,
         with_broker ? ", or broker" : "");
+}
+
+/* The site after the verb, then the name of what the statement is about. */
+static bool read_site_and_name(const struct scenario_reading *reading)
+{
+    reading->to->name = scenario_options_word(reading, FIRST + 1);
+    return read_site_word(reading, false);
 }
 
 static bool read_submit(const struct scenario_reading *reading)
@@ -140,8 +157,7 @@ static bool read_resize(const struct scenario_reading *reading)
     struct statement_resize *resize = &reading->to->resize;
 
     *resize = (struct statement_resize){0};
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
-    if (!read_site_word(reading, false) ||
+    if (!read_site_and_name(reading) ||
         !scenario_options_take(reading, resize_options, FIRST + 2)) {
         return false;
     }
@@ -156,8 +172,7 @@ static bool read_control(const struct scenario_reading *reading)
     reading->to->action = !strcmp(reading->verb, "kill")   ? CONTROL_KILL
                           : !strcmp(reading->verb, "stop") ? CONTROL_SUSPEND
                                                            : CONTROL_RESUME;
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
-    return read_site_word(reading, false);
+    return read_site_and_name(reading);
 }
 
 /* requeue SITE JOB, switch SITE JOB QUEUE, btop SITE JOB, bbot SITE JOB */
@@ -167,9 +182,8 @@ static bool read_move(const struct scenario_reading *reading)
                         : !strcmp(reading->verb, "switch") ? MOVE_SWITCH
                         : !strcmp(reading->verb, "btop")   ? MOVE_TOP
                                                            : MOVE_BOTTOM;
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
     reading->to->queue = scenario_options_word(reading, FIRST + 2);
-    return read_site_word(reading, false);
+    return read_site_and_name(reading);
 }
 
 /* queue SITE QUEUE open|close|activate|inactivate */
@@ -184,11 +198,10 @@ static bool read_queue(const struct scenario_reading *reading)
                   {"inactivate", QUEUE_INACTIVATE}};
     const char *word = scenario_options_word(reading, FIRST + 2);
 
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (!strcmp(word, orders[i].word)) {
             reading->to->order = orders[i].order;
-            return read_site_word(reading, false);
+            return read_site_and_name(reading);
         }
     }
     return scenario_options_complain(
@@ -242,26 +255,28 @@ static bool read_set(const struct scenario_reading *reading)
     return read_scope(reading);
 }
 
-static bool read_slots(const struct scenario_reading *reading)
+static bool read_number(const struct scenario_reading *reading, int word, int max)
 {
     struct err err;
     int64_t number;
 
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
-    if (conf_parse_int(scenario_options_word(reading, FIRST + 2), 0, SLOTS_MAX, &number,
-                       &err)) {
+    if (conf_parse_int(scenario_options_word(reading, word), 0, max, &number, &err)) {
         return scenario_options_complain(reading, "%s", err.text);
     }
     reading->to->number = (int)number;
-    return read_site_word(reading, false);
+    return true;
+}
+
+static bool read_slots(const struct scenario_reading *reading)
+{
+    return read_number(reading, FIRST + 2, SLOTS_MAX) && read_site_and_name(reading);
 }
 
 /* close SITE HOST, open SITE HOST */
 static bool read_host(const struct scenario_reading *reading)
 {
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
     reading->to->is_on = !strcmp(reading->verb, "close");
-    return read_site_word(reading, false);
+    return read_site_and_name(reading);
 }
 
 static bool take_value(const struct scenario_reading *reading, const char *word,
@@ -287,7 +302,6 @@ static bool read_load(const struct scenario_reading *reading)
 {
     int n_values = reading->line->n_words - FIRST - 2;
 
-    reading->to->name = scenario_options_word(reading, FIRST + 1);
     reading->to->values = arena_alloc(&reading->scenario->arena, (size_t)n_values,
                                       sizeof reading->to->values[0]);
     for (int i = 0; i < n_values; i++) {
@@ -296,15 +310,12 @@ static bool read_load(const struct scenario_reading *reading)
             return false;
         }
     }
-    return read_site_word(reading, false);
+    return read_site_and_name(reading);
 }
 
 /* command PROGRAM TIME [exit=CODE] */
 static bool read_command(const struct scenario_reading *reading)
 {
-    static const struct scenario_option time = {"time", OPTION_TIME, 0,
-                                                0,      0,           SECOND_MS};
-
     reading->to->site = SCENARIO_BROKER; /* no site */
     reading->to->name = scenario_options_word(reading, FIRST);
     if (strcspn(reading->to->name, " \t;&|") < strlen(reading->to->name)) {
@@ -312,9 +323,7 @@ static bool read_command(const struct scenario_reading *reading)
             reading, "\"%.40s\", expected the program that a command begins with",
             reading->to->name);
     }
-    return scenario_options_take_time(reading, &time,
-                                      scenario_options_word(reading, FIRST + 1),
-                                      &reading->to->ms) &&
+    return read_time(reading, FIRST + 1) &&
            scenario_options_take(reading, command_options, FIRST + 2);
 }
 
@@ -338,13 +347,8 @@ static bool read_reload(const struct scenario_reading *reading)
 /* partition SITE T, crash SITE|broker T */
 static bool read_absence(const struct scenario_reading *reading)
 {
-    static const struct scenario_option time = {"time", OPTION_TIME, 0,
-                                                0,      0,           SECOND_MS};
-
     return read_site_word(reading, reading->to->kind == STATEMENT_CRASH) &&
-           scenario_options_take_time(reading, &time,
-                                      scenario_options_word(reading, FIRST + 1),
-                                      &reading->to->ms);
+           read_time(reading, FIRST + 1);
 }
 
 static bool read_chance(const struct scenario_reading *reading)
@@ -356,54 +360,31 @@ static bool read_chance(const struct scenario_reading *reading)
            scenario_options_complain(reading, "%s", err.text);
 }
 
-static bool read_lateness(const struct scenario_reading *reading)
+static bool read_delay(const struct scenario_reading *reading)
 {
-    static const struct scenario_option time = {"time", OPTION_TIME, 0,
-                                                0,      0,           SECOND_MS};
-
-    return scenario_options_take_time(
-        reading, &time, scenario_options_word(reading, FIRST), &reading->to->ms);
+    return read_time(reading, FIRST);
 }
 
 /* crashes PROBABILITY [TIME] */
 static bool read_crashes(const struct scenario_reading *reading)
 {
-    static const struct scenario_option time = {"time", OPTION_TIME, 0,
-                                                0,      0,           SECOND_MS};
-    const char *text = scenario_options_word(reading, FIRST + 1);
-
     return read_chance(reading) &&
-           scenario_options_take_time(reading, &time, text[0] ? text : "0",
-                                      &reading->to->ms);
+           (reading->line->n_words <= FIRST + 1 || read_time(reading, FIRST + 1));
 }
 
 /* backup broker, restore broker TIME */
 static bool read_broker_only(const struct scenario_reading *reading)
 {
-    static const struct scenario_option time = {"time", OPTION_TIME, 0,
-                                                0,      0,           SECOND_MS};
-
     if (strcmp(scenario_options_word(reading, FIRST), "broker") != 0) {
         return scenario_options_complain(reading, "\"%.40s\", expected broker",
                                          scenario_options_word(reading, FIRST));
     }
-    return reading->to->kind == STATEMENT_BACKUP ||
-           scenario_options_take_time(reading, &time,
-                                      scenario_options_word(reading, FIRST + 1),
-                                      &reading->to->ms);
+    return reading->to->kind == STATEMENT_BACKUP || read_time(reading, FIRST + 1);
 }
 
 static bool read_batch(const struct scenario_reading *reading)
 {
-    struct err err;
-    int64_t number;
-
-    if (conf_parse_int(scenario_options_word(reading, FIRST), 0, 1000000, &number,
-                       &err)) {
-        return scenario_options_complain(reading, "%s", err.text);
-    }
-    reading->to->number = (int)number;
-    return true;
+    return read_number(reading, FIRST, 1000000);
 }
 
 struct verb {
@@ -443,8 +424,8 @@ static const struct verb verbs[] = {
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},
     {"loss", STATEMENT_LOSS, "PROBABILITY", 1, 1, read_chance},
     {"repeat", STATEMENT_REPEAT, "PROBABILITY", 1, 1, read_chance},
-    {"delay", STATEMENT_DELAY, "TIME", 1, 1, read_lateness},
-    {"reorder", STATEMENT_REORDER, "TIME", 1, 1, read_lateness},
+    {"delay", STATEMENT_DELAY, "TIME", 1, 1, read_delay},
+    {"reorder", STATEMENT_REORDER, "TIME", 1, 1, read_delay},
     {"crashes", STATEMENT_CRASHES, "PROBABILITY [TIME]", 1, 2, read_crashes},
     {"backup", STATEMENT_BACKUP, "broker", 1, 1, read_broker_only},
     {"restore", STATEMENT_RESTORE, "broker TIME", 2, 2, read_broker_only},

@@ -33,7 +33,7 @@ struct exec_run {
     int n_hosts;
     enum run_phase phase;
     uint64_t token, control_done;
-    struct fake_stages course;
+    struct fake_stages stages;
     uint64_t end_number;    /* number of the valid end; older ones are ignored */
     int64_t job_ms;         /* the job's work ... */
     int64_t limit_ms;       /* ... its run limit; never: none ... */
@@ -154,6 +154,15 @@ static void remove_run(struct executor *executor, struct exec_run *run)
     free(run);
 }
 
+void executor_reboot(struct executor *executor)
+{
+    struct exec_run *run, *next;
+
+    HASH_ITER (hh, executor->runs, run, next)
+        remove_run(executor, run);
+    executor->n_reboots++;
+}
+
 const char *executor_name(const struct executor *executor)
 {
     return executor->name;
@@ -161,14 +170,10 @@ const char *executor_name(const struct executor *executor)
 
 void executor_free(struct executor *executor)
 {
-    struct exec_run *run, *next;
-
-    if (!executor) {
-        return;
+    if (executor) {
+        executor_reboot(executor);
+        free(executor);
     }
-    HASH_ITER (hh, executor->runs, run, next)
-        remove_run(executor, run);
-    free(executor);
 }
 
 static void send(struct executor *executor, struct msg *msg)
@@ -211,15 +216,6 @@ static void report_run(struct executor *executor, const struct run_id *id,
     send(executor, &msg);
 }
 
-void executor_reboot(struct executor *executor)
-{
-    struct exec_run *run, *next;
-
-    HASH_ITER (hh, executor->runs, run, next)
-        remove_run(executor, run);
-    executor->n_reboots++;
-}
-
 void executor_hello(struct executor *executor, int64_t now_ms)
 {
     struct msg msg = {.kind = MSG_HOST_HELLO};
@@ -241,6 +237,19 @@ void executor_hello(struct executor *executor, int64_t now_ms)
     send(executor, &msg);
 }
 
+static struct host_slots *copy_slots(struct exec_run *run,
+                                     const struct host_slots *hosts, int n_hosts)
+{
+    struct host_slots *copies =
+        arena_alloc(&run->arena, (size_t)n_hosts + 1, sizeof *copies);
+
+    for (int i = 0; i < n_hosts; i++) {
+        copies[i].host = arena_str(&run->arena, hosts[i].host);
+        copies[i].n_slots = hosts[i].n_slots;
+    }
+    return copies;
+}
+
 static void start_run(struct executor *executor, const struct msg_run_start *start,
                       int64_t now_ms)
 {
@@ -260,16 +269,11 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     run->job = arena_str(&run->arena, start->job);
     run->lease = arena_str(&run->arena, start->lease);
     run->n_hosts = start->n_hosts;
-    run->hosts =
-        arena_alloc(&run->arena, (size_t)start->n_hosts + 1, sizeof run->hosts[0]);
-    for (int i = 0; i < start->n_hosts; i++) {
-        run->hosts[i].host = arena_str(&run->arena, start->hosts[i].host);
-        run->hosts[i].n_slots = start->hosts[i].n_slots;
-    }
+    run->hosts = copy_slots(run, start->hosts, start->n_hosts);
     if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1) {
         work_ms = 0;
     }
-    fake_stages_init(&run->course, &run->arena, &start->spec);
+    fake_stages_init(&run->stages, &run->arena, &start->spec);
     run->limit_ms = start->spec.run_limit_ms > 0 ? start->spec.run_limit_ms : never;
     run->end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : never;
     run->job_ms = work_ms;
@@ -303,7 +307,8 @@ static void plan_end(struct executor *executor, struct exec_run *run)
     }
 }
 
-static void hold_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+static void suspend_work(struct executor *executor, struct exec_run *run,
+                         int64_t now_ms)
 {
     run->work_ms = run->work_until_ms - now_ms;
     run->work_until_ms = never;
@@ -342,8 +347,8 @@ static void cut_job(struct exec_run *run, int64_t now_ms,
 static void start_command(struct executor *executor, struct exec_run *run,
                           int64_t now_ms)
 {
-    const struct fake_stages *course = &run->course;
-    const char *text = fake_stages_command(course);
+    const struct fake_stages *stages = &run->stages;
+    const char *text = fake_stages_command(stages);
     struct executor_command command = {.ms = run->job_ms, .code = run->exit_code};
 
     if (text) {
@@ -353,11 +358,11 @@ static void start_command(struct executor *executor, struct exec_run *run,
         executor->world.begun(executor->world.arg, executor->index, run->run.site,
                               run->job, run->run.attempt);
     }
-    if (course->at == 0) {
-        int64_t limit_ms = course->limits_ms[course->stage];
+    if (stages->at == 0) {
+        int64_t limit_ms = stages->limits_ms[stages->stage];
 
         run->stage_until_ms = limit_ms == JOB_RLIMIT_NONE ? never : now_ms + limit_ms;
-        if (course->stage == FAKE_STAGE_PRE && run->end_by_ms < run->stage_until_ms) {
+        if (stages->stage == FAKE_STAGE_PRE && run->end_by_ms < run->stage_until_ms) {
             run->stage_until_ms = run->end_by_ms;
         }
     }
@@ -387,30 +392,30 @@ static void end_run(struct executor *executor, struct exec_run *run, int64_t now
 {
     report_use(executor, run, is_using(run) ? -1 : 0, true);
     run->phase = RUN_ENDED;
-    run->exit = run->course.exit;
+    run->exit = run->stages.exit;
     run->exit.start_ms = run->start_ms;
     run->exit.end_ms = now_ms;
 }
 
 /* Skips a job whose slots other jobs need before it starts. */
-static void leave_out_job(struct exec_run *run, int64_t now_ms)
+static void skip_job(struct exec_run *run, int64_t now_ms)
 {
-    if (run->course.stage == FAKE_STAGE_JOB && now_ms >= run->end_by_ms) {
-        fake_stages_advance(&run->course, &(struct fake_stages_result){.is_late = true},
+    if (run->stages.stage == FAKE_STAGE_JOB && now_ms >= run->end_by_ms) {
+        fake_stages_advance(&run->stages, &(struct fake_stages_result){.is_late = true},
                             &run->arena);
     }
 }
 
-static void go_on(struct executor *executor, struct exec_run *run,
-                  const struct fake_stages_result *outcome, int64_t now_ms)
+static void end_command(struct executor *executor, struct exec_run *run,
+                        const struct fake_stages_result *result, int64_t now_ms)
 {
     if (run->notify_until_ms != never) {
         end_resize(executor, run, RESIZE_NOT_NOW);
     }
     run->work_until_ms = run->action_until_ms = never;
-    fake_stages_advance(&run->course, outcome, &run->arena);
-    leave_out_job(run, now_ms);
-    if (run->course.stage == FAKE_STAGE_OVER) {
+    fake_stages_advance(&run->stages, result, &run->arena);
+    skip_job(run, now_ms);
+    if (run->stages.stage == FAKE_STAGE_OVER) {
         end_run(executor, run, now_ms);
     } else {
         start_command(executor, run, now_ms);
@@ -424,8 +429,8 @@ static void go(struct executor *executor, const struct msg_run_go *order,
 
     if (run && run->phase == RUN_WAITING && run->token == order->token) {
         run->start_ms = now_ms;
-        leave_out_job(run, now_ms);
-        if (run->course.stage == FAKE_STAGE_OVER) {
+        skip_job(run, now_ms);
+        if (run->stages.stage == FAKE_STAGE_OVER) {
             end_run(executor, run, now_ms);
         } else {
             start_command(executor, run, now_ms);
@@ -442,10 +447,10 @@ static void go(struct executor *executor, const struct msg_run_go *order,
 static bool start_action(struct executor *executor, struct exec_run *run,
                          enum job_control action, uint64_t number, int64_t now_ms)
 {
-    const char *text = run->course.actions[action];
+    const char *text = run->stages.actions[action];
     struct executor_command command;
 
-    if (!text || run->course.stage != FAKE_STAGE_JOB) {
+    if (!text || run->stages.stage != FAKE_STAGE_JOB) {
         return false;
     }
     executor->world.command(executor->world.arg, text, &command);
@@ -474,7 +479,7 @@ static void kill_run(struct executor *executor, struct exec_run *run,
          start_action(executor, run, JOB_CONTROL_TERMINATE, wish->number, now_ms))) {
         return;
     }
-    go_on(executor, run, &(struct fake_stages_result){.is_killed = true}, now_ms);
+    end_command(executor, run, &(struct fake_stages_result){.is_killed = true}, now_ms);
 }
 
 static void carry_out(struct executor *executor, struct exec_run *run,
@@ -488,7 +493,7 @@ static void carry_out(struct executor *executor, struct exec_run *run,
         if (start_action(executor, run, JOB_CONTROL_SUSPEND, wish->number, now_ms)) {
             return; /* the order is done when the command is */
         }
-        hold_work(executor, run, now_ms);
+        suspend_work(executor, run, now_ms);
         break;
     case CONTROL_RESUME:
     case CONTROL_SIGNAL:
@@ -525,19 +530,6 @@ static void control(struct executor *executor, const struct msg_run_control *ord
     report_run(executor, &order->run, run);
 }
 
-static struct host_slots *copy_slots(struct exec_run *run,
-                                     const struct host_slots *hosts, int n_hosts)
-{
-    struct host_slots *copies =
-        arena_alloc(&run->arena, (size_t)n_hosts + 1, sizeof *copies);
-
-    for (int i = 0; i < n_hosts; i++) {
-        copies[i].host = arena_str(&run->arena, hosts[i].host);
-        copies[i].n_slots = hosts[i].n_slots;
-    }
-    return copies;
-}
-
 /* "notify 1500 exit 3" is the command of a scenario's job. For others the world
  * decides. */
 static struct executor_command notification(const struct executor *executor,
@@ -558,7 +550,7 @@ static void begin_resize(struct executor *executor, struct exec_run *run,
                          const struct msg_run_resize *order, int64_t now_ms)
 {
     bool can = run->phase == RUN_RUNNING && run->action_until_ms == never &&
-               run->course.stage == FAKE_STAGE_JOB;
+               run->stages.stage == FAKE_STAGE_JOB;
     struct executor_command command = notification(executor, order->command);
 
     run->resize = *order;
@@ -597,7 +589,7 @@ static void resize(struct executor *executor, const struct msg_run_resize *order
     report_run(executor, &order->run, run);
 }
 
-static void give_output(struct executor *executor, const struct msg_output_ask *ask)
+static void send_output(struct executor *executor, const struct msg_output_ask *ask)
 {
     struct msg msg = {.kind = MSG_OUTPUT};
 
@@ -611,7 +603,7 @@ static void give_output(struct executor *executor, const struct msg_output_ask *
     send(executor, &msg);
 }
 
-static void send_load(struct executor *executor)
+void executor_report_load(struct executor *executor)
 {
     struct msg msg = {.kind = MSG_HOST_LOAD};
 
@@ -622,17 +614,12 @@ static void send_load(struct executor *executor)
     }
 }
 
-void executor_tell_again(struct executor *executor)
-{
-    send_load(executor);
-}
-
-void executor_tell_load(struct executor *executor, const struct load_value *values,
-                        int n_values)
+void executor_set_load(struct executor *executor, const struct load_value *values,
+                       int n_values)
 {
     executor->values = values;
     executor->n_values = n_values;
-    send_load(executor);
+    executor_report_load(executor);
 }
 
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms)
@@ -645,7 +632,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     switch ((int)msg->kind) {
     case MSG_HOST_WELCOME:
         executor->is_welcome = msg->welcome.is_accepted;
-        send_load(executor);
+        executor_report_load(executor);
         break;
     case MSG_ERROR: /* no such session there: HELLO again, with the next tick */
         executor->is_welcome = false;
@@ -669,7 +656,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
         }
         break;
     case MSG_OUTPUT_ASK:
-        give_output(executor, &msg->output_ask);
+        send_output(executor, &msg->output_ask);
         break;
     default:
         break;
@@ -681,10 +668,11 @@ static void end_action(struct executor *executor, struct exec_run *run, int64_t 
 {
     run->action_until_ms = never;
     if (run->action == JOB_CONTROL_SUSPEND) {
-        hold_work(executor, run, now_ms);
+        suspend_work(executor, run, now_ms);
         run->control_done = run->action_number;
     } else {
-        go_on(executor, run, &(struct fake_stages_result){.is_killed = true}, now_ms);
+        end_command(executor, run, &(struct fake_stages_result){.is_killed = true},
+                    now_ms);
     }
 }
 
@@ -697,18 +685,20 @@ void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms
         return;
     }
     if (run->work_until_ms <= now_ms) {
-        go_on(executor, run,
-              &(struct fake_stages_result){
-                  .code = run->code,
-                  .is_limited = run->course.stage == FAKE_STAGE_JOB && run->is_limited},
-              now_ms);
+        end_command(executor, run,
+                    &(struct fake_stages_result){.code = run->code,
+                                                 .is_limited = run->stages.stage ==
+                                                                   FAKE_STAGE_JOB &&
+                                                               run->is_limited},
+                    now_ms);
     } else if (run->action_until_ms <= now_ms) {
         end_action(executor, run, now_ms);
     } else if (run->notify_until_ms <= now_ms) {
         end_resize(executor, run, run->notify_code);
     } else {
         run->stage_until_ms = never;
-        go_on(executor, run, &(struct fake_stages_result){.is_late = true}, now_ms);
+        end_command(executor, run, &(struct fake_stages_result){.is_late = true},
+                    now_ms);
     }
     plan_end(executor, run);
     report_run(executor, &run->run, run);

@@ -58,12 +58,12 @@ void executor_reboot(struct executor *executor);
 /* Opens a session: HELLO, the state of every run, SYNCED. Repeated until WELCOME. */
 void executor_hello(struct executor *executor, int64_t now_ms);
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms);
-/* Sets the resources and load to report, now and at the beginning of each session. The
- * values are borrowed. */
-void executor_tell_load(struct executor *executor, const struct load_value *values,
-                        int n_values);
+/* Sets the resources and load, and reports them, now and at the beginning of each
+ * session. The values are borrowed. */
+void executor_set_load(struct executor *executor, const struct load_value *values,
+                       int n_values);
 /* Reports the same values again, as hosts do periodically. */
-void executor_tell_again(struct executor *executor);
+void executor_report_load(struct executor *executor);
 /* The work of a run is done. Outdated numbers are ignored. */
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
 void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */

@@ -18,29 +18,29 @@ static const char *const *copy_texts(struct arena *arena, const char *const *tex
     return copies;
 }
 
-static void enter(struct fake_stages *course, enum fake_stage stage)
+static void enter(struct fake_stages *stages, enum fake_stage stage)
 {
-    while (stage != FAKE_STAGE_OVER && course->counts[stage] == 0) {
+    while (stage != FAKE_STAGE_OVER && stages->counts[stage] == 0) {
         stage++;
     }
-    course->stage = stage;
-    course->at = 0;
+    stages->stage = stage;
+    stages->at = 0;
 }
 
 /* A signal takes no time, and neither does any action on a parallel job. */
-static void read_actions(struct fake_stages *course, struct arena *arena,
+static void read_actions(struct fake_stages *stages, struct arena *arena,
                          const struct job_spec *spec)
 {
     for (int i = 0; i < spec->n_controls; i++) {
         enum job_control action;
         const char *what = job_control_parse(spec->controls[i], &action);
         if (what != NULL && job_control_signal(what) == 0) {
-            course->actions[action] = arena_str(arena, what);
+            stages->actions[action] = arena_str(arena, what);
         }
     }
 }
 
-void fake_stages_init(struct fake_stages *course, struct arena *arena,
+void fake_stages_init(struct fake_stages *stages, struct arena *arena,
                       const struct job_spec *spec)
 {
     struct job_rlimits limits;
@@ -48,7 +48,7 @@ void fake_stages_init(struct fake_stages *course, struct arena *arena,
     if (job_rlimits_read(spec->limits, spec->n_limits, &limits, &err) != 0) {
         limits = job_rlimits_none();
     }
-    *course = (struct fake_stages){
+    *stages = (struct fake_stages){
         .commands = {[FAKE_STAGE_PRE] =
                          copy_texts(arena, spec->pre_execs, spec->n_pre_execs),
                      [FAKE_STAGE_POST] =
@@ -58,74 +58,74 @@ void fake_stages_init(struct fake_stages *course, struct arena *arena,
                       limits.values[JOB_RLIMIT_POST_TIME]},
         .exit = {.text = ""},
     };
-    read_actions(course, arena, spec);
-    enter(course, FAKE_STAGE_PRE);
+    read_actions(stages, arena, spec);
+    enter(stages, FAKE_STAGE_PRE);
 }
 
-const char *fake_stages_command(const struct fake_stages *course)
+const char *fake_stages_command(const struct fake_stages *stages)
 {
     bool is_command =
-        course->stage == FAKE_STAGE_PRE || course->stage == FAKE_STAGE_POST;
-    return is_command ? course->commands[course->stage][course->at] : NULL;
+        stages->stage == FAKE_STAGE_PRE || stages->stage == FAKE_STAGE_POST;
+    return is_command ? stages->commands[stages->stage][stages->at] : NULL;
 }
 
-static void decide(struct fake_stages *course, enum run_end end, enum run_cause cause,
+static void decide(struct fake_stages *stages, enum run_end end, enum run_cause cause,
                    int code, const char *text)
 {
-    course->exit.end = end;
-    course->exit.cause = cause;
-    course->exit.code = code;
-    course->exit.text = text;
+    stages->exit.end = end;
+    stages->exit.cause = cause;
+    stages->exit.code = code;
+    stages->exit.text = text;
 }
 
-static void decide_before(struct fake_stages *course,
-                          const struct fake_stages_result *outcome, struct arena *arena)
+static void decide_before(struct fake_stages *stages,
+                          const struct fake_stages_result *result, struct arena *arena)
 {
-    const char *command = fake_stages_command(course);
-    if (outcome->is_killed) {
-        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE,
+    const char *command = fake_stages_command(stages);
+    if (result->is_killed) {
+        decide(stages, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE,
                "killed before it started");
-    } else if (outcome->is_late) {
-        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, LIMIT_CODE,
+    } else if (result->is_late) {
+        decide(stages, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, LIMIT_CODE,
                arena_printf(arena,
                             "\"%.120s\" took longer than JOB_PREPROC_TIMEOUT allows",
                             command));
     } else {
-        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, outcome->code,
+        decide(stages, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, result->code,
                arena_printf(arena, "\"%.120s\" exited with code %d", command,
-                            outcome->code));
+                            result->code));
     }
 }
 
-static void decide_job(struct fake_stages *course,
-                       const struct fake_stages_result *outcome)
+static void decide_job(struct fake_stages *stages,
+                       const struct fake_stages_result *result)
 {
-    if (outcome->is_killed) {
-        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
-    } else if (outcome->is_late) {
-        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 0,
+    if (result->is_killed) {
+        decide(stages, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
+    } else if (result->is_late) {
+        decide(stages, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 0,
                "it could not start before another job needs its slots");
-    } else if (outcome->is_limited) {
-        decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + LIMIT_CODE, "");
+    } else if (result->is_limited) {
+        decide(stages, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + LIMIT_CODE, "");
     } else {
-        decide(course, RUN_END_EXITED, RUN_CAUSE_NONE, outcome->code, "");
+        decide(stages, RUN_END_EXITED, RUN_CAUSE_NONE, result->code, "");
     }
 }
 
-void fake_stages_advance(struct fake_stages *course,
-                         const struct fake_stages_result *outcome, struct arena *arena)
+void fake_stages_advance(struct fake_stages *stages,
+                         const struct fake_stages_result *result, struct arena *arena)
 {
-    bool has_failed = outcome->code != 0 || outcome->is_late || outcome->is_killed;
-    if (course->stage == FAKE_STAGE_PRE && has_failed) {
-        decide_before(course, outcome, arena);
-        enter(course, FAKE_STAGE_POST);
+    bool has_failed = result->code != 0 || result->is_late || result->is_killed;
+    if (stages->stage == FAKE_STAGE_PRE && has_failed) {
+        decide_before(stages, result, arena);
+        enter(stages, FAKE_STAGE_POST);
         return;
     }
-    if (course->stage == FAKE_STAGE_JOB) {
-        decide_job(course, outcome);
+    if (stages->stage == FAKE_STAGE_JOB) {
+        decide_job(stages, result);
     }
-    course->at++;
-    if (course->at == course->counts[course->stage]) {
-        enter(course, course->stage + 1);
+    stages->at++;
+    if (stages->at == stages->counts[stages->stage]) {
+        enter(stages, stages->stage + 1);
     }
 }

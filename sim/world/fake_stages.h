@@ -40,11 +40,11 @@ struct fake_stages_result {
     bool is_limited; /* the job: by its run limit */
 };
 
-void fake_stages_init(struct fake_stages *course, struct arena *arena,
+void fake_stages_init(struct fake_stages *stages, struct arena *arena,
                       const struct job_spec *spec);
 /* The command to run now; NULL: the job, or all stages are over. */
-const char *fake_stages_command(const struct fake_stages *course);
-void fake_stages_advance(struct fake_stages *course,
-                         const struct fake_stages_result *outcome, struct arena *arena);
+const char *fake_stages_command(const struct fake_stages *stages);
+void fake_stages_advance(struct fake_stages *stages,
+                         const struct fake_stages_result *result, struct arena *arena);
 
 #endif

@@ -243,18 +243,11 @@ int world_add_site(struct world *world, const struct site_config *config)
 
 bool world_is_settled(struct world *world, char *text, int size)
 {
-    struct invariants_site *sites =
-        mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
-    struct invariants_view view = {world->broker, sites, world->n_sites};
-    struct invariants_text said = {text, size};
-    bool is_settled;
+    struct invariants_view view = world_state_view(world);
+    struct invariants_text reason = {text, size};
+    bool is_settled = invariants_settled(world->invariants, &view, &reason);
 
-    for (int i = 0; i < world->n_sites; i++) {
-        sites[i] =
-            (struct invariants_site){world->sites[i].config, world->sites[i].site};
-    }
-    is_settled = invariants_settled(world->invariants, &view, &said);
-    free(sites);
+    free(view.sites);
     return is_settled;
 }
 

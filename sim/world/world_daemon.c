@@ -130,19 +130,13 @@ static void check(struct world *world, int daemon, bool is_restarted)
             &text);
         return;
     }
-    struct invariants_site *sites =
-        mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
-    struct invariants_view view = {world->broker, sites, world->n_sites};
+    struct invariants_view view = world_state_view(world);
 
-    for (int i = 0; i < world->n_sites; i++) {
-        sites[i] =
-            (struct invariants_site){world->sites[i].config, world->sites[i].site};
-    }
     world_state_check(world,
                       invariants_check_broker(world->invariants, &view, world->calm_ms,
                                               world->now_ms, &text),
                       &text);
-    free(sites);
+    free(view.sites);
 }
 
 /* Commits and sends, or crashes in between. */

@@ -49,7 +49,6 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
                        uint64_t attempt)
 {
     struct world *world = arg;
-
     struct invariants_text text = WORLD_TEXT(world);
 
     (void)host;
@@ -115,7 +114,7 @@ bool world_host_set_load(struct world *world, int site, const char *host,
     int machine = world_state_find_host(world, site, host);
 
     if (machine >= 0) {
-        executor_tell_load(world->hosts[machine].executor, values, n_values);
+        executor_set_load(world->hosts[machine].executor, values, n_values);
     }
     return machine >= 0;
 }
@@ -123,14 +122,14 @@ bool world_host_set_load(struct world *world, int site, const char *host,
 void world_host_set_command(struct world *world, const char *program, int64_t ms,
                             int code)
 {
-    struct world_command *to = find_command(world, program, strlen(program));
+    struct world_command *command = find_command(world, program, strlen(program));
 
-    if (!to) {
+    if (!command) {
         world->commands = mem_grow(world->commands, (size_t)world->n_commands + 1,
                                    sizeof world->commands[0]);
-        to = &world->commands[world->n_commands++];
+        command = &world->commands[world->n_commands++];
     }
-    *to = (struct world_command){program, {.ms = ms, .code = code}};
+    *command = (struct world_command){program, {.ms = ms, .code = code}};
 }
 
 void world_host_mend_commands(struct world *world)

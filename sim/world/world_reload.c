@@ -5,6 +5,7 @@
 #include "sim/world/world_daemon.h"
 #include "sim/world/world_host.h"
 
+/* The slots of a host that are recorded for runs that have not ended. */
 struct decided {
     const struct world_site *of;
     const char *host;
@@ -21,8 +22,8 @@ static void count_slots(struct decided *decided, const struct host_slots *hosts,
     }
 }
 
-/* Its run is recorded only in the job's state. */
-static bool is_taken_alone(const struct world_site *of,
+/* True if the run is recorded only in the state of its job. */
+static bool is_only_in_job(const struct world_site *of,
                            const struct row_job_state *state)
 {
     struct row run = {.kind = ROW_RUN, .run.run = {of->config->name, state->attempt}};
@@ -37,19 +38,21 @@ static void count_decided(void *arg, const struct row *row)
     if (row->kind == ROW_RUN && row->run.record != RUN_RECORD_ENDED) {
         count_slots(decided, row->run.hosts, row->run.n_hosts);
     } else if (row->kind == ROW_JOB_STATE &&
-               is_taken_alone(decided->of, &row->job_state)) {
+               is_only_in_job(decided->of, &row->job_state)) {
         count_slots(decided, row->job_state.hosts, row->job_state.n_hosts);
     }
 }
 
-static int size_of(const struct site_config *config, const char *host)
+/* The host in that configuration, or NULL. */
+static const struct site_host *find_host(const struct site_config *config,
+                                         const char *name)
 {
     for (int i = 0; i < config->n_hosts; i++) {
-        if (!strcmp(config->hosts[i].name, host)) {
-            return config->hosts[i].max;
+        if (!strcmp(config->hosts[i].name, name)) {
+            return &config->hosts[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
 /* The site's session ended while it was not a member. It would learn that from the
@@ -84,23 +87,14 @@ void world_reload_broker(struct world *world, const struct broker_config *config
     }
 }
 
-static bool has_host(const struct site_config *config, const char *name)
-{
-    for (int i = 0; i < config->n_hosts; i++) {
-        if (!strcmp(config->hosts[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Hosts that are new, or were refused while they were not configured. */
-static void greet_hosts(struct world *world, const struct world_site *of, int n_before,
-                        bool is_up)
+/* Starts the sessions of hosts that are new, or were refused while they were not
+ * configured. */
+static void start_sessions(struct world *world, const struct world_site *of,
+                           int n_before, bool is_up)
 {
     for (int i = 0; i < of->n_machines; i++) {
         struct world_host *host = &world->hosts[of->machines[i]];
-        bool is_absent = !has_host(of->config, executor_name(host->executor));
+        bool is_absent = !find_host(of->config, executor_name(host->executor));
 
         if (is_up && !is_absent && (host->is_absent || i >= n_before)) {
             executor_hello(host->executor, world->now_ms);
@@ -118,9 +112,11 @@ void world_reload_site(struct world *world, int site, const struct site_config *
         struct decided decided = {
             .of = of, .host = executor_name(world->hosts[of->machines[i]].executor)};
 
+        const struct site_host *host = find_host(config, decided.host);
+
         disk_load(of->disk, count_decided, &decided);
         invariant_host_sized(world->invariants, of->config->name, decided.host,
-                             size_of(config, decided.host), decided.n_slots);
+                             host ? host->max : 0, decided.n_slots);
     }
     int n_machines = of->n_machines;
 
@@ -129,9 +125,9 @@ void world_reload_site(struct world *world, int site, const struct site_config *
     world_host_add_all(world, site);
     world_daemon_reload(world, site + 1);
     for (int i = 0; i < n_machines; i++) {
-        executor_tell_again(world->hosts[of->machines[i]].executor);
+        executor_report_load(world->hosts[of->machines[i]].executor);
     }
-    greet_hosts(world, of, n_machines, world_state_is_up(world, site + 1));
+    start_sessions(world, of, n_machines, world_state_is_up(world, site + 1));
 }
 
 void world_reload_host(struct world *world, int site, int host)

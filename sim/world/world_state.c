@@ -114,6 +114,18 @@ int world_state_find_host(const struct world *world, int site, const char *name)
     return -1;
 }
 
+struct invariants_view world_state_view(const struct world *world)
+{
+    struct invariants_site *sites =
+        mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
+
+    for (int i = 0; i < world->n_sites; i++) {
+        sites[i] =
+            (struct invariants_site){world->sites[i].config, world->sites[i].site};
+    }
+    return (struct invariants_view){world->broker, sites, world->n_sites};
+}
+
 /* ---- notes */
 
 void world_state_note_fault(struct world *world, int64_t until_ms)

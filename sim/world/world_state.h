@@ -101,6 +101,9 @@ void world_state_update_roles(struct world *world);
 /* The index in world.hosts; -1: the site never had a host of that name. */
 int world_state_find_host(const struct world *world, int site, const char *name);
 
+/* The machines to check; its sites are the caller's to free. */
+struct invariants_view world_state_view(const struct world *world);
+
 /* Records that a fault lasts until `until_ms`. */
 void world_state_note_fault(struct world *world, int64_t until_ms);
 /* Call it after the daemon was stepped, started or stopped. */

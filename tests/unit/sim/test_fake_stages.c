@@ -12,16 +12,16 @@
 #include "sim/world/fake_stages.h"
 
 /* Runs the stages with the exit codes in `codes`; "in1 job out1". */
-static const char *run_through(struct arena *arena, struct fake_stages *course,
+static const char *run_through(struct arena *arena, struct fake_stages *stages,
                                const struct fake_stages_result *outcomes,
                                int n_outcomes)
 {
     const char *text = "";
-    for (int i = 0; course->stage != FAKE_STAGE_OVER; i++) {
-        const char *command = fake_stages_command(course);
+    for (int i = 0; stages->stage != FAKE_STAGE_OVER; i++) {
+        const char *command = fake_stages_command(stages);
         text = arena_printf(arena, "%s%s%s", text, i > 0 ? " " : "",
                             command ? command : "job");
-        fake_stages_advance(course,
+        fake_stages_advance(stages,
                             i < n_outcomes ? &outcomes[i]
                                            : &(struct fake_stages_result){.code = 0},
                             arena);
@@ -95,18 +95,18 @@ static void test_turns(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena arena;
-        struct fake_stages course;
+        struct fake_stages stages;
         arena_init(&arena);
         struct job_spec spec = {.pre_execs = before,
                                 .n_pre_execs = rows[i].n_before,
                                 .post_execs = after,
                                 .n_post_execs = rows[i].n_after};
-        fake_stages_init(&course, &arena, &spec);
-        const char *runs = run_through(&arena, &course, rows[i].outcomes, 3);
-        if (strcmp(runs, rows[i].runs) != 0 || course.exit.end != rows[i].end ||
-            course.exit.cause != rows[i].cause || course.exit.code != rows[i].code) {
+        fake_stages_init(&stages, &arena, &spec);
+        const char *runs = run_through(&arena, &stages, rows[i].outcomes, 3);
+        if (strcmp(runs, rows[i].runs) != 0 || stages.exit.end != rows[i].end ||
+            stages.exit.cause != rows[i].cause || stages.exit.code != rows[i].code) {
             fail_msg("%s: %s, end %d, cause %d, code %d", rows[i].why, runs,
-                     course.exit.end, course.exit.cause, course.exit.code);
+                     stages.exit.end, stages.exit.cause, stages.exit.code);
         }
         arena_release(&arena);
     }
@@ -117,17 +117,17 @@ static void test_rules(void **state)
     static const char *const limits[] = {"pre_time=1000"};
     static const char *const controls[] = {"suspend=TSTP", "terminate=/bin/leave now"};
     struct arena arena;
-    struct fake_stages course;
+    struct fake_stages stages;
     (void)state;
     arena_init(&arena);
     struct job_spec spec = {
         .limits = limits, .n_limits = 1, .controls = controls, .n_controls = 2};
-    fake_stages_init(&course, &arena, &spec);
-    assert_int_equal(course.limits_ms[FAKE_STAGE_PRE], 1000);
-    assert_true(course.limits_ms[FAKE_STAGE_POST] == JOB_RLIMIT_NONE);
-    assert_null(course.actions[JOB_CONTROL_SUSPEND]); /* a signal */
-    assert_null(course.actions[JOB_CONTROL_RESUME]);
-    assert_string_equal(course.actions[JOB_CONTROL_TERMINATE], "/bin/leave now");
+    fake_stages_init(&stages, &arena, &spec);
+    assert_int_equal(stages.limits_ms[FAKE_STAGE_PRE], 1000);
+    assert_true(stages.limits_ms[FAKE_STAGE_POST] == JOB_RLIMIT_NONE);
+    assert_null(stages.actions[JOB_CONTROL_SUSPEND]); /* a signal */
+    assert_null(stages.actions[JOB_CONTROL_RESUME]);
+    assert_string_equal(stages.actions[JOB_CONTROL_TERMINATE], "/bin/leave now");
     arena_release(&arena);
 }
 
