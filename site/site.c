@@ -8,7 +8,6 @@
 
 #include "model/dup.h"
 #include "site/api/site_api.h"
-#include "site/config/config_copy.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
@@ -127,7 +126,7 @@ struct site *site_new(const struct site_config *from)
 {
     struct site *site = mem_alloc(1, sizeof(*site));
     arena_init(&site->config_arena);
-    site->config = config_copy(&site->config_arena, from);
+    site->config = arena_copy(&site->config_arena, from, sizeof(*from));
     const struct site_config *config = site->config;
     site->name = dup_text(config->name);
     struct runs_setting runs_setting = {

@@ -8,7 +8,8 @@
  * the session with the broker, lending.c what consumers ask, site_usage.c what the
  * broker is told.
  *
- * Units: milliseconds. Ownership: the config is copied.
+ * Units: milliseconds. Ownership: what the config points to is borrowed,
+ * until it is replaced.
  * Errors: a step cannot fail; what is refused is answered and leaves the state as it
  * was. Source: docs/design/safety.md, docs/design/architecture.md "Rooms",
  * docs/design/leases.md "Decided". Layer: site (sched, provider, consumer, base). */
@@ -116,7 +117,8 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
 /* Another configuration for a running site. Running jobs go on, leases are adjusted to
  * the export policies, jobs of a queue that was removed wait until it is configured
  * again, a host that was removed gets no new jobs. The name, and whether there is a
- * broker, cannot change: site_reload_check refuses that, and changes nothing. */
+ * broker, cannot change: site_reload_check refuses that, and changes nothing. The old
+ * configuration may be freed after that. */
 int site_reload_check(const struct site *site, const struct site_config *config,
                       struct err *err) MUST_CHECK;
 void site_reload(struct site *site, const struct site_config *config, int64_t now_ms,

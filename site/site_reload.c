@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "site/config/config_copy.h"
 #include "site/site_parts.h"
 
 static bool is_configured(const struct site_config *config, const char *host)
@@ -47,20 +46,46 @@ static int count_strays(const struct site *site)
 
 /* Hosts with runs that no configuration of this process had: they were removed while
  * the daemon was down, or it died while they were leaving. */
-static void list_strays(const struct site *site, struct site_config *config,
-                        struct site_host *hosts)
+static void list_strays(const struct site *site, struct arena *arena,
+                        struct site_config *config, struct site_host *hosts)
 {
     const struct run_table *table = runs_table(site->runs);
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
         if (run != NULL && run->record != RUN_RECORD_ENDED && run->host < 0 &&
             run->n_hosts > 0 && !is_configured(config, run->hosts[0].host)) {
-            hosts[config->n_hosts++] = (struct site_host){.name = run->hosts[0].host,
-                                                          .type = "",
-                                                          .model = "",
-                                                          .is_leaving = true};
+            hosts[config->n_hosts++] =
+                (struct site_host){.name = arena_str(arena, run->hosts[0].host),
+                                   .type = "",
+                                   .model = "",
+                                   .is_leaving = true};
         }
     }
+}
+
+static void copy_windows(struct arena *arena, struct window_list *list)
+{
+    list->items =
+        arena_copy(arena, list->items, (size_t)list->n_items * sizeof(*list->items));
+    list->text = arena_str(arena, list->text);
+}
+
+/* A copy: the configuration that the host was in is freed. */
+static struct site_host leaving_host(struct arena *arena, const struct site_host *old)
+{
+    struct site_host host = *old;
+    host.name = arena_str(arena, old->name);
+    host.type = arena_str(arena, old->type);
+    host.model = arena_str(arena, old->model);
+    copy_windows(arena, &host.run_windows);
+    copy_windows(arena, &host.dispatch_windows);
+    host.thresholds.items =
+        arena_copy(arena, old->thresholds.items,
+                   (size_t)old->thresholds.n_items * sizeof(*old->thresholds.items));
+    host.n_stay = old->is_leaving ? old->n_stay : old->max;
+    host.max = 0;
+    host.is_leaving = true;
+    return host;
 }
 
 /* The configured hosts, then those that are leaving. */
@@ -80,16 +105,12 @@ static void list_hosts(const struct site *site, struct arena *arena,
     for (int i = 0; i < n_old; i++) {
         const struct site_host *old = &site->config->hosts[i];
         if (!is_configured(&kept, old->name) && is_used(site, i)) {
-            struct site_host *kept_here = &hosts[n_hosts++];
-            *kept_here = *old;
-            kept_here->n_stay = old->is_leaving ? old->n_stay : old->max;
-            kept_here->max = 0;
-            kept_here->is_leaving = true;
+            hosts[n_hosts++] = leaving_host(arena, old);
         }
     }
     config->hosts = hosts;
     config->n_hosts = n_hosts;
-    list_strays(site, config, hosts);
+    list_strays(site, arena, config, hosts);
 }
 
 /* The provider no longer counts the use of hosts that were removed. */
@@ -175,14 +196,12 @@ static void change_uplink(struct site *site, int64_t now_ms, struct effects *eff
 static void apply(struct site *site, const struct site_config *from, int64_t now_ms,
                   struct effects *effects)
 {
-    struct arena old_arena = site->config_arena, scratch;
+    struct arena old_arena = site->config_arena;
     const struct site_config *before = site->config;
-    struct site_config config = *from;
-    arena_init(&scratch);
-    list_hosts(site, &scratch, &config);
     arena_init(&site->config_arena);
-    site->config = config_copy(&site->config_arena, &config);
-    arena_release(&scratch);
+    struct site_config *config = arena_copy(&site->config_arena, from, sizeof(*from));
+    list_hosts(site, &site->config_arena, config);
+    site->config = config;
 
     change_queues(site, now_ms, effects);
     runs_reload(site->runs, site->config->lease_account, &site->config->users,

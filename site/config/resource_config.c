@@ -365,56 +365,6 @@ const char *resource_config_find_model(const struct resource_config *config,
     return nearest != NULL ? nearest->name : text;
 }
 
-/* ---------------------------------------------------------------- copy */
-
-static void *copy_array(struct arena *arena, const void *from, int count, size_t size)
-{
-    return count > 0 ? arena_copy(arena, from, (size_t)count * size) : NULL;
-}
-
-static void copy_models(struct arena *arena, struct resource_config *config)
-{
-    struct host_model *models =
-        copy_array(arena, config->models, config->n_models, sizeof(*models));
-    for (int i = 0; i < config->n_models; i++) {
-        const char **words = copy_array(arena, models[i].architectures,
-                                        models[i].n_architectures, sizeof(*words));
-        for (int k = 0; k < models[i].n_architectures; k++) {
-            words[k] = arena_str(arena, words[k]);
-        }
-        models[i].name = arena_str(arena, models[i].name);
-        models[i].architectures = words;
-    }
-    config->models = models;
-}
-
-void resource_config_copy(struct arena *arena, struct resource_config *config)
-{
-    struct resource *resources =
-        copy_array(arena, config->resources, config->n_resources, sizeof(*resources));
-    for (int i = 0; i < config->n_resources; i++) {
-        resources[i].name = arena_str(arena, resources[i].name);
-        resources[i].description = arena_str(arena, resources[i].description);
-    }
-    struct host_boolean *given =
-        copy_array(arena, config->given, config->n_given, sizeof(*given));
-    for (int i = 0; i < config->n_given; i++) {
-        given[i].name = arena_str(arena, given[i].name);
-    }
-    struct resource_location *places =
-        copy_array(arena, config->places, config->n_places, sizeof(*places));
-    for (int i = 0; i < config->n_places; i++) {
-        places[i].name = arena_str(arena, places[i].name);
-        places[i].value = arena_str(arena, places[i].value);
-        places[i].hosts =
-            copy_array(arena, places[i].hosts, places[i].n_hosts, sizeof(int));
-    }
-    config->resources = resources;
-    config->given = given;
-    config->places = places;
-    copy_models(arena, config);
-}
-
 int resource_config_traits(const struct resource *resource)
 {
     return (resource->is_increasing ? TRAIT_INCREASING : 0) |

@@ -24,7 +24,7 @@
  * Errors: diagnostics of `conf`: a name twice or that cannot be one, an unknown
  * resource, host, type (where HostType stands) or model (where HostModel stands), a
  * value that is not of its type, a host in two places of one resource.
- * Ownership: in conf's arena; resource_config_copy copies into another.
+ * Ownership: in conf's arena.
  * Source: LSF's lsf.shared and lsf.cluster. Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_RESOURCE_CONFIG_H
 #define SUBLET_SITE_CONFIG_RESOURCE_CONFIG_H
@@ -84,7 +84,6 @@ struct resource_config_host {
 
 void resource_config_read(struct conf *conf, const struct resource_config_host *hosts,
                           int n_hosts, struct resource_config *config);
-void resource_config_copy(struct arena *arena, struct resource_config *config);
 
 /* A catalogue of what is defined; the caller frees it. */
 struct resources *resource_config_catalogue(const struct resource_config *config);

@@ -561,6 +561,7 @@ static void read_site(struct conf *conf, const struct place *site,
     config->n_admins = admins.count;
     config->freeze_timeout_ms = conf_value_duration(conf, &at, "FREEZE_TIMEOUT", 30000);
     config->lease_account = conf_value_text(conf, &at, "LEASE_USER");
+    config->lease_account = config->lease_account != NULL ? config->lease_account : "";
     user_map_read(conf, &config->users);
     read_roles(conf, site, config);
     /* The default is the broker's to apply: 0 is "not configured". */

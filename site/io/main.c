@@ -70,7 +70,7 @@ static int know_own_user(struct site_config *config, struct err *err)
     if (config->exports.n_leases == 0 || config->users.is_set) {
         return 0;
     }
-    const char *name = config->lease_account != NULL ? config->lease_account : "";
+    const char *name = config->lease_account;
     const struct passwd *account = name[0] != '\0' ? getpwnam(name) : NULL;
     if (account == NULL || account->pw_uid == 0) {
         return err_set(err, ERR_STATE,

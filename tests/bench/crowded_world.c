@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "sim/world/world.h"
-#include "site/config/config_copy.h"
 #include "site/config/site_config.h"
 #include "tests/bench/bench.h"
 
@@ -36,7 +35,6 @@ struct crowded {
 static void read_site(struct crowded *all, int index)
 {
     struct site_setup setup;
-    struct arena arena;
     char *text = NULL;
     size_t length = 0;
     struct conf conf;
@@ -57,8 +55,7 @@ static void read_site(struct crowded *all, int index)
                 i + 1, (index + 1 + i) % all->n_sites);
     }
     fclose(file);
-    arena_init(&arena);
-    conf_init(&conf, &arena);
+    conf_init(&conf, &all->arena);
     conf_read(&conf, "site", text, length);
     free(text);
     conf_check(&conf);
@@ -70,8 +67,7 @@ static void read_site(struct crowded *all, int index)
     setup.config.patience = PATIENCE;
     setup.config.max_array_size = JOB_INDEX_MAX;
     setup.config.clean_period_ms = INT64_MAX / 4;
-    all->configs[index] = config_copy(&all->arena, &setup.config);
-    arena_release(&arena);
+    all->configs[index] = arena_copy(&all->arena, &setup.config, sizeof(setup.config));
 }
 
 static int compare_members(const void *a, const void *b)

@@ -23,6 +23,7 @@ static void configure(struct lone_site *lone, int n_hosts, int n_queues)
         .freeze_timeout_ms = 30000,
         .clean_period_ms = 3600000,
         .max_array_size = 1000,
+        .default_application = "",
         .lease_account = "",
         .is_alone = true,
         .patience = 2, /* no loads are told here */
