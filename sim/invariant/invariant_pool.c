@@ -13,12 +13,12 @@ struct look {
     struct invariants_text *text;
 };
 
-static const char *name_of(const struct look *look, int node)
+static const char *name_of(struct look *look, int node)
 {
     return node == PLAN_NO_NODE ? "/" : look->cycle->plan->nodes[node].name;
 }
 
-static bool must(const struct look *look, bool holds, const char *what, int node)
+static bool must(struct look *look, bool holds, const char *what, int node)
 {
     return holds || invariant_state_fail(look->text, "pool %s, %s: %s", look->pool,
                                          name_of(look, node), what);
@@ -36,7 +36,7 @@ static int64_t floor_of(const struct pool_cycle *cycle, int node)
 }
 
 /* I15 */
-static bool check_move(const struct look *look, int node)
+static bool check_move(struct look *look, int node)
 {
     const struct pool_cycle *cycle = look->cycle;
     const struct plan_use *use = &cycle->uses[node];
@@ -58,7 +58,7 @@ static bool check_move(const struct look *look, int node)
 }
 
 /* I2 to I5 */
-static bool check_bounds(const struct look *look, int node, bool owns_all)
+static bool check_bounds(struct look *look, int node, bool owns_all)
 {
     const struct plan *plan = look->cycle->plan;
     const struct plan_node *of = &plan->nodes[node];
@@ -77,7 +77,7 @@ static bool check_bounds(const struct look *look, int node, bool owns_all)
 }
 
 /* I1, I8, for the nodes below `parent`. */
-static bool check_siblings(const struct look *look, int parent)
+static bool check_siblings(struct look *look, int parent)
 {
     const struct plan *plan = look->cycle->plan;
     bool is_top = parent == PLAN_NO_NODE;
@@ -103,7 +103,7 @@ static bool check_siblings(const struct look *look, int parent)
 }
 
 /* I14 */
-static bool check_reserves(const struct look *look)
+static bool check_reserves(struct look *look)
 {
     const struct pool_cycle *cycle = look->cycle;
     int64_t idle = cycle->slots, missing = 0, recalled = 0, young = 0;
@@ -133,7 +133,7 @@ static bool is_plain(const struct plan *plan)
     return is_hybrid;
 }
 
-static bool check_quotas(const struct look *look)
+static bool check_quotas(struct look *look)
 {
     const struct plan *plan = look->cycle->plan;
     int64_t own = 0;
@@ -152,7 +152,7 @@ static bool check_quotas(const struct look *look)
 bool invariant_pool_check(const char *pool, const struct pool_cycle *cycle,
                           struct invariants_text *text)
 {
-    const struct look look = {pool, cycle, text};
+    struct look look = {pool, cycle, text};
     bool holds = true;
 
     for (int i = 0; holds && i < cycle->plan->n_nodes; i++) {

@@ -16,7 +16,7 @@ struct question {
 
 static void take_answer(void *arg, const struct msg_reply *reply)
 {
-    const struct question *question = arg;
+    struct question *question = arg;
     const struct statement *at = question->statement;
     struct play *play = question->play;
     const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;

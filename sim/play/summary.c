@@ -51,7 +51,7 @@ void summary_free(struct summary *summary)
     free(summary);
 }
 
-/* ---- what happens */
+/* ---- while the simulation runs */
 
 static void add_time(struct site_sums *site, int64_t now_ms)
 {
@@ -110,7 +110,7 @@ void summary_finish(struct summary *summary, int64_t until_ms)
     }
 }
 
-/* ---- what it comes to */
+/* ---- the result */
 
 static int compare(const void *a, const void *b)
 {
@@ -127,8 +127,9 @@ static void add_rounded(struct arena *arena, struct value *to, const char *key,
 }
 
 static void add_samples(struct arena *arena, struct value *to, const char *mean_key,
-                        const char *p95_key, struct samples *samples)
+                        const char *p95_key, const struct samples *samples)
 {
+    size_t count = (size_t)samples->count;
     double sum = 0;
 
     if (samples->count == 0) {
@@ -136,17 +137,19 @@ static void add_samples(struct arena *arena, struct value *to, const char *mean_
         value_add_null(arena, to, p95_key);
         return;
     }
-    qsort(samples->items, (size_t)samples->count, sizeof samples->items[0], compare);
-    for (int i = 0; i < samples->count; i++) {
-        sum += samples->items[i];
+    double *sorted = arena_copy(arena, samples->items, count * sizeof sorted[0]);
+    qsort(sorted, count, sizeof sorted[0], compare);
+    for (size_t i = 0; i < count; i++) {
+        sum += sorted[i];
     }
     /* nearest rank: the 95th percentile */
     int rank = (samples->count * 19 + 19) / 20;
     add_rounded(arena, to, mean_key, sum / samples->count);
-    add_rounded(arena, to, p95_key, samples->items[rank - 1]);
+    add_rounded(arena, to, p95_key, sorted[rank - 1]);
 }
 
-static void show_site(struct arena *arena, struct value *to, struct site_sums *site)
+static void show_site(struct arena *arena, struct value *to,
+                      const struct site_sums *site)
 {
     const double hour_ms = 3600000;
 

@@ -161,7 +161,7 @@ static void read_first_broker(struct scenario *scenario, const char *path, int l
     }
 }
 
-static void read_reload(struct scenario *scenario, const struct statement *at,
+static void read_reload(struct scenario *scenario, struct statement *at,
                         const struct scenario_files *files)
 {
     struct statement_reload *reload = at->reload;

@@ -7,8 +7,8 @@
 
 enum { SECOND_MS = 1000, RUN_S_MAX = 315360000 };
 
-bool scenario_options_complain(const struct scenario_reading *reading,
-                               const char *format, ...)
+bool scenario_options_complain(struct scenario_reading *reading, const char *format,
+                               ...)
 {
     va_list args;
 
@@ -20,12 +20,12 @@ bool scenario_options_complain(const struct scenario_reading *reading,
     return false;
 }
 
-const char *scenario_options_word(const struct scenario_reading *reading, int index)
+const char *scenario_options_word(struct scenario_reading *reading, int index)
 {
     return index < reading->line->n_words ? reading->line->words[index].text : "";
 }
 
-static bool take_count(const struct scenario_reading *reading,
+static bool take_count(struct scenario_reading *reading,
                        const struct scenario_option *option, const char *value, int *to)
 {
     struct err err;
@@ -38,7 +38,7 @@ static bool take_count(const struct scenario_reading *reading,
     return true;
 }
 
-bool scenario_options_take_time(const struct scenario_reading *reading,
+bool scenario_options_take_time(struct scenario_reading *reading,
                                 const struct scenario_option *option, const char *value,
                                 int64_t *to)
 {
@@ -55,7 +55,7 @@ bool scenario_options_take_time(const struct scenario_reading *reading,
     return true;
 }
 
-static bool take_yesno(const struct scenario_reading *reading,
+static bool take_yesno(struct scenario_reading *reading,
                        const struct scenario_option *option, const char *value,
                        bool *to)
 {
@@ -65,7 +65,7 @@ static bool take_yesno(const struct scenario_reading *reading,
                                      option->key, value);
 }
 
-static bool take_scale(const struct scenario_reading *reading,
+static bool take_scale(struct scenario_reading *reading,
                        const struct scenario_option *option, const char *value,
                        int64_t *to)
 {
@@ -80,7 +80,7 @@ static bool take_scale(const struct scenario_reading *reading,
                option->key, value);
 }
 
-static bool take_value(const struct scenario_reading *reading,
+static bool take_value(struct scenario_reading *reading,
                        const struct scenario_option *option, const char *value)
 {
     char *to = (char *)reading->to + option->offset;
@@ -115,7 +115,7 @@ static bool take_value(const struct scenario_reading *reading,
 }
 
 /* The keys as text: "queue= user= ...". */
-static const char *list_options(const struct scenario_reading *reading,
+static const char *list_options(struct scenario_reading *reading,
                                 const struct scenario_option *options)
 {
     const char *text = "";
@@ -129,7 +129,7 @@ static const char *list_options(const struct scenario_reading *reading,
     return text;
 }
 
-static bool take_option(const struct scenario_reading *reading,
+static bool take_option(struct scenario_reading *reading,
                         const struct scenario_option *options, const char *text,
                         unsigned *taken)
 {
@@ -151,7 +151,7 @@ static bool take_option(const struct scenario_reading *reading,
                                      list_options(reading, options));
 }
 
-bool scenario_options_take(const struct scenario_reading *reading,
+bool scenario_options_take(struct scenario_reading *reading,
                            const struct scenario_option *options, int first)
 {
     unsigned taken = 0;

@@ -17,11 +17,10 @@ struct scenario_reading {
 };
 
 /* Adds the diagnostic "VERB: text" and returns false. */
-bool scenario_options_complain(const struct scenario_reading *reading,
-                               const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool scenario_options_complain(struct scenario_reading *reading, const char *format,
+                               ...) __attribute__((format(printf, 2, 3)));
 /* The word with that index, or "". */
-const char *scenario_options_word(const struct scenario_reading *reading, int index);
+const char *scenario_options_word(struct scenario_reading *reading, int index);
 
 enum scenario_option_kind {
     OPTION_TEXT,
@@ -44,10 +43,10 @@ struct scenario_option {
 
 /* Reads the words from `first` on; `options` ends with a NULL key. False after an
  * error. */
-bool scenario_options_take(const struct scenario_reading *reading,
+bool scenario_options_take(struct scenario_reading *reading,
                            const struct scenario_option *options, int first);
 /* Reads a time of at most ten years without a key; `option` has its bounds. */
-bool scenario_options_take_time(const struct scenario_reading *reading,
+bool scenario_options_take_time(struct scenario_reading *reading,
                                 const struct scenario_option *option, const char *value,
                                 int64_t *to);
 /* The time of a statement: word 1 of "at", word 2 of "expect at". */

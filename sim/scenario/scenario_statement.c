@@ -70,7 +70,7 @@ static const struct scenario_option command_options[] = {
 /* ---- verbs */
 
 /* Reads the time of a statement. */
-static bool read_time(const struct scenario_reading *reading, int word)
+static bool read_time(struct scenario_reading *reading, int word)
 {
     static const struct scenario_option time = {"time", OPTION_TIME, 0,
                                                 0,      0,           SECOND_MS};
@@ -80,7 +80,7 @@ static bool read_time(const struct scenario_reading *reading, int word)
 }
 
 /* Reads the site after the verb; `broker` is allowed only if `with_broker`. */
-static bool read_site_word(const struct scenario_reading *reading, bool with_broker)
+static bool read_site_word(struct scenario_reading *reading, bool with_broker)
 {
     const char *name = scenario_options_word(reading, FIRST);
 
@@ -94,13 +94,13 @@ static bool read_site_word(const struct scenario_reading *reading, bool with_bro
 }
 
 /* The site after the verb, then the name of what the statement is about. */
-static bool read_site_and_name(const struct scenario_reading *reading)
+static bool read_site_and_name(struct scenario_reading *reading)
 {
     reading->to->name = scenario_options_word(reading, FIRST + 1);
     return read_site_word(reading, false);
 }
 
-static bool read_submit(const struct scenario_reading *reading)
+static bool read_submit(struct scenario_reading *reading)
 {
     struct statement_submit *submit = &reading->to->submit;
 
@@ -140,7 +140,7 @@ static bool read_submit(const struct scenario_reading *reading)
     return true;
 }
 
-static bool read_workload(const struct scenario_reading *reading)
+static bool read_workload(struct scenario_reading *reading)
 {
     struct statement_workload *workload = &reading->to->workload;
 
@@ -152,7 +152,7 @@ static bool read_workload(const struct scenario_reading *reading)
 }
 
 /* resize SITE JOB slots=N, release=HOSTS [cancel=yes], cancel=yes */
-static bool read_resize(const struct scenario_reading *reading)
+static bool read_resize(struct scenario_reading *reading)
 {
     struct statement_resize *resize = &reading->to->resize;
 
@@ -167,7 +167,7 @@ static bool read_resize(const struct scenario_reading *reading)
                                        "cancel=yes");
 }
 
-static bool read_control(const struct scenario_reading *reading)
+static bool read_control(struct scenario_reading *reading)
 {
     reading->to->action = !strcmp(reading->verb, "kill")   ? CONTROL_KILL
                           : !strcmp(reading->verb, "stop") ? CONTROL_SUSPEND
@@ -176,7 +176,7 @@ static bool read_control(const struct scenario_reading *reading)
 }
 
 /* requeue SITE JOB, switch SITE JOB QUEUE, btop SITE JOB, bbot SITE JOB */
-static bool read_move(const struct scenario_reading *reading)
+static bool read_move(struct scenario_reading *reading)
 {
     reading->to->move = !strcmp(reading->verb, "requeue")  ? MOVE_REQUEUE
                         : !strcmp(reading->verb, "switch") ? MOVE_SWITCH
@@ -187,7 +187,7 @@ static bool read_move(const struct scenario_reading *reading)
 }
 
 /* queue SITE QUEUE open|close|activate|inactivate */
-static bool read_queue(const struct scenario_reading *reading)
+static bool read_queue(struct scenario_reading *reading)
 {
     static const struct {
         const char *word;
@@ -208,7 +208,7 @@ static bool read_queue(const struct scenario_reading *reading)
         reading, "\"%.40s\", expected open, close, activate or inactivate", word);
 }
 
-static bool read_scope(const struct scenario_reading *reading)
+static bool read_scope(struct scenario_reading *reading)
 {
     const char *text = scenario_options_word(reading, FIRST + 2);
     struct lease_id id;
@@ -235,7 +235,7 @@ static bool read_scope(const struct scenario_reading *reading)
     return true;
 }
 
-static bool read_set(const struct scenario_reading *reading)
+static bool read_set(struct scenario_reading *reading)
 {
     const char *value = scenario_options_word(reading, FIRST + 1);
     struct err err;
@@ -255,7 +255,7 @@ static bool read_set(const struct scenario_reading *reading)
     return read_scope(reading);
 }
 
-static bool read_number(const struct scenario_reading *reading, int word, int max)
+static bool read_number(struct scenario_reading *reading, int word, int max)
 {
     struct err err;
     int64_t number;
@@ -267,19 +267,19 @@ static bool read_number(const struct scenario_reading *reading, int word, int ma
     return true;
 }
 
-static bool read_slots(const struct scenario_reading *reading)
+static bool read_slots(struct scenario_reading *reading)
 {
     return read_number(reading, FIRST + 2, SLOTS_MAX) && read_site_and_name(reading);
 }
 
 /* close SITE HOST, open SITE HOST */
-static bool read_host(const struct scenario_reading *reading)
+static bool read_host(struct scenario_reading *reading)
 {
     reading->to->is_on = !strcmp(reading->verb, "close");
     return read_site_and_name(reading);
 }
 
-static bool take_value(const struct scenario_reading *reading, const char *word,
+static bool take_value(struct scenario_reading *reading, const char *word,
                        struct load_value *value)
 {
     struct arena *arena = &reading->scenario->arena;
@@ -298,7 +298,7 @@ static bool take_value(const struct scenario_reading *reading, const char *word,
 }
 
 /* load SITE HOST NAME=VALUE ... */
-static bool read_load(const struct scenario_reading *reading)
+static bool read_load(struct scenario_reading *reading)
 {
     int n_values = reading->line->n_words - FIRST - 2;
 
@@ -314,7 +314,7 @@ static bool read_load(const struct scenario_reading *reading)
 }
 
 /* command PROGRAM TIME [exit=CODE] */
-static bool read_command(const struct scenario_reading *reading)
+static bool read_command(struct scenario_reading *reading)
 {
     reading->to->site = SCENARIO_BROKER; /* no site */
     reading->to->name = scenario_options_word(reading, FIRST);
@@ -328,7 +328,7 @@ static bool read_command(const struct scenario_reading *reading)
 }
 
 /* drain LEASE or SITE, undrain LEASE or SITE */
-static bool read_drain(const struct scenario_reading *reading)
+static bool read_drain(struct scenario_reading *reading)
 {
     reading->to->name = scenario_options_word(reading, FIRST);
     reading->to->is_on = !strcmp(reading->verb, "drain");
@@ -336,7 +336,7 @@ static bool read_drain(const struct scenario_reading *reading)
 }
 
 /* reload SITE FILE, reload broker FILE */
-static bool read_reload(const struct scenario_reading *reading)
+static bool read_reload(struct scenario_reading *reading)
 {
     reading->to->reload =
         arena_alloc(&reading->scenario->arena, 1, sizeof *reading->to->reload);
@@ -345,13 +345,13 @@ static bool read_reload(const struct scenario_reading *reading)
 }
 
 /* partition SITE T, crash SITE|broker T */
-static bool read_absence(const struct scenario_reading *reading)
+static bool read_absence(struct scenario_reading *reading)
 {
     return read_site_word(reading, reading->to->kind == STATEMENT_CRASH) &&
            read_time(reading, FIRST + 1);
 }
 
-static bool read_chance(const struct scenario_reading *reading)
+static bool read_chance(struct scenario_reading *reading)
 {
     struct err err;
 
@@ -360,20 +360,20 @@ static bool read_chance(const struct scenario_reading *reading)
            scenario_options_complain(reading, "%s", err.text);
 }
 
-static bool read_delay(const struct scenario_reading *reading)
+static bool read_delay(struct scenario_reading *reading)
 {
     return read_time(reading, FIRST);
 }
 
 /* crashes PROBABILITY [TIME] */
-static bool read_crashes(const struct scenario_reading *reading)
+static bool read_crashes(struct scenario_reading *reading)
 {
     return read_chance(reading) &&
            (reading->line->n_words <= FIRST + 1 || read_time(reading, FIRST + 1));
 }
 
 /* backup broker, restore broker TIME */
-static bool read_broker_only(const struct scenario_reading *reading)
+static bool read_broker_only(struct scenario_reading *reading)
 {
     if (strcmp(scenario_options_word(reading, FIRST), "broker") != 0) {
         return scenario_options_complain(reading, "\"%.40s\", expected broker",
@@ -382,7 +382,7 @@ static bool read_broker_only(const struct scenario_reading *reading)
     return reading->to->kind == STATEMENT_BACKUP || read_time(reading, FIRST + 1);
 }
 
-static bool read_batch(const struct scenario_reading *reading)
+static bool read_batch(struct scenario_reading *reading)
 {
     return read_number(reading, FIRST, 1000000);
 }
@@ -391,8 +391,8 @@ struct verb {
     const char *name;
     enum statement_kind kind;
     const char *usage;
-    int n_min, n_max;                                     /* words after the verb */
-    bool (*read)(const struct scenario_reading *reading); /* NULL: not built */
+    int n_min, n_max;                               /* words after the verb */
+    bool (*read)(struct scenario_reading *reading); /* NULL: not built */
 };
 
 static const struct verb verbs[] = {

@@ -146,7 +146,7 @@ static void read_header(struct reader *reader)
     }
 }
 
-static int check_bounds(const struct reader *reader, const int64_t *fields)
+static int check_bounds(struct reader *reader, const int64_t *fields)
 {
     static const struct {
         enum field field;

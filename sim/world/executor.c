@@ -102,8 +102,8 @@ static bool is_using(const struct exec_run *run)
 }
 
 /* `sign` 0: the run ended while it was not using its slots. */
-static void report_use(const struct executor *executor, const struct exec_run *run,
-                       int sign, bool is_over)
+static void report_use(struct executor *executor, const struct exec_run *run, int sign,
+                       bool is_over)
 {
     for (int i = 0; i < run->n_hosts; i++) {
         const struct executor_use use = {.host = run->hosts[i].host,
@@ -128,7 +128,7 @@ static bool has_host(const struct exec_run *run, const char *host)
 
 /* Reports the slots that a resize adds (`sign` 1) or releases. The run's hosts exclude
  * them. */
-static void report_resize(const struct executor *executor, const struct exec_run *run,
+static void report_resize(struct executor *executor, const struct exec_run *run,
                           int sign)
 {
     for (int i = 0; i < run->resize.n_hosts; i++) {

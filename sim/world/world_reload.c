@@ -132,7 +132,7 @@ void world_reload_site(struct world *world, int site, const struct site_config *
 
 void world_reload_host(struct world *world, int site, int host)
 {
-    const struct world_site *of = &world->sites[site];
+    struct world_site *of = &world->sites[site];
     int max = of->config->hosts[host].max;
     struct decided decided = {.of = of, .host = of->config->hosts[host].name};
 

@@ -100,7 +100,7 @@ static bool is_request_allowed(const struct wire_server *server, zmsg_t *request
     return find_member(server, key_z85) != NULL;
 }
 
-static void answer_request(const struct wire_server *server, zmsg_t *request)
+static void answer_request(struct wire_server *server, zmsg_t *request)
 {
     char key_z85[41] = "";
     bool is_allowed = is_request_allowed(server, request, key_z85);
