@@ -61,6 +61,13 @@ struct value *value_add_int(struct arena *arena, struct value *parent, const cha
     return value;
 }
 
+struct value *value_add_known(struct arena *arena, struct value *parent,
+                              const char *key, bool is_known, int64_t number)
+{
+    return is_known ? value_add_int(arena, parent, key, number)
+                    : value_add_null(arena, parent, key);
+}
+
 struct value *value_add_real(struct arena *arena, struct value *parent, const char *key,
                              double real)
 {
@@ -78,6 +85,12 @@ struct value *value_add_text(struct arena *arena, struct value *parent, const ch
     struct value *value = value_add(arena, parent, key, value_new(arena, VALUE_TEXT));
     value->text = arena_str(arena, text);
     return value;
+}
+
+struct value *value_add_nonempty(struct arena *arena, struct value *parent,
+                                 const char *key, const char *text)
+{
+    return value_add_text(arena, parent, key, text[0] != '\0' ? text : NULL);
 }
 
 struct value *value_add_instant(struct arena *arena, struct value *parent,

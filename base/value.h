@@ -54,10 +54,16 @@ struct value *value_add_bool(struct arena *arena, struct value *parent, const ch
                              bool flag);
 struct value *value_add_int(struct arena *arena, struct value *parent, const char *key,
                             int64_t number);
+/* null if it is not known. */
+struct value *value_add_known(struct arena *arena, struct value *parent,
+                              const char *key, bool is_known, int64_t number);
 struct value *value_add_real(struct arena *arena, struct value *parent, const char *key,
                              double real);
 struct value *value_add_text(struct arena *arena, struct value *parent, const char *key,
                              const char *text);
+/* null if it is "". */
+struct value *value_add_nonempty(struct arena *arena, struct value *parent,
+                                 const char *key, const char *text);
 struct value *value_add_instant(struct arena *arena, struct value *parent,
                                 const char *key, int64_t at_ms);
 struct value *value_add_duration(struct arena *arena, struct value *parent,

@@ -98,11 +98,7 @@ void exported_resources_show_memory(struct arena *arena, struct value *row,
 {
     static const char *const names[SPACES] = {[SPACE_MEM] = "mem", [SPACE_SWP] = "swp"};
     for (int i = 0; i < SPACES; i++) {
-        if (spaces[i].is_given) {
-            value_add_int(arena, row, names[i], spaces[i].mib);
-        } else {
-            value_add_null(arena, row, names[i]);
-        }
+        value_add_known(arena, row, names[i], spaces[i].is_given, spaces[i].mib);
     }
 }
 

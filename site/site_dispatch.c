@@ -77,7 +77,7 @@ struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
         .host_lists = site->host_lists,
         .now_ms = now_ms,
         .event_ms = site->now_ms,
-        .utc_offset_ms = site->utc_offset_ms,
+        .local_ms = site->now_ms + site->utc_offset_ms,
     };
 }
 

@@ -7,11 +7,7 @@ enum { SCHEMA_VERSION = 1 };
 void pool_view_add_count(struct arena *arena, struct value *row, const char *key,
                          int64_t slots)
 {
-    if (slots == PLAN_UNLIMITED) {
-        value_add_null(arena, row, key);
-    } else {
-        value_add_int(arena, row, key, slots);
-    }
+    value_add_known(arena, row, key, slots != PLAN_UNLIMITED, slots);
 }
 
 static void add_node(const struct pool_cycle *cycle, int node, bool with_why,

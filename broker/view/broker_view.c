@@ -20,17 +20,6 @@ enum {
     HOST_BYTES = 220, /* of a host as JSON with the longest numbers, without its name */
 };
 
-/* null if it is not known. */
-static void add_count(struct arena *arena, struct value *parent, const char *key,
-                      bool is_known, int64_t count)
-{
-    if (is_known) {
-        value_add_int(arena, parent, key, count);
-    } else {
-        value_add_null(arena, parent, key);
-    }
-}
-
 /* ---------------------------------------------------------------- leases */
 
 static const char *status_of(const struct lease *lease)
@@ -119,8 +108,8 @@ static struct value *lease_row(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "changed_at", from->changed_ms);
     value_add_bool(arena, row, "drained", from->is_drained);
     value_add_bool(arena, row, "interactive", lease->takes_interactive);
-    add_count(arena, row, "behind_epoch", lease->behind_epoch != 0,
-              (int64_t)lease->behind_epoch);
+    value_add_known(arena, row, "behind_epoch", lease->behind_epoch != 0,
+                    (int64_t)lease->behind_epoch);
     value_add_text(arena, row, "reason", reason_of(lease, arena));
     return row;
 }
@@ -174,14 +163,14 @@ static void add_jobs(struct arena *arena, struct value *row,
                      const struct msg_job_counts *jobs, bool is_known)
 {
     struct value *counts = value_add(arena, row, "jobs", value_object(arena));
-    add_count(arena, counts, "PEND", is_known, jobs->pend);
-    add_count(arena, counts, "PSUSP", is_known, jobs->psusp);
-    add_count(arena, counts, "RUN", is_known, jobs->run);
-    add_count(arena, counts, "USUSP", is_known, jobs->ususp);
-    add_count(arena, counts, "SSUSP", is_known, jobs->ssusp);
-    add_count(arena, counts, "UNKWN", is_known, jobs->unkwn);
-    add_count(arena, counts, "DONE", is_known, jobs->done);
-    add_count(arena, counts, "EXIT", is_known, jobs->exit);
+    value_add_known(arena, counts, "PEND", is_known, jobs->pend);
+    value_add_known(arena, counts, "PSUSP", is_known, jobs->psusp);
+    value_add_known(arena, counts, "RUN", is_known, jobs->run);
+    value_add_known(arena, counts, "USUSP", is_known, jobs->ususp);
+    value_add_known(arena, counts, "SSUSP", is_known, jobs->ssusp);
+    value_add_known(arena, counts, "UNKWN", is_known, jobs->unkwn);
+    value_add_known(arena, counts, "DONE", is_known, jobs->done);
+    value_add_known(arena, counts, "EXIT", is_known, jobs->exit);
 }
 
 /* How many of its scheduler's passes took at most so many seconds. */
@@ -200,7 +189,7 @@ static void add_pass_times(struct arena *arena, struct value *row,
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
         sum += buckets[i].count;
-        add_count(arena, within, buckets[i].seconds, is_known, (int64_t)sum);
+        value_add_known(arena, within, buckets[i].seconds, is_known, (int64_t)sum);
     }
 }
 
@@ -214,12 +203,12 @@ static struct value *site_row(struct arena *arena, const struct member *site)
     value_add_text(arena, row, "status", site->is_here ? "ok" : "disc");
     value_add_bool(arena, row, "drained", site->is_drained);
     struct value *slots = value_add(arena, row, "slots", value_object(arena));
-    add_count(arena, slots, "own", is_known, usage->n_own);
-    add_count(arena, slots, "used", is_known, usage->n_own_used);
-    add_count(arena, slots, "lent", is_known, usage->n_lent);
-    add_count(arena, slots, "borrowed", is_known, usage->n_borrowed);
-    add_count(arena, slots, "idle", is_known, usage->n_idle);
-    add_count(arena, row, "pending", is_known, usage->n_waiting);
+    value_add_known(arena, slots, "own", is_known, usage->n_own);
+    value_add_known(arena, slots, "used", is_known, usage->n_own_used);
+    value_add_known(arena, slots, "lent", is_known, usage->n_lent);
+    value_add_known(arena, slots, "borrowed", is_known, usage->n_borrowed);
+    value_add_known(arena, slots, "idle", is_known, usage->n_idle);
+    value_add_known(arena, row, "pending", is_known, usage->n_waiting);
     add_jobs(arena, row, &usage->jobs, is_known);
     if (is_known) {
         value_add_int(arena, row, "schedule_passes", (int64_t)usage->n_passes);

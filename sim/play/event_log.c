@@ -405,17 +405,14 @@ static void log_end(struct event_log *log, const struct event_log_job *job,
 {
     struct arena *arena = &log->scratch;
     struct value *event = begin(log, "job_end", job, row, now_ms);
-    int code;
+    int code = 0;
 
     if (!event) {
         return;
     }
     value_add_text(arena, event, "state", row->state == JOB_DONE ? "DONE" : "EXIT");
-    if (row_exit_code(&row->exit, &code)) {
-        value_add_int(arena, event, "exit_code", code);
-    } else {
-        value_add_null(arena, event, "exit_code");
-    }
+    bool has_code = row_exit_code(&row->exit, &code);
+    value_add_known(arena, event, "exit_code", has_code, code);
     emit(log, event);
 }
 

@@ -26,14 +26,11 @@ static void answer(const struct job *job, uint64_t link, uint64_t request,
     struct arena *arena = &effects->arena;
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = link};
     struct value *value = value_object(arena);
-    int code;
+    int code = 0;
+    bool has_code = job_exit_code(job, &code);
     job_id_add_value(arena, value, "job", job->id, job->index);
     value_add_text(arena, value, "state", job_state_name(job->state));
-    if (job_exit_code(job, &code)) {
-        value_add_int(arena, value, "exit_code", code);
-    } else {
-        value_add_null(arena, value, "exit_code");
-    }
+    value_add_known(arena, value, "exit_code", has_code, code);
     const char *text = arena_printf(arena, "Job <%s> is %s%s%s.",
                                     job_id_text(arena, job->id, job->index),
                                     job->state == JOB_DONE ? "done" : "ended",

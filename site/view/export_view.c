@@ -12,11 +12,6 @@
 /* The most hosts of one lease that a row of `exports` names, so that it fits a page. */
 enum { SHOWN_HOSTS_MAX = 500 };
 
-static bool is_other(const struct msg_query *query, const char *name)
-{
-    return query->name[0] != '\0' && strcmp(query->name, name) != 0;
-}
-
 /* A part of a lease's id, "north/1/south": part 1 is "1", part 2 all that follows. */
 static const char *lease_part(struct arena *arena, const char *lease, int part)
 {
@@ -99,7 +94,8 @@ void export_view_list_hosts(const struct site_view *view, struct page *page,
             view->provider, provider_lease_id(view->provider, i), &book);
         for (int k = 0; is_found && k < book.n_hosts; k++) {
             number++;
-            if (!is_other(query, book.hosts[k].host) && page_wants(page, number)) {
+            if (page_is_named(book.hosts[k].host, query->name) &&
+                page_wants(page, number)) {
                 page_add_number(page, number,
                                 exported_row(arena, &book, &book.hosts[k], &slots));
             }
@@ -155,8 +151,7 @@ static struct value *export_row(struct arena *arena, const struct msg_state *boo
 static struct value *open_row(struct arena *arena, const struct export_lease *lease)
 {
     struct value *row = value_object(arena);
-    value_add_text(arena, row, "policy",
-                   lease->policy[0] != '\0' ? lease->policy : NULL);
+    value_add_nonempty(arena, row, "policy", lease->policy);
     value_add_text(arena, row, "type", msg_lease_type_name(lease->type));
     value_add_text(arena, row, "consumer", lease->consumer);
     value_add_null(arena, row, "lease");
@@ -178,7 +173,7 @@ static void add_open(const struct site_view *view, struct page *page,
                     (lease = export_select_waiting_at(view->export_select, i)) != NULL;
          i++) {
         number++;
-        if (!is_other(query, lease->policy) && page_wants(page, number)) {
+        if (page_is_named(lease->policy, query->name) && page_wants(page, number)) {
             page_add_number(page, number, open_row(page->arena, lease));
         }
     }
@@ -193,7 +188,7 @@ void export_view_list(const struct site_view *view, struct page *page,
         const char *policy = lease_part(arena, id, 1);
         uint64_t number = (uint64_t)i + 1;
         struct msg_state book;
-        if ((is_other(query, id) && is_other(query, policy)) ||
+        if ((!page_is_named(id, query->name) && !page_is_named(policy, query->name)) ||
             !provider_find_lease(view->provider, id, &book) ||
             (book.is_ended && !query->with_ended) || !page_wants(page, number)) {
             continue;

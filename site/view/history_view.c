@@ -62,7 +62,7 @@ static void live(struct life *life, int64_t now_ms)
 static struct value *event_row(struct arena *arena, const struct row_job_event *event)
 {
     struct value *row = value_object(arena);
-    int code;
+    int code = 0;
     value_add_instant(arena, row, "at", event->at_ms);
     value_add_text(arena, row, "event", row_job_event_name(event->event));
     value_add_text(arena, row, "state", job_state_name(event->state));
@@ -75,17 +75,14 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
         value_add_null(arena, row, "hosts");
     }
     value_add_int(arena, row, "n_hosts", event->n_hosts);
-    value_add_text(arena, row, "lease", event->lease[0] != '\0' ? event->lease : NULL);
+    value_add_nonempty(arena, row, "lease", event->lease);
     value_add_text(arena, row, "reason",
                    event->reason[0] != '\0'
                        ? value_cut_text(arena, event->reason, REASON_BYTES)
                        : NULL);
     bool has_exit = event->event == JOB_EVENT_END || event->event == JOB_EVENT_RUN_END;
-    if (has_exit && row_exit_code(&event->exit, &code)) {
-        value_add_int(arena, row, "exit_code", code);
-    } else {
-        value_add_null(arena, row, "exit_code");
-    }
+    bool has_code = has_exit && row_exit_code(&event->exit, &code);
+    value_add_known(arena, row, "exit_code", has_code, code);
     return row;
 }
 
@@ -122,11 +119,7 @@ static void add_facts(struct arena *arena, struct value *row, const struct life 
                    facts->project != NULL && facts->project[0] != '\0' ? facts->project
                                                                        : NULL);
     value_add_text(arena, row, "command", facts->command);
-    if (facts->n_slots > 0) {
-        value_add_int(arena, row, "slots", facts->n_slots);
-    } else {
-        value_add_null(arena, row, "slots");
-    }
+    value_add_known(arena, row, "slots", facts->n_slots > 0, facts->n_slots);
     value_add_instant(arena, row, "submit_at",
                       life->first != NULL ? life->first->at_ms : 0);
 }
@@ -168,7 +161,7 @@ static void add_life(const struct history_view *view, const struct row_job_event
 {
     uint64_t key = job_id_key(any->id, index);
     struct arena *arena = view->page->arena;
-    int code;
+    int code = 0;
     if (!page_wants(view->page, key)) {
         return;
     }
@@ -179,11 +172,8 @@ static void add_life(const struct history_view *view, const struct row_job_event
     add_facts(arena, row, life, index);
     value_add_instant(arena, row, "start_at", life->start_ms);
     value_add_instant(arena, row, "end_at", life->end_ms);
-    if (life->end != NULL && row_exit_code(&life->end->exit, &code)) {
-        value_add_int(arena, row, "exit_code", code);
-    } else {
-        value_add_null(arena, row, "exit_code");
-    }
+    bool has_code = life->end != NULL && row_exit_code(&life->end->exit, &code);
+    value_add_known(arena, row, "exit_code", has_code, code);
     value_add_duration(arena, row, "cpu_s",
                        life->end != NULL ? life->end->exit.cpu_ms : -1);
     add_times(arena, row, life);

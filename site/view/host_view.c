@@ -27,11 +27,6 @@ static void count_borrowed(const struct site_view *view, struct slot_counts *slo
     }
 }
 
-static bool is_other(const struct msg_query *query, const char *name)
-{
-    return query->name[0] != '\0' && strcmp(query->name, name) != 0;
-}
-
 struct host_status {
     bool is_closed; /* by an administrator */
     bool is_open;   /* it is connected */
@@ -63,18 +58,18 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
     struct value *row = value_object(arena);
     struct load_excess excess;
     value_add_text(arena, row, "host", host->name);
-    value_add_text(arena, row, "status",
-                   status_of(&(struct host_status){
-                       .is_closed = host->is_leaving ||
-                                    host_admin_is_closed(view->host_admin, host->name),
-                       .is_open = host_table_is_ready(view->hosts, index),
-                       .is_shut = host_table_is_window_closed(
-                           view->hosts, index, view->event_ms + view->utc_offset_ms),
-                       .is_busy = load_suspend_is_host_busy(view->load_suspend,
-                                                            host->name, true, &excess),
-                       .is_used_exclusively = counts->is_used_exclusively,
-                       .used = slot_count_total(counts),
-                       .max = host->max}));
+    value_add_text(
+        arena, row, "status",
+        status_of(&(struct host_status){
+            .is_closed =
+                host->is_leaving || host_admin_is_closed(view->host_admin, host->name),
+            .is_open = host_table_is_ready(view->hosts, index),
+            .is_shut = host_table_is_window_closed(view->hosts, index, view->local_ms),
+            .is_busy = load_suspend_is_host_busy(view->load_suspend, host->name, true,
+                                                 &excess),
+            .is_used_exclusively = counts->is_used_exclusively,
+            .used = slot_count_total(counts),
+            .max = host->max}));
     rules_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
@@ -134,7 +129,7 @@ static void add_host(const struct site_view *view, struct page *page,
         consumer_host_at(view->consumer, place - n_own, &host);
     }
     const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
-    if (is_other(query, name) || !page_wants(page, number)) {
+    if (!page_is_named(name, query->name) || !page_wants(page, number)) {
         return;
     }
     page_add_number(
@@ -152,7 +147,7 @@ void host_view_list(const struct site_view *view, struct page *page,
     struct consumer_host host;
     struct slot_counts own, borrowed;
     int *places, n_places;
-    if (view_select_hosts(view, arena, query, &places, &n_places, NULL) != 0) {
+    if (load_view_select(view, arena, query, &places, &n_places, NULL) != 0) {
         return; /* site_view_check has answered this */
     }
     slot_counts_init(&own, arena, n_own);

@@ -8,6 +8,8 @@
 #include "model/page.h"
 #include "sched/resreq/resreq.h"
 #include "site/job/job.h"
+#include "site/ledger/rusage_ledger.h"
+#include "site/load/load_suspend.h"
 #include "site/pass/resize_requests.h"
 
 enum {
@@ -52,6 +54,90 @@ static const char *waiting_reason(const struct site_view *view, struct arena *ar
         preempts, job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
+static const char *by_text(struct arena *arena, const struct job *job)
+{
+    return job_id_text(arena, job_id_key_number(job->suspension.by),
+                       job_id_key_index(job->suspension.by));
+}
+
+static const char *slots_text(struct arena *arena, const struct job *job)
+{
+    return job->n_hosts == 1
+               ? arena_printf(arena, "%s", job->hosts[0].host)
+               : arena_printf(arena, "%s and %d more host%s", job->hosts[0].host,
+                              job->n_hosts - 1, job->n_hosts == 2 ? "" : "s");
+}
+
+static const char *overload_text(const struct site_view *view, struct arena *arena,
+                                 const struct job *job)
+{
+    const char *hold = load_suspend_hold_reason(view->load_suspend, arena, job);
+    return arena_printf(
+        arena, "suspended for its host's load%s%s; %s%s",
+        job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",
+        hold != NULL ? "it resumes when that is within its thresholds again, now "
+                     : "it resumes after SBD_SLEEP_TIME, since one job of a host is "
+                       "resumed at a time",
+        hold != NULL ? hold : "");
+}
+
+/* Each cause, and what ends it. */
+static const char *suspension_text(const struct site_view *view, struct arena *arena,
+                                   const struct job *job)
+{
+    int causes = job->suspension.causes;
+    const char *text = "";
+    if (causes == 0) {
+        return "being resumed";
+    }
+    if ((causes & SUSPEND_USER) != 0) {
+        text = "suspended by a user";
+    }
+    if ((causes & SUSPEND_PREEMPT) != 0) {
+        const char *lacks =
+            rusage_pass_lacks(rusage_view_left(view, arena), arena, job);
+        const char *when = arena_printf(
+            arena, "it resumes as soon as its slots on %s are free%s%s",
+            slots_text(arena, job),
+            lacks[0] != '\0'
+                ? ", and enough is available of the resources that it released: "
+                : "",
+            lacks);
+        const char *what =
+            job->suspension.by == 0
+                ? "other jobs use its slots"
+                : arena_printf(arena, "preempted by job <%s>, %d time%s so far",
+                               by_text(arena, job), job->suspension.n_preempted,
+                               job->suspension.n_preempted == 1 ? "" : "s");
+        text = arena_printf(arena, "%s%s%s; %s", text, text[0] != '\0' ? "; " : "",
+                            what, when);
+    }
+    if ((causes & SUSPEND_WINDOW) != 0) {
+        text = arena_printf(
+            arena, "%s%ssuspended outside of the run window of its queue or host", text,
+            text[0] != '\0' ? "; " : "");
+    }
+    if ((causes & SUSPEND_LOAD) != 0) {
+        text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
+                            overload_text(view, arena, job));
+    }
+    return text;
+}
+
+static void add_suspension(struct arena *arena, struct value *row,
+                           const struct job *job, int64_t now_ms)
+{
+    const struct job_suspension *suspension = &job->suspension;
+    bool is_now = (suspension->causes & SUSPEND_PREEMPT) != 0 && suspension->by != 0;
+    int64_t suspended_ms = suspension->total_ms;
+    if (suspension->since_ms != 0 && now_ms > suspension->since_ms) {
+        suspended_ms += now_ms - suspension->since_ms;
+    }
+    value_add_text(arena, row, "preempted_by", is_now ? by_text(arena, job) : NULL);
+    value_add_int(arena, row, "preemptions", suspension->n_preempted);
+    value_add_duration(arena, row, "suspended_s", suspended_ms);
+}
+
 static const char *why_text(const struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
@@ -72,7 +158,7 @@ static const char *why_text(const struct site_view *view, struct arena *arena,
                                       : "suspended by a user while it waited";
     case JOB_USUSP:
     case JOB_SSUSP:
-        return suspension_view_text(view, arena, job);
+        return suspension_text(view, arena, job);
     case JOB_UNKWN:
         return job->lease[0] != '\0' ? "its provider is silent"
                                      : "its host is unreachable";
@@ -99,16 +185,6 @@ static void add_hosts(struct arena *arena, struct value *row, const struct job *
     }
 }
 
-static void add_exit(struct arena *arena, struct value *row, const struct job *job)
-{
-    int code;
-    if (job_exit_code(job, &code)) {
-        value_add_int(arena, row, "exit_code", code);
-    } else {
-        value_add_null(arena, row, "exit_code");
-    }
-}
-
 static void add_use(struct arena *arena, struct value *row, const struct job *job,
                     int64_t now_ms)
 {
@@ -121,11 +197,7 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
                        is_known  ? job->exit->cpu_ms
                        : is_told ? job->fairshare.cpu_ms
                                  : -1);
-    if (is_known) {
-        value_add_int(arena, row, "mem_kib", job->exit->mem_kib);
-    } else {
-        value_add_null(arena, row, "mem_kib");
-    }
+    value_add_known(arena, row, "mem_kib", is_known, is_known ? job->exit->mem_kib : 0);
 }
 
 /* Several -R joined to one as LSF does; NULL: there is none. */
@@ -240,19 +312,13 @@ static void add_waiting(const struct site_view *view, struct arena *arena,
     } else {
         value_add_null(arena, row, "pending_reasons");
     }
-    value_add_text(arena, row, "depend",
-                   terms->depend[0] != '\0' ? terms->depend : NULL);
+    value_add_nonempty(arena, row, "depend", terms->depend);
     value_add_instant(arena, row, "begin_at", terms->begin_ms);
     value_add_text(arena, row, "project",
                    terms->project[0] != '\0' ? terms->project : "default");
-    value_add_text(arena, row, "user_group",
-                   terms->user_group[0] != '\0' ? terms->user_group : NULL);
+    value_add_nonempty(arena, row, "user_group", terms->user_group);
     value_add_int(arena, row, "priority", terms->priority);
-    if (terms->max_slots != 0) {
-        value_add_int(arena, row, "max_slots", terms->max_slots);
-    } else {
-        value_add_null(arena, row, "max_slots");
-    }
+    value_add_known(arena, row, "max_slots", terms->max_slots != 0, terms->max_slots);
     add_resize(view, arena, row, job);
     value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
     value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
@@ -263,6 +329,7 @@ static struct value *job_row(const struct site_view *view, struct arena *arena,
 {
     struct value *row = value_object(arena);
     const char *reason = why_text(view, arena, job);
+    int code = 0;
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
     job_id_add_value(arena, row, "id", job->id, job->index);
     value_add_text(arena, row, "name",
@@ -282,34 +349,27 @@ static struct value *job_row(const struct site_view *view, struct arena *arena,
     value_add_instant(arena, row, "submit_at", job->submit_ms);
     value_add_instant(arena, row, "start_at", job->start_ms);
     value_add_instant(arena, row, "end_at", job->end_ms);
-    add_exit(arena, row, job);
+    bool has_code = job_exit_code(job, &code);
+    value_add_known(arena, row, "exit_code", has_code, code);
     value_add_text(arena, row, "reason",
                    reason[0] != '\0' ? value_cut_text(arena, reason, TEXT_MAX) : NULL);
     value_add_text(arena, row, "lease", is_leased ? job->lease : NULL);
-    if (is_leased) {
-        value_add_int(arena, row, "epoch", (int64_t)job->epoch);
-    } else {
-        value_add_null(arena, row, "epoch");
-    }
-    if (job->attempt != 0) {
-        value_add_int(arena, row, "attempt", (int64_t)job->attempt);
-    } else {
-        value_add_null(arena, row, "attempt");
-    }
+    value_add_known(arena, row, "epoch", is_leased, (int64_t)job->epoch);
+    value_add_known(arena, row, "attempt", job->attempt != 0, (int64_t)job->attempt);
     value_add_text(
         arena, row, "command",
         value_cut_text(arena, job->spec->command,
                        is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, view->now_ms);
-    suspension_view_add_job(arena, row, job, view->now_ms);
+    add_suspension(arena, row, job, view->now_ms);
     value_add_instant(arena, row, "recall_at", job->recall_ms);
     reservation_view_add_job(view, arena, row, job);
     struct value *leases =
-        is_asked ? pending_reason_lease_list(view, arena, job) : NULL;
+        is_asked ? pending_reason_view_leases(view, arena, job) : NULL;
     if (leases != NULL) {
         value_add(arena, row, "leases", leases);
     }
-    struct value *unmet = is_asked ? pending_reason_unmet_list(view, arena, job) : NULL;
+    struct value *unmet = is_asked ? pending_reason_view_unmet(view, arena, job) : NULL;
     if (unmet != NULL) {
         value_add(arena, row, "unmet", unmet);
     }

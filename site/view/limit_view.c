@@ -103,20 +103,10 @@ static int processors_of(const struct listing *listing, const char *host)
     return most;
 }
 
-static void add_number(struct arena *arena, struct value *row, const char *key,
-                       int number)
-{
-    if (number < 0) {
-        value_add_null(arena, row, key);
-    } else {
-        value_add_int(arena, row, key, number);
-    }
-}
-
 static void add_amount(struct arena *arena, struct value *amount, int used, int limit)
 {
-    add_number(arena, amount, "used", limit >= 0 ? used : -1);
-    add_number(arena, amount, "limit", limit);
+    value_add_known(arena, amount, "used", limit >= 0 && used >= 0, used);
+    value_add_known(arena, amount, "limit", limit >= 0, limit);
 }
 
 static void add_whom(struct arena *arena, struct value *row, const struct limit *limit,
@@ -234,8 +224,7 @@ void limit_view_list(const struct site_view *view, struct page *page,
 {
     struct listing listing = {.view = view, .page = page, .query = query};
     listing.hosts =
-        capacity_hosts(view->capacity, page->arena,
-                       view->event_ms + view->utc_offset_ms, &listing.n_hosts);
+        capacity_hosts(view->capacity, page->arena, view->local_ms, &listing.n_hosts);
     add_limits(&listing);
     for (int i = 0; i < host_table_count(view->hosts) && !page->is_full; i++) {
         add_host(&listing, i);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_view.c: `load`: the load of hosts, and the static resources of hosts. Units are
- * LSF's (sched/resource/resource.h); unknown values are null. */
+/* load_view.c: `load`: the load of hosts, and the static resources of hosts; which
+ * hosts `load` and `hosts` show. Units are LSF's (sched/resource/resource.h); unknown
+ * values are null. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/page.h"
@@ -168,6 +170,69 @@ void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
     }
 }
 
+/* ---------------------------------------------------------------- which hosts */
+
+struct item {
+    int rank; /* in the order of the requirement string */
+    int place;
+};
+
+static int compare_items(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    return a->place < b->place ? -1 : 1;
+}
+
+/* `filter` NULL: all hosts. */
+static void list_places(struct arena *arena, const struct place_filter *filter,
+                        int n_hosts, int **places, int *n_places)
+{
+    size_t n_max = (size_t)n_hosts + 1;
+    struct item *items = arena_alloc(arena, n_max, sizeof(*items));
+    int n_items = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        if (filter == NULL || filter->matches[i]) {
+            bool has_order = filter != NULL && filter->ranks != NULL;
+            items[n_items++] =
+                (struct item){.rank = has_order ? filter->ranks[i] : 0, .place = i};
+        }
+    }
+    qsort(items, (size_t)n_items, sizeof(*items), compare_items);
+    *places = arena_alloc(arena, n_max, sizeof(**places));
+    *n_places = n_items;
+    for (int i = 0; i < n_items; i++) {
+        (*places)[i] = items[i].place;
+    }
+}
+
+int load_view_select(const struct site_view *view, struct arena *arena,
+                     const struct msg_query *query, int **places, int *n_places,
+                     struct err *err)
+{
+    int n_hosts, code = 0;
+    const struct place_host *hosts =
+        capacity_hosts(view->capacity, arena, view->local_ms, &n_hosts);
+    const struct place_filter *filter = NULL;
+    if (query->res_req != NULL && query->res_req[0] != '\0') {
+        struct rusage_pass *left = rusage_pass_new(view->rusage_sources, arena, hosts,
+                                                   n_hosts, view->event_ms);
+        struct resreq_match *match =
+            resreq_match_new(view->resreq_cache, arena, hosts, n_hosts, left);
+        code = resreq_match_select(
+            match, query->kind == QUERY_LOAD ? RESREQ_MATCH_LOAD : RESREQ_MATCH_HOSTS,
+            query->res_req, &filter, err);
+    }
+    if (code == 0) {
+        list_places(arena, filter, n_hosts, places, n_places);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- the listing */
+
 /* As in lsload: "-ok" is a host that is connected but not ready for jobs. */
 static const char *status_of(const struct site_view *view, int host)
 {
@@ -190,11 +255,6 @@ static struct value *load_row(const struct site_view *view, struct arena *arena,
     return row;
 }
 
-static bool is_asked(const struct msg_query *query, const char *name)
-{
-    return query->name[0] == '\0' || strcmp(query->name, name) == 0;
-}
-
 static void add_place(const struct site_view *view, struct page *page,
                       const struct msg_query *query, uint64_t number, int place)
 {
@@ -204,7 +264,7 @@ static void add_place(const struct site_view *view, struct page *page,
         consumer_host_at(view->consumer, place - n_own, &host);
     }
     const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
-    if (!is_asked(query, name) || !page_wants(page, number)) {
+    if (!page_is_named(name, query->name) || !page_wants(page, number)) {
         return;
     }
     int host_resources = place < n_own
@@ -223,7 +283,7 @@ void load_view_list(const struct site_view *view, struct page *page,
                     const struct msg_query *query)
 {
     int *places, n_places;
-    if (view_select_hosts(view, page->arena, query, &places, &n_places, NULL) != 0) {
+    if (load_view_select(view, page->arena, query, &places, &n_places, NULL) != 0) {
         return; /* site_view_check has answered this */
     }
     for (int i = 0; i < n_places && !page->is_full; i++) {

@@ -173,16 +173,14 @@ void queue_view_list(const struct site_view *view, struct page *page,
     for (int i = 0; i < view->config->n_queues && !page->is_full; i++) {
         const struct queue_config *queue = &view->config->queues[i];
         uint64_t number = (uint64_t)i + 1;
-        if ((query->name[0] != '\0' && strcmp(query->name, queue->name) != 0) ||
-            !page_wants(page, number)) {
+        if (!page_is_named(queue->name, query->name) || !page_wants(page, number)) {
             continue;
         }
         struct value *row = value_object(arena);
         value_add_text(arena, row, "queue", queue->name);
         value_add_int(arena, row, "priority", queue->priority);
-        value_add_text(
-            arena, row, "status",
-            queue_table_status(view->queues, i, view->event_ms + view->utc_offset_ms));
+        value_add_text(arena, row, "status",
+                       queue_table_status(view->queues, i, view->local_ms));
         rules_view_add_queue_limits(arena, row, view->config, queue);
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);

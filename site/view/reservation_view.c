@@ -191,11 +191,8 @@ void reservation_view_count_hosts(const struct site_view *view, struct slot_coun
 void reservation_view_add_queue(struct arena *arena, struct value *row,
                                 const struct reservation_config *reserve)
 {
-    if (reserve->max_ms > 0) {
-        value_add_int(arena, row, "max_reserve_s", reserve->max_ms / 1000);
-    } else {
-        value_add_null(arena, row, "max_reserve_s");
-    }
+    value_add_known(arena, row, "max_reserve_s", reserve->max_ms > 0,
+                    reserve->max_ms / 1000);
     value_add_bool(arena, row, "backfill", reserve->is_backfill);
 }
 

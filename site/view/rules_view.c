@@ -137,16 +137,6 @@ static const char *text_or_none(const char *text)
     return text != NULL ? text : "";
 }
 
-static void add_count(struct arena *arena, struct value *row, const char *key,
-                      int count)
-{
-    if (count == JOB_RULES_UNSET) {
-        value_add_null(arena, row, key);
-    } else {
-        value_add_int(arena, row, key, count);
-    }
-}
-
 /* ---------------------------------------------------------------- rows */
 
 void rules_view_add_job(struct arena *arena, struct value *row,
@@ -157,7 +147,7 @@ void rules_view_add_job(struct arena *arena, struct value *row,
     struct job_rlimits limits;
     struct job_rules_stack stack = effective_rules_stack(config, job->queue, spec.app);
     job_rules_apply(arena, &stack, &spec);
-    value_add_text(arena, row, "app", spec.app[0] != '\0' ? spec.app : NULL);
+    value_add_nonempty(arena, row, "app", spec.app);
     if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {
         limits = job_rlimits_none();
     }
@@ -186,8 +176,10 @@ void rules_view_add_queue(struct arena *arena, struct value *row,
     value_add_text(arena, row, "success_exit_values",
                    codes_text(arena, job->success_codes, job->n_success_codes));
     value_add_bool(arena, row, "rerunnable", job->rerunnable == 1);
-    add_count(arena, row, "max_job_requeue", job->max_requeues);
-    add_count(arena, row, "max_preexec_retry", job->max_pre_tries);
+    value_add_known(arena, row, "max_job_requeue", job->max_requeues != JOB_RULES_UNSET,
+                    job->max_requeues);
+    value_add_known(arena, row, "max_preexec_retry",
+                    job->max_pre_tries != JOB_RULES_UNSET, job->max_pre_tries);
 }
 
 /* ---------------------------------------------------------------- how many */

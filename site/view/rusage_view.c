@@ -70,8 +70,8 @@ static bool is_first(const struct rusage_totals_resource *kind, int host)
 struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena *arena)
 {
     int n_hosts;
-    const struct place_host *hosts = capacity_hosts(
-        view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
+    const struct place_host *hosts =
+        capacity_hosts(view->capacity, arena, view->local_ms, &n_hosts);
     return rusage_pass_new(view->rusage_sources, arena, hosts, n_hosts, view->event_ms);
 }
 
@@ -84,8 +84,7 @@ void rusage_view_list_shared(const struct site_view *view, struct page *page,
     rusage_pass_totals(rusage_view_left(view, arena), true, &seen);
     for (int i = 0; i < seen.n_resources; i++) {
         const struct rusage_totals_resource *kind = &seen.resources[i];
-        bool is_asked =
-            query->name[0] == '\0' || strcmp(query->name, kind->resource) == 0;
+        bool is_asked = page_is_named(kind->resource, query->name);
         for (int k = 0; is_asked && k < seen.n_hosts && !page->is_full; k++) {
             if (!is_first(kind, k) || !page_wants(page, ++number)) {
                 continue;

@@ -263,7 +263,7 @@ static bool is_asked_for(const struct account_row *row, const char *name)
     const char *own = row->tree != NULL
                           ? fairshare_tree_at(row->tree, row->account)->name
                           : row->user;
-    return name[0] == '\0' || strcmp(own, name) == 0;
+    return page_is_named(own, name);
 }
 
 static struct value *user_row(const struct site_view *view, struct arena *arena,

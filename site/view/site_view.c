@@ -5,35 +5,35 @@
 #include "model/page.h"
 #include "site/view/view_rows.h"
 
+typedef void list_fn(const struct site_view *view, struct page *page,
+                     const struct msg_query *query);
+
+static const struct {
+    const char *name; /* of its array of rows */
+    list_fn *list;
+} listings[QUERY_KINDS] = {
+    [QUERY_JOBS] = {"jobs", job_view_list},
+    [QUERY_HOSTS] = {"hosts", host_view_list},
+    [QUERY_QUEUES] = {"queues", queue_view_list},
+    [QUERY_EXPORTS] = {"exports", export_view_list},
+    [QUERY_LOAD] = {"load", load_view_list},
+    [QUERY_USERS] = {"users", share_view_list},
+    [QUERY_LIMITS] = {"limits", limit_view_list},
+};
+
 struct value *site_view_list(const struct site_view *view, struct arena *arena,
                              const struct msg_query *query, const char **next)
 {
-    static const char *const names[QUERY_KINDS] = {
-        [QUERY_JOBS] = "jobs",       [QUERY_HOSTS] = "hosts", [QUERY_QUEUES] = "queues",
-        [QUERY_EXPORTS] = "exports", [QUERY_LOAD] = "load",   [QUERY_USERS] = "users",
-        [QUERY_LIMITS] = "limits",
-    };
     struct page page;
-    const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
-    page_init(&page, arena, name != NULL ? name : "rows", query);
-    if (query->kind == QUERY_JOBS) {
-        job_view_list(view, &page, query);
-    } else if (query->kind == QUERY_HOSTS && query->exported) {
+    bool is_known =
+        (unsigned)query->kind < QUERY_KINDS && listings[query->kind].list != NULL;
+    page_init(&page, arena, is_known ? listings[query->kind].name : "rows", query);
+    if (query->kind == QUERY_HOSTS && query->exported) {
         export_view_list_hosts(view, &page, query);
     } else if (query->kind == QUERY_HOSTS && query->shared) {
         rusage_view_list_shared(view, &page, query);
-    } else if (query->kind == QUERY_HOSTS) {
-        host_view_list(view, &page, query);
-    } else if (query->kind == QUERY_QUEUES) {
-        queue_view_list(view, &page, query);
-    } else if (query->kind == QUERY_EXPORTS) {
-        export_view_list(view, &page, query);
-    } else if (query->kind == QUERY_LOAD) {
-        load_view_list(view, &page, query);
-    } else if (query->kind == QUERY_USERS) {
-        share_view_list(view, &page, query);
-    } else if (query->kind == QUERY_LIMITS) {
-        limit_view_list(view, &page, query);
+    } else if (is_known) {
+        listings[query->kind].list(view, &page, query);
     }
     *next = page_next(&page);
     return page.root;
@@ -44,6 +44,6 @@ int site_view_check(const struct site_view *view, struct arena *arena,
 {
     bool is_listing = query->kind == QUERY_LOAD || query->kind == QUERY_HOSTS;
     int *places, n_places;
-    return is_listing ? view_select_hosts(view, arena, query, &places, &n_places, err)
+    return is_listing ? load_view_select(view, arena, query, &places, &n_places, err)
                       : 0;
 }

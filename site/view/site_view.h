@@ -52,7 +52,7 @@ struct site_view {
     struct host_list_cache *host_lists; /* caches lists of hosts that it has parsed */
     int64_t now_ms;                     /* of the query */
     int64_t event_ms;                   /* of the site's latest event */
-    int64_t utc_offset_ms;
+    int64_t local_ms;                   /* the same as local time, for windows */
 };
 
 /* The listing that the query asks for: an object with schema_version and one array;

@@ -18,12 +18,6 @@ struct reservation_config;
 struct job;
 struct page;
 
-/* How often and by which job a job was preempted, and how long it was suspended. */
-void suspension_view_add_job(struct arena *arena, struct value *row,
-                             const struct job *job, int64_t now_ms);
-/* Why the job is suspended, and when it resumes. */
-const char *suspension_view_text(const struct site_view *view, struct arena *arena,
-                                 const struct job *job);
 /* The slots that are reserved for a pending job, and the job whose reserved slots a
  * backfill job uses. */
 struct fairshare_tree;
@@ -61,10 +55,10 @@ void export_view_list_hosts(const struct site_view *view, struct page *page,
 /* The hosts that a listing (`hosts`, `load`) shows, in its order: indexes, own hosts
  * from 0, then borrowed hosts. A requirement string selects and orders them. ERR_PARSE
  * with LSF's sentence and this program's. */
-int view_select_hosts(const struct site_view *view, struct arena *arena,
-                      const struct msg_query *query, int **places, int *n_places,
-                      struct err *err) MUST_CHECK;
-/* `load`: the load of the hosts that view_select_hosts gives. */
+int load_view_select(const struct site_view *view, struct arena *arena,
+                     const struct msg_query *query, int **places, int *n_places,
+                     struct err *err) MUST_CHECK;
+/* `load`: the load of the hosts that load_view_select gives. */
 void load_view_list(const struct site_view *view, struct page *page,
                     const struct msg_query *query);
 /* Adds the resources and the load of a host; `host_resources_find_borrowed` -1: nothing
@@ -129,15 +123,15 @@ void rules_view_add_host_limit(struct arena *arena, struct value *row,
  * have not ended. The reason is the first of several in the order in which they would
  * have to be removed. NULL: the job does not wait for slots, but for other jobs, a time
  * or its queue. Source: docs/design/leases.md "Running jobs". */
-struct value *pending_reason_lease_list(const struct site_view *view,
-                                        struct arena *arena, const struct job *job);
+struct value *pending_reason_view_leases(const struct site_view *view,
+                                         struct arena *arena, const struct job *job);
 /* Part by part of its requirement: an array of {"part","hosts","of"}, of the parts that
  * some host does not meet; NULL: every host meets the requirement. A part is what
  * stands between the outermost && of a selection (of the job's -R, its application's,
  * its queue's RES_REQ); each is matched by itself, over the hosts that the queue and -m
  * allow. The type of the local host is a part if no other part names a type.
  * Source: docs/design/resreq.md. */
-struct value *pending_reason_unmet_list(const struct site_view *view,
+struct value *pending_reason_view_unmet(const struct site_view *view,
                                         struct arena *arena, const struct job *job);
 
 /* What is left of resources that jobs reserve, at this moment. */
