@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 16 };
-
-static char *copied(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(mem_alloc(size, 1), text, size);
-}
+#include "base/sorted.h"
+#include "model/dup.h"
 
 static void free_run(struct admitted_run *run)
 {
-    free(run->site);
+    dup_free(run->site);
     free(run->hosts);
     free(run);
 }
@@ -26,7 +21,8 @@ void admitted_release(struct admitted *admitted)
         free_run(admitted->runs[i]);
     }
     for (int i = 0; i < admitted->n_highest; i++) {
-        free(admitted->highest[i].consumer);
+        dup_free(admitted->highest[i]->consumer);
+        free(admitted->highest[i]);
     }
     free(admitted->runs);
     free(admitted->highest);
@@ -35,38 +31,22 @@ void admitted_release(struct admitted *admitted)
 
 /* ------------------------------------------------------------ runs */
 
-static int compare(const struct admitted_run *left, const struct run_id *right)
+static int compare_run(const void *key, const void *item)
 {
-    int order = strcmp(left->site, right->site);
-    if (order != 0) {
-        return order;
-    }
-    return (left->attempt > right->attempt) - (left->attempt < right->attempt);
-}
-
-static int run_place(const struct admitted *admitted, const struct run_id *run)
-{
-    int low = 0, high = admitted->n_runs;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (compare(admitted->runs[middle], run) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    const struct run_id *id = key;
+    const struct admitted_run *run = item;
+    int order = strcmp(id->site, run->site);
+    return order != 0 ? order
+                      : (id->attempt > run->attempt) - (id->attempt < run->attempt);
 }
 
 struct admitted_run *admitted_find(const struct admitted *admitted,
                                    const struct run_id *run)
 {
-    int at = run_place(admitted, run);
-    bool is_there = at < admitted->n_runs && compare(admitted->runs[at], run) == 0;
-    return is_there ? admitted->runs[at] : NULL;
+    return sorted_find(admitted->runs, admitted->n_runs, run, compare_run);
 }
 
-/* Its slots, taken (+1) or given back (-1). */
+/* Slots of the run: in use (+1) or not any more (-1). */
 static void count_slots(const struct admitted_run *run, int sign)
 {
     for (int i = 0; i < run->n_hosts; i++) {
@@ -87,7 +67,7 @@ void admitted_add(struct admitted *admitted, struct ledger *ledger,
                   const struct host_slots *hosts, int n_hosts, bool is_ended)
 {
     struct admitted_run *run = mem_alloc(1, sizeof(*run));
-    run->site = copied(id->site);
+    run->site = dup_text(id->site);
     run->attempt = id->attempt;
     run->lease = lease;
     run->is_ended = is_ended;
@@ -97,17 +77,8 @@ void admitted_add(struct admitted *admitted, struct ledger *ledger,
         run->hosts[i].host = ledger_add_host(ledger, hosts[i].host);
         run->hosts[i].n_slots = hosts[i].n_slots;
     }
-    if (admitted->n_runs == admitted->runs_capacity) {
-        admitted->runs_capacity =
-            admitted->runs_capacity == 0 ? FIRST_CAPACITY : admitted->runs_capacity * 2;
-        admitted->runs = mem_grow(admitted->runs, (size_t)admitted->runs_capacity,
-                                  sizeof(*admitted->runs));
-    }
-    int at = run_place(admitted, id);
-    memmove(&admitted->runs[at + 1], &admitted->runs[at],
-            (size_t)(admitted->n_runs - at) * sizeof(struct admitted_run *));
-    admitted->runs[at] = run;
-    admitted->n_runs++;
+    admitted->runs = sorted_add(admitted->runs, &admitted->n_runs,
+                                &admitted->runs_capacity, id, compare_run, run);
     if (!is_ended) {
         count_slots(run, 1);
     }
@@ -145,65 +116,44 @@ void admitted_end(struct admitted_run *run)
 
 void admitted_remove(struct admitted *admitted, const struct run_id *id)
 {
-    struct admitted_run *run = admitted_find(admitted, id);
-    if (run == NULL) {
-        return;
+    struct admitted_run *run =
+        sorted_remove(admitted->runs, &admitted->n_runs, id, compare_run);
+    if (run != NULL) {
+        admitted_end(run);
+        free_run(run);
     }
-    admitted_end(run);
-    int at = run_place(admitted, id);
-    admitted->n_runs--;
-    memmove(&admitted->runs[at], &admitted->runs[at + 1],
-            (size_t)(admitted->n_runs - at) * sizeof(struct admitted_run *));
-    free_run(run);
 }
 
-/* ------------------------------------------------------------ decided up to */
+/* ------------------------------------------------------------ highest attempts */
 
-static int high_place(const struct admitted *admitted, const char *consumer)
+static int compare_highest(const void *consumer, const void *highest)
 {
-    int low = 0, high = admitted->n_highest;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (strcmp(admitted->highest[middle].consumer, consumer) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return strcmp(consumer, ((const struct admitted_highest *)highest)->consumer);
 }
 
-static bool has_high(const struct admitted *admitted, int at, const char *consumer)
+static struct admitted_highest *find_highest(const struct admitted *admitted,
+                                             const char *consumer)
 {
-    return at < admitted->n_highest &&
-           strcmp(admitted->highest[at].consumer, consumer) == 0;
+    return sorted_find(admitted->highest, admitted->n_highest, consumer,
+                       compare_highest);
 }
 
 uint64_t admitted_highest(const struct admitted *admitted, const char *consumer)
 {
-    int at = high_place(admitted, consumer);
-    return has_high(admitted, at, consumer) ? admitted->highest[at].attempt : 0;
+    const struct admitted_highest *highest = find_highest(admitted, consumer);
+    return highest != NULL ? highest->attempt : 0;
 }
 
 void admitted_set_highest(struct admitted *admitted, const char *consumer,
                           uint64_t attempt)
 {
-    int at = high_place(admitted, consumer);
-    if (has_high(admitted, at, consumer)) {
-        struct admitted_highest *high = &admitted->highest[at];
-        high->attempt = attempt > high->attempt ? attempt : high->attempt;
-        return;
-    }
-    if (admitted->n_highest == admitted->highest_capacity) {
-        admitted->highest_capacity = admitted->highest_capacity == 0
-                                         ? FIRST_CAPACITY
-                                         : admitted->highest_capacity * 2;
+    struct admitted_highest *highest = find_highest(admitted, consumer);
+    if (highest == NULL) {
+        highest = mem_alloc(1, sizeof(*highest));
+        highest->consumer = dup_text(consumer);
         admitted->highest =
-            mem_grow(admitted->highest, (size_t)admitted->highest_capacity,
-                     sizeof(*admitted->highest));
+            sorted_add(admitted->highest, &admitted->n_highest,
+                       &admitted->highest_capacity, consumer, compare_highest, highest);
     }
-    memmove(&admitted->highest[at + 1], &admitted->highest[at],
-            (size_t)(admitted->n_highest - at) * sizeof(*admitted->highest));
-    admitted->highest[at] = (struct admitted_highest){copied(consumer), attempt};
-    admitted->n_highest++;
+    highest->attempt = attempt > highest->attempt ? attempt : highest->attempt;
 }

@@ -33,7 +33,7 @@ struct admitted_highest {
 struct admitted {
     struct admitted_run **runs;
     int n_runs, runs_capacity;
-    struct admitted_highest *highest;
+    struct admitted_highest **highest;
     int n_highest, highest_capacity;
 };
 
@@ -48,7 +48,7 @@ void admitted_add(struct admitted *admitted, struct ledger *ledger,
 void admitted_set_yielded(struct admitted_run *run, bool is_yielded);
 /* A run that has yielded may resume: no other run uses its slots. */
 bool admitted_fits(const struct admitted_run *run);
-/* Its slots are free; the hosts need reconciling. */
+/* Its slots are free, and its hosts need reconciling. */
 void admitted_end(struct admitted_run *run);
 void admitted_remove(struct admitted *admitted, const struct run_id *run);
 

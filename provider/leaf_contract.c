@@ -55,7 +55,7 @@ struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
     }
     ledger_set_content(lease, idle->content);
     lease->type = LEASE_POOL;
-    lease->takes_interactive = idle->takes_interactive;
+    lease->terms.takes_interactive = idle->terms.takes_interactive;
     lease->is_made = true;
     lease->is_withdrawn = lease->is_ended = lease->is_frozen = false;
     lease->n_recalls = lease->n_due = 0;
@@ -79,23 +79,12 @@ static int proposed(const struct ledger_lease *lease, const struct host_split *s
     return lease->part == LEDGER_OWN_LEAF ? split->provider : split->consumer;
 }
 
-static const struct host_split *find_split(const struct msg_propose *msg,
-                                           const char *host)
-{
-    for (int i = 0; i < msg->n_hosts; i++) {
-        if (strcmp(msg->hosts[i].host, host) == 0) {
-            return &msg->hosts[i];
-        }
-    }
-    return NULL;
-}
-
 /* The proposal leaves the lease all slots that it uses. */
 static bool fits_uses(const struct ledger_lease *lease, const struct msg_propose *msg)
 {
     for (int i = 0; i < lease->n_hosts; i++) {
         const struct lease_share *entry = &lease->hosts[i];
-        const struct host_split *split = find_split(msg, entry->host->name);
+        const struct host_split *split = ledger_find_split(msg, i, entry->host->name);
         int n_slots = split != NULL ? proposed(lease, split) : 0;
         if (n_slots < entry->provider_used + entry->consumer_used) {
             return false;
@@ -168,7 +157,7 @@ static bool differs(const struct ledger_lease *lease, const struct msg_propose *
     bool is_other = msg->n_hosts != lease->n_hosts;
     for (int i = 0; i < lease->n_hosts && !is_other; i++) {
         const struct lease_share *entry = &lease->hosts[i];
-        const struct host_split *split = find_split(msg, entry->host->name);
+        const struct host_split *split = ledger_find_split(msg, i, entry->host->name);
         is_other = split == NULL || split->n_slots != entry->n_slots;
     }
     return is_other;
@@ -180,7 +169,7 @@ static void apply(struct ledger *ledger, struct ledger_lease *lease,
     struct lease_share *hosts = mem_alloc((size_t)msg->n_hosts, sizeof(*hosts));
     for (int i = 0; i < lease->n_hosts; i++) {
         lease->hosts[i].host->needs_reconcile |=
-            find_split(msg, lease->hosts[i].host->name) == NULL;
+            ledger_find_split(msg, i, lease->hosts[i].host->name) == NULL;
     }
     for (int i = 0; i < msg->n_hosts; i++) {
         hosts[i] = move_host(ledger, lease, idle, &msg->hosts[i]);

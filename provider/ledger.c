@@ -4,34 +4,18 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+#include "model/dup.h"
 #include "model/exported_resources.h"
-
-enum { FIRST_CAPACITY = 8 };
-
-static char *copied(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(mem_alloc(size, 1), text, size);
-}
-
-/* Makes room for one more; the pointer array may move. */
-static void *with_room(void *items, int count, int *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return items;
-    }
-    *capacity = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
-    return mem_grow(items, (size_t)*capacity, size);
-}
 
 void ledger_release(struct ledger *ledger)
 {
     for (int i = 0; i < ledger->count; i++) {
         struct ledger_lease *lease = ledger->items[i];
-        free(lease->lease);
-        free(lease->policy);
-        free(lease->consumer);
-        free(lease->content);
+        dup_free(lease->lease);
+        dup_free(lease->policy);
+        dup_free(lease->consumer);
+        dup_free(lease->content);
         free(lease->hosts);
         free(lease->resources);
         free(lease->wanted);
@@ -39,7 +23,7 @@ void ledger_release(struct ledger *ledger)
     }
     HASH_CLEAR(hh, ledger->table);
     for (int i = 0; i < ledger->n_hosts; i++) {
-        free(ledger->hosts[i]->name);
+        dup_free(ledger->hosts[i]->name);
         free(ledger->hosts[i]->links);
         free(ledger->hosts[i]);
     }
@@ -50,26 +34,14 @@ void ledger_release(struct ledger *ledger)
 
 /* ------------------------------------------------------------ ledger */
 
-/* The index of the lease, or where to insert it. */
-static int find_place(const struct ledger *ledger, const char *id)
+static int compare_lease(const void *id, const void *lease)
 {
-    int low = 0, high = ledger->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (strcmp(ledger->items[middle]->lease, id) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return strcmp(id, ((const struct ledger_lease *)lease)->lease);
 }
 
 struct ledger_lease *ledger_find(const struct ledger *ledger, const char *id)
 {
-    int at = find_place(ledger, id);
-    bool is_there = at < ledger->count && strcmp(ledger->items[at]->lease, id) == 0;
-    return is_there ? ledger->items[at] : NULL;
+    return sorted_find(ledger->items, ledger->count, id, compare_lease);
 }
 
 /* "PROVIDER/POLICY/": its length. */
@@ -104,11 +76,25 @@ struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *i
     }
     memcpy(prefix, id, length);
     prefix[length] = '\0';
-    for (int i = find_place(ledger, prefix);
+    for (int i = sorted_place(ledger->items, ledger->count, prefix, compare_lease);
          i < ledger->count && strncmp(ledger->items[i]->lease, prefix, length) == 0;
          i++) {
         if (ledger->items[i]->part == LEDGER_IDLE && !ledger->items[i]->is_withdrawn) {
             return ledger->items[i];
+        }
+    }
+    return NULL;
+}
+
+const struct host_split *ledger_find_split(const struct msg_propose *msg, int place,
+                                           const char *host)
+{
+    if (place < msg->n_hosts && strcmp(msg->hosts[place].host, host) == 0) {
+        return &msg->hosts[place];
+    }
+    for (int i = 0; i < msg->n_hosts; i++) {
+        if (strcmp(msg->hosts[i].host, host) == 0) {
+            return &msg->hosts[i];
         }
     }
     return NULL;
@@ -133,39 +119,32 @@ struct ledger_lease *ledger_add(struct ledger *ledger, const char *id,
 {
     struct ledger_lease *lease = mem_alloc(1, sizeof(*lease));
     lease->part = part_of(id, consumer);
-    lease->lease = copied(id);
-    lease->policy = copied(policy);
-    lease->consumer = copied(consumer);
-    lease->content = copied("");
+    lease->lease = dup_text(id);
+    lease->policy = dup_text(policy);
+    lease->consumer = dup_text(consumer);
+    lease->content = dup_text("");
     lease->told_ms = INT64_MIN / 2; /* never, and long ago */
     lease->paced_ms = INT64_MIN / 2;
-    ledger->items = with_room(ledger->items, ledger->count, &ledger->capacity,
-                              sizeof(*ledger->items));
-    int at = find_place(ledger, id);
-    memmove(&ledger->items[at + 1], &ledger->items[at],
-            (size_t)(ledger->count - at) * sizeof(struct ledger_lease *));
-    ledger->items[at] = lease;
-    ledger->count++;
+    ledger->items = sorted_add(ledger->items, &ledger->count, &ledger->capacity, id,
+                               compare_lease, lease);
     return lease;
 }
 
 void ledger_set_content(struct ledger_lease *lease, const char *content)
 {
-    char *copy = copied(content);
-    free(lease->content);
-    lease->content = copy;
+    dup_set_text(&lease->content, content);
 }
 
-static bool set_resources(struct lease_resource **kept, int *n_kept,
+static bool set_resources(struct lease_resource **old, int *n_old,
                           const struct lease_resource *resources, int n_resources)
 {
-    if (exported_resources_is_same(*kept, *n_kept, resources, n_resources)) {
+    if (exported_resources_is_same(*old, *n_old, resources, n_resources)) {
         return false;
     }
     struct lease_resource *copies = exported_resources_dup(resources, n_resources);
-    free(*kept);
-    *kept = copies;
-    *n_kept = n_resources;
+    free(*old);
+    *old = copies;
+    *n_old = n_resources;
     return true;
 }
 
@@ -184,18 +163,9 @@ bool ledger_want_resources(struct ledger_lease *lease,
 
 /* ------------------------------------------------------------ hosts */
 
-static int host_place(const struct ledger *ledger, const char *name)
+static int compare_host(const void *name, const void *host)
 {
-    int low = 0, high = ledger->n_hosts;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (strcmp(ledger->hosts[middle]->name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return strcmp(name, ((const struct ledger_host *)host)->name);
 }
 
 struct ledger_host *ledger_find_host(const struct ledger *ledger, const char *name)
@@ -212,18 +182,13 @@ struct ledger_host *ledger_add_host(struct ledger *ledger, const char *name)
         return host;
     }
     host = mem_alloc(1, sizeof(*host));
-    host->name = copied(name);
+    host->name = dup_text(name);
     for (int i = 0; i < SPACES; i++) {
         host->spaces_mib[i] = -1;
     }
-    ledger->hosts = with_room(ledger->hosts, ledger->n_hosts, &ledger->hosts_capacity,
-                              sizeof(*ledger->hosts));
-    int at = host_place(ledger, name);
-    memmove(&ledger->hosts[at + 1], &ledger->hosts[at],
-            (size_t)(ledger->n_hosts - at) * sizeof(struct ledger_host *));
-    ledger->hosts[at] = host;
+    ledger->hosts = sorted_add(ledger->hosts, &ledger->n_hosts, &ledger->hosts_capacity,
+                               name, compare_host, host);
     HASH_ADD_KEYPTR(hh, ledger->table, host->name, strlen(host->name), host);
-    ledger->n_hosts++;
     return host;
 }
 
@@ -246,8 +211,8 @@ void ledger_link(struct ledger *ledger)
     for (int i = 0; i < ledger->count; i++) {
         for (int j = 0; j < ledger->items[i]->n_hosts; j++) {
             struct ledger_host *host = ledger->items[i]->hosts[j].host;
-            host->links = with_room(host->links, host->n_links, &host->links_capacity,
-                                    sizeof(*host->links));
+            host->links = mem_room(host->links, host->n_links, &host->links_capacity,
+                                   sizeof(*host->links));
             host->links[host->n_links++] = (struct ledger_link){ledger->items[i], j};
         }
     }

@@ -24,6 +24,7 @@
 #include <uthash.h>
 
 #include "model/effect.h"
+#include "provider/export/export.h"
 
 /* The role of a lease in its policy. A policy that exports to a pool has one contract
  * for the idle slots, whose consumer is "pool:NAME", and one for each leaf of the plan.
@@ -72,10 +73,7 @@ struct ledger_lease {
     char *lease; /* id */
     char *policy, *consumer, *content;
     enum lease_type type;
-    enum reclaim_policy reclaim_policy;
-    int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost;         /* ON_LOST=kill */
-    bool takes_interactive; /* INTERACTIVE=Y */
+    struct export_terms terms;
     uint64_t epoch;
     bool is_made, is_withdrawn, is_ended;
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
@@ -150,6 +148,9 @@ void ledger_count_consumer(struct lease_share *entry);
 /* The contract with the idle slots of the policy's pool; NULL: the policy exports to no
  * pool now. `id` is any lease id of the policy, or "PROVIDER/POLICY/". */
 struct ledger_lease *ledger_find_idle(const struct ledger *ledger, const char *id);
+/* The proposed split of a host, usually the one at `place`; or NULL. */
+const struct host_split *ledger_find_split(const struct msg_propose *msg, int place,
+                                           const char *host);
 bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lease *b);
 /* All slots of the lease, of both sides. */
 int ledger_count_held(const struct ledger_lease *lease);

@@ -12,8 +12,6 @@
  * each side uses now fits into it. */
 #include "provider/provider_parts.h"
 
-#include <string.h>
-
 #include "provider/leaf_contract.h"
 #include "provider/recall_book.h"
 
@@ -26,21 +24,6 @@ static void freeze(struct provider *provider, struct ledger_lease *lease,
     lease->is_frozen = true;
     lease->freeze = msg->freeze;
     lease->frozen_until_ms = now_ms + provider->freeze_timeout_ms;
-}
-
-/* The split's entry for a host, usually at the same index. */
-static const struct host_split *find_split(const struct msg_propose *msg, int place,
-                                           const char *host)
-{
-    if (strcmp(msg->hosts[place].host, host) == 0) {
-        return &msg->hosts[place];
-    }
-    for (int i = 0; i < msg->n_hosts; i++) {
-        if (strcmp(msg->hosts[i].host, host) == 0) {
-            return &msg->hosts[i];
-        }
-    }
-    return NULL;
 }
 
 static bool adds_up(const struct lease_share *entry, const struct host_split *split)
@@ -70,7 +53,7 @@ static bool is_acceptable(const struct ledger_lease *lease,
     }
     for (int i = 0; i < lease->n_hosts; i++) {
         const struct lease_share *entry = &lease->hosts[i];
-        const struct host_split *split = find_split(msg, i, entry->host->name);
+        const struct host_split *split = ledger_find_split(msg, i, entry->host->name);
         if (split == NULL || !adds_up(entry, split) || !fits(lease, entry, split)) {
             return false;
         }
@@ -84,7 +67,7 @@ static bool apply(struct ledger_lease *lease, const struct msg_propose *msg)
     bool differs = false;
     for (int i = 0; i < lease->n_hosts; i++) {
         struct lease_share *entry = &lease->hosts[i];
-        const struct host_split *split = find_split(msg, i, entry->host->name);
+        const struct host_split *split = ledger_find_split(msg, i, entry->host->name);
         differs = differs || split->consumer != entry->consumer;
         entry->provider = split->provider;
         entry->consumer = split->consumer;

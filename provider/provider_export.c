@@ -240,19 +240,15 @@ static void set_type(struct ledger_lease *lease, enum lease_type type)
     lease->type = type;
 }
 
-static void set_terms(struct ledger_lease *lease, const struct export_lease *planned)
+static void set_terms(struct ledger_lease *lease, const struct export_terms *terms)
 {
-    lease->is_dirty = lease->is_dirty ||
-                      lease->reclaim_policy != planned->reclaim_policy ||
-                      lease->min_hold_ms != planned->min_hold_ms ||
-                      lease->lease_term_ms != planned->lease_term_ms ||
-                      lease->ends_lost != planned->ends_lost ||
-                      lease->takes_interactive != planned->takes_interactive;
-    lease->reclaim_policy = planned->reclaim_policy;
-    lease->min_hold_ms = planned->min_hold_ms;
-    lease->lease_term_ms = planned->lease_term_ms;
-    lease->ends_lost = planned->ends_lost;
-    lease->takes_interactive = planned->takes_interactive;
+    const struct export_terms *old = &lease->terms;
+    lease->is_dirty |= old->reclaim_policy != terms->reclaim_policy ||
+                       old->min_hold_ms != terms->min_hold_ms ||
+                       old->lease_term_ms != terms->lease_term_ms ||
+                       old->ends_lost != terms->ends_lost ||
+                       old->takes_interactive != terms->takes_interactive;
+    lease->terms = *terms;
 }
 
 /* Until hosts are picked for its policy, the lease keeps those that it has. */
@@ -277,9 +273,9 @@ static void export_leaves(struct provider *provider, const struct ledger_lease *
             continue;
         }
         lease->is_exported = true;
-        lease->is_dirty =
-            lease->is_dirty || lease->takes_interactive != idle->takes_interactive;
-        lease->takes_interactive = idle->takes_interactive;
+        lease->is_dirty |=
+            lease->terms.takes_interactive != idle->terms.takes_interactive;
+        lease->terms.takes_interactive = idle->terms.takes_interactive;
         if (lease->is_withdrawn) {
             open_lease(lease);
         }
@@ -341,7 +337,7 @@ static void export_lease(struct provider *provider, const struct export_lease *p
     }
     lease->is_made = lease->is_made || planned->type == LEASE_POOL;
     set_type(lease, planned->type);
-    set_terms(lease, planned);
+    set_terms(lease, &planned->terms);
     set_wanted(&provider->ledger, lease, planned);
     lease->needs_reserved = planned->type == LEASE_SHARED && !lease->is_made;
     if (lease->is_revised) {

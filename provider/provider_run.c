@@ -119,7 +119,7 @@ static const char *judge(const struct provider *provider,
         reason = judge_user(provider, start, arena);
     }
     if (reason == NULL && start->spec.interaction != INTERACTION_NONE &&
-        !lease->takes_interactive) {
+        !lease->terms.takes_interactive) {
         reason = arena_printf(arena, "lease %s takes no interactive jobs (INTERACTIVE)",
                               start->lease);
     }

@@ -372,11 +372,7 @@ static void add_lease(struct export *export, const struct export_policy *policy,
         .consumer = policy->shares.items[share].consumer,
         .content = content,
         .type = policy->type,
-        .reclaim_policy = policy->reclaim_policy,
-        .min_hold_ms = policy->min_hold_ms,
-        .lease_term_ms = policy->lease_term_ms,
-        .ends_lost = policy->ends_lost,
-        .takes_interactive = policy->takes_interactive,
+        .terms = policy->terms,
         .hosts =
             arena_alloc(export->arena, (size_t)n_hosts, sizeof(struct export_part)),
     };
@@ -542,7 +538,7 @@ static void add_policy(struct export *export, struct export_policy *policy,
 }
 
 void export_read(struct conf *conf, const struct export_site *site,
-                 const struct export_defaults *defaults, struct export_plan *plan)
+                 const struct export_terms *defaults, struct export_plan *plan)
 {
     memset(plan, 0, sizeof(*plan));
     struct export export = {

@@ -57,6 +57,14 @@ struct export_site {
     void *arg; /* match's */
 };
 
+/* Terms of a policy. Parameters has defaults for all but INTERACTIVE. */
+struct export_terms {
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
+};
+
 /* What a lease gets of a host. */
 struct export_part {
     const char *host;
@@ -72,10 +80,7 @@ struct export_lease {
     const char *consumer;
     const char *content; /* the policy as a normal text (for all its consumers) */
     enum lease_type type;
-    enum reclaim_policy reclaim_policy;
-    int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost;            /* ON_LOST=kill */
-    bool takes_interactive;    /* INTERACTIVE=Y */
+    struct export_terms terms;
     struct export_part *hosts; /* in the policy's order */
     int n_hosts;
     bool is_open; /* its hosts are still to be picked: a lease of the policy stays */
@@ -113,13 +118,6 @@ struct export_plan {
     int n_shared;
 };
 
-/* Defaults that Parameters gives to all policies. */
-struct export_defaults {
-    enum reclaim_policy reclaim_policy;
-    int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost; /* ON_LOST=kill */
-};
-
 /* A host of that type is not exported with nothing but this. */
 bool export_lacks_swap(const struct space spaces[SPACES], const char *type);
 
@@ -129,7 +127,7 @@ bool export_lacks_swap(const struct space spaces[SPACES], const char *type);
  * of a shared policy that another policy exports to someone else, a NAME twice or a
  * number, SWAP and SWP together, a DLINUX host in PER_HOST without swap space. */
 void export_read(struct conf *conf, const struct export_site *site,
-                 const struct export_defaults *defaults, struct export_plan *plan);
+                 const struct export_terms *defaults, struct export_plan *plan);
 
 /* Hosts were picked for a late policy: its leases get them, the first host the first
  * consumer. Nobody is left out but for want of hosts; a lease without any is none. */

@@ -197,48 +197,41 @@ static bool read_duration(const struct reading *reading, const char *name, int64
             conf_parse_duration(cell->value, key->unit_ms, ms, NULL) == ERR_NONE);
 }
 
-/* A word that is neither was complained about. */
-static bool read_interactive(const struct reading *reading)
+/* A word that is not allowed was complained about by conf_check. */
+static bool read_terms(const struct reading *reading)
 {
-    struct export_policy *policy = reading->policy;
-    const struct conf_cell *cell = cell_of(reading, "INTERACTIVE");
-    policy->takes_interactive = true;
-    return cell == NULL ||
-           conf_parse_bool(cell->value, &policy->takes_interactive, NULL) == ERR_NONE;
-}
-
-static bool read_rebalance(const struct reading *reading,
-                           const struct export_defaults *defaults)
-{
-    struct export_policy *policy = reading->policy;
-    policy->reclaim_policy = defaults->reclaim_policy;
-    policy->min_hold_ms = defaults->min_hold_ms;
-    policy->lease_term_ms = defaults->lease_term_ms;
-    const struct conf_cell *cell = cell_of(reading, "RECLAIM_POLICY");
-    if (cell != NULL && strcasecmp(cell->value, "lsf") == 0) {
-        policy->reclaim_policy = RECLAIM_LSF;
-    } else if (cell != NULL && strcasecmp(cell->value, "demand") == 0) {
-        policy->reclaim_policy = RECLAIM_DEMAND;
-    } else if (cell != NULL) {
+    struct export_terms *terms = &reading->policy->terms;
+    const struct conf_cell *interactive = cell_of(reading, "INTERACTIVE");
+    const struct conf_cell *reclaim = cell_of(reading, "RECLAIM_POLICY");
+    const struct conf_cell *lost = cell_of(reading, "ON_LOST");
+    terms->takes_interactive = true;
+    if (interactive != NULL &&
+        conf_parse_bool(interactive->value, &terms->takes_interactive, NULL) != 0) {
         return false;
     }
-    cell = cell_of(reading, "ON_LOST");
-    policy->ends_lost = defaults->ends_lost;
-    if (cell != NULL) { /* conf_check has seen that it is one of two */
-        policy->ends_lost = strcasecmp(cell->value, "kill") == 0;
+    if (lost != NULL) {
+        terms->ends_lost = strcasecmp(lost->value, "kill") == 0;
     }
-    return read_duration(reading, "MIN_HOLD", &policy->min_hold_ms) &&
-           read_duration(reading, "LEASE_TERM", &policy->lease_term_ms);
+    if (reclaim != NULL) {
+        bool is_lsf = strcasecmp(reclaim->value, "lsf") == 0;
+        terms->reclaim_policy = is_lsf ? RECLAIM_LSF : RECLAIM_DEMAND;
+        if (!is_lsf && strcasecmp(reclaim->value, "demand") != 0) {
+            return false;
+        }
+    }
+    return read_duration(reading, "MIN_HOLD", &terms->min_hold_ms) &&
+           read_duration(reading, "LEASE_TERM", &terms->lease_term_ms);
 }
 
 bool export_policy_read(struct conf *conf, const char *site,
-                        const struct export_defaults *defaults,
+                        const struct export_terms *defaults,
                         const struct conf_section *section, const struct conf_row *row,
                         struct export_policy *policy)
 {
     memset(policy, 0, sizeof(*policy));
     policy->section = section;
     policy->row = row;
+    policy->terms = *defaults;
     struct reading reading = {conf, site, policy};
     /* Each part is looked at, so that one run shows all that is wrong. */
     bool has_name = read_name(&reading);
@@ -246,10 +239,8 @@ bool export_policy_read(struct conf *conf, const char *site,
     bool has_shares = export_shares_read(conf, site, section, row, &policy->shares);
     bool has_spaces = read_spaces(&reading);
     bool has_type = has_hosts && has_shares && read_type(&reading);
-    bool has_rebalance = read_rebalance(&reading, defaults);
-    bool has_interactive = read_interactive(&reading);
-    return has_name && has_hosts && has_spaces && has_shares && has_type &&
-           has_rebalance && has_interactive;
+    bool has_terms = read_terms(&reading);
+    return has_name && has_hosts && has_spaces && has_shares && has_type && has_terms;
 }
 
 /* "n1 n2 n3" */

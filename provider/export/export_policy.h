@@ -35,10 +35,7 @@ struct export_policy {
     const char *name;            /* "" unnamed */
     int place;
     enum lease_type type;
-    enum reclaim_policy reclaim_policy;
-    int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost;         /* ON_LOST=kill */
-    bool takes_interactive; /* INTERACTIVE=Y */
+    struct export_terms terms;
     bool is_per_host;
     struct conf_words hosts; /* PER_HOST */
     int n_slots;             /* PER_HOST: on each */
@@ -48,7 +45,7 @@ struct export_policy {
 
 /* False: complaints were made, by this call or by conf_check. */
 bool export_policy_read(struct conf *conf, const char *site,
-                        const struct export_defaults *defaults,
+                        const struct export_terms *defaults,
                         const struct conf_section *section, const struct conf_row *row,
                         struct export_policy *policy);
 

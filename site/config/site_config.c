@@ -455,7 +455,7 @@ static void read_exports(struct conf *conf, bool is_simulated,
 {
     struct conf_place policy = conf_value_last(conf, "Parameters", "RECLAIM_POLICY");
     struct conf_place lost = conf_value_last(conf, "Parameters", "ON_LOST");
-    struct export_defaults defaults = {
+    struct export_terms defaults = {
         .reclaim_policy = conf_value_word(conf, &policy, "RECLAIM_POLICY") == 1
                               ? RECLAIM_DEMAND
                               : RECLAIM_LSF,

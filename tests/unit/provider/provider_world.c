@@ -134,7 +134,7 @@ static void read_policy(struct provider_world *world, const char *text,
     lease->type = strcmp(words.words[2], "shared") == 0 ? LEASE_SHARED
                   : strcmp(words.words[2], "pool") == 0 ? LEASE_POOL
                                                         : LEASE_EXCLUSIVE;
-    lease->lease_term_ms = 300000;
+    lease->terms.lease_term_ms = 300000;
     lease->hosts =
         arena_alloc(&world->memory, (size_t)words.count, sizeof(*lease->hosts));
     lease->content = words.words[2];

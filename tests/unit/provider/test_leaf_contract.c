@@ -278,6 +278,80 @@ static void a_policy_that_goes_takes_its_leaves_along(void **state)
     assert_int_equal(state_of(ENG).epoch, epoch + 1); /* above its last */
 }
 
+static void slots_of_a_host_that_a_leaf_gives_up_are_idle_at_once(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:2 n2 0:1");
+    assert_int_equal(held(IDLE), 3);
+    provider_world_propose(&world, ENG, state_of(ENG).epoch, "n1 0:2");
+    assert_int_equal(held(ENG), 2);
+    assert_int_equal(held(IDLE), 4);
+}
+
+/* A withdrawn leaf gains nothing, but a proposal that leaves it what it has is valid.
+ */
+static void a_proposal_without_gain_ends_the_freeze_of_a_withdrawn_leaf(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:2");
+    provider_world_start(&world, "south", 1, ENG, state_of(ENG).epoch, "n1=2");
+    provider_world_drain(&world, ENG, 1, true);
+    uint64_t epoch = state_of(ENG).epoch;
+    assert_true(state_of(ENG).is_withdrawn);
+    provider_world_freeze(&world, ENG, epoch, 1);
+    assert_true(state_of(ENG).is_frozen);
+    provider_world_propose(&world, ENG, epoch, "n1 0:3");
+    assert_true(state_of(ENG).is_frozen);
+    provider_world_propose(&world, ENG, epoch, "n1 0:2");
+    assert_false(state_of(ENG).is_frozen);
+    assert_int_equal(state_of(ENG).epoch, epoch);
+}
+
+static void a_host_that_shrinks_takes_idle_slots_of_the_pool_first(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:2");
+    provider_set_local_used(world.provider, "n1", 3, 0);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(ENG), 2);
+    assert_int_equal(held(IDLE), 3); /* 1 of n1, 2 of n2 */
+}
+
+/* An idle host costs nothing, whichever of the two it is. */
+static void an_idle_host_goes_before_one_in_use(void **state)
+{
+    (void)state;
+    static const char *const used[] = {"n1=1", "n2=1"};
+    for (size_t i = 0; i < 2; i++) {
+        teardown(state);
+        setup(state);
+        provider_world_export(&world, "p pool:x pool n1=2 n2=2");
+        provider_world_open(&world, ENG);
+        provider_world_propose(&world, ENG, 1, "n1 0:2 n2 0:2");
+        provider_world_start(&world, "south", 1, ENG, state_of(ENG).epoch, used[i]);
+        world.wants_whole = true;
+        provider_world_recall(&world, ENG, 1, 2, 5000);
+        assert_int_equal(held(ENG), 2);
+        assert_string_equal(state_of(ENG).hosts[0].host, i == 0 ? "n1" : "n2");
+        assert_int_equal(state_of(ENG).n_recalls, 0);
+    }
+}
+
+static void own_use_is_that_of_one_lease_on_one_host(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 3:0 n2 1:0");
+    provider_set_local_used(world.provider, "n1", 4, 2);
+    assert_int_equal(provider_own_used(world.provider, OWN, "n1"), 2);
+    assert_int_equal(provider_own_used(world.provider, OWN, "n2"), 0);
+    assert_int_equal(provider_own_used(world.provider, OWN, "n9"), 0);
+    assert_int_equal(provider_own_used(world.provider, ENG, "n1"), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -294,6 +368,11 @@ int main(void)
         TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
         TEST(nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed),
         TEST(a_policy_that_goes_takes_its_leaves_along),
+        TEST(slots_of_a_host_that_a_leaf_gives_up_are_idle_at_once),
+        TEST(a_proposal_without_gain_ends_the_freeze_of_a_withdrawn_leaf),
+        TEST(a_host_that_shrinks_takes_idle_slots_of_the_pool_first),
+        TEST(an_idle_host_goes_before_one_in_use),
+        TEST(own_use_is_that_of_one_lease_on_one_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,22 +194,57 @@ static void test_type_changes(void **state)
     ASSERT_BOOK("north/p/south", "5: n1 0/0 4/0");
 }
 
+/* Each term alone is sent at once, under the same epoch. */
 static void test_terms_alone_change_no_epoch(void **state)
 {
     struct provider_world *world = *state;
     provider_world_export(world, "p south shared n1=4");
     provider_world_session(world, 1);
-    world->plan.leases[0].reclaim_policy = RECLAIM_DEMAND;
-    world->plan.leases[0].min_hold_ms = 5;
-    world->plan.leases[0].takes_interactive = true;
-    provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
-    provider_world_tick(world, 100);
-    const struct msg_state *told = provider_world_state(world, "north/p/south");
-    assert_non_null(told);
-    assert_int_equal(told->epoch, 1);
-    assert_int_equal(told->reclaim_policy, RECLAIM_DEMAND);
-    assert_int_equal(told->min_hold_ms, 5);
-    assert_true(told->takes_interactive);
+    static const struct export_terms steps[] = {
+        {RECLAIM_DEMAND, 0, 300000, false, false},
+        {RECLAIM_DEMAND, 5, 300000, false, false},
+        {RECLAIM_DEMAND, 5, 7000, false, false},
+        {RECLAIM_DEMAND, 5, 7000, true, false},
+        {RECLAIM_DEMAND, 5, 7000, true, true},
+    };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        world->plan.leases[0].terms = steps[i];
+        effects_clear(&world->effects);
+        provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
+        provider_world_tick(world, 100);
+        const struct msg_state *sent = provider_world_state(world, "north/p/south");
+        assert_non_null(sent);
+        assert_int_equal(sent->epoch, 1);
+        assert_int_equal(sent->reclaim_policy, steps[i].reclaim_policy);
+        assert_int_equal(sent->min_hold_ms, steps[i].min_hold_ms);
+        assert_int_equal(sent->lease_term_ms, steps[i].lease_term_ms);
+        assert_int_equal(sent->ends_lost, steps[i].ends_lost);
+        assert_int_equal(sent->takes_interactive, steps[i].takes_interactive);
+    }
+}
+
+static const char *reason_of(struct provider_world *world)
+{
+    struct msg_state lease;
+    assert_true(provider_find_lease(world->provider, "north/p/south", &lease));
+    return arena_str(&world->memory, lease.reason);
+}
+
+/* Each epoch has a reason that says which side lost or gained slots, and where. */
+static void test_reasons_of_the_providers_own_changes(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_propose(world, "north/p/south", 1, "n1 1:3");
+    provider_set_local_used(world->provider, "n1", 4, 3);
+    provider_world_tick(world, 0);
+    assert_string_equal(reason_of(world), "own jobs use slots of host n1");
+    provider_set_local_used(world->provider, "n1", 3, 3);
+    provider_world_tick(world, 0);
+    assert_string_equal(reason_of(world), "fewer slots on host n1");
+    provider_set_local_used(world->provider, "n1", 4, 3);
+    provider_world_tick(world, 0);
+    assert_string_equal(reason_of(world), "slots fell free on host n1");
 }
 
 static void test_own_change_ends_a_freeze(void **state)
@@ -373,6 +408,7 @@ int main(void)
         STORY(test_slots_in_use_beyond_the_new_size),
         STORY(test_type_changes),
         STORY(test_terms_alone_change_no_epoch),
+        STORY(test_reasons_of_the_providers_own_changes),
         STORY(test_own_change_ends_a_freeze),
         STORY(test_withdrawal),
         STORY(test_withdrawn_policy_comes_back),

@@ -98,11 +98,11 @@ static void test_interactive(void **state)
                      PROVIDER_REFUSED);
     assert_string_equal(world->reason,
                         "lease " LEASE " takes no interactive jobs (INTERACTIVE)");
-    world->plan.leases[0].takes_interactive = true;
+    world->plan.leases[0].terms.takes_interactive = true;
     provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
     assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n1=1"),
                      PROVIDER_ADMITTED);
-    world->plan.leases[0].takes_interactive = false;
+    world->plan.leases[0].terms.takes_interactive = false;
     provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
     assert_int_equal(provider_world_start(world, "south", 3, LEASE, 2, "n1=1"),
                      PROVIDER_REFUSED);
@@ -220,6 +220,24 @@ static void test_slots_are_counted(void **state)
     ASSERT_BOOK("2 made: n1 1/0 3/0; n2 1/0 1/0");
     assert_int_equal(provider_world_start(world, "south", 3, LEASE, 2, "n1=3"),
                      PROVIDER_ADMITTED);
+}
+
+/* While a job is suspended and has yielded its slots, another may use them. It resumes
+ * when they are free again. */
+static void test_resume_needs_the_yielded_slots(void **state)
+{
+    struct provider_world *world = *state;
+    struct run_id first = {"south", 1}, unknown = {"south", 9};
+    provider_world_start(world, "south", 1, LEASE, 2, "n1=2");
+    assert_true(provider_run_may_resume(world->provider, &first));
+    provider_run_set_yielded(world->provider, &first, true);
+    assert_true(provider_run_may_resume(world->provider, &first));
+    assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n1=2"),
+                     PROVIDER_ADMITTED);
+    assert_false(provider_run_may_resume(world->provider, &first));
+    assert_true(provider_run_may_resume(world->provider, &unknown));
+    provider_world_end(world, "south", 2);
+    assert_true(provider_run_may_resume(world->provider, &first));
 }
 
 /* The lease is made by its first job: under the same epoch, and the broker hears of it
@@ -417,6 +435,7 @@ int main(void)
         STORY(test_down),
         STORY(test_withdrawn),
         STORY(test_slots_are_counted),
+        STORY(test_resume_needs_the_yielded_slots),
         STORY(test_first_start_makes_the_lease),
         STORY(test_repeated_start_is_known),
         STORY(test_forgotten_attempt_never_begins_again),

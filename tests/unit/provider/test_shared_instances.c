@@ -184,6 +184,28 @@ static void test_a_drained_lease_keeps_them(void **state)
     ASSERT_INSTANCES("north/b/east", "1: lic:1=3"); /* from first to last */
 }
 
+/* By resource, pool and consumer; leases of one consumer share the same instances. */
+static void test_pools_are_listed_once_for_each_consumer(void **state)
+{
+    struct provider_world *world = *state;
+    static const struct provider_pool wanted[] = {{"lic", "east", 1, 2},
+                                                  {"lic", "south", 1, 7},
+                                                  {"lic", "south", 2, 3},
+                                                  {"seats", "east", 1, 4}};
+    provider_world_export(world, "a south exclusive n1=1 lic:2=3 lic:1=5;"
+                                 "b east exclusive n1=1 seats:1=4 lic:1=2;"
+                                 "c south exclusive n2=1 lic:1=7");
+    struct provider_pool *pools;
+    int n_pools = provider_list_pools(world->provider, &world->memory, &pools);
+    assert_int_equal(n_pools, 4);
+    for (int i = 0; i < n_pools; i++) {
+        assert_string_equal(pools[i].resource, wanted[i].resource);
+        assert_string_equal(pools[i].consumer, wanted[i].consumer);
+        assert_int_equal(pools[i].pool, wanted[i].pool);
+        assert_int_equal(pools[i].n_instances, wanted[i].n_instances);
+    }
+}
+
 int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -196,6 +218,7 @@ int main(void)
         STORY(test_less_is_exported_than_is_out),
         STORY(test_from_one_lease_to_another),
         STORY(test_a_drained_lease_keeps_them),
+        STORY(test_pools_are_listed_once_for_each_consumer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ struct world {
     struct export_plan plan;
 };
 
-static const struct export_defaults defaults = {RECLAIM_LSF, 0, 300000, false};
+static const struct export_terms defaults = {.lease_term_ms = 300000};
 
 /* ------------------------------------------------------------ input */
 
@@ -330,16 +330,16 @@ static void test_defaults_and_own_values(void **state)
     assert_int_equal(world.plan.n_leases, 2);
     const struct export_lease *first = &world.plan.leases[0];
     assert_int_equal(first->type, LEASE_EXCLUSIVE);
-    assert_int_equal(first->reclaim_policy, RECLAIM_LSF);
-    assert_int_equal(first->min_hold_ms, 0);
-    assert_int_equal(first->lease_term_ms, 300000);
+    assert_int_equal(first->terms.reclaim_policy, RECLAIM_LSF);
+    assert_int_equal(first->terms.min_hold_ms, 0);
+    assert_int_equal(first->terms.lease_term_ms, 300000);
     const struct export_lease *second = &world.plan.leases[1];
     assert_int_equal(second->type, LEASE_SHARED);
-    assert_int_equal(second->reclaim_policy, RECLAIM_DEMAND);
-    assert_int_equal(second->min_hold_ms, 120000);
-    assert_int_equal(second->lease_term_ms, 7000);
-    assert_true(first->takes_interactive);
-    assert_false(second->takes_interactive);
+    assert_int_equal(second->terms.reclaim_policy, RECLAIM_DEMAND);
+    assert_int_equal(second->terms.min_hold_ms, 120000);
+    assert_int_equal(second->terms.lease_term_ms, 7000);
+    assert_true(first->terms.takes_interactive);
+    assert_false(second->terms.takes_interactive);
     end(&world);
 }
 

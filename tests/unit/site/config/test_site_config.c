@@ -73,7 +73,7 @@ static void test_whole(void **state)
     assert_string_equal(config->lease_account, "guest");
     assert_int_equal(config->n_admins, 1);
     assert_int_equal(config->exports.n_leases, 1);
-    assert_int_equal(config->exports.leases[0].min_hold_ms, 3000);
+    assert_int_equal(config->exports.leases[0].terms.min_hold_ms, 3000);
     assert_string_equal(world.setup.socket, "/var/s/sublet.sock");
     assert_int_equal(world.setup.n_hosts_here, 2);
     arena_release(&world.arena);
