@@ -259,6 +259,21 @@ static void a_freeze_that_lapsed_is_begun_anew_above_its_number(void **state)
     assert_int_equal(books.host.consumer, 10);
 }
 
+/* The provider froze and thawed before its first answer arrived. */
+static void a_freeze_that_lapsed_unseen_is_begun_anew(void **state)
+{
+    wait_for_judgement();
+    uint64_t ours = waiting()->freeze.freeze;
+    hear(waiting());
+    books.is_frozen = false;
+    state_books();
+    stage_wait(&stage, 500);
+    assert_int_equal(stage_sent(&stage, "north", MSG_FREEZE, 0)->freeze.freeze,
+                     ours + 1);
+    answer_all();
+    assert_int_equal(books.host.consumer, 10);
+}
+
 static void a_proposal_may_come_true_late(void **state)
 {
     wait_for_judgement();
@@ -501,6 +516,7 @@ int main(void)
         TEST(counts_that_call_for_nothing_thaw_under_the_old_epoch),
         TEST(what_is_not_answered_is_sent_again),
         TEST(a_freeze_that_lapsed_is_begun_anew_above_its_number),
+        TEST(a_freeze_that_lapsed_unseen_is_begun_anew),
         TEST(a_proposal_may_come_true_late),
         TEST(a_state_from_before_the_freeze_says_nothing),
         TEST(a_freeze_under_another_number_is_not_ours),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "broker/lease/lease_table.h"
 #include "tests/unit/broker/stage.h"
 
 static void state_lease(struct stage *stage, const char *site, int policy, int n_hosts,
@@ -87,11 +88,51 @@ static void test_hosts_of_one_provider(void **state)
     stage_close(&stage);
 }
 
+static struct lease *new_lease(struct member *provider, struct member *consumer)
+{
+    struct lease_id id = {.part = LEASE_WHOLE, .policy = "1"};
+    snprintf(id.provider, sizeof(id.provider), "%s", provider->name);
+    snprintf(id.consumer, sizeof(id.consumer), "%s", consumer->name);
+    return lease_new(&id, provider, consumer);
+}
+
+/* As many leases as fit, most of them one open lease in many places. */
+static void test_leases_of_all_providers(void **state)
+{
+    static struct member north = {.name = "north"}, west = {.name = "west"};
+    static struct member south = {.name = "south"}, zoo = {.name = "zoo"};
+    struct lease_table leases;
+    lease_table_init(&leases);
+    struct lease *open = new_lease(&west, &south);
+    open->row.state = LEASE_ACTIVE;
+    lease_table_add(&leases, new_lease(&north, &south)); /* has ended */
+    lease_table_add(&leases, open);
+    leases.items = mem_grow(leases.items, LEASES_MAX, sizeof(*leases.items));
+    leases.capacity = LEASES_MAX;
+    while (leases.count < LEASES_MAX - 1) {
+        leases.items[leases.count++] = open;
+    }
+    /* Nothing is removed while there is room. */
+    assert_true(lease_table_make_room(&leases, &zoo));
+    assert_int_equal(leases.count, LEASES_MAX - 1);
+    leases.items[leases.count++] = open;
+    /* Then the ended lease makes room, once. */
+    assert_true(lease_table_make_room(&leases, &zoo));
+    assert_int_equal(leases.count, LEASES_MAX - 1);
+    assert_ptr_equal(leases.items[0], open);
+    leases.items[leases.count++] = open;
+    assert_false(lease_table_make_room(&leases, &zoo));
+    assert_int_equal(leases.count, LEASES_MAX);
+    leases.count = 1;
+    lease_table_release(&leases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leases_of_one_provider),
         cmocka_unit_test(test_hosts_of_one_provider),
+        cmocka_unit_test(test_leases_of_all_providers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
