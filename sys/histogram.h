@@ -18,6 +18,8 @@ struct histogram {
     double sum;
 };
 
+/* A clock for durations. */
+int64_t histogram_now_ns(void);
 void histogram_observe(struct histogram *histogram, int64_t took_ns);
 
 #endif

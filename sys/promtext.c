@@ -40,6 +40,12 @@ void promtext_label(FILE *to, const char *name, const char *value)
     fputc('"', to);
 }
 
+void promtext_begin(FILE *to, const char *name, const char *label, const char *value)
+{
+    fprintf(to, "%s{", name);
+    promtext_label(to, label, value);
+}
+
 void promtext_histogram(FILE *to, const char *name, const struct histogram *histogram)
 {
     uint64_t below = 0;

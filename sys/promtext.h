@@ -11,6 +11,8 @@
 extern const char promtext_type[]; /* Content-Type */
 
 void promtext_head(FILE *to, const char *name, const char *type, const char *help);
+/* NAME{LABEL="VALUE", the value escaped: the beginning of a line. */
+void promtext_begin(FILE *to, const char *name, const char *label, const char *value);
 /* name="value", escaped. */
 void promtext_label(FILE *to, const char *name, const char *value);
 void promtext_histogram(FILE *to, const char *name, const struct histogram *histogram);

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "broker/io/http_admin.h"
-#include "broker/io/http_files.h"
 #include "broker/io/http_target.h"
-#include "broker/io/metrics_text.h"
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"
@@ -235,9 +233,9 @@ static int put_metrics(struct work *work)
 {
     work->answer->status = 200;
     work->answer->type = promtext_type;
-    work->answer->text = metrics_text_render(hub_metrics(work->source->hub),
-                                             work->source->broker, work->source->state,
-                                             daemon_now_ms(), &work->answer->length);
+    work->answer->text =
+        metrics_render(hub_metrics(work->source->hub), work->source->broker,
+                       work->source->state, daemon_now_ms(), &work->answer->length);
     return 0;
 }
 
@@ -269,10 +267,15 @@ static int put_about(struct work *work)
     return rc;
 }
 
+/* "" is the page itself. */
 static int put_file(struct work *work)
 {
-    const struct http_file *file = http_files_find(work->target.file);
-    if (file == NULL) {
+    const char *name = work->target.file[0] != '\0' ? work->target.file : "index.html";
+    const struct http_file *file = http_page_files;
+    while (file->name != NULL && strcmp(file->name, name) != 0) {
+        file++;
+    }
+    if (file->name == NULL) {
         return err_set(&work->err, ERR_NOT_FOUND, "no such page");
     }
     struct http_answer *answer = work->answer;

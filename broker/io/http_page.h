@@ -29,6 +29,17 @@ struct http_page_source {
     int64_t started_ms, sample_interval_ms;
 };
 
+/* The page and what belongs to it: files of broker/io/page and Chart.js, put into the
+ * program by tools/embed-files, plain and compressed. */
+struct http_file {
+    const char *name; /* NULL ends the table */
+    const char *type;
+    const char *etag;
+    const unsigned char *bytes, *gzip;
+    size_t n_bytes, n_gzip;
+};
+extern const struct http_file http_page_files[];
+
 /* The functions of a struct http_handler whose arg is a source. */
 bool http_page_refuse(void *arg, const struct http_request *request,
                       struct http_answer *answer);

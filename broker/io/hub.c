@@ -133,7 +133,7 @@ static void commit_stores(struct hub *hub)
     if (!has_stores(hub)) {
         return;
     }
-    int64_t begin_ns = metrics_now_ns();
+    int64_t begin_ns = histogram_now_ns();
     if (write_stores(hub, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; nothing of the batch was sent, and the next start "
@@ -141,10 +141,22 @@ static void commit_stores(struct hub *hub)
                  err.text);
         _exit(EXIT_FAILURE);
     }
-    metrics_count_commit(&hub->metrics, metrics_now_ns() - begin_ns);
+    metrics_count_commit(&hub->metrics, histogram_now_ns() - begin_ns);
 }
 
 /* ---------------------------------------------------------------- send */
+
+static struct msg reply_to(uint64_t session, uint64_t request, int code,
+                           const char *text)
+{
+    struct msg msg = {.kind = MSG_REPLY, .session = session, .site = ""};
+    msg.reply = (struct msg_reply){.request = request,
+                                   .code = code,
+                                   .text = text,
+                                   .next = "",
+                                   .bytes = (const uint8_t *)""};
+    return msg;
+}
 
 /* A message that cannot be sent is sent again by the part that needs it. For an answer
  * that does not fit, an error is sent instead. */
@@ -160,15 +172,10 @@ static void send_message(struct hub *hub, const struct peer *to, struct msg *msg
                  msg_kind_name(msg->kind), to->name != NULL ? to->name : "", err.text);
     }
     if (msg->kind == MSG_REPLY && msg->reply.code == 0) {
-        struct msg told = {.kind = MSG_REPLY, .session = msg->session, .site = ""};
-        told.reply = (struct msg_reply){
-            .request = msg->reply.request,
-            .code = rc,
-            .text = "the answer does not fit a message; ask for fewer rows",
-            .next = "",
-            .bytes = (const uint8_t *)"",
-        };
-        (void)wire_server_send(hub->server, to, &told, &err);
+        struct msg error =
+            reply_to(msg->session, msg->reply.request, rc,
+                     "the answer does not fit a message; ask for fewer rows");
+        (void)wire_server_send(hub->server, to, &error, &err);
     }
 }
 
@@ -202,34 +209,26 @@ static void send_history(struct hub *hub, const struct effect *effect)
     struct value *value = NULL;
     const char *next = "";
     struct effect reply = {.kind = EFFECT_SEND, .send.to = effect->history.to};
-    struct msg *msg = &reply.send.msg;
-    int rc = store_history_read(hub->store, &effect->history.query, &hub->effects.arena,
-                                &value, &next, &err);
-    *msg =
-        (struct msg){.kind = MSG_REPLY, .session = effect->history.session, .site = ""};
-    msg->reply = (struct msg_reply){
-        .request = effect->history.query.request,
-        .code = rc,
-        .text = rc < 0 ? err.text : "",
-        .value = rc < 0 ? NULL : value,
-        .next = next,
-        .bytes = (const uint8_t *)"",
-    };
+    const struct msg_query *query = &effect->history.query;
+    int rc =
+        store_history_read(hub->store, query, &hub->effects.arena, &value, &next, &err);
+    reply.send.msg = reply_to(effect->history.session, query->request, rc, err.text);
+    if (rc == 0) {
+        reply.send.msg.reply.value = value;
+        reply.send.msg.reply.next = next;
+    }
     send_effect(hub, &reply);
 }
 
 static void send_snapshot(struct hub *hub, const struct effect *effect)
 {
-    struct msg msg = {
-        .kind = MSG_REPLY, .session = effect->snapshot.session, .site = ""};
-    msg.reply = (struct msg_reply){.code = ERR_UNBUILT,
-                                   .text = "no snapshots are made here",
-                                   .next = "",
-                                   .bytes = (const uint8_t *)""};
+    const struct msg_snapshot *ask = &effect->snapshot.ask;
+    struct msg msg = reply_to(effect->snapshot.session, ask->request, ERR_UNBUILT,
+                              "no snapshots are made here");
     if (hub->snapshot != NULL) {
-        snapshot_answer(hub->snapshot, &effect->snapshot.ask, &msg.reply);
+        snapshot_answer(hub->snapshot, ask, &msg.reply);
+        msg.reply.request = ask->request;
     }
-    msg.reply.request = effect->snapshot.ask.request;
     send_message(hub, &effect->snapshot.to, &msg);
 }
 
@@ -238,16 +237,14 @@ static void answer_reload(struct hub *hub, const struct effect *effect)
     struct err err = {0};
     const char *text = "";
     struct peer to = effect->reload.to;
-    struct msg msg = {.kind = MSG_REPLY, .session = effect->reload.session, .site = ""};
-    msg.reply = (struct msg_reply){
-        .request = effect->reload.request, .next = "", .bytes = (const uint8_t *)""};
     struct arena arena;
     arena_init(&arena);
     to.name = arena_str(&arena, to.name);
-    msg.reply.code = hub->reload != NULL
-                         ? hub->reload(hub->reload_part, &arena, &text, &err)
-                         : err_set(&err, ERR_UNBUILT, "this process reloads nothing");
-    msg.reply.text = msg.reply.code < 0 ? err.text : text;
+    int rc = hub->reload != NULL
+                 ? hub->reload(hub->reload_part, &arena, &text, &err)
+                 : err_set(&err, ERR_UNBUILT, "this process reloads nothing");
+    struct msg msg = reply_to(effect->reload.session, effect->reload.request, rc,
+                              rc < 0 ? err.text : text);
     send_message(hub, &to, &msg);
     arena_release(&arena);
 }
@@ -288,12 +285,12 @@ static void carry_out(struct hub *hub)
 /* The broker's life, a batch at a time. */
 static void run_batch(struct hub *hub)
 {
-    int64_t begin_ns = metrics_now_ns();
+    int64_t begin_ns = histogram_now_ns();
     collect_messages(hub);
     step_tick(hub);
     commit_stores(hub);
     carry_out(hub);
-    metrics_count_batch(&hub->metrics, &hub->effects, begin_ns, metrics_now_ns());
+    metrics_count_batch(&hub->metrics, &hub->effects, begin_ns, histogram_now_ns());
     effects_clear(&hub->effects);
     wake_set(&hub->wake, broker_wake_ms(hub->broker));
     store_maintain(hub->store);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c: see metrics.h. */
+/* metrics.c: see metrics.h. First what is counted, then what is shown: one table. */
 #include "broker/io/metrics.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
+
+#include "base/value.h"
+#include "broker/lease/lease_split.h"
+#include "sys/promtext.h"
 
 /* A lease that is inactive, since when and from what epoch. */
 struct metrics_start {
@@ -40,13 +44,6 @@ void metrics_release(struct metrics *metrics)
     HASH_ITER (hh, metrics->starts, start, next) {
         end_start(metrics, start);
     }
-}
-
-int64_t metrics_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 void metrics_count_commit(struct metrics *metrics, int64_t took_ns)
@@ -131,4 +128,365 @@ void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
             count_event(metrics, &effect->row.history, begin_ns, end_ns);
         }
     }
+}
+
+/* The sources of the metrics, and their destination. */
+struct source {
+    FILE *to;
+    const struct metrics *metrics;
+    const struct broker *broker;
+    const struct value *sites; /* rows of the listing */
+    const struct value *pools; /* likewise */
+};
+
+/* ---------------------------------------------------------------- leases */
+
+static void print_slots(FILE *to, const char *name, const char *lease, const char *side,
+                        const char *use, int n_slots)
+{
+    promtext_begin(to, name, "lease", lease);
+    fprintf(to, ",side=\"%s\",use=\"%s\"} %d\n", side, use, n_slots);
+}
+
+static void lease_slots(const struct source *source, const char *name,
+                        const struct row_lease *lease)
+{
+    struct lease_split split = lease_split_sum(lease->hosts, lease->n_hosts);
+    const struct lease_split_side *provider = &split.provider,
+                                  *consumer = &split.consumer;
+    print_slots(source->to, name, lease->id, "provider", "used", provider->used);
+    print_slots(source->to, name, lease->id, "provider", "idle", provider->idle);
+    print_slots(source->to, name, lease->id, "consumer", "used", consumer->used);
+    print_slots(source->to, name, lease->id, "consumer", "idle", consumer->idle);
+}
+
+static void lease_state(const struct source *source, const char *name,
+                        const struct row_lease *lease)
+{
+    for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
+        promtext_begin(source->to, name, "lease", lease->id);
+        fprintf(source->to, ",state=\"%s\"} %d\n",
+                msg_lease_state_name((enum lease_state)state),
+                (int)lease->state == state);
+    }
+}
+
+static void lease_epoch(const struct source *source, const char *name,
+                        const struct row_lease *lease)
+{
+    promtext_begin(source->to, name, "lease", lease->id);
+    fprintf(source->to, "} %" PRIu64 "\n", lease->epoch);
+}
+
+static void lease_changed(const struct source *source, const char *name,
+                          const struct row_lease *lease)
+{
+    promtext_begin(source->to, name, "lease", lease->id);
+    fprintf(source->to, "} %.3f\n", (double)lease->changed_ms / 1000);
+}
+
+static void lease_behind(const struct source *source, const char *name,
+                         const struct row_lease *lease)
+{
+    promtext_begin(source->to, name, "lease", lease->id);
+    fprintf(source->to, "} %" PRIu64 "\n",
+            broker_lease_behind(source->broker, lease->id));
+}
+
+/* ---------------------------------------------------------------- sites */
+
+static const char *name_of(const struct value *site)
+{
+    return value_find(site, "site")->text;
+}
+
+static void peer_up(const struct source *source, const char *name,
+                    const struct value *site)
+{
+    promtext_begin(source->to, name, "site", name_of(site));
+    fprintf(source->to, "} %d\n", strcmp(value_find(site, "status")->text, "ok") == 0);
+}
+
+/* Numbers that a site has not sent since it connected are not shown. */
+static void print_count(FILE *to, const char *name, const struct value *site,
+                        const char *label, const struct value *count)
+{
+    if (count->kind == VALUE_INT) {
+        promtext_begin(to, name, "site", name_of(site));
+        fprintf(to, ",%s=\"%s\"} %" PRId64 "\n", label, count->key, count->number);
+    }
+}
+
+static void site_slots(const struct source *source, const char *name,
+                       const struct value *site)
+{
+    const struct value *at = value_find(site, "slots")->first;
+    for (; at != NULL; at = at->next) {
+        print_count(source->to, name, site, "use", at);
+    }
+    print_count(source->to, name, site, "use", value_find(site, "pending"));
+}
+
+static void jobs(const struct source *source, const char *name,
+                 const struct value *site)
+{
+    const struct value *at = value_find(site, "jobs")->first;
+    for (; at != NULL; at = at->next) {
+        print_count(source->to, name, site, "state", at);
+    }
+}
+
+/* By the site's count: how many passes took at most so long. */
+static void schedule_seconds(const struct source *source, const char *name,
+                             const struct value *site)
+{
+    const struct value *passes = value_find(site, "schedule_passes");
+    const struct value *at = value_find(site, "schedule_within")->first;
+    FILE *to = source->to;
+    char part[64];
+    if (passes->kind != VALUE_INT) {
+        return;
+    }
+    snprintf(part, sizeof(part), "%s_bucket", name);
+    for (; at != NULL; at = at->next) {
+        promtext_begin(to, part, "site", name_of(site));
+        fprintf(to, ",le=\"%s\"} %" PRId64 "\n", at->key, at->number);
+    }
+    promtext_begin(to, part, "site", name_of(site));
+    fprintf(to, ",le=\"+Inf\"} %" PRId64 "\n", passes->number);
+    snprintf(part, sizeof(part), "%s_sum", name);
+    promtext_begin(to, part, "site", name_of(site));
+    fprintf(to, "} %.9g\n", value_find(site, "schedule_s")->real);
+    snprintf(part, sizeof(part), "%s_count", name);
+    promtext_begin(to, part, "site", name_of(site));
+    fprintf(to, "} %" PRId64 "\n", passes->number);
+}
+
+static void heard(const struct source *source, const char *name,
+                  const struct value *site)
+{
+    int64_t heard_ms = broker_site_heard_ms(source->broker, name_of(site));
+    if (heard_ms > 0) {
+        promtext_begin(source->to, name, "site", name_of(site));
+        fprintf(source->to, "} %.3f\n", (double)heard_ms / 1000);
+    }
+}
+
+static void stream_bytes(const struct source *source, const char *name,
+                         const struct value *site)
+{
+    uint64_t n_bytes, n_dropped;
+    broker_site_streams(source->broker, name_of(site), &n_bytes, &n_dropped);
+    promtext_begin(source->to, name, "site", name_of(site));
+    fprintf(source->to, "} %" PRIu64 "\n", n_bytes);
+}
+
+static void streams_dropped(const struct source *source, const char *name,
+                            const struct value *site)
+{
+    uint64_t n_bytes, n_dropped;
+    broker_site_streams(source->broker, name_of(site), &n_bytes, &n_dropped);
+    promtext_begin(source->to, name, "site", name_of(site));
+    fprintf(source->to, "} %" PRIu64 "\n", n_dropped);
+}
+
+/* ---------------------------------------------------------------- counted */
+
+static void rebalances(const struct source *source, const char *name)
+{
+    static const char *const results[METRICS_RESULTS] = {
+        [METRICS_MOVED] = "moved",
+        [METRICS_UNCHANGED] = "unchanged",
+        [METRICS_ABANDONED] = "abandoned",
+    };
+    for (int i = 0; i < METRICS_RESULTS; i++) {
+        fprintf(source->to, "%s{result=\"%s\"} %" PRIu64 "\n", name, results[i],
+                source->metrics->rebalances[i]);
+    }
+}
+
+static void refused(const struct source *source, const char *name)
+{
+    for (int i = 1; i < METRICS_REASONS; i++) {
+        fprintf(source->to, "%s{reason=\"%s\"} %" PRIu64 "\n", name, err_name(-i),
+                source->metrics->refused[i]);
+    }
+}
+
+static void handover_seconds(const struct source *source, const char *name)
+{
+    promtext_histogram(source->to, name, &source->metrics->handover);
+}
+
+static void commit_seconds(const struct source *source, const char *name)
+{
+    promtext_histogram(source->to, name, &source->metrics->commit);
+}
+
+static void build_info(const struct source *source, const char *name)
+{
+    fprintf(source->to, "%s{version=\"%s\"} 1\n", name, BROKER_VERSION);
+}
+
+/* ---------------------------------------------------------------- pools */
+
+static void pool_slots(const struct source *source, const char *name,
+                       const struct value *pool)
+{
+    static const char *const uses[] = {"alloc", "recalled", "idle", "demand"};
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        promtext_begin(source->to, name, "pool", value_find(pool, "pool")->text);
+        fprintf(source->to, ",use=\"%s\"} %" PRId64 "\n", uses[i],
+                value_find(pool, uses[i])->number);
+    }
+}
+
+static void recalls(const struct source *source, const char *name)
+{
+    fprintf(source->to, "%s{result=\"begun\"} %" PRIu64 "\n", name,
+            source->metrics->recalls_begun);
+    fprintf(source->to, "%s{result=\"done\"} %" PRIu64 "\n", name,
+            source->metrics->recalls_done);
+}
+
+/* ---------------------------------------------------------------- the table */
+
+static const struct {
+    const char *name, *type, *help;
+    /* One of these prints: everything, one lease, one row of a listing. */
+    void (*print)(const struct source *source, const char *name);
+    void (*lease)(const struct source *source, const char *name,
+                  const struct row_lease *lease);
+    void (*site)(const struct source *source, const char *name,
+                 const struct value *site);
+    void (*pool)(const struct source *source, const char *name,
+                 const struct value *pool);
+} table[] = {
+    {"sublet_lease_slots", "gauge",
+     "Slots of a lease on hosts that are up, by the side that holds them.",
+     .lease = lease_slots},
+    {"sublet_lease_state", "gauge", "1 for the state that a lease is in.",
+     .lease = lease_state},
+    {"sublet_lease_epoch", "gauge", "Number of a lease's contract.",
+     .lease = lease_epoch},
+    {"sublet_lease_behind_epoch", "gauge",
+     "Epoch that a lease's provider states, which has lost its journal; 0: it has not.",
+     .lease = lease_behind},
+    {"sublet_lease_changed_timestamp_seconds", "gauge",
+     "When a lease's contract or state last changed.", .lease = lease_changed},
+    {"sublet_rebalances_total", "counter", "Hand-overs that ended, by result.",
+     .print = rebalances},
+    {"sublet_handover_seconds", "histogram",
+     "From the decision of a hand-over until both sides have the contract.",
+     .print = handover_seconds},
+    {"sublet_commit_seconds", "histogram", "Time of a commit to the broker's store.",
+     .print = commit_seconds},
+    {"sublet_site_slots", "gauge",
+     "Slots as a site reported them; pending: of its waiting jobs.",
+     .site = site_slots},
+    {"sublet_pool_slots", "gauge",
+     "Slots of a pool: held by nodes, of these being recalled, idle; and demand of "
+     "nodes.",
+     .pool = pool_slots},
+    {"sublet_recalls_total", "counter",
+     "Recalls of a pool's slots: started, and completed.", .print = recalls},
+    {"sublet_jobs", "gauge", "Jobs of a site by state, as it reported them.",
+     .site = jobs},
+    {"sublet_schedule_seconds", "histogram",
+     "Time of a site's scheduling passes, with the rest of the batch they were in.",
+     .site = schedule_seconds},
+    {"sublet_peer_up", "gauge", "1 for a site that is connected.", .site = peer_up},
+    {"sublet_site_heard_timestamp_seconds", "gauge",
+     "When a site last sent a message, since the broker started.", .site = heard},
+    {"sublet_stream_bytes_total", "counter",
+     "Bytes of interactive jobs' terminals that a site sent through the broker.",
+     .site = stream_bytes},
+    {"sublet_stream_dropped_total", "counter",
+     "Pieces of these that were above the bound, and are sent again.",
+     .site = streams_dropped},
+    {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
+     .print = refused},
+    {"sublet_build_info", "gauge", "1, with the broker's version.",
+     .print = build_info},
+};
+
+enum { N_METRICS = sizeof(table) / sizeof(table[0]) };
+
+/* All pages of the listing, their rows in one array. */
+static const struct value *read_all(const struct broker *broker, struct arena *arena,
+                                    enum query_kind kind, const char *name,
+                                    int64_t now_ms)
+{
+    struct value *all = value_array(arena);
+    struct msg_query query = {.kind = kind, .name = "", .after = ""};
+    const char *next;
+    do {
+        struct value *page = broker_view(broker, arena, &query, now_ms, &next);
+        const struct value *rows = value_find(page, name);
+        for (struct value *row = rows->first, *behind; row != NULL; row = behind) {
+            behind = row->next;
+            row->next = NULL;
+            value_add(arena, all, NULL, row);
+        }
+        query.after = next;
+    } while (next[0] != '\0');
+    return all;
+}
+
+/* An ended lease has a state and nothing else. */
+static void print_leases(const struct source *source, int metric)
+{
+    struct row_lease lease;
+    for (int i = 0; i < broker_count_leases(source->broker); i++) {
+        const char *id = broker_lease_id(source->broker, i);
+        if (broker_find_lease(source->broker, id, &lease) &&
+            (lease.state != LEASE_ENDED || table[metric].lease == lease_state)) {
+            table[metric].lease(source, table[metric].name, &lease);
+        }
+    }
+}
+
+static void print_metric(const struct source *source, int metric)
+{
+    const char *name = table[metric].name;
+    promtext_head(source->to, name, table[metric].type, table[metric].help);
+    if (table[metric].print != NULL) {
+        table[metric].print(source, name);
+    } else if (table[metric].lease != NULL) {
+        print_leases(source, metric);
+    }
+    for (const struct value *row = source->sites->first;
+         row != NULL && table[metric].site != NULL; row = row->next) {
+        table[metric].site(source, name, row);
+    }
+    for (const struct value *row = source->pools->first;
+         row != NULL && table[metric].pool != NULL; row = row->next) {
+        table[metric].pool(source, name, row);
+    }
+}
+
+char *metrics_render(const struct metrics *metrics, const struct broker *broker,
+                     const char *store, int64_t now_ms, size_t *length)
+{
+    char *text = NULL;
+    struct arena arena;
+    arena_init(&arena);
+    struct source source = {
+        .to = open_memstream(&text, length),
+        .metrics = metrics,
+        .broker = broker,
+        .sites = read_all(broker, &arena, QUERY_SITES, "sites", now_ms),
+        .pools = read_all(broker, &arena, QUERY_POOLS, "pools", now_ms)};
+    if (source.to == NULL) {
+        abort();
+    }
+    for (int i = 0; i < N_METRICS; i++) {
+        print_metric(&source, i);
+    }
+    promtext_disk(source.to, "sublet_store", store);
+    if (fclose(source.to) != 0) {
+        abort(); /* out of memory */
+    }
+    arena_release(&arena);
+    return text;
 }

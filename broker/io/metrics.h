@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h: the broker's counters, for /metrics.
+/* metrics.h: the broker's counters, and all of its metrics as Prometheus reads them.
  *
  * A hand-over's time runs from the batch that decided it until the new contract was
  * handed to the sockets of both sides. A hand-over from before the broker's start is
  * not counted.
  *
- * Units: nanoseconds on CLOCK_MONOTONIC. Layer: broker/io. */
+ * Units: nanoseconds of histogram_now_ns(). Source: docs/design/interfaces.md "HTTP".
+ * Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_METRICS_H
 #define SUBLET_BROKER_IO_METRICS_H
 
 #include <stdint.h>
 
+#include "broker/broker.h"
 #include "model/effect.h"
 #include "sys/histogram.h"
 
@@ -36,12 +38,15 @@ struct metrics {
 void metrics_init(struct metrics *metrics);
 void metrics_release(struct metrics *metrics);
 
-int64_t metrics_now_ns(void);
-
 void metrics_count_commit(struct metrics *metrics, int64_t took_ns);
 void metrics_count_refused(struct metrics *metrics, int code);
 /* Counts the effects of a batch that began and ended at these times. */
 void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
                          int64_t begin_ns, int64_t end_ns);
+
+/* The text, which the caller frees. Zeros are shown. `store` is a path on the store's
+ * file system. */
+char *metrics_render(const struct metrics *metrics, const struct broker *broker,
+                     const char *store, int64_t now_ms, size_t *length);
 
 #endif

@@ -60,21 +60,14 @@ void shell_take_gone(void *arg, const struct peer *from)
     step(arg, &(struct event){.kind = EVENT_GONE, .from = *from});
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The scheduler's pass is in a tick: how long that took is told with the next one. */
 static void step_tick(struct shell *shell)
 {
-    int64_t begin_ns = now_ns();
+    int64_t begin_ns = histogram_now_ns();
     step(shell, &(struct event){.kind = EVENT_TICK,
                                 .utc_offset_ms = daemon_utc_offset_ms(),
                                 .last_tick_us = shell->tick_us});
-    shell->tick_us = (now_ns() - begin_ns) / 1000;
+    shell->tick_us = (histogram_now_ns() - begin_ns) / 1000;
 }
 
 /* What is no message never reaches the step machine; who sent it is told. */
@@ -133,7 +126,7 @@ static void commit_stores(struct shell *shell, const struct effects *batch)
     if (!has_stores(batch)) {
         return;
     }
-    int64_t begin_ns = now_ns();
+    int64_t begin_ns = histogram_now_ns();
     if (write_stores(shell->journal, batch, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; nothing of the batch was sent, and the next start "
@@ -141,7 +134,7 @@ static void commit_stores(struct shell *shell, const struct effects *batch)
                  err.text);
         _exit(EXIT_FAILURE);
     }
-    histogram_observe(&shell->commits, now_ns() - begin_ns);
+    histogram_observe(&shell->commits, histogram_now_ns() - begin_ns);
 }
 
 const struct histogram *shell_commits(const struct shell *shell)

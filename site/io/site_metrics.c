@@ -46,8 +46,8 @@ static void print_queue(void *arg, const struct value *row)
     static const char *const states[] = {"pend", "run", "susp"};
     FILE *to = arg;
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-        fputs("sublet_queue_slots{", to);
-        promtext_label(to, "queue", value_find(row, "queue")->text);
+        promtext_begin(to, "sublet_queue_slots", "queue",
+                       value_find(row, "queue")->text);
         fprintf(to, ",state=\"%s\"} %" PRId64 "\n", states[i],
                 value_find(row, states[i])->number);
     }
@@ -130,8 +130,7 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
     promtext_disk(to, "sublet_store", spool);
     promtext_head(to, "sublet_site_info", "gauge",
                   "1, with the site's name and version.");
-    fputs("sublet_site_info{", to);
-    promtext_label(to, "site", name);
+    promtext_begin(to, "sublet_site_info", "site", name);
     fprintf(to, ",version=\"%s\"} 1\n", SUBLET_VERSION);
     if (fclose(to) != 0) {
         abort();
