@@ -14,9 +14,7 @@
 #include <utlist.h>
 
 #include "broker/broker_parts.h"
-#include "broker/member/outbox.h"
 #include "broker/pool/pool_clock.h"
-#include "broker/pool/pool_persist.h"
 #include "broker/push/push.h"
 
 enum {

@@ -16,7 +16,6 @@
 #include <utlist.h>
 
 #include "broker/lease/lease_split.h"
-#include "broker/member/outbox.h"
 #include "broker/push/push.h"
 
 static bool is_admin(const struct peer *from)

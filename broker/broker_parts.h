@@ -7,7 +7,6 @@
 #define SUBLET_BROKER_BROKER_PARTS_H
 
 #include "broker/broker.h"
-#include "broker/lease/handover_limiter.h"
 #include "broker/lease/lease_table.h"
 #include "broker/lease/reclaim_delay.h"
 #include "broker/member/member.h"

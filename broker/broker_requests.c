@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include "broker/member/outbox.h"
-
 /* ---------------------------------------------------------------- listings */
 
 /* Checks that the object named by the query exists; false, and answered, if not. */

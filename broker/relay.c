@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include "broker/member/outbox.h"
-
 static bool is_stream(enum msg_kind kind)
 {
     return kind == MSG_STREAM_DOWN || kind == MSG_STREAM_UP;

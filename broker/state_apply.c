@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "broker/lease/lease_split.h"
-#include "broker/member/outbox.h"
 #include "broker/pool/pool_table.h"
 #include "broker/push/push.h"
 #include "model/exported_resources.h"

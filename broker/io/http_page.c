@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "broker/io/http_admin.h"
-#include "broker/io/http_target.h"
+#include "broker/view/http_target.h"
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"

@@ -7,7 +7,6 @@
 
 #include "broker/lease/lease.h"
 #include "broker/lease/lease_split.h"
-#include "broker/member/outbox.h"
 
 /* Long against a round trip, short against any reclaim delay. */
 enum { RESEND_MS = 500 };

@@ -2,7 +2,6 @@
 /* rebalance_clock.c: see rebalance_clock.h. */
 #include "broker/lease/rebalance_clock.h"
 
-#include "broker/lease/handover_limiter.h"
 #include "broker/lease/lease.h"
 #include "broker/lease/lease_split.h"
 

@@ -12,7 +12,7 @@
  * computed from the lease id. The same holds when a new delay makes many due at once.
  *
  * If too many hand-overs begin at the same time, a lease waits for its turn
- * (handover_limiter.h). Its later instants do not change.
+ * (handover.h). Its later instants do not change.
  *
  * If the consumer has been away for LEASE_TERM, the rule is also applied once when the
  * term ends. An exclusive lease has no regular instants: the rule is applied when that

@@ -133,4 +133,27 @@ void member_set_demand(struct member *member, const struct msg_usage *usage);
 int64_t member_count_waiting(const struct member *member, const char *const *queues,
                              int n_queues);
 
+/* ---------------------------------------------------------------- outbox.c */
+
+/* The broker's messages: to a member in its session, or back to the sender of a
+ * message. Texts are copied into the effects' arena; everything else that a message
+ * points to must be there already. */
+
+/* Under the member's session, over the link of its HELLO. `site` is the sender of a
+ * relayed message, else "". The message's session and site are filled in. */
+void outbox_send(struct effects *effects, const struct member *to, const char *site,
+                 const struct msg *msg);
+
+/* MSG_ERROR about the event's message, under the session that the message named, so
+ * that the sender knows it as its own. Logged as a warning, except a stale session. */
+void outbox_refuse(struct effects *effects, const struct event *event, int code,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* REPLY to a request, under the session of the message that asked. */
+void outbox_reply(struct effects *effects, const struct event *event, uint64_t request,
+                  const char *text, const struct value *value, const char *next);
+void outbox_reply_error(struct effects *effects, const struct event *event,
+                        uint64_t request, int code, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.c: see outbox.h. */
-#include "broker/member/outbox.h"
+/* outbox.c: see member.h. */
+#include "broker/member/member.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/err.h"
 void outbox_send(struct effects *effects, const struct member *to, const char *site,
                  const struct msg *msg)
 {

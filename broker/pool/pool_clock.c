@@ -3,7 +3,6 @@
 #include "broker/pool/pool_clock.h"
 
 #include "broker/lease/lease_table.h"
-#include "broker/pool/pool_persist.h"
 #include "broker/pool/pool_snapshot.h"
 #include "broker/pool/pool_switch.h"
 #include "broker/pool/pool_view.h"

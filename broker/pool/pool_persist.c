@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_persist.c: see pool_persist.h. */
-#include "broker/pool/pool_persist.h"
+/* pool_persist.c: see pool_table.h. */
+#include "broker/pool/pool_table.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_table.h: the pools of the broker: their plans, and the state of their cycles.
  *
- * Units: milliseconds, slots. Ownership: plans are copied. Order: pools as configured.
- * Layer: broker. */
+ * Units: milliseconds, slots. Ownership: plans are copied. Order: pools as configured,
+ * records of nodes by path. Source: docs/design/plans.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_TABLE_H
 #define SUBLET_BROKER_POOL_POOL_TABLE_H
 
@@ -93,5 +93,30 @@ void pool_table_set_cycle(struct pool_entry *pool, const struct pool_cycle *cycl
 /* Sets what the configuration says of a lease of a pool: whether its pool exists and,
  * of a leaf, what the plans give it besides slots. */
 void pool_table_update_lease(const struct pool_table *pools, struct lease *lease);
+
+/* ------------------------------------------------------------ pool_persist.c */
+
+/* What a restarted broker knows of a pool's cycles: the time window and the size of the
+ * latest one, and what nodes may keep from the policy that they had before. So a window
+ * that begins while no broker runs recalls as one that begins while it runs, and such a
+ * recall is not forgotten.
+ *
+ * A window that is not configured any more is forgotten, as when a plan is loaded. Rows
+ * of a pool that is not configured any more are deleted with the next batch. Rows are
+ * written when they have changed. */
+
+/* Restores the rows, before the start: pools first, then what nodes carry, by path. */
+void pool_persist_load_pool(struct pool_table *pools, const struct row_pool *row);
+void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *row);
+
+/* Stores what a cycle by that plan, in a pool of so many slots, has changed: `records`
+ * are new, and the pool has those of the cycle before. */
+void pool_persist_store(struct pool_entry *pool, const struct plan *plan, int64_t slots,
+                        const struct pool_record *records, struct effects *effects);
+
+/* The pool is not configured any more. */
+void pool_persist_drop(struct pool_table *pools, const char *name);
+/* Deletes the rows of such pools, once. */
+void pool_persist_tick(struct pool_table *pools, struct effects *effects);
 
 #endif

@@ -2,8 +2,6 @@
 /* poll_state.c: asks a provider for the STATE of a lease, until it answers (push.h). */
 #include "broker/push/push.h"
 
-#include "broker/member/outbox.h"
-
 static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 5000};
 
 void poll_state_begin(struct lease *lease, int64_t now_ms)

@@ -7,8 +7,6 @@
  * gets its number, within the consumer's session, when it is first sent. */
 #include "broker/push/push.h"
 
-#include "broker/member/outbox.h"
-
 static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 5000};
 
 void push_contract_acknowledge(struct lease *lease, uint64_t revision)

@@ -20,8 +20,6 @@
  *                                    order for one of its sites explains it */
 #include "broker/push/push.h"
 
-#include "broker/member/outbox.h"
-
 static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 5000};
 
 static bool is_wanted(const struct lease *lease)

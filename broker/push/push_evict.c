@@ -9,7 +9,6 @@
 #include "broker/push/push.h"
 
 #include "broker/lease/lease_split.h"
-#include "broker/member/outbox.h"
 
 static const struct resend_waits waits = {.first_ms = PUSH_EVICT_RESEND_MS,
                                           .last_ms = PUSH_EVICT_RESEND_MS};

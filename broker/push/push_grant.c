@@ -9,8 +9,6 @@
 
 #include <stdio.h>
 
-#include "broker/member/outbox.h"
-
 static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 1000};
 
 void push_grant_set(struct lease *lease, const struct host_slots *hosts, int n_hosts,

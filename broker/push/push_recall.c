@@ -12,8 +12,6 @@
  *                       above ours   this broker was restarted: the same */
 #include "broker/push/push.h"
 
-#include "broker/member/outbox.h"
-
 static const struct resend_waits waits = {.first_ms = 500, .last_ms = 5000};
 
 static void push(struct lease *lease, int64_t now_ms)

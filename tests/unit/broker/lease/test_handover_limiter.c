@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "broker/lease/handover_limiter.h"
+#include "broker/lease/handover.h"
 
 enum { START_MS = 1000000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_target.c: see http_target.h. */
-#include "broker/io/http_target.h"
+#include "broker/view/http_target.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,9 +15,8 @@ enum {
     CONSUMER = 2,
     STATE = 4,
     LIMIT = 8,
-    AFTER = 16,        /* a lease's id, a site's name */
+    AFTER = 16,        /* a lease's id, a site's name, or both with a host */
     AFTER_NUMBER = 32, /* an event's id */
-    AFTER_HOST = 64,   /* a site and a host of it */
     LAST = 128,
     SITE = 256,
     SPAN = 512,
@@ -44,7 +43,7 @@ static const struct {
      LIMIT | AFTER_NUMBER | LAST, false},
     {"api/v1/leases/*/*/*/drain", HTTP_TARGET_DRAIN, post_only, 0, false},
     {"api/v1/sites", HTTP_TARGET_SITES, read_only, LIMIT | AFTER, false},
-    {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER_HOST, false},
+    {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER, false},
     {"api/v1/events", HTTP_TARGET_EVENTS, read_only, LIMIT | AFTER_NUMBER | LAST,
      false},
     {"api/v1/stream", HTTP_TARGET_STREAM, read_only, AFTER_NUMBER, false},
@@ -222,13 +221,23 @@ static int read_number(const char *name, const char *value, int64_t min, int64_t
     return 0;
 }
 
+static int take_rows(const char *name, const char *value, int *n_rows, struct err *err)
+{
+    int64_t number = 0;
+    int rc = read_number(name, value, 1, PAGE_ROWS_MAX, "a number from 1 to 500",
+                         &number, err);
+    *n_rows = (int)number;
+    return rc;
+}
+
 static int take_limit(const char *value, struct http_target *target, struct err *err)
 {
-    int64_t limit = 0;
-    int rc = read_number("limit", value, 1, PAGE_ROWS_MAX, "a number from 1 to 500",
-                         &limit, err);
-    target->query.limit = (int)limit;
-    return rc;
+    return take_rows("limit", value, &target->query.limit, err);
+}
+
+static int take_last(const char *value, struct http_target *target, struct err *err)
+{
+    return take_rows("last", value, &target->query.last, err);
 }
 
 static int take_after_number(const char *value, struct http_target *target,
@@ -240,67 +249,10 @@ static int take_after_number(const char *value, struct http_target *target,
                        err);
 }
 
-static int take_text(const char *name, const char *value, size_t size,
-                     const char *expected, const char **text, struct err *err)
-{
-    *text = value;
-    return strlen(value) < size
-               ? 0
-               : err_set(err, ERR_BOUNDS,
-                         "parameter %s: \"%.80s...\" is too long, expected %s", name,
-                         value, expected);
-}
-
-static int take_after(const char *value, struct http_target *target, struct err *err)
-{
-    return take_text("after", value, LEASE_ID_SIZE, "`next` of the page before",
-                     &target->query.after, err);
-}
-
-static int take_after_host(const char *value, struct http_target *target,
-                           struct err *err)
-{
-    return take_text("after", value, LEASE_ID_SIZE, "`next` of the page before",
-                     &target->query.after, err);
-}
-
-static int take_last(const char *value, struct http_target *target, struct err *err)
-{
-    int64_t last = 0;
-    int rc = read_number("last", value, 1, PAGE_ROWS_MAX, "a number from 1 to 500",
-                         &last, err);
-    target->query.last = (int)last;
-    return rc;
-}
-
 static int take_span(const char *value, struct http_target *target, struct err *err)
 {
     return read_number("span_s", value, 1, SPAN_MAX_S,
                        "seconds, from 1 to 31536000 (365 days)", &target->span_s, err);
-}
-
-static int take_site(const char *value, struct http_target *target, struct err *err)
-{
-    return take_text("site", value, NAME_SIZE, "the name of a site",
-                     &target->query.provider, err);
-}
-
-static int take_node(const char *value, struct http_target *target, struct err *err)
-{
-    return take_text("node", value, PLAN_PATH_SIZE, "the path of a node of the plan",
-                     &target->query.host, err);
-}
-
-static int take_provider(const char *value, struct http_target *target, struct err *err)
-{
-    return take_text("provider", value, NAME_SIZE, "the name of a site",
-                     &target->query.provider, err);
-}
-
-static int take_consumer(const char *value, struct http_target *target, struct err *err)
-{
-    return take_text("consumer", value, NAME_SIZE, "the name of a site",
-                     &target->query.consumer, err);
 }
 
 static int take_state(const char *value, struct http_target *target, struct err *err)
@@ -317,24 +269,46 @@ static int take_state(const char *value, struct http_target *target, struct err 
                    value);
 }
 
-static const struct {
+static const struct parameter {
     const char *name;
     int bit;
+    /* What reads the value; NULL: it is a text of the query, of less than `size`. */
     int (*take)(const char *value, struct http_target *target, struct err *err);
+    size_t text, size;
+    const char *expected;
 } parameters[] = {
-    {"provider", PROVIDER, take_provider},
-    {"consumer", CONSUMER, take_consumer},
-    {"state", STATE, take_state},
-    {"limit", LIMIT, take_limit},
-    {"after", AFTER, take_after},
-    {"after", AFTER_NUMBER, take_after_number},
-    {"after", AFTER_HOST, take_after_host},
-    {"last", LAST, take_last},
-    {"site", SITE, take_site},
-    {"span_s", SPAN, take_span},
-    {"node", NODE, take_node},
+#define TEXT(field, size, expected)                                                    \
+    NULL, offsetof(struct msg_query, field), size, expected
+    {"provider", PROVIDER, TEXT(provider, NAME_SIZE, "the name of a site")},
+    {"consumer", CONSUMER, TEXT(consumer, NAME_SIZE, "the name of a site")},
+    {"site", SITE, TEXT(provider, NAME_SIZE, "the name of a site")},
+    {"node", NODE, TEXT(host, PLAN_PATH_SIZE, "the path of a node of the plan")},
+    {"after", AFTER, TEXT(after, LEASE_ID_SIZE, "`next` of the page before")},
+#undef TEXT
+    {"after", AFTER_NUMBER, take_after_number, 0, 0, ""},
+    {"state", STATE, take_state, 0, 0, ""},
+    {"limit", LIMIT, take_limit, 0, 0, ""},
+    {"last", LAST, take_last, 0, 0, ""},
+    {"span_s", SPAN, take_span, 0, 0, ""},
 };
 enum { N_PARAMETERS = sizeof(parameters) / sizeof(parameters[0]) };
+
+static int take_value(const struct parameter *parameter, const char *value,
+                      struct http_target *target, struct err *err)
+{
+    if (value[0] == '\0') {
+        return 0;
+    }
+    if (parameter->take != NULL) {
+        return parameter->take(value, target, err);
+    }
+    *(const char **)((char *)&target->query + parameter->text) = value;
+    return strlen(value) < parameter->size
+               ? 0
+               : err_set(err, ERR_BOUNDS,
+                         "parameter %s: \"%.80s...\" is too long, expected %s",
+                         parameter->name, value, parameter->expected);
+}
 
 static int take_parameter(const char *name, const char *value, int allowed, int *seen,
                           struct http_target *target, struct err *err)
@@ -348,7 +322,7 @@ static int take_parameter(const char *name, const char *value, int allowed, int 
             return err_set(err, ERR_PARSE, "parameter %s: twice, expected once", name);
         }
         *seen |= parameters[i].bit;
-        return value[0] == '\0' ? 0 : parameters[i].take(value, target, err);
+        return take_value(&parameters[i], value, target, err);
     }
     return err_set(err, ERR_PARSE,
                    "parameter %.80s: this page has no parameter of that name", name);

@@ -9,9 +9,9 @@
  * Errors: ERR_PARSE, ERR_BOUNDS (the parameter, and what was expected); ERR_NOT_FOUND
  * no such path; ERR_UNBUILT a path that will be one.
  * Ownership: texts live in the arena. Source: docs/design/interfaces.md "HTTP".
- * Layer: broker/io, without any input or output. */
-#ifndef SUBLET_BROKER_IO_HTTP_TARGET_H
-#define SUBLET_BROKER_IO_HTTP_TARGET_H
+ * Layer: broker. */
+#ifndef SUBLET_BROKER_VIEW_HTTP_TARGET_H
+#define SUBLET_BROKER_VIEW_HTTP_TARGET_H
 
 #include "base/arena.h"
 #include "base/err.h"
