@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crew.c: workers take the next seed from a counter they share, and write each trial
- * into the one pipe; a trial is smaller than what a pipe takes in one piece. */
+/* crew.c: each worker takes the next seed from a shared counter and writes its result
+ * into a shared pipe. A result is smaller than PIPE_BUF, so that it is written in one
+ * piece. */
 #include "tests/sim/crew.h"
 
 #include <limits.h>
@@ -19,11 +20,11 @@
 
 enum { WORKERS_MAX = 64, WORLD_LIMIT_S = 120 };
 
-_Static_assert(sizeof(struct crew_fault) <= PIPE_BUF, "a trial is one write");
+_Static_assert(sizeof(struct crew_fault) <= PIPE_BUF, "a result is one write");
 
 struct shared {
     atomic_ullong next;
-    atomic_ullong at[WORKERS_MAX]; /* the seed that each is busy with */
+    atomic_ullong at[WORKERS_MAX]; /* the seed that each worker plays */
 };
 
 struct crew {
@@ -32,7 +33,7 @@ struct crew {
     struct shared *shared;
     pid_t workers[WORKERS_MAX];
     int n_workers, n_alive;
-    int to_us, from_them;
+    int write_fd, read_fd;
     struct timespec begin;
 };
 
@@ -66,7 +67,7 @@ _Noreturn static void work(struct crew *crew, int index)
         maker_make(seed, &texts);
         trial_run(&texts, seed, NULL, &result.trial);
         texts_release(&texts);
-        if (write(crew->to_us, &result, sizeof result) != (ssize_t)sizeof result) {
+        if (write(crew->write_fd, &result, sizeof result) != (ssize_t)sizeof result) {
             _exit(2);
         }
     }
@@ -78,7 +79,7 @@ static void start_worker(struct crew *crew, int index)
     fflush(NULL);
     crew->workers[index] = fork();
     if (crew->workers[index] == 0) {
-        close(crew->from_them);
+        close(crew->read_fd);
         work(crew, index);
     }
     if (crew->workers[index] < 0) {
@@ -105,7 +106,7 @@ static void take(struct crew *crew, const struct crew_fault *result)
 
     report->n_worlds++;
     add_counts(&report->counts, &result->trial.counts);
-    /* texts that cannot be read are a fault of the maker */
+    /* Texts that cannot be read are a fault of the maker. */
     if (result->trial.end != TRIAL_WELL) {
         report->n_faults++;
         if (report->n_kept < CREW_FAULTS_MAX) {
@@ -114,8 +115,8 @@ static void take(struct crew *crew, const struct crew_fault *result)
     }
 }
 
-/* One that ended as it should stays away; in place of one that died comes another. */
-static void bury(struct crew *crew)
+/* Replaces workers that have died. A worker that has finished is not replaced. */
+static void reap(struct crew *crew)
 {
     for (int i = 0; i < crew->n_workers; i++) {
         struct crew_fault result = {.seed = 0};
@@ -138,13 +139,13 @@ static void bury(struct crew *crew)
     }
 }
 
-static void listen_to_them(struct crew *crew)
+static void receive(struct crew *crew)
 {
-    struct pollfd poll_for = {.fd = crew->from_them, .events = POLLIN};
+    struct pollfd poll_for = {.fd = crew->read_fd, .events = POLLIN};
     struct crew_fault result;
 
     while (poll(&poll_for, 1, 100) > 0 && (poll_for.revents & POLLIN) &&
-           read(crew->from_them, &result, sizeof result) == (ssize_t)sizeof result) {
+           read(crew->read_fd, &result, sizeof result) == (ssize_t)sizeof result) {
         take(crew, &result);
         if (isatty(STDERR_FILENO) && crew->report->n_worlds % 50 == 0) {
             fprintf(stderr, "\r%llu worlds, %llu failed ",
@@ -174,8 +175,8 @@ void crew_run(const struct crew_search *search, struct crew_report *report)
         perror("crew");
         exit(2);
     }
-    crew.from_them = ends[0];
-    crew.to_us = ends[1];
+    crew.read_fd = ends[0];
+    crew.write_fd = ends[1];
     atomic_store(&crew.shared->next, search->first);
     clock_gettime(CLOCK_MONOTONIC, &crew.begin);
     crew.n_workers = search->n_workers ? search->n_workers : (int)processors;
@@ -184,10 +185,10 @@ void crew_run(const struct crew_search *search, struct crew_report *report)
         start_worker(&crew, i);
     }
     while (crew.n_alive > 0) {
-        listen_to_them(&crew);
-        bury(&crew);
+        receive(&crew);
+        reap(&crew);
     }
-    listen_to_them(&crew);
+    receive(&crew);
     if (isatty(STDERR_FILENO)) {
         fprintf(stderr, "\r                              \r");
     }

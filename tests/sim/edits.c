@@ -48,7 +48,7 @@ void edits_drop(struct texts *texts, const char *name, const struct edits_lines 
     free(body);
 }
 
-/* The number behind "at" or "until"; -1: none, or in another unit. */
+/* The number after "at" or "until"; -1: none, or in another unit. */
 static long seconds_of(const char *line)
 {
     const char *at = line + strcspn(line, " \n");
@@ -78,8 +78,9 @@ void edits_end_at(struct texts *texts, long at_s)
     }
 }
 
-/* The rest of the line behind the word, with its newline; NULL: it has no such word. */
-static const char *behind(const struct edits_lines *lines, int line, const char *word)
+/* The rest of the line after the word, with its newline; NULL if the line does not
+ * have that word. */
+static const char *after(const struct edits_lines *lines, int line, const char *word)
 {
     const char *found =
         memmem(lines->at[line], (size_t)lines->length[line], word, strlen(word));
@@ -93,7 +94,7 @@ static bool is_undone(const struct edits_lines *lines, int line, const char *wha
     size_t length = strcspn(what, "\n");
 
     for (int i = line + 1; i < lines->count; i++) {
-        const char *rest = behind(lines, i, undo);
+        const char *rest = after(lines, i, undo);
 
         if (rest && strcspn(rest, "\n") == length && !memcmp(rest, what, length)) {
             return true;
@@ -102,7 +103,7 @@ static bool is_undone(const struct edits_lines *lines, int line, const char *wha
     return false;
 }
 
-/* "reload s1 s1-1.conf" by "reload s1 s1.conf". */
+/* True if "reload s1 s1-1.conf" is undone by "reload s1 s1.conf". */
 static bool is_reloaded(const struct edits_lines *lines, int line, const char *what)
 {
     char first[64];
@@ -116,15 +117,15 @@ static bool is_reloaded(const struct edits_lines *lines, int line, const char *w
     return is_undone(lines, line, first, " reload ");
 }
 
-bool edits_is_put_right(const struct texts *texts)
+bool edits_is_restored(const struct texts *texts)
 {
     struct edits_lines lines;
 
     edits_split(texts_find(texts, TEXTS_SCENARIO), &lines);
     for (int i = 0; i < lines.count; i++) {
-        const char *drained = behind(&lines, i, " drain ");
-        const char *closed = behind(&lines, i, " close ");
-        const char *reloaded = behind(&lines, i, " reload ");
+        const char *drained = after(&lines, i, " drain ");
+        const char *closed = after(&lines, i, " close ");
+        const char *reloaded = after(&lines, i, " reload ");
 
         if ((drained && !is_undone(&lines, i, drained, " undrain ")) ||
             (closed && !is_undone(&lines, i, closed, " open ")) ||
@@ -135,7 +136,6 @@ bool edits_is_put_right(const struct texts *texts)
     return true;
 }
 
-/* Without what a network, a crash or a backup does. */
 void edits_drop_faults(struct texts *texts)
 {
     static const char *const faults[] = {
@@ -189,7 +189,8 @@ static void drop_share(char *line, int *length, const char *site)
     }
 }
 
-/* Lines that name it go; of a section that shares out to it, only its share. */
+/* Removes the lines that name the site. Of a section that exports to it, only its share
+ * is removed. */
 static void forget_site(struct texts *texts, const char *name, const char *site)
 {
     struct edits_lines lines;
@@ -218,7 +219,7 @@ static void forget_site(struct texts *texts, const char *name, const char *site)
     free(body);
 }
 
-/* Sections that share out to nobody any more. */
+/* Removes the export policies that have no consumer left. */
 static void drop_empty_exports(struct texts *texts, const char *name)
 {
     struct edits_lines lines;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edits.h: texts of a federation with lines, shares, sites or faults taken out. Nothing
- * here knows whether what is left makes sense.
+/* edits.h: removes lines, shares, sites or faults from the texts of a federation. It
+ * does not check whether the result makes sense.
  *
  * Ownership: lines point into the body that was split. */
 #ifndef SUBLET_TESTS_SIM_EDITS_H
@@ -17,23 +17,24 @@ struct edits_lines {
 };
 
 void edits_split(const char *body, struct edits_lines *lines);
-/* The first word of the line is this one. */
+/* True if this is the first word of the line. */
 bool edits_begins_with(const char *line, const char *word);
-/* The text is made of these lines, without `first` to `last`. */
+/* Sets the text to these lines, without those from `first` to `last`. */
 void edits_drop(struct texts *texts, const char *name, const struct edits_lines *lines,
                 int first, int last);
-/* `length` bytes at `at` of the text's body are replaced. */
+/* Replaces `length` bytes at `at` of the text's body. */
 void edits_replace(struct texts *texts, const char *name, size_t at, size_t length,
                    const char *by);
-/* The site's file, whatever names it, and policies that share out to nobody else. */
+/* Removes the site's file, the lines that name the site, and the policies that have no
+ * other consumer. */
 void edits_drop_site(struct texts *texts, const char *site);
-/* Ends at that second: what is said of later ones is not there. Times with a suffix are
- * left alone. */
+/* Ends the scenario at that second and removes later statements. Statements whose time
+ * has a suffix stay. */
 void edits_end_at(struct texts *texts, long at_s);
-/* What is drained or closed is resumed or opened by a later line: else a federation may
- * well be stuck. */
-bool edits_is_put_right(const struct texts *texts);
-/* Without what a network, a crash or a backup does. */
+/* True if every drain, close and reload is undone by a later line. Otherwise the
+ * federation may rightly never settle. */
+bool edits_is_restored(const struct texts *texts);
+/* Removes the faults of networks, crashes and restored backups. */
 void edits_drop_faults(struct texts *texts);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maker.c: first the sites, so that statements can name what there is; then their
- * files; then what happens, instant by instant. */
+/* maker.c: chooses the sites, so that statements can name what they have; then writes
+ * their files; then the statements, instant by instant. */
 #include "tests/sim/maker.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "tests/sim/maker_parts.h"
 
 enum {
-    CALM_S = 180,        /* behind what happens */
+    CALM_S = 180,        /* after the last statement */
     RECONNECTED_S = 120, /* after the last partition has ended, and no sooner */
-    DRAINED_S = 1200,    /* a site's own slots could do all of its work in this time */
+    DRAINED_S = 1200,    /* a site's own slots can do all of its work in this time */
 };
 
 static void open_text(struct maker *maker)
@@ -29,12 +29,12 @@ static void close_text(struct maker *maker, struct texts *texts, const char *nam
     free(maker->body);
 }
 
-/* ---- what happens --------------------------------------------------------------- */
+/* ---- statements */
 
 static void choose_faults(struct maker *maker)
 {
     static const struct maker_faults kinds[] = {
-        {.sudden = 0},                        /* users and policies alone */
+        {.sudden = 0},                        /* only users and policies */
         {.crashes = "0.01 20s", .sudden = 5}, /* a good network, crashes */
         {.loss = "0.2", .repeat = "0.2", .reorder_s = 3, .sudden = 2},
         {.loss = "0.1",
@@ -45,15 +45,15 @@ static void choose_faults(struct maker *maker)
         {.delay_s = 1,
          .reorder_s = 1,
          .crashes = "0.002 60s",
-         .sudden = 4},  /* late only */
-        {.sudden = 25}, /* what a person would write down */
+         .sudden = 4},  /* only delays */
+        {.sudden = 25}, /* like a scenario written by hand */
     };
 
     maker->faults = kinds[maker_between(maker, 0, 5)];
     maker->faults.batch = maker_chance(maker, 40) ? maker_between(maker, 1, 3) : 0;
 }
 
-/* Who submits, at times for one of his groups that has a share. */
+/* The user, and sometimes a group of the user that has a share. */
 static void write_user(struct maker *maker, const struct maker_site *site,
                        const char *queue)
 {
@@ -71,7 +71,7 @@ static void write_user(struct maker *maker, const struct maker_site *site,
     }
 }
 
-/* It grows up to so many slots, and is told of them or not. */
+/* The job grows up to so many slots, with or without a notification command. */
 static int write_resizable(struct maker *maker, int n_slots)
 {
     int n_most = n_slots + maker_between(maker, 0, 4);
@@ -121,7 +121,7 @@ static void write_submit(struct maker *maker, int self)
         n_slots = most;
     }
     if (n_slots > 1 && maker_chance(maker, 40)) {
-        maker_write_shape(maker, self, n_slots);
+        maker_write_span(maker, self, n_slots);
     } else if (n_slots == 1 && strcmp(queue, "far") != 0 && maker_chance(maker, 10)) {
         maker_write_wish(maker, self);
     } else if (strcmp(queue, "far") != 0 && maker_chance(maker, 25)) {
@@ -218,7 +218,7 @@ static void write_reclaim(struct maker *maker, int self)
     }
 }
 
-/* Hosts shrink, grow and go. */
+/* Hosts shrink, grow and are removed. */
 static void write_slots(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -262,7 +262,7 @@ static void write_site_drain(struct maker *maker, int self)
     maker_say(maker, "%s s%d\n", site->is_drained ? "drain" : "undrain", self + 1);
 }
 
-/* A host has more or less memory than it had, or is loaded otherwise. */
+/* Changes a host's memory or load. */
 static void write_load(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -276,7 +276,7 @@ static void write_load(struct maker *maker, int self)
     maker_write_load(maker, self, host);
 }
 
-/* One or the other configuration. */
+/* Loads one of the two configurations. */
 static void write_reload(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -306,7 +306,7 @@ static bool has_commands(const struct maker *maker)
 static const char *const programs[] = {"/in", "/out", "/save", "/wake", "/leave"};
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
-/* How one of them goes from now on. */
+/* Sets how one of the commands behaves from now on. */
 static void write_command(struct maker *maker, int program)
 {
     maker_say(maker, "command %s %ds", programs[program], maker_between(maker, 0, 8));
@@ -316,7 +316,7 @@ static void write_command(struct maker *maker, int program)
     maker_say(maker, "\n");
 }
 
-/* What administrators do. */
+/* Statements of administrators. */
 static void write_admin(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
@@ -424,9 +424,9 @@ static bool was_drained(const struct maker *maker, int self, int policy, int con
            (!of->is_pool && maker->sites[of->consumers[consumer]].was_drained);
 }
 
-/* When all are connected, whatever was said before: a broker that was restored may have
- * forgotten that, or that the consumer was no member, and learns from the provider that
- * a lease is drained. */
+/* Once all are connected, the end of every drain is ordered again. A restored broker
+ * may have forgotten the first order, or that the consumer was no member, and learns
+ * from the provider that a lease is drained. */
 static void write_resumes(struct maker *maker, int at_s, int self)
 {
     const struct maker_site *site = &maker->sites[self];
@@ -441,7 +441,7 @@ static void write_resumes(struct maker *maker, int at_s, int self)
     }
 }
 
-/* Who would run again for ever is killed. */
+/* Kills the jobs that would otherwise be requeued for ever. */
 static void write_ends(struct maker *maker, int at_s, int self)
 {
     const struct maker_site *site = &maker->sites[self];
@@ -470,7 +470,7 @@ static void write_repairs(struct maker *maker, int at_s)
                           j + 1, maker->sites[i].slots[j]);
             }
             if (maker->has_loads) {
-                /* The second is heard by consumers whom the first did not reach. */
+                /* The second reaches consumers that the first did not reach. */
                 maker_choose_load(maker, &maker->sites[i], j, true);
                 maker_say(maker, "at %d ", at_s);
                 maker_write_load(maker, i, j);
@@ -483,7 +483,7 @@ static void write_repairs(struct maker *maker, int at_s)
             }
         }
         if (maker->has_loads && maker->sites[i].was_more) {
-            /* A job that stood still there waits for its load. */
+            /* A job that is suspended there waits for the load. */
             maker_say(maker, "at %d load s%d h%d%d r1m=0 pg=0 it=30\n", at_s, i + 1,
                       i + 1, maker->sites[i].n_hosts + 1);
         }
@@ -531,7 +531,7 @@ static void write_scenario(struct maker *maker)
     write_faults(maker, 0, true);
     while (at_s < DISTURBED_S) {
         write_statement(maker, at_s);
-        /* often more than one at an instant */
+        /* often several at an instant */
         at_s += maker_chance(maker, 30)
                     ? 0
                     : maker_between(maker, 0, 8 - maker->n_sites / 2);
@@ -585,7 +585,7 @@ void maker_make(uint64_t seed, struct texts *texts)
         struct maker_site *site = &maker.sites[i];
 
         site->work_left_s = DRAINED_S * site->n_private;
-        /* a job of this queue runs on leased slots or never */
+        /* a job of this queue runs only on leased slots */
         site->has_far = site->can_borrow && maker_chance(&maker, 40);
         site->has_other = maker_chance(&maker, 40);
         write_file(&maker, i, false, texts);

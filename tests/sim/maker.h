@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maker.h: random federations, by seed, as a person would write them: a scenario and
- * its configuration files.
+/* maker.h: random federations by seed: a scenario and its configuration files.
  *
- * Two to eight sites, each with hosts, queues and export policies of all kinds; users
- * who submit, kill, stop and resume; administrators who change reclaim delays; and, by
- * the seed, faults: messages lost, repeated, late and overtaken, partitions, daemons
- * that crash between any two effects or at an instant, the broker set back to a backup.
+ * A federation has two to eight sites with hosts, queues and export policies of all
+ * kinds. Users submit, kill, stop and resume jobs, and administrators change reclaim
+ * delays. Depending on the seed there are faults: messages that are lost, repeated,
+ * late or reordered, partitions, daemons that crash between two effects or at an
+ * instant, and a broker that is restored from a backup.
  *
- * In the end all faults stop, and whatever was made can come to its end: each job has
- * slots that are its site's alone, or asks for one slot of a lease. So a world that
- * never settles is a fault of ours.
+ * At the end all faults stop, and all work can end: each job has slots that only its
+ * site may use, or requests one slot of a lease. So a federation that never settles is
+ * a fault of the program.
  *
- * Order: same seed, same texts. */
+ * Order: the same seed gives the same texts. */
 #ifndef SUBLET_TESTS_SIM_MAKER_H
 #define SUBLET_TESTS_SIM_MAKER_H
 

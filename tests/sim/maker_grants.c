@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* maker_grants.c: what leases have besides slots: memory and swap space of hosts that
- * tell how much they have, and instances of a shared resource. */
+ * report them, and instances of a shared resource. */
 #include "tests/sim/maker_parts.h"
 
 enum { MEMORY_MAX = 900, LICENCES_MAX = 12, SCRATCH = 6 };
@@ -9,7 +9,7 @@ static void choose_policy(struct maker *maker, struct maker_policy *policy)
 {
     policy->mem = policy->swap = 0;
     if (policy->is_pool) {
-        return; /* of a pool nobody may say who gets it */
+        return; /* a pool, whose plan chooses the consumers */
     }
     if (maker_chance(maker, 40)) {
         policy->mem = maker_between(maker, 1, MEMORY_MAX);
@@ -77,7 +77,7 @@ void maker_write_resources(struct maker *maker, int self)
     maker_say(maker, ")\nEnd ResourceMap\n");
 }
 
-/* To all that its policies name. */
+/* Exports to all consumers that the policies name. */
 void maker_write_shared(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
@@ -131,8 +131,8 @@ void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
     site->is_used[host] = !is_calm && maker_chance(maker, 20);
 }
 
-/* What jobs reserve: any own host has enough for one of them, and who wants a licence
- * does without where there is none. */
+/* What jobs reserve. Each own host has enough for one job, and licences are requested
+ * only if there are any. */
 void maker_write_usage(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
@@ -141,14 +141,14 @@ void maker_write_usage(struct maker *maker, int self)
         "lic=1||scratch=1", "lic=3||scratch=2", "lic=2:duration=5s||scratch=1"};
     int usage = maker_between(maker, 0, 5);
 
-    /* Who stood still would wait for ever for what a lease has got since. */
+    /* A suspended job could wait for ever for what a lease has got since. */
     if (site->preempts && site->licences.n_instances > 0) {
         usage %= 3;
     }
     maker_say(maker, " res=\"rusage[%s]\"", usages[usage]);
 }
 
-/* The first own host will do whatever it has: a slot there is the site's alone. */
+/* The first own host is always enough, since no policy lends all its slots. */
 void maker_write_wish(struct maker *maker, int self)
 {
     static const char *const wishes[] = {"lic >= 1", "lic >= 5", "mem >= 100",
@@ -170,8 +170,8 @@ static int private_on(const struct maker_site *site, int host)
     return site->slots[host];
 }
 
-/* A way to lie in which all of its slots are the site's alone in the end. */
-void maker_write_shape(struct maker *maker, int self, int n_slots)
+/* A span for which, at the end, the site's own slots are enough. */
+void maker_write_span(struct maker *maker, int self, int n_slots)
 {
     const struct maker_site *site = &maker->sites[self];
     int most = 0, n_hosts = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maker_parts.h: what the files that make a federation share: maker_sites.c chooses the
- * sites and writes their files, maker_pool.c a plan, maker.c what happens in them. */
+/* maker_parts.h: what the files that make a federation share. maker_sites.c chooses the
+ * sites and writes their files, maker_pool.c writes a plan, and maker.c the statements.
+ */
 #ifndef SUBLET_TESTS_SIM_MAKER_PARTS_H
 #define SUBLET_TESTS_SIM_MAKER_PARTS_H
 
@@ -14,36 +15,36 @@ enum {
     HOSTS_OF_SITE_MAX = 4,
     SLOTS_OF_HOST_MAX = 6,
     POLICIES_MAX = 3,
-    DISTURBED_S = 300, /* how long users and faults are at work */
+    DISTURBED_S = 300, /* how long users and faults are active */
 };
 
 struct maker_policy {
     int first_host, n_hosts;
     int n_slots;   /* 0: whole hosts, by RES_SELECT */
-    bool is_named; /* "p1"; else its number */
+    bool is_named; /* called "p1"; otherwise by its number */
     bool is_shared, is_demand;
-    bool is_pool; /* the plan says who gets it; then nothing else does */
+    bool is_pool; /* a plan chooses its consumers */
     int consumers[2], shares[2];
-    bool is_drained[2], was_drained[2]; /* each consumer's lease: now, and ever */
+    bool is_drained[2], was_drained[2]; /* the lease of each consumer: now, and ever */
     int n_consumers;
-    int min_hold_s, lease_term_s; /* 0: not said */
+    int min_hold_s, lease_term_s; /* 0: not set */
     bool ends_lost;
     bool is_batch; /* no interactive jobs */
     int mem, swap; /* MB of each host; 0: none */
 };
 
-/* A shared resource, "lic", and what of it goes along with hosts. */
+/* The shared resource "lic", and the instances that are lent with hosts. */
 struct maker_licences {
-    int n_placed[2];   /* instances at its places: the first hosts, and the others */
-    int n_first;       /* hosts of the first place; 0: the site has none of it */
-    int n_instances;   /* exported; 0: none */
-    bool is_otherwise; /* defined unlike other sites' */
+    int n_placed[2]; /* instances at its two places: the first hosts, and the others */
+    int n_first;     /* hosts of the first place; 0: the site does not have it */
+    int n_instances; /* exported; 0: none */
+    bool is_otherwise; /* defined differently from other sites */
 };
 
 struct maker_site {
     int n_hosts;
     int slots[HOSTS_OF_SITE_MAX];
-    bool is_changed[HOSTS_OF_SITE_MAX]; /* to be set right in the end */
+    bool is_changed[HOSTS_OF_SITE_MAX]; /* to be restored at the end */
     bool is_closed[HOSTS_OF_SITE_MAX];  /* likewise */
     bool was_closed[HOSTS_OF_SITE_MAX]; /* ever: its site may have been away when it was
                                            to be opened */
@@ -51,27 +52,27 @@ struct maker_site {
     bool can_borrow;
     bool has_urgent, has_far, preempts;
     bool resizes;            /* some of its jobs, while they run */
-    bool reserves_slots;     /* some of its queues do, and some fill the gaps */
-    bool has_pool;           /* its queues on own hosts share them */
-    bool has_commands;       /* before and after its jobs, and to stop and end them */
-    int requeue_code;        /* its jobs that exit with that run again; 0: none */
+    bool reserves_slots;     /* some queues reserve, and some backfill */
+    bool has_pool;           /* its queues on own hosts form a slot pool */
+    bool has_commands;       /* pre- and post-execution commands, and job controls */
+    int requeue_code;        /* REQUEUE_EXIT_VALUES; 0: none */
     const char *shares;      /* of users in queue normal; NULL: none */
-    int reclaim_s, freeze_s; /* 0: not said */
+    int reclaim_s, freeze_s; /* 0: not set */
     struct maker_policy policies[POLICIES_MAX];
     int n_policies;
     struct maker_licences licences;
-    int memory[HOSTS_OF_SITE_MAX]; /* MB that each host tells of; 0: it tells nothing */
+    int memory[HOSTS_OF_SITE_MAX]; /* MB that each host reports; 0: none */
     bool has_thresholds;           /* of load */
     int queue_length[HOSTS_OF_SITE_MAX], pages[HOSTS_OF_SITE_MAX];
-    bool is_used[HOSTS_OF_SITE_MAX]; /* somebody is at the host */
+    bool is_used[HOSTS_OF_SITE_MAX]; /* a user is working at the host */
     bool is_drained, was_drained;    /* the whole site */
     int n_jobs;
     int sizes[DISTURBED_S];     /* elements of each job; 0: no array */
-    bool is_again[DISTURBED_S]; /* the job is one that runs again and again */
-    int work_left_s;            /* slot seconds that its users may still ask for */
+    bool is_again[DISTURBED_S]; /* the job is requeued again and again */
+    int work_left_s;            /* slot seconds that its users may still request */
     bool has_other;             /* a second configuration, "s1-1.conf" ... */
-    bool is_reloaded;           /* ... was given to it, to be set right in the end */
-    bool has_more, was_more;    /* it has one host more; and was ever given to it */
+    bool is_reloaded;           /* ... is loaded, to be restored at the end */
+    bool has_more, was_more;    /* one more host: now, and ever */
 };
 
 struct maker_faults {
@@ -79,7 +80,7 @@ struct maker_faults {
     int delay_s, reorder_s;
     const char *crashes; /* probability and longest time down; NULL: none */
     int sudden;          /* chance in 100 that a statement is a fault */
-    int batch;           /* events that a daemon takes at a time; 0: all there are */
+    int batch;           /* events per batch of a daemon; 0: no limit */
 };
 
 struct maker {
@@ -92,7 +93,7 @@ struct maker {
     bool is_reloaded;
     bool has_backup;
     bool has_pool;  /* "p", with a plan in the broker's file */
-    bool has_loads; /* all hosts tell how loaded they are */
+    bool has_loads; /* all hosts report their load */
     char *body;
     size_t length;
     FILE *out;
@@ -101,33 +102,34 @@ struct maker {
 /* In [low, high]. */
 int maker_between(struct maker *maker, int low, int high);
 bool maker_chance(struct maker *maker, int percent);
-/* Into the text that is being written. */
+/* Appends to the text that is being written. */
 void maker_say(struct maker *maker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* One may be the consumer of those before it: all of them, then their files. */
+/* A site may be the consumer of sites before it: choose all sites, then write their
+ * files. */
 void maker_choose_site(struct maker *maker, int self);
 void maker_write_site(struct maker *maker, int self);
-/* Another configuration of the same site: policies that are changed or gone, one host
- * more or less. */
+/* Another configuration of the same site: changed or removed policies, one host more or
+ * less. */
 void maker_write_other_site(struct maker *maker, int self);
-/* Memory, swap space and shared resources (maker_grants.c): chosen with the policies;
- * the sections about them, those before the policies and those behind; what its hosts
- * tell; the requirement of a job that wants some of it where it is borrowed. */
+/* Memory, swap space and shared resources (maker_grants.c): chooses them with the
+ * policies; writes their sections before and after the policies, the reports of the
+ * hosts, and the requirement of a job. */
 void maker_choose_grants(struct maker *maker, struct maker_site *site);
 void maker_write_resources(struct maker *maker, int self);
 void maker_write_shared(struct maker *maker, int self);
 void maker_write_load(struct maker *maker, int self, int host);
-/* How loaded it is from now on: not at all where it is calm. */
+/* Chooses the load of the host from now on; none if `is_calm`. */
 void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
                        bool is_calm);
 void maker_write_wish(struct maker *maker, int self);
-/* How the slots of a parallel job lie. */
-void maker_write_shape(struct maker *maker, int self, int n_slots);
+/* The span of a parallel job. */
+void maker_write_span(struct maker *maker, int self, int n_slots);
 void maker_write_usage(struct maker *maker, int self);
-/* Members: all but one (from 1); 0: all. */
+/* The members: all except that one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
-/* A pool and its plan, without a leaf of that one. */
+/* A pool and its plan, without a leaf for that site. */
 void maker_write_pool(struct maker *maker, int but);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maker_pool.c: a pool, and a plan in which sites are leaves: under groups or not, with
- * all that a plan may say, within its rules. */
+/* maker_pool.c: a pool, and a plan whose leaves are sites, with or without groups, and
+ * with all that a plan may have. */
 #include "tests/sim/maker_parts.h"
 
 enum { GROUPS_MAX = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
 
 /* A node of the first level may have another policy in each time window. */
 struct windows {
-    int count; /* 1: there are none */
-    int mask;  /* bits say where the policy is ownership: group or site, window */
+    int count; /* 1: the plan has no windows */
+    int mask;  /* a bit for each group or site, and window, whose policy is ownership */
 };
 
 static const char *policy_of(const struct windows *windows, int node, int window)
@@ -56,7 +56,7 @@ static void write_pool(struct maker *maker)
     maker_say(maker, "End Pool\n");
 }
 
-/* A leaf owns at most what its group has left. One row for each window. */
+/* A leaf owns at most what its group has left. One row per window. */
 static void write_leaf(struct maker *maker, const char *group, int site, int owned,
                        const struct windows *windows)
 {
@@ -102,7 +102,7 @@ void maker_write_pool(struct maker *maker, int but)
             continue;
         }
         owned[i] = maker_chance(maker, 70) ? maker_between(maker, 1, OWNED_MAX) : 0;
-        group_of[i] = maker_between(maker, 0, GROUPS_MAX); /* the last: none */
+        group_of[i] = maker_between(maker, 0, GROUPS_MAX); /* the last one: no group */
         if (group_of[i] < GROUPS_MAX) {
             sums[group_of[i]] += owned[i];
         }

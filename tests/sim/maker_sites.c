@@ -23,7 +23,7 @@ void maker_say(struct maker *maker, const char *format, ...)
     va_end(args);
 }
 
-/* ---- sites ---------------------------------------------------------------------- */
+/* ---- sites */
 
 static int other_site(struct maker *maker, int than)
 {
@@ -37,7 +37,7 @@ static void choose_consumers(struct maker *maker, int self, struct maker_policy 
     policy->n_consumers = 1;
     policy->consumers[0] = other_site(maker, self);
     policy->shares[0] = maker_between(maker, 1, 3);
-    /* what is shared host by host has one consumer */
+    /* a policy per host has one consumer */
     if (maker->n_sites > 2 && (!policy->is_shared || !policy->n_slots) &&
         maker_chance(maker, 30)) {
         policy->consumers[1] = other_site(maker, self);
@@ -46,7 +46,7 @@ static void choose_consumers(struct maker *maker, int self, struct maker_policy 
     }
 }
 
-/* Lends `n_hosts` hosts from `first`; of the site's first one a slot stays behind. */
+/* Lends `n_hosts` hosts from `first`. One slot of the site's first host is not lent. */
 static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
 {
     struct maker_site *site = &maker->sites[self];
@@ -86,7 +86,7 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
     }
 }
 
-/* Shares of any kind leave what has to run in the end as it is: all of it. */
+/* Shares of any kind do not change which jobs run in the end. */
 static void choose_around(struct maker *maker, struct maker_site *site)
 {
     site->has_commands = maker_chance(maker, 35);
@@ -132,7 +132,7 @@ void maker_choose_site(struct maker *maker, int self)
     site->has_thresholds = maker->has_loads && maker_chance(maker, 70);
 }
 
-/* ---- their files ---------------------------------------------------------------- */
+/* ---- their files */
 
 static void write_policy(struct maker *maker, int self, int place)
 {
@@ -247,7 +247,7 @@ static void write_reserving(struct maker *maker, const struct maker_site *site)
     }
 }
 
-/* Windows close while users and faults are at work, and are open in the end. */
+/* Windows close while users and faults are active, and are open at the end. */
 static const char *const windows[] = {"0:01-0:03 0:04-24", "0:00-0:02 0:03-24",
                                       "0:00-0:01 0:02-0:03 0:05-24"};
 
@@ -301,7 +301,7 @@ static void write_host_window(struct maker *maker, int chance)
     }
 }
 
-/* Nothing of it holds on a host that is not loaded, as all are in the end. */
+/* None of these thresholds is reached on an idle host, and at the end all are idle. */
 static void write_thresholds(struct maker *maker, const struct maker_site *site)
 {
     static const char *const indices[] = {"pg = 10/20", "pg = 20", "r1m = /3",
@@ -411,7 +411,7 @@ void maker_write_site(struct maker *maker, int self)
     if (site->preempts && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPT_FOR = %s\n", kinds[maker_between(maker, 0, 3)]);
     }
-    /* Who stands still would wait for ever for what a lease has got since. */
+    /* A suspended job could wait for ever for what a lease has got since. */
     if (site->preempts && !site->licences.is_otherwise &&
         site->licences.n_instances == 0 && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPTABLE_RESOURCES = lic\n");

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reducer.c: what is tried, largest first, until nothing more can go:
+/* reducer.c: tries changes, the largest first, until none is possible:
  *
- *   1 what comes after the fault, with the seeds' luck up to there as it was; then
+ *   1 what comes after the fault, while the random numbers up to it stay the same; then
  *     statements of the scenario, in halves, quarters, ... single lines (ddmin)
- *   2 a whole site: its file, its line, what names it
+ *   2 a whole site: its file, its line, and the lines that name it
  *   3 a whole section of a configuration
  *   4 a single line of a configuration: a key, a host
- *   5 a word of a statement ("rerun=yes"), and numbers: halves, or one
+ *   5 a word of a statement ("rerun=yes"), and numbers: half of them, or one
  *
- * A job that nobody can ever run is stuck in any world, and would be all that is left
- * of a federation that is stuck for a better reason: there, where it takes the faults
- * of the scenario to be stuck, each candidate must go well without them; where it does
- * not, the configurations stay as they are.
+ * A job that can never run is stuck in any federation. Reducing a federation that is
+ * stuck for another reason could end with such a job. So if the original needs its
+ * faults to be stuck, each candidate must settle without faults. If the original is
+ * stuck without faults as well, the configurations are not changed.
  *
- * Each change is made to a copy, played, and kept if the fault is still the same. A
- * text that can no longer be read is no candidate: so this file needs to know neither
- * syntax well. */
+ * Each change is made to a copy, which is played and used if it has the same fault.
+ * Texts that cannot be read are no candidates, so this file needs to know little about
+ * the syntax. */
 #include "tests/sim/reducer.h"
 
 #include <ctype.h>
@@ -35,16 +35,16 @@ enum {
 };
 
 struct reducer {
-    struct texts *texts; /* the smallest so far */
+    struct texts *texts; /* the smallest up to now */
     struct reducer_result *result;
     struct trial fault;
     int64_t end_ms;
     bool has_chance;
-    bool is_stuck;     /* what fails is that it never settles */
-    bool needs_faults; /* and without the scenario's faults it does */
+    bool is_stuck;     /* the fault: it never settles */
+    bool needs_faults; /* without the scenario's faults it settles */
 };
 
-/* ---- trying --------------------------------------------------------------------- */
+/* ---- trying */
 
 static int64_t monotonic_ms(void)
 {
@@ -75,7 +75,7 @@ static bool fails(struct reducer *reducer, const struct texts *texts)
 {
     int64_t begin_ms = monotonic_ms();
 
-    if (reducer->is_stuck && !edits_is_put_right(texts)) {
+    if (reducer->is_stuck && !edits_is_restored(texts)) {
         return false;
     }
     for (int i = 0; i < SEEDS_MOST; i++) {
@@ -101,7 +101,7 @@ static bool fails(struct reducer *reducer, const struct texts *texts)
     return false;
 }
 
-/* Keeps the candidate if it fails alike; it is used up. */
+/* Uses the candidate if it has the same fault; frees it otherwise. */
 static bool keep_if_fails(struct reducer *reducer, struct texts *candidate)
 {
     bool is_smaller = !texts_is_same(candidate, reducer->texts) && !is_late(reducer) &&
@@ -126,8 +126,7 @@ static bool drop_lines(struct reducer *reducer, const char *name,
     return keep_if_fails(reducer, &candidate);
 }
 
-/* ---- the changes; each returns whether anything went ------------------------------
- */
+/* ---- the changes; each returns whether it removed anything */
 
 /* "seed 5 at 17432 ms: ..." */
 static void end_at_fault(struct reducer *reducer)
@@ -142,8 +141,8 @@ static void end_at_fault(struct reducer *reducer)
     }
 }
 
-/* Ever smaller runs of lines, from the end: what comes late depends on what is early.
- */
+/* Removes ever smaller runs of lines, from the end, since later lines depend on earlier
+ * ones. */
 static bool drop_runs(struct reducer *reducer, const char *name)
 {
     struct edits_lines lines;
@@ -243,7 +242,7 @@ static bool shrink_numbers(struct reducer *reducer, const char *name)
         long number = strtol(at, NULL, 10);
         char half[32];
 
-        /* a number of its own, not the end of a name or of another number */
+        /* a whole number, not the end of a name or of another number */
         if (number < 2 ||
             (from > 0 && (isalnum((unsigned char)at[-1]) || strchr("._/-", at[-1])))) {
             continue;
@@ -274,7 +273,7 @@ static bool change_configurations(struct reducer *reducer,
     return is_smaller;
 }
 
-/* Loss, repetition, lateness and crashes are by chance. */
+/* Loss, repetition, delay and crashes are random. */
 static bool has_chance(const struct texts *texts)
 {
     static const char *const words[] = {" loss ", " repeat ", " reorder ", " crashes "};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reducer.h: makes a federation that fails smaller, for as long as it still fails in
- * the same way: fewer statements, sites, policies, queues, hosts, keys, and smaller
- * numbers.
+/* reducer.h: makes a failing federation smaller while it still fails in the same way:
+ * fewer statements, sites, policies, queues, hosts and keys, and smaller numbers.
  *
- * Where chance plays a part (loss, crashes), a smaller scenario meets other luck:
- * several seeds are tried, and the one that fails is kept.
+ * If a scenario has random faults (loss, crashes), a smaller one meets other random
+ * numbers. So several seeds are tried, and one that fails is used.
  *
  * Source: delta debugging (Zeller, Hildebrandt 2002). */
 #ifndef SUBLET_TESTS_SIM_REDUCER_H
@@ -15,13 +14,13 @@
 #include "tests/sim/trial.h"
 
 struct reducer_result {
-    uint64_t seed;      /* with which the reduced texts fail */
-    struct trial trial; /* how */
+    uint64_t seed;      /* the reduced texts fail with it */
+    struct trial trial; /* their fault */
     int n_trials;
-    bool is_done; /* false: the time was up before nothing more could go */
+    bool is_done; /* false: the time limit ended the reduction */
 };
 
-/* Makes `texts` smaller in place. They fail with `seed` as `trial` says. */
+/* Makes `texts` smaller in place. With `seed` they have the fault in `trial`. */
 void reducer_reduce(struct texts *texts, uint64_t seed, const struct trial *trial,
                     int limit_s, struct reducer_result *result);
 

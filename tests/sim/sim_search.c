@@ -3,16 +3,16 @@
  * invariants are checked after every step, and once the faults have stopped everything
  * must settle.
  *
- *     sim_search                         every kept seed, and the fixed share
- *     sim_search SEED                    one random federation, with all that is logged
- *     sim_search DIRECTORY [SEED]        one that was kept or reduced
- *     sim_search make SEED DIRECTORY     writes one down, to read and to run again
- *     sim_search reduce DIRECTORY SEED   makes it smaller while it fails
+ *     sim_search                         all stored federations, and the first seeds
+ *     sim_search SEED                    one random federation, with its logs
+ *     sim_search DIRECTORY [SEED]        a stored or reduced federation
+ *     sim_search make SEED DIRECTORY     writes its files
+ *     sim_search reduce DIRECTORY SEED   makes a failing federation smaller
  *     sim_search soak FIRST COUNT [SECONDS [DIRECTORY]]
- *                                        searches; what fails is reduced and kept there
+ *                                        searches; reduces failing ones and stores them
  *
- * A seed that ever failed is a directory below tests/sim/seeds, the scenario's comment
- * says why; "# seed N" in it is the seed it is played with. */
+ * Each federation that ever failed is a directory below tests/sim/seeds. A comment in
+ * its scenario states the reason, and "# seed N" is the seed to play it with. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,14 +31,14 @@
 #include "tests/sim/reducer.h"
 
 enum {
-    FIXED_SHARE = 100, /* worlds of make test */
+    FIRST_SEEDS = 100, /* random federations in make test */
     REDUCE_S = 120,    /* for one fault */
-    REDUCED_MAX = 3,   /* faults of different kinds; one is mended at a time */
+    REDUCED_MAX = 3,   /* faults of different kinds */
 };
 
 #define SEEDS_DIRECTORY "tests/sim/seeds"
 
-/* ---- one world ------------------------------------------------------------------ */
+/* ---- one federation */
 
 static void print_line(void *arg, int64_t now_ms, const char *line)
 {
@@ -71,7 +71,7 @@ static int play_seed(uint64_t seed)
     return trial.end != TRIAL_WELL;
 }
 
-/* "# seed 17" in the scenario; 1 where it says none. */
+/* The number of "# seed 17" in the scenario; 1 if there is none. */
 static uint64_t seed_of(const struct texts *texts)
 {
     const char *body = texts_find(texts, TEXTS_SCENARIO);
@@ -110,9 +110,9 @@ static int write_down(uint64_t seed, const char *directory)
     return is_ok ? 0 : 2;
 }
 
-/* ---- what failed, made smaller -------------------------------------------------- */
+/* ---- reducing */
 
-/* The scenario says how it is run again. */
+/* Writes the seed and the fault at the top of the scenario. */
 static void sign(struct texts *texts, const struct reducer_result *result)
 {
     const char *body = texts_find(texts, TEXTS_SCENARIO);
@@ -120,7 +120,7 @@ static void sign(struct texts *texts, const struct reducer_result *result)
     size_t size;
     FILE *out;
 
-    if (!strncmp(body, "# seed ", 7)) { /* signed before */
+    if (!strncmp(body, "# seed ", 7)) { /* already there */
         body += strcspn(body, "\n") + 1;
         body += strcspn(body, "\n") + 1;
     }
@@ -217,7 +217,7 @@ static int soak(const struct crew_search *search, const char *directory)
     return report.n_faults != 0;
 }
 
-/* ---- make test ------------------------------------------------------------------ */
+/* ---- make test */
 
 static void test_same_seed_same_world(void **state)
 {
@@ -237,10 +237,10 @@ static void test_same_seed_same_world(void **state)
     }
 }
 
-static void test_fixed_share(void **state)
+static void test_first_seeds(void **state)
 {
     static struct crew_report report;
-    struct crew_search search = {.first = 1, .count = FIXED_SHARE, .n_workers = 1};
+    struct crew_search search = {.first = 1, .count = FIRST_SEEDS, .n_workers = 1};
 
     (void)state;
     crew_run(&search, &report);
@@ -249,12 +249,12 @@ static void test_fixed_share(void **state)
                     report.faults[i].trial.text);
     }
     assert_int_equal(report.n_faults, 0);
-    assert_int_equal(report.n_worlds, FIXED_SHARE);
-    /* worlds in which nothing happens prove nothing */
-    assert_true(report.counts.begun > 20 * FIXED_SHARE);
-    assert_true(report.counts.handovers > FIXED_SHARE);
-    assert_true(report.counts.lost > FIXED_SHARE);
-    assert_true(report.counts.crashes > FIXED_SHARE);
+    assert_int_equal(report.n_worlds, FIRST_SEEDS);
+    /* federations in which nothing happens prove nothing */
+    assert_true(report.counts.begun > 20 * FIRST_SEEDS);
+    assert_true(report.counts.handovers > FIRST_SEEDS);
+    assert_true(report.counts.lost > FIRST_SEEDS);
+    assert_true(report.counts.crashes > FIRST_SEEDS);
 }
 
 static int is_name(const struct dirent *entry)
@@ -262,7 +262,7 @@ static int is_name(const struct dirent *entry)
     return entry->d_name[0] != '.' && strcmp(entry->d_name, "README.md") != 0;
 }
 
-static void test_kept_seeds(void **state)
+static void test_stored_federations(void **state)
 {
     struct dirent **entries;
     int n = scandir(SEEDS_DIRECTORY, &entries, is_name, alphasort), failed = 0;
@@ -295,8 +295,9 @@ static void set_text(struct texts *texts, const char *name, const char *body)
     texts_set(texts, name, body, strlen(body));
 }
 
-/* Its file, its line, its statements, its share; and a policy that has no other. */
-static void test_a_site_is_forgotten(void **state)
+/* Its file, its line, its statements, its share, and a policy without another consumer
+ * are removed. */
+static void test_a_site_is_removed(void **state)
 {
     struct texts texts = {.count = 0};
 
@@ -325,8 +326,8 @@ static void test_a_site_is_forgotten(void **state)
     texts_release(&texts);
 }
 
-/* What stays in two sentences when names and numbers go. */
-static void test_the_same_fault_is_known(void **state)
+/* Two texts are compared without their names and numbers. */
+static void test_the_same_fault_is_recognised(void **state)
 {
     static const struct {
         const char *left, *right;
@@ -356,8 +357,8 @@ static void test_the_same_fault_is_known(void **state)
     }
 }
 
-/* An expectation that does not hold is a fault like any other: what is left of a random
- * federation is the job that it names. */
+/* An expectation that does not hold is a fault like any other. The reduced federation
+ * has little more than the job that the expectation names. */
 static void test_what_fails_is_reduced(void **state)
 {
     static const char expectation[] = "at 17 submit s1 run=9s name=odd\n"
@@ -391,12 +392,12 @@ static void test_what_fails_is_reduced(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_site_is_forgotten),
-        cmocka_unit_test(test_the_same_fault_is_known),
+        cmocka_unit_test(test_a_site_is_removed),
+        cmocka_unit_test(test_the_same_fault_is_recognised),
         cmocka_unit_test(test_same_seed_same_world),
         cmocka_unit_test(test_what_fails_is_reduced),
-        cmocka_unit_test(test_kept_seeds),
-        cmocka_unit_test(test_fixed_share),
+        cmocka_unit_test(test_stored_federations),
+        cmocka_unit_test(test_first_seeds),
     };
 
     if (argc >= 4 && !strcmp(argv[1], "soak")) {

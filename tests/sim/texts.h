@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texts.h: a scenario and the configuration files it names, by name, in memory or in a
+/* texts.h: a scenario and the configuration files that it names, in memory or in a
  * directory of their own.
  *
- * Ownership: bodies are copied, texts_release frees them. Order: as added; a
- * directory's files by name. */
+ * Ownership: bodies are copied, and freed by texts_release. Order: as added; files of a
+ * directory by name. */
 #ifndef SUBLET_TESTS_SIM_TEXTS_H
 #define SUBLET_TESTS_SIM_TEXTS_H
 
@@ -25,9 +25,9 @@ struct texts {
 };
 
 void texts_release(struct texts *texts);
-/* A text of the same name is replaced. */
+/* Replaces a text of the same name. */
 void texts_set(struct texts *texts, const char *name, const char *body, size_t length);
-/* NULL where there is none. */
+/* NULL if there is none. */
 const char *texts_find(const struct texts *texts, const char *name);
 void texts_remove(struct texts *texts, const char *name);
 /* `to` need not be initialised. */
@@ -35,9 +35,9 @@ void texts_copy(const struct texts *from, struct texts *to);
 bool texts_is_same(const struct texts *left, const struct texts *right);
 int texts_count_lines(const struct texts *texts);
 
-/* The files of a directory, README aside; false where it cannot be read. */
+/* Reads the files of a directory except README.md; false if that fails. */
 bool texts_load(struct texts *texts, const char *directory);
-/* Makes the directory; false where a file cannot be written. */
+/* Creates the directory; false if a file cannot be written. */
 bool texts_save(const struct texts *texts, const char *directory);
 
 #endif

@@ -134,7 +134,7 @@ bool trial_is_fault(const struct trial *trial)
     return trial->end != TRIAL_WELL && trial->end != TRIAL_UNREADABLE;
 }
 
-/* The next word without a digit in it (names and numbers have one); false: none. */
+/* The next word without a digit, since names and numbers have one; false: none. */
 static bool next_word(const char **at, const char **word, size_t *length)
 {
     for (;;) {

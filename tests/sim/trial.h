@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial.h: one play of a federation that is given as texts, and what was wrong with it.
+/* trial.h: plays one federation that is given as texts, and records its fault.
  *
- * A trial goes well when the texts are read, every `expect` holds, no invariant is
- * violated, and all settles once the scenario has ended.
+ * A trial goes well if the texts can be read, every `expect` holds, no invariant is
+ * violated, and everything settles after the end of the scenario.
  *
- * Two faults are the same when they say the same, names and numbers aside: that is what
- * a reduced scenario must keep. */
+ * Two faults are the same if their texts are equal except for names and numbers. A
+ * reduced scenario must have the same fault. */
 #ifndef SUBLET_TESTS_SIM_TRIAL_H
 #define SUBLET_TESTS_SIM_TRIAL_H
 
@@ -16,25 +16,24 @@
 
 enum trial_end {
     TRIAL_WELL,
-    TRIAL_UNREADABLE, /* an error in the texts: no trial at all */
+    TRIAL_UNREADABLE, /* an error in the texts; there was no trial */
     TRIAL_UNEXPECTED, /* an `expect` does not hold */
     TRIAL_VIOLATED,   /* an invariant */
     TRIAL_STUCK,      /* it never settles */
-    TRIAL_DIED,       /* the process that played it: an assertion, a bad access */
-    TRIAL_ENDLESS,    /* that process never came back */
+    TRIAL_DIED,       /* its process: an assertion, a bad access */
+    TRIAL_ENDLESS,    /* its process did not end */
 };
 
 struct trial {
     enum trial_end end;
-    char text[1024]; /* what was wrong; "" */
+    char text[1024]; /* the fault, or "" */
     struct world_counts counts;
 };
 
-/* Lines of the daemons' logs go to `trace`; NULL: nowhere. */
+/* `trace` gets the lines of the daemons' logs; it may be NULL. */
 void trial_run(const struct texts *texts, uint64_t seed, world_trace_fn trace,
                struct trial *trial);
-/* The same in a process of its own, so that one that dies or never ends is only a bad
- * trial. */
+/* The same in a separate process, which may die or never end. */
 void trial_run_apart(const struct texts *texts, uint64_t seed, struct trial *trial);
 
 bool trial_is_fault(const struct trial *trial);
