@@ -34,19 +34,6 @@ static void run_changed(void *arg, struct run *run, int64_t now_ms,
     }
 }
 
-static void run_resized(void *arg, struct job *job, struct run *run, int64_t now_ms,
-                        struct effects *effects)
-{
-    const struct site *site = arg;
-    resize_requests_answered(site->resize_requests, job, run, now_ms, effects);
-}
-
-static void run_restored(void *arg, const struct job *job, struct run *run)
-{
-    const struct site *site = arg;
-    resize_requests_restore(site->resize_requests, job, run);
-}
-
 /* What is known of the resources of hosts, exported and borrowed. */
 static void new_resources(struct site *site)
 {
@@ -111,15 +98,6 @@ static void new_pass(struct site *site)
         .life = site->life,
         .pass_request = &site->pass_request,
     });
-    site->resize_requests = resize_requests_new(&(struct resize_requests_parts){
-        .config = site->config,
-        .jobs = site->jobs,
-        .runs = site->runs,
-        .hosts = site->hosts,
-        .accept_times = site->accept_times,
-        .history = site->history,
-        .pass_request = &site->pass_request,
-    });
 }
 
 struct site *site_new(const struct site_config *from)
@@ -180,6 +158,15 @@ struct site *site_new(const struct site_config *from)
         .uplink = site->uplink,
     });
     site->history = history_new(site->jobs, config->history_period_ms);
+    site->resize_requests = resize_requests_new(&(struct resize_requests_parts){
+        .config = site->config,
+        .jobs = site->jobs,
+        .runs = site->runs,
+        .hosts = site->hosts,
+        .accept_times = site->accept_times,
+        .history = site->history,
+        .pass_request = &site->pass_request,
+    });
     site->life = lifecycle_new(&(struct lifecycle_parts){
         .site = site->name,
         .config = config,
@@ -192,9 +179,7 @@ struct site *site_new(const struct site_config *from)
         .terminals = site->terminals,
         .waiters = site->waiters,
         .pass_request = &site->pass_request,
-        .on_resized = run_resized,
-        .on_restored = run_restored,
-        .arg = site,
+        .resize_requests = site->resize_requests,
     });
     site->lending = lending_new(&(struct lending_parts){
         .site = site->name,
@@ -216,7 +201,7 @@ struct site *site_new(const struct site_config *from)
     });
     new_resources(site);
     new_pass(site);
-    site_scheduler_connect(site);
+    site_reload_connect(site);
     return site;
 }
 

@@ -81,8 +81,4 @@ struct site {
     struct msg_pass_times pass_times;
 };
 
-/* The scheduler gets the parts as they are now: at the start, and after another
- * configuration. */
-void site_scheduler_connect(struct site *site);
-
 #endif

@@ -193,6 +193,42 @@ static void change_uplink(struct site *site, int64_t now_ms, struct effects *eff
     }
 }
 
+void site_reload_connect(struct site *site)
+{
+    site->rusage_sources = (struct rusage_sources){
+        .config = site->config,
+        .ledger = site->rusage,
+        .host_resources = site->host_resources,
+        .hosts = site->hosts,
+        .consumer = site->consumer,
+        .life = site->life,
+    };
+    scheduler_set_parts(site->scheduler,
+                        &(struct scheduler_parts){
+                            .pass =
+                                {
+                                    .config = site->config,
+                                    .jobs = site->jobs,
+                                    .queues = site->queues,
+                                    .limits = site->limits,
+                                    .fairshare = site->fairshare,
+                                    .capacity = site->capacity,
+                                    .rusage_sources = &site->rusage_sources,
+                                    .resreq_cache = site->resreq_cache,
+                                    .host_lists = site->host_lists,
+                                    .resize_requests = site->resize_requests,
+                                    .claims = site->claims,
+                                    .load_suspend = site->load_suspend,
+                                    .reservations = site->reservations,
+                                },
+                            .fairshare = site->fairshare,
+                            .capacity = site->capacity,
+                            .provider = site->provider,
+                            .life = site->life,
+                            .pass_request = &site->pass_request,
+                        });
+}
+
 static void apply(struct site *site, const struct site_config *from, int64_t now_ms,
                   struct effects *effects)
 {
@@ -222,7 +258,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     time_windows_reload(&site->time_windows, site->config);
     export_select_begin(site->export_select, now_ms, effects);
     change_uplink(site, now_ms, effects);
-    site_scheduler_connect(site);
+    site_reload_connect(site);
     pass_request_set(&site->pass_request);
     arena_release(&old_arena);
 }

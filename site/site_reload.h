@@ -9,6 +9,9 @@
 
 struct site;
 
+/* The scheduler gets the parts as they are now: at the start, and after another
+ * configuration. */
+void site_reload_connect(struct site *site);
 void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects);
 void site_reload_tick(struct site *site, int64_t now_ms, struct effects *effects);
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "site/site_parts.h"
+#include "site/site_dispatch.h"
 
 enum {
     LEAST_MS = 15000, /* minimum between two changes because of load on a host */
@@ -89,10 +89,10 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
 
 /* ---- in time */
 
-static bool is_beyond(const struct site *site, const struct load_thresholds *thresholds,
-                      int host)
+static bool is_beyond(const struct site_view *site,
+                      const struct load_thresholds *thresholds, int host)
 {
-    const struct resource_table *table = host_resources_table(site->host_resources);
+    const struct resource_table *table = host_resources_values(site->host_resources);
 
     for (int i = 0; i < thresholds->n_items; i++) {
         const struct load_threshold *at = &thresholds->items[i];
@@ -121,7 +121,7 @@ static bool is_on(const struct job *job, const char *host)
 }
 
 /* True if a job on the host should be suspended and none is. */
-static bool is_owed(const struct site *site, int host)
+static bool is_owed(const struct site_view *site, int host)
 {
     const char *name = host_table_name(site->hosts, host);
     bool is_found = false;
@@ -162,7 +162,8 @@ bool invariant_load_check(struct invariants *invariants,
                           const struct invariants_site *of, bool is_restarted,
                           struct invariants_text *text)
 {
-    const struct site *site = of->site;
+    const struct site_view view = site_dispatch_view(of->site, invariants->now_ms);
+    const struct site_view *site = &view;
 
     if (is_restarted) {
         forget_intervals(invariants, of->config->name);
@@ -174,17 +175,18 @@ bool invariant_load_check(struct invariants *invariants,
                       invariant_host_count_runs(invariants, of->config->name, host) > 1;
 
         if (!is_due || is_restarted || load->since_ms < 0) {
-            load->since_ms = is_due ? site->now_ms : -1;
+            load->since_ms = is_due ? site->event_ms : -1;
         }
         int64_t last_ms =
             load->begun_ms > load->acted_ms ? load->begun_ms : load->acted_ms;
         int64_t turn_ms = last_ms >= 0 ? last_ms + site->config->load_interval_ms : 0;
         int64_t from_ms = load->since_ms > turn_ms ? load->since_ms : turn_ms;
-        if (is_due && site->now_ms - from_ms > LATE_MS) {
+        if (is_due && site->event_ms - from_ms > LATE_MS) {
             return invariant_state_fail(text,
                                         "%s of %s is beyond loadStop since %" PRId64
                                         " ms, and no job there is suspended",
-                                        host, of->config->name, site->now_ms - from_ms);
+                                        host, of->config->name,
+                                        site->event_ms - from_ms);
         }
     }
     return true;

@@ -228,7 +228,7 @@ static void restore_job(struct lifecycle *life, struct job *job, int64_t now_ms,
         job->control.reasons = job->suspension.causes;
         run->control.yields = job->control.yields; /* not in its row */
         run->control.reasons = job->control.reasons;
-        life->parts.on_restored(life->parts.arg, job, run);
+        resize_requests_restore(life->parts.resize_requests, job, run);
     } else {
         struct run_exit exit = {.end = RUN_END_LOST,
                                 .start_ms = job->start_ms,

@@ -78,7 +78,8 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
     }
     job->is_taken = false; /* the run has a row of its own now */
     if (job->resize.event != RESIZE_NONE && run->resize_done >= job->resize.number) {
-        life->parts.on_resized(life->parts.arg, job, run, now_ms, effects);
+        resize_requests_answered(life->parts.resize_requests, job, run, now_ms,
+                                 effects);
     }
     if (run->is_away) {
         job_report_unknown(life, job, effects);

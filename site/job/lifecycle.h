@@ -24,6 +24,7 @@
 #include "site/ledger/accept_times.h"
 #include "site/ledger/fairshare_ledger.h"
 #include "site/pass/pass_request.h"
+#include "site/pass/resize_requests.h"
 #include "site/run/runs.h"
 #include "site/site.h"
 
@@ -38,13 +39,8 @@ struct lifecycle_parts {
     struct history *history;
     struct terminals *terminals;
     struct waiters *waiters;
+    struct resize_requests *resize_requests;
     struct pass_request *pass_request;
-    /* Called when the host of a running job has answered a change of its slots, and
-     * when an attempt was found again after a restart. */
-    void (*on_resized)(void *arg, struct job *job, struct run *run, int64_t now_ms,
-                       struct effects *effects);
-    void (*on_restored)(void *arg, const struct job *job, struct run *run);
-    void *arg; /* of both */
 };
 
 struct lifecycle;

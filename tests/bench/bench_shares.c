@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "sched/place/place_order.h"
-#include "site/site_parts.h"
+#include "site/site_dispatch.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/lone_site.h"
 
@@ -135,13 +135,18 @@ static void change_waiting(struct bench *bench, int round)
     }
 }
 
+static struct site_view view_of(const struct bench *bench)
+{
+    return site_dispatch_view(bench->lone.site, bench->lone.now_ms);
+}
+
 static void end_running(struct bench *bench)
 {
-    struct site *site = bench->lone.site;
-    for (int i = job_table_count_open(site->jobs) - 1; i >= 0; i--) {
-        const struct job *job = job_table_open_at(site->jobs, i);
+    struct site_view site = view_of(bench);
+    for (int i = job_table_count_open(site.jobs) - 1; i >= 0; i--) {
+        const struct job *job = job_table_open_at(site.jobs, i);
         uint64_t attempt = job->attempt;
-        int host = host_table_find(site->hosts, job->hosts[0].host);
+        int host = host_table_find(site.hosts, job->hosts[0].host);
         struct peer from = lone_site_host(&bench->lone, host);
         struct msg msg = {.kind = MSG_RUN_STATE};
         msg.run_state =
@@ -164,9 +169,9 @@ static void end_running(struct bench *bench)
  */
 static double order_alone(struct bench *bench)
 {
-    const struct job_class_set *all = job_table_classes(bench->lone.site->jobs);
+    const struct job_class_set *all = job_table_classes(view_of(bench).jobs);
     struct arena arena;
-    struct place_snapshot snapshot = {.queues = bench->lone.site->config->queues,
+    struct place_snapshot snapshot = {.queues = view_of(bench).config->queues,
                                       .n_queues = 1};
     struct place_order order;
     arena_init(&arena);
@@ -182,7 +187,7 @@ static double order_alone(struct bench *bench)
     }
     snapshot.classes = lines;
     snapshot.n_classes = job_class_set_count(all);
-    fairshare_ledger_snapshot(bench->lone.site->fairshare, &arena, bench->lone.now_ms,
+    fairshare_ledger_snapshot(view_of(bench).fairshare, &arena, bench->lone.now_ms,
                               &snapshot);
     double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);
@@ -215,9 +220,9 @@ static void run(struct bench *bench, bool has_shares)
     lone_site_start(lone, lone->last_job);
     lone_site_hosts_come(lone);
     settle(bench);
-    if (job_table_count_open(bench->lone.site->jobs) != N_HOSTS * HOST_SLOTS) {
+    if (job_table_count_open(view_of(bench).jobs) != N_HOSTS * HOST_SLOTS) {
         bench_fail("%d jobs hold the slots, expected %d",
-                   job_table_count_open(bench->lone.site->jobs), N_HOSTS * HOST_SLOTS);
+                   job_table_count_open(view_of(bench).jobs), N_HOSTS * HOST_SLOTS);
     }
     for (int i = 0; i < BENCH_RUNS; i++) {
         change_waiting(bench, i);

@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
-#include "site/site_parts.h"
+#include "provider/provider.h"
+#include "site/resource/export_select.h"
+#include "site/site.h"
 #include "tests/unit/site/site_stage.h"
 
 #define SITE                                                                           \
@@ -48,7 +50,7 @@ static const char *exported(struct site_stage *stage, const char *lease)
 {
     struct msg_state book;
     const char *text = "";
-    if (!provider_find_lease(stage->site->provider, lease, &book)) {
+    if (!provider_find_lease(site_provider(stage->site), lease, &book)) {
         return "";
     }
     for (int i = 0; i < book.n_hosts; i++) {
