@@ -13,12 +13,12 @@
 #include "site/config/site_config.h"
 #include "site/io/children.h"
 #include "site/io/hosts.h"
-#include "site/io/jobapi.h"
 #include "site/io/journal.h"
 #include "site/io/shell.h"
 #include "site/io/site_http.h"
 #include "site/io/uplink.h"
 #include "sys/daemon.h"
+#include "sys/local/local.h"
 #include "sys/log.h"
 
 static const char usage_text[] =
@@ -51,7 +51,7 @@ struct parts {
     struct site *site;
     struct shell *shell;
     struct hosts *hosts;
-    struct jobapi *jobapi;
+    struct local_server *clients;
     struct uplink *uplink;
     struct children *children;
     struct site_http *http;
@@ -226,6 +226,35 @@ static int open_journal(const char *spool, struct journal **journal, struct err 
     return rc;
 }
 
+static void end_batch(void *shell)
+{
+    shell_end_batch(shell);
+}
+
+static int send_to_client(void *server, const struct peer *to, const struct msg *msg,
+                          struct err *err)
+{
+    return local_server_send(server, to, msg, err);
+}
+
+/* The socket of the command line. Only a daemon that runs the jobs of all users lets
+ * other users connect. */
+static int open_socket(struct parts *parts, const char *path, struct err *err)
+{
+    struct local_handler handler = {
+        .message = shell_take_message,
+        .gone = shell_take_gone,
+        .end = end_batch,
+        .arg = parts->shell,
+    };
+    int mode = geteuid() == 0 ? 0666 : 0600;
+    int rc = local_server_new(parts->loop, path, mode, &handler, &parts->clients, err);
+    if (rc == 0) {
+        shell_route(parts->shell, PEER_CLIENT, send_to_client, parts->clients);
+    }
+    return rc;
+}
+
 static int make_parts(struct parts *parts, const struct site_setup *setup,
                       struct err *err)
 {
@@ -242,7 +271,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
     parts->shell = shell_new(parts->loop, parts->site, parts->journal);
     rc = hosts_new(parts->loop, parts->shell, setup, &parts->hosts, err);
     if (rc == 0) {
-        rc = jobapi_new(parts->loop, parts->shell, setup, &parts->jobapi, err);
+        rc = open_socket(parts, setup->socket, err);
     }
     if (rc == 0 && setup->broker != NULL) {
         rc = uplink_new(parts->loop, parts->shell, setup, &parts->uplink, err);
@@ -266,7 +295,7 @@ static void free_parts(struct parts *parts)
     site_http_free(parts->http);
     children_free(parts->children);
     uplink_free(parts->uplink);
-    jobapi_free(parts->jobapi);
+    local_server_free(parts->clients);
     hosts_free(parts->hosts);
     shell_free(parts->shell);
     site_free(parts->site);

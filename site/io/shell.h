@@ -2,11 +2,11 @@
 /* shell.h: a site's reactor: what its peers say goes into site_step, what comes out is
  * committed and then carried out.
  *
- * The parts that hold a connection (uplink, hosts, jobapi) hand over what has
- * arrived, up to a bound of theirs, and end the batch; the shell then commits all store
- * effects in one transaction, and only then sends. A commit that fails ends the process
- * at once, with exit status 1 and nothing of the batch sent: it starts again from what
- * is on disk.
+ * The parts that hold a connection (uplink, hosts, the socket of the command line) hand
+ * over what has arrived, up to a bound of theirs, and end the batch; the shell then
+ * commits all store effects in one transaction, and only then sends. A commit that
+ * fails ends the process at once, with exit status 1 and nothing of the batch sent: it
+ * starts again from what is on disk.
  *
  * Ownership: loop, site and journal are borrowed and outlive the shell; parts outlive
  * the last batch.

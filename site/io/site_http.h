@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_http.h: a site's HTTP port: /metrics and /healthz, read only.
+/* site_http.h: a site's HTTP port, read only: /healthz, and /metrics with what the
+ * broker does not know of the site. Source: docs/design/interfaces.md "HTTP".
  *
  * Ownership: what it is given is borrowed and outlives it.
  * Errors: ERR_IO the port cannot be bound. Layer: site/io. */
