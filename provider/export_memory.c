@@ -11,8 +11,8 @@
  * the consumer's alone from the first epoch on, also in a shared lease.
  *
  * Units: MB. Order: what does not divide evenly goes to the earlier lease id.
- * Source: docs/design/leases.md "Export policies" ("if the provider has less than
- * configured it exports what it has"), 1.5 rule 2.
+ * Source: docs/design/leases.md "Export policies" ("If a host has less than
+ * configured, what it has is exported").
  *
  * Example: n1 has 80 MB; policies give lease 1 25 and lease 2 75 of them. They get 20
  * and 60. When lease 1 is withdrawn, both keep what they have while a job of lease 1

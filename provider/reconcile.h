@@ -13,8 +13,7 @@
  * Each contract that changed is stored under its next epoch, and thawed.
  *
  * Order: slots are taken from the last lease first, and given to the first lease first
- * (by id). Source: docs/design/safety.md "Contract" and 5 "export withdrawn or
- * changed". Layer: provider. */
+ * (by id). Source: docs/design/safety.md "Contract". Layer: provider. */
 #ifndef SUBLET_PROVIDER_RECONCILE_H
 #define SUBLET_PROVIDER_RECONCILE_H
 

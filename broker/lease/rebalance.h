@@ -7,8 +7,8 @@
  *
  * Units: slots, milliseconds. Ownership: the plan's hosts live in the arena given.
  * Order: hosts as in the snapshot; equal numbers of idle slots move nothing.
- * Source: LSF, "Shared leases"; docs/design/leases.md "Shared leases", "Decided"
- * "Leases". Layer: broker. */
+ * Source: LSF, "Shared leases"; docs/design/leases.md "Shared leases", "Decided".
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_REBALANCE_H
 #define SUBLET_BROKER_LEASE_REBALANCE_H
 

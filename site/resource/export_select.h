@@ -12,8 +12,8 @@
  * chosen, what the policy exported before stays exported.
  *
  * Units: milliseconds. Order: policies in file order, hosts in file order.
- * Source: docs/design/leases.md "Export policies" ("evaluated once, when a host is
- * exported"); docs/design/leases.md "When RES_SELECT is evaluated". Layer: site. */
+ * Source: docs/design/leases.md "Export policies" ("the hosts are chosen once, when
+ * they are exported"), "When RES_SELECT is evaluated". Layer: site. */
 #ifndef SUBLET_SITE_RESOURCE_EXPORT_SELECT_H
 #define SUBLET_SITE_RESOURCE_EXPORT_SELECT_H
 
