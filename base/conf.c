@@ -65,6 +65,29 @@ const struct conf_section *conf_next(const struct conf *conf, const char *name,
     return section;
 }
 
+bool conf_next_row(const struct conf *conf, const char *name, struct conf_place *at)
+{
+    if (at->section != NULL && at->row + 1 < at->section->rows + at->section->n_rows) {
+        at->row++;
+        return true;
+    }
+    do {
+        at->section = conf_next(conf, name, at->section);
+    } while (at->section != NULL && at->section->n_rows == 0);
+    at->row = at->section != NULL ? at->section->rows : NULL;
+    return at->section != NULL;
+}
+
+int conf_count_rows(const struct conf *conf, const char *name)
+{
+    int count = 0;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        count += section->n_rows;
+    }
+    return count;
+}
+
 const struct conf_cell *conf_cell(const struct conf_row *row, const char *key)
 {
     for (int i = 0; i < row->n_cells; i++) {
@@ -448,33 +471,18 @@ static int parse_value(const struct conf_key *key, const char *value, struct err
     return ERR_NONE;
 }
 
-static void complain_unknown(struct conf *conf, const struct conf_section *section,
-                             const struct conf_row *row, const struct conf_cell *cell)
-{
-    if (section->name[0] != '\0') {
-        conf_complain(conf, CONF_WARNING, section, row, cell,
-                      "unknown key, expected one of section %s", section->name);
-    } else {
-        conf_complain(conf, CONF_WARNING, section, row, cell,
-                      "unknown key, expected one of lsf.conf");
-    }
-}
-
 /* A load index that the site defines has its thresholds under its own name. */
 static bool is_index(const struct conf *conf, const struct conf_section *section,
                      const char *key)
 {
-    const struct conf_section *resources = NULL;
+    struct conf_place resource = {0};
     if (strcasecmp(section->name, "Host") != 0 &&
         strcasecmp(section->name, "Queue") != 0) {
         return false;
     }
-    while ((resources = conf_next(conf, "Resource", resources)) != NULL) {
-        for (int i = 0; i < resources->n_rows; i++) {
-            const char *name = conf_text(&resources->rows[i], "RESOURCENAME", "");
-            if (strcasecmp(name, key) == 0) {
-                return true;
-            }
+    while (conf_next_row(conf, "Resource", &resource)) {
+        if (strcasecmp(conf_text(resource.row, "RESOURCENAME", ""), key) == 0) {
+            return true;
         }
     }
     return false;
@@ -488,7 +496,10 @@ static bool check_cell(struct conf *conf, const struct conf_section *section,
 {
     if (key == NULL) {
         if (!is_index(conf, section, cell->key)) {
-            complain_unknown(conf, section, row, cell);
+            bool is_outside = section->name[0] == '\0';
+            conf_complain(conf, CONF_WARNING, section, row, cell,
+                          "unknown key, expected one of %s%s",
+                          is_outside ? "lsf.conf" : "section ", section->name);
         }
         return true;
     }

@@ -54,6 +54,12 @@ struct conf_section {
     struct conf_section *next;
 };
 
+/* The place of a value: a row of a section. */
+struct conf_place {
+    const struct conf_section *section;
+    const struct conf_row *row;
+};
+
 enum conf_severity { CONF_WARNING, CONF_ERROR };
 
 struct conf_diag {
@@ -66,7 +72,7 @@ struct conf_diag {
 };
 
 struct conf {
-    struct arena *arena;               /* */
+    struct arena *arena;
     struct conf_section *first, *last; /* in the order read; lines outside sections form
                                           sections named "", one per file */
     struct conf_diag *diags, *last_diag; /* in the order found */
@@ -90,9 +96,19 @@ void conf_complain(struct conf *conf, enum conf_severity severity,
                    const struct conf_cell *cell, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
+/* Adds a diagnostic about the cell of that key in the row `at`. */
+#define CONF_COMPLAIN(conf, severity, at, key, ...)                                    \
+    conf_complain(conf, severity, (at)->section, (at)->row, conf_cell((at)->row, key), \
+                  __VA_ARGS__)
+
 /* The next section of that name after `after` (NULL: from the start), or NULL. */
 const struct conf_section *conf_next(const struct conf *conf, const char *name,
                                      const struct conf_section *after);
+
+/* Moves to the next row of all sections of that name; {0}: to the first one. False, and
+ * {0} again, after the last one. */
+bool conf_next_row(const struct conf *conf, const char *name, struct conf_place *at);
+int conf_count_rows(const struct conf *conf, const char *name);
 
 /* The row's cell of that key, or NULL. */
 const struct conf_cell *conf_cell(const struct conf_row *row, const char *key);

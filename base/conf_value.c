@@ -9,13 +9,11 @@
 
 static const char *text_outside(const struct conf *conf, const char *key)
 {
-    const struct conf_section *outside = NULL;
+    struct conf_place outside = {0};
     const char *text = NULL;
-    if (conf_keys_find("", key) == NULL) {
-        return NULL;
-    }
-    while (text == NULL && (outside = conf_next(conf, "", outside)) != NULL) {
-        text = conf_text(&outside->rows[0], key, NULL);
+    bool is_known = conf_keys_find("", key) != NULL;
+    while (is_known && text == NULL && conf_next_row(conf, "", &outside)) {
+        text = conf_text(outside.row, key, NULL);
     }
     return text;
 }
@@ -23,14 +21,9 @@ static const char *text_outside(const struct conf *conf, const char *key)
 struct conf_place conf_value_last(const struct conf *conf, const char *name,
                                   const char *key)
 {
-    struct conf_place place = {NULL, NULL};
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, name, section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            if (conf_text(&section->rows[i], key, NULL) != NULL) {
-                place = (struct conf_place){section, &section->rows[i]};
-            }
-        }
+    struct conf_place place = {0}, at = {0};
+    while (conf_next_row(conf, name, &at)) {
+        place = conf_text(at.row, key, NULL) != NULL ? at : place;
     }
     if (place.row == NULL) {
         struct conf_section *empty = arena_alloc(conf->arena, 1, sizeof(*empty));

@@ -11,11 +11,6 @@
 
 #include "base/conf.h"
 
-struct conf_place {
-    const struct conf_section *section;
-    const struct conf_row *row;
-};
-
 /* The last row that has the key, in all sections of that name (lsb.params may be split
  * into several files). Without one, an empty place, so that defaults apply. "": outside
  * sections. */

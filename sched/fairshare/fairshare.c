@@ -19,8 +19,7 @@ struct list {
 };
 
 #define COMPLAIN(list, severity, at, key, ...)                                         \
-    conf_complain((list)->conf, severity, (at)->section, (at)->row,                    \
-                  conf_cell((at)->row, key), __VA_ARGS__)
+    CONF_COMPLAIN((list)->conf, severity, at, key, __VA_ARGS__)
 
 static int find_queue(const struct list *list, const char *name)
 {
@@ -190,8 +189,7 @@ static struct name_set partition_hosts(struct list *list, const struct conf_plac
                                        const struct name_set *taken, int n_taken)
 {
     const struct groups *groups = list->groups;
-    struct group_place place = {at->section, at->row, conf_cell(at->row, "HOSTS")};
-    struct name_set hosts = groups_read_hosts(list->conf, groups, &place);
+    struct name_set hosts = groups_read_hosts(list->conf, groups, at, "HOSTS");
     const char **names =
         arena_alloc(list->conf->arena, (size_t)groups->n_own_hosts + 1, sizeof(char *));
     struct name_set own = {.names = names};
@@ -236,36 +234,11 @@ static void read_partition(struct list *list, const struct conf_place *at,
 
 /* ---------------------------------------------------------------- all */
 
-static int count_rows(const struct conf *conf, const char *name)
-{
-    int count = 0;
-    for (const struct conf_section *at = NULL;
-         (at = conf_next(conf, name, at)) != NULL;) {
-        count += at->n_rows;
-    }
-    return count;
-}
-
-/* Advances to the next row of such a section. Returns false and clears the place at the
- * end. */
-static bool next_row(const struct conf *conf, const char *name, struct conf_place *at)
-{
-    if (at->section != NULL && at->row + 1 < at->section->rows + at->section->n_rows) {
-        at->row++;
-        return true;
-    }
-    do {
-        at->section = conf_next(conf, name, at->section);
-    } while (at->section != NULL && at->section->n_rows == 0);
-    at->row = at->section != NULL ? at->section->rows : NULL;
-    return at->section != NULL;
-}
-
 void fairshare_load(struct conf *conf, const struct groups *groups,
                     const struct queue_config *queues, int n_queues,
                     struct fairshare *config)
 {
-    int n_partitions = count_rows(conf, "HostPartition"), n_taken = 0;
+    int n_partitions = conf_count_rows(conf, "HostPartition"), n_taken = 0;
     struct list list = {
         .conf = conf, .groups = groups, .queues = queues, .n_queues = n_queues};
     struct conf_place at = {0};
@@ -278,14 +251,14 @@ void fairshare_load(struct conf *conf, const struct groups *groups,
         list.scope_of[i] = -1;
     }
     fairshare_read_groups(conf, groups);
-    while (next_row(conf, "Parameters", &at)) {
+    while (conf_next_row(conf, "Parameters", &at)) {
         fairshare_read_check(conf, &at);
     }
-    while (next_row(conf, "Queue", &at)) {
+    while (conf_next_row(conf, "Queue", &at)) {
         fairshare_read_check(conf, &at);
         read_queue(&list, &at);
     }
-    while (next_row(conf, "HostPartition", &at)) {
+    while (conf_next_row(conf, "HostPartition", &at)) {
         read_partition(&list, &at, taken, &n_taken);
     }
     *config = (struct fairshare){

@@ -24,9 +24,8 @@ struct reader {
 #define COMPLAIN(reader, ...)                                                          \
     do {                                                                               \
         if (!(reader)->is_silent) {                                                    \
-            conf_complain((reader)->conf, CONF_ERROR, (reader)->at.section,            \
-                          (reader)->at.row,                                            \
-                          conf_cell((reader)->at.row, (reader)->key), __VA_ARGS__);    \
+            CONF_COMPLAIN((reader)->conf, CONF_ERROR, &(reader)->at, (reader)->key,    \
+                          __VA_ARGS__);                                                \
         }                                                                              \
     } while (0)
 
@@ -160,13 +159,10 @@ static void read_list(const struct reader *reader, const char *value, int depth,
 /* Finds the row of section UserGroup with this name. */
 static bool find_group(const struct conf *conf, const char *name, struct conf_place *at)
 {
-    for (at->section = NULL;
-         (at->section = conf_next(conf, "UserGroup", at->section)) != NULL;) {
-        for (int i = 0; i < at->section->n_rows; i++) {
-            at->row = &at->section->rows[i];
-            if (strcmp(conf_text(at->row, "GROUP_NAME", ""), name) == 0) {
-                return true;
-            }
+    *at = (struct conf_place){0};
+    while (conf_next_row(conf, "UserGroup", at)) {
+        if (strcmp(conf_text(at->row, "GROUP_NAME", ""), name) == 0) {
+            return true;
         }
     }
     return false;
@@ -213,18 +209,14 @@ void fairshare_read_groups(struct conf *conf, const struct groups *groups)
 {
     struct reader reader = {
         .conf = conf, .groups = groups, .key = "USER_SHARES", .is_flat = true};
-    while ((reader.at.section = conf_next(conf, "UserGroup", reader.at.section)) !=
-           NULL) {
-        for (int i = 0; i < reader.at.section->n_rows; i++) {
-            const struct share_assignment *assignments;
-            int n_assignments;
-            reader.at.row = &reader.at.section->rows[i];
-            const char *value = conf_text(reader.at.row, reader.key, NULL);
-            reader.group =
-                groups_find_users(groups, conf_text(reader.at.row, "GROUP_NAME", ""));
-            if (value != NULL) {
-                read_tree(&reader, value, &assignments, &n_assignments);
-            }
+    while (conf_next_row(conf, "UserGroup", &reader.at)) {
+        const struct share_assignment *assignments;
+        int n_assignments;
+        const char *value = conf_text(reader.at.row, reader.key, NULL);
+        reader.group =
+            groups_find_users(groups, conf_text(reader.at.row, "GROUP_NAME", ""));
+        if (value != NULL) {
+            read_tree(&reader, value, &assignments, &n_assignments);
         }
     }
 }

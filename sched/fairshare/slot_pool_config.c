@@ -23,9 +23,7 @@ struct list {
 };
 
 #define COMPLAIN(list, severity, queue, key, ...)                                      \
-    conf_complain((list)->conf, severity, (list)->places[queue].section,               \
-                  (list)->places[queue].row,                                           \
-                  conf_cell((list)->places[queue].row, key), __VA_ARGS__)
+    CONF_COMPLAIN((list)->conf, severity, &(list)->places[queue], key, __VA_ARGS__)
 
 static const char *text_of(const struct list *list, int queue, const char *key)
 {
@@ -35,15 +33,13 @@ static const char *text_of(const struct list *list, int queue, const char *key)
 
 static void find_rows(struct list *list)
 {
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(list->conf, "Queue", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const char *name = conf_text(&section->rows[i], "QUEUE_NAME", "");
-            for (int k = 0; k < list->n_queues; k++) {
-                if (list->places[k].row == NULL &&
-                    strcmp(list->queues[k].name, name) == 0) {
-                    list->places[k] = (struct conf_place){section, &section->rows[i]};
-                }
+    struct conf_place at = {0};
+    while (conf_next_row(list->conf, "Queue", &at)) {
+        const char *name = conf_text(at.row, "QUEUE_NAME", "");
+        for (int i = 0; i < list->n_queues; i++) {
+            if (list->places[i].row == NULL &&
+                strcmp(list->queues[i].name, name) == 0) {
+                list->places[i] = at;
             }
         }
     }

@@ -18,15 +18,8 @@ struct list {
     int reasons;   /* PREEMPT_FOR; -1: there is no preemption */
 };
 
-/* The row that is being read. */
-struct at {
-    const struct conf_section *section;
-    const struct conf_row *row;
-};
-
 #define COMPLAIN(list, at, key, ...)                                                   \
-    conf_complain((list)->conf, CONF_ERROR, (at)->section, (at)->row,                  \
-                  conf_cell((at)->row, key), __VA_ARGS__)
+    CONF_COMPLAIN((list)->conf, CONF_ERROR, at, key, __VA_ARGS__)
 
 static const struct name_set everything = {.is_all = true};
 
@@ -72,13 +65,6 @@ static void set_side(struct limit *limit, int side, enum limit_mode mode,
     limit->sides[side] = (struct limit_side){mode, names, text};
 }
 
-static struct name_set only(struct list *list, const char *name)
-{
-    const char **names = arena_alloc(list->conf->arena, 1, sizeof(char *));
-    names[0] = name;
-    return (struct name_set){.names = names, .n_names = 1};
-}
-
 /* ---------------------------------------------------------------- values */
 
 static bool read_count(const struct conf_row *row, const char *key, int *count)
@@ -95,7 +81,7 @@ static bool read_count(const struct conf_row *row, const char *key, int *count)
 enum { MILLI = 1000, PER_PROCESSOR_MAX = 100000 };
 
 /* A number of slots per processor, such as 1 or 0.5. */
-static bool read_milli(struct list *list, const struct at *at, const char *key,
+static bool read_milli(struct list *list, const struct conf_place *at, const char *key,
                        int64_t *milli)
 {
     const char *text = conf_text(at->row, key, NULL);
@@ -116,7 +102,7 @@ static bool read_milli(struct list *list, const struct at *at, const char *key,
 
 /* ---------------------------------------------------------------- queues */
 
-static void read_queue(struct list *list, const struct at *at)
+static void read_queue(struct list *list, const struct conf_place *at)
 {
     static const struct {
         const char *key;
@@ -140,7 +126,8 @@ static void read_queue(struct list *list, const struct at *at)
                              queue, conf_text(at->row, keys[i].key, "")));
         limit->slots = slots;
         limit->per_processor_milli = milli;
-        set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER, only(list, queue), queue);
+        set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER,
+                 groups_only(list->conf->arena, queue), queue);
         if (keys[i].side != LIMIT_QUEUES) {
             set_side(limit, keys[i].side, LIMIT_EACH, everything, "all");
         }
@@ -156,32 +143,25 @@ static struct name_set named_rows(struct list *list, const char *section,
 {
     struct arena *arena = list->conf->arena;
     struct name_set set = {.is_all = true};
-    const char **names = NULL;
-    for (const struct conf_section *at = NULL;
-         (at = conf_next(list->conf, section, at)) != NULL;) {
-        const char **grown =
-            arena_alloc(arena, (size_t)(set.n_names + at->n_rows) + 1, sizeof(char *));
-        for (int i = 0; i < set.n_names; i++) {
-            grown[i] = names[i];
-        }
-        names = grown;
-        for (int i = 0; i < at->n_rows; i++) {
-            const char *name = conf_text(&at->rows[i], name_key, NULL);
-            if (name != NULL && strcasecmp(name, "default") != 0 &&
-                conf_text(&at->rows[i], key, NULL) != NULL) {
-                int place = set.n_names++;
-                for (; place > 0 && strcmp(names[place - 1], name) > 0; place--) {
-                    names[place] = names[place - 1];
-                }
-                names[place] = name;
+    struct conf_place at = {0};
+    const char **names = arena_alloc(
+        arena, (size_t)conf_count_rows(list->conf, section) + 1, sizeof(char *));
+    while (conf_next_row(list->conf, section, &at)) {
+        const char *name = conf_text(at.row, name_key, NULL);
+        if (name != NULL && strcasecmp(name, "default") != 0 &&
+            conf_text(at.row, key, NULL) != NULL) {
+            int place = set.n_names++;
+            for (; place > 0 && strcmp(names[place - 1], name) > 0; place--) {
+                names[place] = names[place - 1];
             }
+            names[place] = name;
         }
     }
     set.names = names;
     return set;
 }
 
-static void read_host(struct list *list, const struct at *at)
+static void read_host(struct list *list, const struct conf_place *at)
 {
     const char *host = conf_text(at->row, "HOST_NAME", NULL);
     int slots;
@@ -199,7 +179,7 @@ static void read_host(struct list *list, const struct at *at)
     set_side(limit, LIMIT_USERS, LIMIT_EACH, everything, "all");
     set_side(limit, LIMIT_HOSTS, LIMIT_EACH,
              is_default ? named_rows(list, "Host", "HOST_NAME", "JL/U")
-                        : only(list, host),
+                        : groups_only(list->conf->arena, host),
              host);
 }
 
@@ -219,7 +199,8 @@ static void set_users(struct list *list, struct limit *limit, const char *name,
         set_side(limit, LIMIT_USERS, is_each ? LIMIT_EACH : LIMIT_TOGETHER,
                  group->members, bare);
     } else {
-        set_side(limit, LIMIT_USERS, LIMIT_EACH, only(list, bare), bare);
+        set_side(limit, LIMIT_USERS, LIMIT_EACH, groups_only(list->conf->arena, bare),
+                 bare);
     }
 }
 
@@ -228,7 +209,7 @@ static bool is_of_group(const struct limit *limit)
     return limit->sides[LIMIT_USERS].mode == LIMIT_TOGETHER;
 }
 
-static void read_user(struct list *list, const struct at *at)
+static void read_user(struct list *list, const struct conf_place *at)
 {
     struct arena *arena = list->conf->arena;
     const char *user = conf_text(at->row, "USER_NAME", NULL);
@@ -270,28 +251,25 @@ static void read_user(struct list *list, const struct at *at)
 
 static bool is_queue(struct list *list, const char *name)
 {
-    for (const struct conf_section *at = NULL;
-         (at = conf_next(list->conf, "Queue", at)) != NULL;) {
-        for (int i = 0; i < at->n_rows; i++) {
-            if (strcmp(conf_text(&at->rows[i], "QUEUE_NAME", ""), name) == 0) {
-                return true;
-            }
+    struct conf_place at = {0};
+    while (conf_next_row(list->conf, "Queue", &at)) {
+        if (strcmp(conf_text(at.row, "QUEUE_NAME", ""), name) == 0) {
+            return true;
         }
     }
     return false;
 }
 
 /* Names of users and projects are not checked. Projects have no groups. */
-static struct name_set read_names(struct list *list, const struct at *at, int side,
-                                  const char *key)
+static struct name_set read_names(struct list *list, const struct conf_place *at,
+                                  int side, const char *key)
 {
     static const struct groups none = {0};
-    struct group_place place = {at->section, at->row, conf_cell(at->row, key)};
     if (side == LIMIT_HOSTS) {
-        return groups_read_hosts(list->conf, list->groups, &place);
+        return groups_read_hosts(list->conf, list->groups, at, key);
     }
     struct name_set set = groups_read_users(
-        list->conf, side == LIMIT_USERS ? list->groups : &none, &place);
+        list->conf, side == LIMIT_USERS ? list->groups : &none, at, key);
     for (int i = 0; side == LIMIT_QUEUES && i < set.n_names; i++) {
         if (!is_queue(list, set.names[i])) {
             COMPLAIN(list, at, key,
@@ -314,7 +292,8 @@ static const char *words_text(struct list *list, const char *value)
     return text;
 }
 
-static void read_sides(struct list *list, const struct at *at, struct limit *limit)
+static void read_sides(struct list *list, const struct conf_place *at,
+                       struct limit *limit)
 {
     static const char *const keys[LIMIT_SIDES][2] = {
         [LIMIT_USERS] = {"USERS", "PER_USER"},
@@ -361,7 +340,7 @@ static void set_yielded(const struct list *list, struct limit *limit)
     }
 }
 
-static void read_limit(struct list *list, const struct at *at)
+static void read_limit(struct list *list, const struct conf_place *at)
 {
     struct arena *arena = list->conf->arena;
     const char *name = conf_text(at->row, "NAME", NULL);
@@ -390,14 +369,11 @@ static void read_limit(struct list *list, const struct at *at)
 /* ---------------------------------------------------------------- all */
 
 static void read_rows(struct list *list, const char *section,
-                      void (*read)(struct list *, const struct at *))
+                      void (*read)(struct list *, const struct conf_place *))
 {
-    struct at at = {0};
-    while ((at.section = conf_next(list->conf, section, at.section)) != NULL) {
-        for (int i = 0; i < at.section->n_rows; i++) {
-            at.row = &at.section->rows[i];
-            read(list, &at);
-        }
+    struct conf_place at = {0};
+    while (conf_next_row(list->conf, section, &at)) {
+        read(list, &at);
     }
 }
 

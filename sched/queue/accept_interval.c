@@ -33,16 +33,16 @@ static int64_t parse(const struct conf *conf, const char *text)
     return count <= DAY_MS / unit_ms ? count * unit_ms : -1;
 }
 
-int64_t accept_interval_read(struct conf *conf, const struct conf_section *section,
-                             const struct conf_row *row, int64_t otherwise_ms)
+int64_t accept_interval_read(struct conf *conf, const struct conf_place *at,
+                             int64_t otherwise_ms)
 {
-    const char *text = row != NULL ? conf_text(row, key, NULL) : NULL;
+    const char *text = conf_text(at->row, key, NULL);
     if (text == NULL) {
         return otherwise_ms;
     }
     int64_t ms = parse(conf, text);
     if (ms < 0) {
-        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, key),
+        CONF_COMPLAIN(conf, CONF_ERROR, at, key,
                       "bad interval \"%s\", expected a number of intervals of "
                       "MBD_SLEEP_TIME, or a number with s or m, up to a day",
                       text);
@@ -53,5 +53,5 @@ int64_t accept_interval_read(struct conf *conf, const struct conf_section *secti
 int64_t accept_interval_read_default(struct conf *conf)
 {
     struct conf_place at = conf_value_last(conf, "Parameters", key);
-    return accept_interval_read(conf, at.section, at.row, 0);
+    return accept_interval_read(conf, &at, 0);
 }

@@ -8,9 +8,6 @@
 
 enum { APPLICATIONS_MAX = QUEUES_MAX };
 
-#define COMPLAIN(conf, section, row, cell, ...)                                        \
-    conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
-
 const struct application *application_find(const struct application *applications,
                                            int n_applications, const char *name)
 {
@@ -23,29 +20,27 @@ const struct application *application_find(const struct application *application
 }
 
 /* The name in the row; NULL after a diagnostic. */
-static const char *read_name(struct conf *conf, const struct conf_section *section,
-                             const struct conf_row *row,
+static const char *read_name(struct conf *conf, const struct conf_place *at,
                              const struct application *known, int n_known)
 {
-    const struct conf_cell *cell = conf_cell(row, "NAME");
-    const char *name = conf_text(row, "NAME", NULL);
+    const char *name = conf_text(at->row, "NAME", NULL);
     if (name == NULL) {
-        COMPLAIN(conf, section, row, cell,
-                 "an application without a name, expected "
-                 "NAME");
+        CONF_COMPLAIN(conf, CONF_ERROR, at, "NAME",
+                      "an application without a name, expected NAME");
         return NULL;
     }
     if (conf_parse_name(name, NULL) != 0) {
         return NULL; /* conf_check has reported it */
     }
     if (application_find(known, n_known, name) != NULL) {
-        COMPLAIN(conf, section, row, cell,
-                 "application \"%s\" is defined twice, expected another name", name);
+        CONF_COMPLAIN(conf, CONF_ERROR, at, "NAME",
+                      "application \"%s\" is defined twice, expected another name",
+                      name);
         return NULL;
     }
     if (n_known == APPLICATIONS_MAX) {
-        COMPLAIN(conf, section, row, cell, "too many applications, expected at most %d",
-                 APPLICATIONS_MAX);
+        CONF_COMPLAIN(conf, CONF_ERROR, at, "NAME",
+                      "too many applications, expected at most %d", APPLICATIONS_MAX);
         return NULL;
     }
     return name;
@@ -62,37 +57,24 @@ static void read_resize(const struct conf_row *row, struct application *app)
     app->resize_notify = conf_text(row, "RESIZE_NOTIFY_CMD", "");
 }
 
-static int count_rows(const struct conf *conf)
-{
-    int count = 0;
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Application", section)) != NULL) {
-        count += section->n_rows;
-    }
-    return count;
-}
-
 void application_read(struct conf *conf, struct application **applications,
                       int *n_applications)
 {
-    const struct conf_section *section = NULL;
+    struct conf_place at = {0};
     *applications =
-        arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(**applications));
+        arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "Application"),
+                    sizeof(**applications));
     *n_applications = 0;
-    while ((section = conf_next(conf, "Application", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const struct conf_row *row = &section->rows[i];
-            const char *name =
-                read_name(conf, section, row, *applications, *n_applications);
-            if (name == NULL) {
-                continue;
-            }
-            struct application *app = &(*applications)[(*n_applications)++];
-            app->name = name;
-            app->description = conf_text(row, "DESCRIPTION", "");
-            app->res_req = conf_text(row, "RES_REQ", NULL);
-            read_resize(row, app);
-            job_rules_read(conf, section, row, &app->rules);
+    while (conf_next_row(conf, "Application", &at)) {
+        const char *name = read_name(conf, &at, *applications, *n_applications);
+        if (name == NULL) {
+            continue;
         }
+        struct application *app = &(*applications)[(*n_applications)++];
+        app->name = name;
+        app->description = conf_text(at.row, "DESCRIPTION", "");
+        app->res_req = conf_text(at.row, "RES_REQ", NULL);
+        read_resize(at.row, app);
+        job_rules_read(conf, &at, &app->rules);
     }
 }

@@ -11,7 +11,7 @@
 /* State while one kind of group is read. */
 struct draft {
     struct name_group group;
-    struct group_place place;
+    struct conf_place at;
     enum { DRAFT_UNREAD, DRAFT_BEGUN, DRAFT_READ } state;
 };
 
@@ -20,11 +20,11 @@ struct reader {
     struct draft *drafts;
     int n_drafts;
     const struct groups *groups; /* own hosts; NULL for users */
+    const char *key;             /* of the list that is being read */
 };
 
-#define COMPLAIN(reader, place, ...)                                                   \
-    conf_complain((reader)->conf, CONF_ERROR, (place)->section, (place)->row,          \
-                  (place)->cell, __VA_ARGS__)
+#define COMPLAIN(reader, at, ...)                                                      \
+    CONF_COMPLAIN((reader)->conf, CONF_ERROR, at, (reader)->key, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- sets */
 
@@ -111,7 +111,7 @@ static struct name_set without(struct arena *arena, const struct name_set *a,
     return complement(inverse);
 }
 
-static struct name_set one(struct arena *arena, const char *name)
+struct name_set groups_only(struct arena *arena, const char *name)
 {
     const char **names = arena_alloc(arena, 1, sizeof(char *));
     names[0] = name;
@@ -128,7 +128,7 @@ static bool is_own_host(const struct groups *groups, const char *name)
     return groups_has(&own, name);
 }
 
-static struct name_set read_word(struct reader *reader, const struct group_place *place,
+static struct name_set read_word(struct reader *reader, const struct conf_place *at,
                                  const char *word)
 {
     struct arena *arena = reader->conf->arena;
@@ -141,30 +141,28 @@ static struct name_set read_word(struct reader *reader, const struct group_place
             continue;
         }
         if (reader->drafts[i].state == DRAFT_BEGUN) {
-            COMPLAIN(reader, place, "group \"%s\" is a member of itself", word);
+            COMPLAIN(reader, at, "group \"%s\" is a member of itself", word);
             return none;
         }
         return resolve(reader, &reader->drafts[i]);
     }
     if (reader->groups != NULL && strchr(word, '@') == NULL &&
         !is_own_host(reader->groups, word)) {
-        COMPLAIN(reader, place, "unknown host \"%s\", expected one of section Host",
-                 word);
+        COMPLAIN(reader, at, "unknown host \"%s\", expected one of section Host", word);
         return none;
     }
-    return one(arena, word);
+    return groups_only(arena, word);
 }
 
-static struct name_set read_list(struct reader *reader, const struct group_place *place,
-                                 const char *value)
+static struct name_set read_list(struct reader *reader, const struct conf_place *at)
 {
     struct arena *arena = reader->conf->arena;
-    struct conf_words words = conf_words(arena, value);
+    struct conf_words words = conf_words(arena, conf_text(at->row, reader->key, NULL));
     struct name_set set = {0}, out = {0};
     for (int i = 0; i < words.count; i++) {
         const char *word = words.words[i];
         bool is_out = word[0] == '~';
-        struct name_set of = read_word(reader, place, word + is_out);
+        struct name_set of = read_word(reader, at, word + is_out);
         if (is_out) {
             out = either(arena, &out, &of);
         } else {
@@ -178,8 +176,7 @@ static struct name_set resolve(struct reader *reader, struct draft *draft)
 {
     if (draft->state == DRAFT_UNREAD) {
         draft->state = DRAFT_BEGUN;
-        draft->group.members =
-            read_list(reader, &draft->place, draft->place.cell->value);
+        draft->group.members = read_list(reader, &draft->at);
         draft->state = DRAFT_READ;
     }
     return draft->group.members;
@@ -187,48 +184,35 @@ static struct name_set resolve(struct reader *reader, struct draft *draft)
 
 /* ---------------------------------------------------------------- sections */
 
-static int count_rows(const struct conf *conf, const char *section)
+static void add_draft(struct reader *reader, const struct conf_place *at)
 {
-    int count = 0;
-    for (const struct conf_section *at = NULL;
-         (at = conf_next(conf, section, at)) != NULL;) {
-        count += at->n_rows;
-    }
-    return count;
-}
-
-static void add_draft(struct reader *reader, const struct conf_section *section,
-                      const struct conf_row *row)
-{
-    const char *name = conf_text(row, "GROUP_NAME", NULL);
-    struct group_place place = {section, row, conf_cell(row, "GROUP_MEMBER")};
-    if (name == NULL || place.cell == NULL || place.cell->value == NULL) {
-        COMPLAIN(reader, &place, "a group without %s",
+    const char *name = conf_text(at->row, "GROUP_NAME", NULL);
+    if (name == NULL || conf_text(at->row, reader->key, NULL) == NULL) {
+        COMPLAIN(reader, at, "a group without %s",
                  name == NULL ? "a name, expected GROUP_NAME"
                               : "members, expected GROUP_MEMBER");
         return;
     }
     for (int i = 0; i < reader->n_drafts; i++) {
         if (strcmp(reader->drafts[i].group.name, name) == 0) {
-            COMPLAIN(reader, &place, "group \"%s\" appears twice", name);
+            COMPLAIN(reader, at, "group \"%s\" appears twice", name);
             return;
         }
     }
     reader->drafts[reader->n_drafts++] =
-        (struct draft){.group = {.name = name}, .place = place};
+        (struct draft){.group = {.name = name}, .at = *at};
 }
 
 static void read_sections(struct reader *reader, const char *name,
                           const struct name_group **groups, int *n_groups)
 {
     struct arena *arena = reader->conf->arena;
-    size_t n_rows = (size_t)count_rows(reader->conf, name);
+    size_t n_rows = (size_t)conf_count_rows(reader->conf, name);
+    struct conf_place at = {0};
+    reader->key = "GROUP_MEMBER";
     reader->drafts = arena_alloc(arena, n_rows, sizeof(*reader->drafts));
-    for (const struct conf_section *section = NULL;
-         (section = conf_next(reader->conf, name, section)) != NULL;) {
-        for (int i = 0; i < section->n_rows; i++) {
-            add_draft(reader, section, &section->rows[i]);
-        }
+    while (conf_next_row(reader->conf, name, &at)) {
+        add_draft(reader, &at);
     }
     struct name_group *all = arena_alloc(arena, n_rows, sizeof(*all));
     for (int i = 0; i < reader->n_drafts; i++) {
@@ -279,29 +263,30 @@ const struct name_group *groups_find_hosts(const struct groups *groups,
     return find(groups->hosts, groups->n_hosts, name);
 }
 
-/* A reader for groups that have all been resolved. */
-static struct reader reader_of(struct conf *conf, const struct name_group *groups,
-                               int n_groups)
+/* Reads a list when all groups have been resolved. */
+static struct name_set read_resolved(struct reader *reader,
+                                     const struct name_group *groups, int n_groups,
+                                     const struct conf_place *at)
 {
-    struct reader reader = {.conf = conf, .n_drafts = n_groups};
-    reader.drafts = arena_alloc(conf->arena, (size_t)n_groups, sizeof(*reader.drafts));
+    struct arena *arena = reader->conf->arena;
+    reader->n_drafts = n_groups;
+    reader->drafts = arena_alloc(arena, (size_t)n_groups, sizeof(*reader->drafts));
     for (int i = 0; i < n_groups; i++) {
-        reader.drafts[i] = (struct draft){.group = groups[i], .state = DRAFT_READ};
+        reader->drafts[i] = (struct draft){.group = groups[i], .state = DRAFT_READ};
     }
-    return reader;
+    return read_list(reader, at);
 }
 
 struct name_set groups_read_users(struct conf *conf, const struct groups *groups,
-                                  const struct group_place *place)
+                                  const struct conf_place *at, const char *key)
 {
-    struct reader reader = reader_of(conf, groups->users, groups->n_users);
-    return read_list(&reader, place, place->cell->value);
+    struct reader reader = {.conf = conf, .key = key};
+    return read_resolved(&reader, groups->users, groups->n_users, at);
 }
 
 struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups,
-                                  const struct group_place *place)
+                                  const struct conf_place *at, const char *key)
 {
-    struct reader reader = reader_of(conf, groups->hosts, groups->n_hosts);
-    reader.groups = groups;
-    return read_list(&reader, place, place->cell->value);
+    struct reader reader = {.conf = conf, .groups = groups, .key = key};
+    return read_resolved(&reader, groups->hosts, groups->n_hosts, at);
 }

@@ -45,19 +45,14 @@ const struct name_group *groups_find_users(const struct groups *groups,
 const struct name_group *groups_find_hosts(const struct groups *groups,
                                            const char *name);
 
-/* The place of a value, for diagnostics. */
-struct group_place {
-    const struct conf_section *section;
-    const struct conf_row *row;
-    const struct conf_cell *cell;
-};
-
-/* Reads a list as in USERS or PER_HOST. An unknown host is an error; users are not
- * known here. Names of borrowed hosts ("n1@north") are not checked. */
+/* Reads the list of that key, such as USERS or PER_HOST. An unknown host is an error;
+ * users are not known here. Names of borrowed hosts ("n1@north") are not checked. */
 struct name_set groups_read_users(struct conf *conf, const struct groups *groups,
-                                  const struct group_place *place);
+                                  const struct conf_place *at, const char *key);
 struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups,
-                                  const struct group_place *place);
+                                  const struct conf_place *at, const char *key);
+/* The set of this name alone. */
+struct name_set groups_only(struct arena *arena, const char *name);
 
 bool groups_has(const struct name_set *set, const char *name);
 

@@ -27,14 +27,11 @@ void job_rules_init(struct job_rules *rules)
 
 int64_t job_rules_unit_kib(const struct conf *conf)
 {
-    const struct conf_section *section = NULL;
+    struct conf_place at = {0};
     int64_t unit_kib = 1;
-    while ((section = conf_next(conf, "", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const char *word = conf_text(&section->rows[i], "LSF_UNIT_FOR_LIMITS", "");
-            int64_t kib = job_rlimit_unit_kib(word);
-            unit_kib = kib > 0 ? kib : unit_kib;
-        }
+    while (conf_next_row(conf, "", &at)) {
+        int64_t kib = job_rlimit_unit_kib(conf_text(at.row, "LSF_UNIT_FOR_LIMITS", ""));
+        unit_kib = kib > 0 ? kib : unit_kib;
     }
     return unit_kib;
 }

@@ -49,8 +49,8 @@ struct job_rules {
 
 /* Reads a row of section Queue, Application or Parameters. Keys that a section does not
  * have remain unset. */
-void job_rules_read(struct conf *conf, const struct conf_section *section,
-                    const struct conf_row *row, struct job_rules *rules);
+void job_rules_read(struct conf *conf, const struct conf_place *at,
+                    struct job_rules *rules);
 /* Sets everything to unset. */
 void job_rules_init(struct job_rules *rules);
 

@@ -15,19 +15,18 @@ enum { EXIT_CODE_MAX = 255, SLOTS_OF_A_JOB = 3 };
 
 struct reader {
     struct conf *conf;
-    const struct conf_section *section;
-    const struct conf_row *row;
+    struct conf_place at;
     struct job_rules *rules;
 };
 
 #define COMPLAIN(reader, cell, ...)                                                    \
-    conf_complain((reader)->conf, CONF_ERROR, (reader)->section, (reader)->row, cell,  \
-                  __VA_ARGS__)
+    conf_complain((reader)->conf, CONF_ERROR, (reader)->at.section, (reader)->at.row,  \
+                  cell, __VA_ARGS__)
 
 static const struct conf_cell *cell_of(const struct reader *reader, const char *key)
 {
-    const struct conf_cell *cell = conf_cell(reader->row, key);
-    bool is_known = conf_keys_find(reader->section->name, key) != NULL;
+    const struct conf_cell *cell = conf_cell(reader->at.row, key);
+    bool is_known = conf_keys_find(reader->at.section->name, key) != NULL;
     return is_known && cell != NULL && cell->value != NULL ? cell : NULL;
 }
 
@@ -70,7 +69,7 @@ static void read_slots(struct reader *reader, const char *key)
  * default that its jobs may exceed. */
 static bool has_maximum(const struct reader *reader, int n_values)
 {
-    return n_values == 2 || strcasecmp(reader->section->name, "Application") != 0;
+    return n_values == 2 || strcasecmp(reader->at.section->name, "Application") != 0;
 }
 
 /* "max", "default max". */
@@ -252,10 +251,9 @@ static void read_requeue_codes(struct reader *reader)
 /* conf_check has reported malformed numbers. */
 static int read_number(const struct reader *reader, const char *key)
 {
-    struct conf_place place = {reader->section, reader->row};
     return cell_of(reader, key) == NULL
                ? JOB_RULES_UNSET
-               : (int)conf_value_int(reader->conf, &place, key, JOB_RULES_UNSET);
+               : (int)conf_value_int(reader->conf, &reader->at, key, JOB_RULES_UNSET);
 }
 
 static const char *read_command(struct reader *reader, const char *key)
@@ -293,10 +291,10 @@ static void read_controls(struct reader *reader)
     }
 }
 
-void job_rules_read(struct conf *conf, const struct conf_section *section,
-                    const struct conf_row *row, struct job_rules *rules)
+void job_rules_read(struct conf *conf, const struct conf_place *at,
+                    struct job_rules *rules)
 {
-    struct reader reader = {conf, section, row, rules};
+    struct reader reader = {conf, *at, rules};
     bool is_rerunnable;
     int64_t unit_kib = job_rules_unit_kib(conf);
     job_rules_init(rules);

@@ -12,16 +12,13 @@
 /* Where diagnostics go, and the hosts that there are. */
 struct reader {
     struct conf *conf;
-    const struct conf_section *section;
-    const struct conf_row *row;
-    const struct conf_cell *cell;
+    struct conf_place at;
     const struct groups *groups;
     int64_t accept_ms; /* default, of section Parameters */
 };
 
-#define COMPLAIN(reader, ...)                                                          \
-    conf_complain((reader)->conf, CONF_ERROR, (reader)->section, (reader)->row,        \
-                  (reader)->cell, __VA_ARGS__)
+#define COMPLAIN(reader, key, ...)                                                     \
+    CONF_COMPLAIN((reader)->conf, CONF_ERROR, &(reader)->at, key, __VA_ARGS__)
 
 static bool is_own_host(const struct reader *reader, const char *name)
 {
@@ -129,12 +126,12 @@ static bool read_term(const struct reader *reader, const char *word,
 {
     struct err err;
     if (queue_term_read(reader->conf->arena, reader->groups, word, term, &err) != 0) {
-        COMPLAIN(reader, "%s", err.text);
+        COMPLAIN(reader, "HOSTS", "%s", err.text);
         return false;
     }
     if ((term->kind == QUEUE_HOST || term->kind == QUEUE_NOT_HOST) &&
         !is_own_host(reader, term->name)) {
-        COMPLAIN(reader, "unknown host \"%s\", expected one of section Host",
+        COMPLAIN(reader, "HOSTS", "unknown host \"%s\", expected one of section Host",
                  term->name);
         return false;
     }
@@ -155,11 +152,11 @@ static bool has_kind(const struct queue_config *queue, const struct queue_term *
 static void read_hosts(struct reader *reader, struct queue_config *queue)
 {
     struct arena *arena = reader->conf->arena;
-    reader->cell = conf_cell(reader->row, "HOSTS");
-    if (reader->cell == NULL || reader->cell->value == NULL) {
+    struct conf_words words =
+        conf_words(arena, conf_text(reader->at.row, "HOSTS", NULL));
+    if (words.count == 0) {
         return;
     }
-    struct conf_words words = conf_words(arena, reader->cell->value);
     struct queue_term *terms = arena_alloc(arena, (size_t)words.count, sizeof(*terms));
     queue->terms = terms;
     if (words.count == 1 && strcasecmp(words.words[0], "none") == 0) {
@@ -172,7 +169,7 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
     for (int i = 0; i < words.count; i++) {
         const char *word = words.words[i];
         if (strcasecmp(word, "none") == 0) {
-            COMPLAIN(reader,
+            COMPLAIN(reader, "HOSTS",
                      "\"none\" is combined with other values, expected it alone");
         } else if (read_term(reader, word, &terms[queue->n_terms])) {
             queue->n_terms++;
@@ -183,20 +180,20 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
     bool has_in =
         has_kind(queue, terms, QUEUE_ALL) || has_kind(queue, terms, QUEUE_GROUP);
     if (has_out && !has_in) {
-        COMPLAIN(reader,
+        COMPLAIN(reader, "HOSTS",
                  "~ excludes hosts only together with \"all\", expected all ~HOST");
     }
 }
 
 static void read_queue(struct reader *reader, struct queue_config *queue)
 {
-    const struct conf_row *row = reader->row;
+    const struct conf_row *row = reader->at.row;
     queue->priority = 1;
     queue->description = conf_text(row, "DESCRIPTION", "");
     queue->res_req = conf_text(row, "RES_REQ", NULL);
     queue->resrsv_limit = conf_text(row, "RESRSV_LIMIT", NULL);
     queue->accept_interval_ms =
-        accept_interval_read(reader->conf, reader->section, row, reader->accept_ms);
+        accept_interval_read(reader->conf, &reader->at, reader->accept_ms);
     queue->stop_cond = conf_text(row, "STOP_COND", NULL);
     queue->resume_cond = conf_text(row, "RESUME_COND", NULL);
     queue->is_balanced =
@@ -218,20 +215,18 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
         queue->priority = (int)priority;
     }
     read_hosts(reader, queue);
-    struct group_place place = {reader->section, row, NULL};
-    reservation_config_read(reader->conf, reader->section, row, &queue->reservation);
-    queue_rules_read(reader->conf, reader->groups, &place, &queue->rules);
+    reservation_config_read(reader->conf, &reader->at, &queue->reservation);
+    queue_rules_read(reader->conf, reader->groups, &reader->at, &queue->rules);
 }
 
 /* The name in the row; NULL after a diagnostic. */
 static const char *read_name(struct reader *reader, const struct queue_config *queues,
                              int n_queues)
 {
-    reader->cell = conf_cell(reader->row, "QUEUE_NAME");
-    const char *name = conf_text(reader->row, "QUEUE_NAME", NULL);
+    const char *name = conf_text(reader->at.row, "QUEUE_NAME", NULL);
     struct err err;
     if (name == NULL) {
-        COMPLAIN(reader, "a queue without a name, expected QUEUE_NAME");
+        COMPLAIN(reader, "QUEUE_NAME", "a queue without a name, expected QUEUE_NAME");
         return NULL;
     }
     if (conf_parse_name(name, &err) != 0) {
@@ -239,26 +234,17 @@ static const char *read_name(struct reader *reader, const struct queue_config *q
     }
     for (int i = 0; i < n_queues; i++) {
         if (strcmp(queues[i].name, name) == 0) {
-            COMPLAIN(reader, "queue \"%s\" is defined twice, expected another name",
-                     name);
+            COMPLAIN(reader, "QUEUE_NAME",
+                     "queue \"%s\" is defined twice, expected another name", name);
             return NULL;
         }
     }
     if (n_queues == QUEUES_MAX) {
-        COMPLAIN(reader, "too many queues, expected at most %d", QUEUES_MAX);
+        COMPLAIN(reader, "QUEUE_NAME", "too many queues, expected at most %d",
+                 QUEUES_MAX);
         return NULL;
     }
     return name;
-}
-
-static int count_rows(const struct conf *conf)
-{
-    int count = 0;
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Queue", section)) != NULL) {
-        count += section->n_rows;
-    }
-    return count;
 }
 
 void queue_read(struct conf *conf, const struct groups *groups,
@@ -266,17 +252,15 @@ void queue_read(struct conf *conf, const struct groups *groups,
 {
     struct reader reader = {.conf = conf, .groups = groups};
     reader.accept_ms = accept_interval_read_default(conf);
-    *queues = arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(**queues));
+    *queues = arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "Queue"),
+                          sizeof(**queues));
     *n_queues = 0;
-    while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
-        for (int i = 0; i < reader.section->n_rows; i++) {
-            reader.row = &reader.section->rows[i];
-            const char *name = read_name(&reader, *queues, *n_queues);
-            if (name != NULL) {
-                struct queue_config *queue = &(*queues)[(*n_queues)++];
-                queue->name = name;
-                read_queue(&reader, queue);
-            }
+    while (conf_next_row(conf, "Queue", &reader.at)) {
+        const char *name = read_name(&reader, *queues, *n_queues);
+        if (name != NULL) {
+            struct queue_config *queue = &(*queues)[(*n_queues)++];
+            queue->name = name;
+            read_queue(&reader, queue);
         }
     }
 }

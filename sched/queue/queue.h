@@ -104,7 +104,7 @@ int64_t accept_interval_mbd_sleep_ms(const struct conf *conf);
 /* Of section Parameters. */
 int64_t accept_interval_read_default(struct conf *conf);
 /* Of a row of section Queue. */
-int64_t accept_interval_read(struct conf *conf, const struct conf_section *section,
-                             const struct conf_row *row, int64_t otherwise_ms);
+int64_t accept_interval_read(struct conf *conf, const struct conf_place *at,
+                             int64_t otherwise_ms);
 
 #endif

@@ -2,58 +2,27 @@
 /* queue_rules.c: see queue_rules.h. */
 #include "sched/queue/queue_rules.h"
 
-struct reader {
-    struct conf *conf;
-    const struct group_place *place; /* its cell is not used */
-    struct queue_rules *rules;
-};
-
-static const struct conf_cell *cell_of(const struct reader *reader, const char *key)
+static void read_windows(struct conf *conf, const struct conf_place *at,
+                         const char *key, struct window_list *list)
 {
-    const struct conf_cell *cell = conf_cell(reader->place->row, key);
-    return cell != NULL && cell->value != NULL ? cell : NULL;
-}
-
-#define COMPLAIN(reader, cell, ...)                                                    \
-    conf_complain((reader)->conf, CONF_ERROR, (reader)->place->section,                \
-                  (reader)->place->row, cell, __VA_ARGS__)
-
-/* ---------------------------------------------------------------- values */
-
-static void read_users(struct reader *reader, const struct groups *groups)
-{
-    const struct conf_cell *cell = cell_of(reader, "USERS");
-    reader->rules->users = (struct name_set){.is_all = true};
-    if (cell != NULL) {
-        struct group_place place = *reader->place;
-        place.cell = cell;
-        reader->rules->users = groups_read_users(reader->conf, groups, &place);
-    }
-}
-
-static void read_windows(struct reader *reader, const char *key,
-                         struct window_list *list)
-{
-    const struct conf_cell *cell = cell_of(reader, key);
+    const char *text = conf_text(at->row, key, NULL);
     struct err err;
-    if (cell != NULL &&
-        window_read(reader->conf->arena, cell->value, list, &err) != 0) {
-        COMPLAIN(reader, cell, "%s", err.text);
+    if (text != NULL && window_read(conf->arena, text, list, &err) != 0) {
+        CONF_COMPLAIN(conf, CONF_ERROR, at, key, "%s", err.text);
     }
 }
 
 void queue_rules_read(struct conf *conf, const struct groups *groups,
-                      const struct group_place *place, struct queue_rules *rules)
+                      const struct conf_place *at, struct queue_rules *rules)
 {
-    struct reader reader = {conf, place, rules};
-    *rules = (struct queue_rules){0};
-    job_rules_read(conf, place->section, place->row, &rules->job);
-    read_users(&reader, groups);
-    read_windows(&reader, "RUN_WINDOW", &rules->run_windows);
-    read_windows(&reader, "DISPATCH_WINDOW", &rules->dispatch_windows);
+    *rules = (struct queue_rules){.users = {.is_all = true}};
+    job_rules_read(conf, at, &rules->job);
+    if (conf_text(at->row, "USERS", NULL) != NULL) {
+        rules->users = groups_read_users(conf, groups, at, "USERS");
+    }
+    read_windows(conf, at, "RUN_WINDOW", &rules->run_windows);
+    read_windows(conf, at, "DISPATCH_WINDOW", &rules->dispatch_windows);
 }
-
-/* ---------------------------------------------------------------- jobs */
 
 int queue_rules_check_user(const struct queue_rules *rules, const char *user,
                            struct err *err)

@@ -21,7 +21,7 @@ struct queue_rules {
 
 /* Reads a row of section Queue. */
 void queue_rules_read(struct conf *conf, const struct groups *groups,
-                      const struct group_place *place, struct queue_rules *rules);
+                      const struct conf_place *at, struct queue_rules *rules);
 
 /* Returns 0 if this user may submit to the queue. `err` gets LSF's sentence otherwise.
  */

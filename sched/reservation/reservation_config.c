@@ -31,17 +31,16 @@ static bool read_intervals(struct arena *arena, const char *text, int64_t *n_int
 }
 
 /* Both have to stand in the same row: an application's RUNLIMIT is not its queue's. */
-static void read_slice(struct conf *conf, const struct conf_section *section,
-                       const struct conf_row *row, struct reservation_config *config)
+static void read_slice(struct conf *conf, const struct conf_place *at,
+                       struct reservation_config *config)
 {
-    const char *text = conf_text(row, "INTERRUPTIBLE_BACKFILL", NULL);
+    const char *text = conf_text(at->row, "INTERRUPTIBLE_BACKFILL", NULL);
     int64_t seconds;
     if (text == NULL || conf_parse_int(text, 1, INT32_MAX, &seconds, NULL) != 0) {
         return; /* conf_check has reported it */
     }
-    if (!config->is_backfill || conf_text(row, "RUNLIMIT", NULL) == NULL) {
-        conf_complain(conf, CONF_ERROR, section, row,
-                      conf_cell(row, "INTERRUPTIBLE_BACKFILL"),
+    if (!config->is_backfill || conf_text(at->row, "RUNLIMIT", NULL) == NULL) {
+        CONF_COMPLAIN(conf, CONF_ERROR, at, "INTERRUPTIBLE_BACKFILL",
                       "the queue has no %s, expected BACKFILL = Y and a RUNLIMIT with "
                       "it",
                       config->is_backfill ? "RUNLIMIT" : "BACKFILL = Y");
@@ -51,14 +50,13 @@ static void read_slice(struct conf *conf, const struct conf_section *section,
 }
 
 /* The time of that key; 0: it is not there, or wrong. */
-static int64_t read_time(struct conf *conf, const struct conf_section *section,
-                         const struct conf_row *row, const char *key,
-                         int64_t session_ms)
+static int64_t read_time(struct conf *conf, const struct conf_place *at,
+                         const char *key, int64_t session_ms)
 {
-    const char *text = conf_text(row, key, NULL);
+    const char *text = conf_text(at->row, key, NULL);
     int64_t n_intervals = 0;
     if (text != NULL && !read_intervals(conf->arena, text, &n_intervals)) {
-        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, key),
+        CONF_COMPLAIN(conf, CONF_ERROR, at, key,
                       "\"%s\", expected MAX_RESERVE_TIME[N]: for N intervals of "
                       "MBD_SLEEP_TIME, 1 to %d",
                       text, INTERVALS_MAX);
@@ -66,24 +64,23 @@ static int64_t read_time(struct conf *conf, const struct conf_section *section,
     return n_intervals * session_ms;
 }
 
-void reservation_config_read(struct conf *conf, const struct conf_section *section,
-                             const struct conf_row *row,
+void reservation_config_read(struct conf *conf, const struct conf_place *at,
                              struct reservation_config *config)
 {
     int64_t session_ms = accept_interval_mbd_sleep_ms(conf);
-    int64_t slots_ms = read_time(conf, section, row, "SLOT_RESERVE", session_ms);
-    int64_t all_ms = read_time(conf, section, row, "RESOURCE_RESERVE", session_ms);
+    int64_t slots_ms = read_time(conf, at, "SLOT_RESERVE", session_ms);
+    int64_t all_ms = read_time(conf, at, "RESOURCE_RESERVE", session_ms);
     *config = (struct reservation_config){.session_ms = session_ms,
                                           .max_ms = all_ms > 0 ? all_ms : slots_ms,
                                           .has_resources = all_ms > 0};
     if (slots_ms > 0 && all_ms > 0) {
-        conf_complain(conf, CONF_WARNING, section, row, conf_cell(row, "SLOT_RESERVE"),
+        CONF_COMPLAIN(conf, CONF_WARNING, at, "SLOT_RESERVE",
                       "is ignored: the queue has RESOURCE_RESERVE, which reserves "
                       "slots too");
     }
-    if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &config->is_backfill, NULL) !=
-        0) {
+    if (conf_parse_bool(conf_text(at->row, "BACKFILL", "N"), &config->is_backfill,
+                        NULL) != 0) {
         config->is_backfill = false; /* conf_check has reported it */
     }
-    read_slice(conf, section, row, config);
+    read_slice(conf, at, config);
 }

@@ -36,8 +36,7 @@ struct reservation_config {
 };
 
 /* Of a row of section Queue. */
-void reservation_config_read(struct conf *conf, const struct conf_section *section,
-                             const struct conf_row *row,
-                             struct reservation_config *pass);
+void reservation_config_read(struct conf *conf, const struct conf_place *at,
+                             struct reservation_config *config);
 
 #endif

@@ -364,15 +364,13 @@ static void read_default_application(struct conf *conf, struct site_config *conf
 static void read_applications(struct conf *conf, struct site_config *config)
 {
     struct application *applications;
-    const struct conf_section *section = NULL;
+    struct conf_place at = {0};
     application_read(conf, &applications, &config->n_applications);
     config->applications = applications;
     read_default_application(conf, config);
     job_rules_init(&config->rules);
-    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            job_rules_read(conf, section, &section->rows[i], &config->rules);
-        }
+    while (conf_next_row(conf, "Parameters", &at)) {
+        job_rules_read(conf, &at, &config->rules);
     }
     config->limit_unit_kib = job_rules_unit_kib(conf);
 }

@@ -43,7 +43,8 @@ static void read_keys(struct world *world, const char *site, const char *queue,
     queue_read(&world->conf, &groups, &world->queues, &n_queues);
     application_read(&world->conf, &world->apps, &n_apps);
     const struct conf_section *section = conf_next(&world->conf, "Parameters", NULL);
-    job_rules_read(&world->conf, section, &section->rows[0], &world->site);
+    struct conf_place at = {section, &section->rows[0]};
+    job_rules_read(&world->conf, &at, &world->site);
     assert_int_equal(n_apps, 1);
     world->stack = (struct job_rules_stack){&world->site, &world->queues[0].rules.job,
                                             &world->apps[0].rules};
