@@ -19,8 +19,7 @@
  * proposes, and the provider checks the proposal, so the rule that no slot is used
  * twice does not depend on the broker (docs/design/safety.md).
  *
- * Units: milliseconds. Source: docs/design/interfaces.md "Scenarios" ("spreading of
- * judgements applies from 100 leases"). Layer: broker. */
+ * Units: milliseconds. Source: docs/adr/0007. Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_HANDOVER_H
 #define SUBLET_BROKER_LEASE_HANDOVER_H
 
