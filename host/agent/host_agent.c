@@ -224,15 +224,6 @@ void host_agent_on_change(void *arg, struct host_run *run, bool is_gone)
 
 /* ---- from the site */
 
-static struct host_run *find_or_deny(struct host_agent *agent, const struct run_id *id)
-{
-    struct host_run *run = host_runs_find(agent->runs, id);
-    if (run == NULL) {
-        send_unknown(agent, id);
-    }
-    return run;
-}
-
 /* A run that is not known yet is reported once it is. */
 static void answer(struct host_agent *agent, struct host_run *run)
 {
@@ -288,29 +279,38 @@ static void take_start(struct host_agent *agent, const struct msg *msg)
     }
 }
 
-static void take_go(struct host_agent *agent, const struct msg *msg)
+/* Passes a request on to the guard of its run, or answers it. */
+static void take_request(struct host_agent *agent, const struct msg *msg,
+                         const struct run_id *id)
 {
-    struct host_run *run = find_or_deny(agent, &msg->run_go.run);
-    if (run != NULL && !host_runs_go(agent->runs, run, msg->run_go.token)) {
+    struct host_run *run = host_runs_find(agent->runs, id);
+    if (run == NULL) {
+        send_unknown(agent, id);
+        return;
+    }
+    bool is_passed_on =
+        msg->kind == MSG_RUN_GO ? host_runs_go(agent->runs, run, msg->run_go.token)
+        : msg->kind == MSG_RUN_CONTROL
+            ? host_runs_control(agent->runs, run, &msg->run_control.control)
+            : host_runs_resize(agent->runs, run, &msg->run_resize);
+    if (!is_passed_on) {
         answer(agent, run);
     }
+}
+
+static void take_go(struct host_agent *agent, const struct msg *msg)
+{
+    take_request(agent, msg, &msg->run_go.run);
 }
 
 static void take_control(struct host_agent *agent, const struct msg *msg)
 {
-    struct host_run *run = find_or_deny(agent, &msg->run_control.run);
-    if (run != NULL &&
-        !host_runs_control(agent->runs, run, &msg->run_control.control)) {
-        answer(agent, run);
-    }
+    take_request(agent, msg, &msg->run_control.run);
 }
 
 static void take_resize(struct host_agent *agent, const struct msg *msg)
 {
-    struct host_run *run = find_or_deny(agent, &msg->run_resize.run);
-    if (run != NULL && !host_runs_resize(agent->runs, run, &msg->run_resize)) {
-        answer(agent, run);
-    }
+    take_request(agent, msg, &msg->run_resize.run);
 }
 
 static void take_forget(struct host_agent *agent, const struct msg *msg)

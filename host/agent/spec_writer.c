@@ -207,6 +207,27 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put(to, "end", "");
 }
 
+struct text {
+    char *bytes; /* heap */
+    size_t length;
+};
+
+static FILE *open_text(struct text *text)
+{
+    FILE *to = open_memstream(&text->bytes, &text->length);
+    if (to == NULL) {
+        abort();
+    }
+    return to;
+}
+
+static void close_text(FILE *to)
+{
+    if (fclose(to) != 0) {
+        abort(); /* out of memory */
+    }
+}
+
 /* `how`: O_EXCL or O_TRUNC. */
 static int write_file(int dir, const char *file_name, int how, const char *bytes,
                       size_t length, const char *what, struct err *err)
@@ -228,18 +249,13 @@ static int write_file(int dir, const char *file_name, int how, const char *bytes
 int spec_writer_write(int dir, const char *name, const struct msg_run_start *start,
                       const struct spec_writer_setting *setting, struct err *err)
 {
-    char *bytes = NULL;
-    size_t length = 0;
-    FILE *to = open_memstream(&bytes, &length);
-    if (to == NULL) {
-        abort();
-    }
+    struct text text;
+    FILE *to = open_text(&text);
     put_all(to, name, start, setting);
-    if (fclose(to) != 0) {
-        abort(); /* out of memory */
-    }
-    int code = write_file(dir, RUN_DIR_SPEC, O_EXCL, bytes, length, "spec", err);
-    free(bytes);
+    close_text(to);
+    int code =
+        write_file(dir, RUN_DIR_SPEC, O_EXCL, text.bytes, text.length, "spec", err);
+    free(text.bytes);
     return code;
 }
 
@@ -262,32 +278,20 @@ static void put_resize(FILE *to, const struct msg_run_resize *resize)
     fprintf(to, "told=LSB_RESIZE_NOTIFY_FAIL=1%cend=%c", '\0', '\0');
 }
 
-static int replace_resize(int dir, const char *bytes, size_t length, struct err *err)
-{
-    if (write_file(dir, NEW_RESIZE_FILE, O_TRUNC, bytes, length, "resize", err) < 0) {
-        return err->code;
-    }
-    return renameat(dir, NEW_RESIZE_FILE, dir, RUN_DIR_RESIZE) == 0
-               ? 0
-               : err_set(err, ERR_IO, "cannot write the run's resize: %s",
-                         strerror(errno));
-}
-
 int spec_writer_write_resize(int dir, const struct msg_run_resize *resize,
                              struct err *err)
 {
-    char *bytes = NULL;
-    size_t length = 0;
-    FILE *to = open_memstream(&bytes, &length);
-    if (to == NULL) {
-        abort();
-    }
+    struct text text;
+    FILE *to = open_text(&text);
     put_resize(to, resize);
-    if (fclose(to) != 0) {
-        abort(); /* out of memory */
+    close_text(to);
+    int code = write_file(dir, NEW_RESIZE_FILE, O_TRUNC, text.bytes, text.length,
+                          "resize", err);
+    free(text.bytes);
+    if (code == 0 && renameat(dir, NEW_RESIZE_FILE, dir, RUN_DIR_RESIZE) != 0) {
+        code =
+            err_set(err, ERR_IO, "cannot write the run's resize: %s", strerror(errno));
     }
-    int code = replace_resize(dir, bytes, length, err);
-    free(bytes);
     return code;
 }
 

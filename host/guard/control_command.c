@@ -117,16 +117,12 @@ int control_command_begin(struct control_command *command, enum job_control whic
         env[count++] = reasons;
         env[count++] = "LSB_SUSP_SUBREASONS=0";
     }
-    struct cgroup none = {.dir = -1};
-    struct launched launched;
+    pid_t pid;
     struct launch_command shell = {.text = context->spec->controls[which], .env = env};
-    int code = launch_fork(&launched, context->dir, context->spec, &shell,
-                           context->account, &none, err);
+    int code =
+        launch_aside(&pid, context->dir, context->spec, &shell, context->account, err);
     if (code == 0) {
-        launch_release(&launched);
-        launch_abandon(&launched); /* an error before exec is of no interest */
-        *command =
-            (struct control_command){which, launched.pid, now_ms + COMMAND_MAX_MS};
+        *command = (struct control_command){which, pid, now_ms + COMMAND_MAX_MS};
     }
     free(env);
     free(pids.text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forkserver.c: see forkserver.h. */
-#include "host/guard/forkserver.h"
+/* forkserver.c: see guard.h. */
+#include "host/guard/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "host/guard/guard_link.h"
-#include "host/guard/guard_loop.h"
 #include "host/kernel/kernel.h"
 #include "host/run_dir/run_dir.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_control.c: see guard_control.h. */
-#include "host/guard/guard_control.h"
+/* guard_control.c: see guard_run.h. */
+#include "host/guard/guard_run.h"
 
 #include <signal.h>
 #include <stdio.h>

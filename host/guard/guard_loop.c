@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_loop.c: see guard_loop.h. */
-#include "host/guard/guard_loop.h"
+/* guard_loop.c: see guard.h. */
+#include "host/guard/guard.h"
 #include "host/run_dir/run_dir.h"
 
 #include <errno.h>
@@ -13,10 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/guard/guard_control.h"
 #include "host/guard/guard_run.h"
-#include "host/guard/guard_timers.h"
-#include "host/guard/run_step.h"
 #include "host/kernel/kernel.h"
 
 /* ---- the loop */

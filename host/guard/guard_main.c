@@ -17,10 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/guard/forkserver.h"
-#include "host/guard/guard_loop.h"
-#include "host/guard/guard_reap.h"
-#include "host/guard/guard_remove.h"
+#include "host/guard/guard.h"
 #include "host/run_dir/run_dir.h"
 
 static int take_agent(void)

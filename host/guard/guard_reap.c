@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_reap.c: see guard_reap.h. */
-#include "host/guard/guard_reap.h"
+/* guard_reap.c: see guard.h. */
+#include "host/guard/guard.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 
 #include "host/exec/exec.h"
 #include "host/guard/guard_link.h"
-#include "host/guard/guard_loop.h"
 #include "host/kernel/kernel.h"
 #include "host/run_dir/run_dir.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_remove.c: see guard_remove.h.
+/* guard_remove.c: see guard.h.
  *
  * The tree is flattened: each directory D directly below the top is emptied, and a
  * directory that is found in D is moved up beside D, to be emptied later. An empty D is
  * removed. So only two directories are open, however deep the tree is. */
-#include "host/guard/guard_remove.h"
+#include "host/guard/guard.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -96,4 +96,62 @@ void guard_run_end(struct guard_run *run, enum run_end how, uint64_t code,
 /* Ends the run with the result of its stages. */
 void guard_run_end_as_decided(struct guard_run *run);
 
+/* ---- from the GO to the end (run_step.c)
+ *
+ * Launches one command after the other, and kills the processes that each of them
+ * leaves behind. The first instruction of a command comes after the record says that it
+ * has begun; that of an interactive job also waits for its user. */
+
+/* The GO has come. */
+void run_step_begin(struct guard_run *run);
+/* Launches the current command, or the next one that can be launched; ends the run
+ * after the last one. */
+void run_step_next(struct guard_run *run);
+/* A child may have ended: `signals` is readable. */
+void run_step_on_child(struct guard_run *run);
+
+/* ---- control requests (guard_control.c)
+ *
+ * A request whose number was carried out already is answered and not repeated. One that
+ * comes before the GO is stored and carried out after it; a kill ends the run at once.
+ * A kill, and a limit, send signals to all processes (escalation in exec.h), after a
+ * resume. They terminate the current command: before the job this keeps the job from
+ * beginning, after the job it does not change the result. The job may have commands of
+ * its own for suspend, resume and terminate (JOB_CONTROLS, control_command.h). */
+
+/* Checks a request, and carries it out or answers it. */
+void guard_control_request(struct guard_run *run, const struct guard_request *request);
+/* Carries out a valid request, for a run that has begun. */
+void guard_control_apply(struct guard_run *run, const struct run_control *control);
+
+/* Terminates the current command, beginning with this signal (SIGXCPU, SIGINT,
+ * SIGKILL). A suspended command is resumed, or it could not react to the signals,
+ * except for SIGKILL: its slots may be in use by other jobs. */
+void guard_control_terminate(struct guard_run *run, int signal);
+/* Sends the next of these signals, if it is due. */
+void guard_control_escalate(struct guard_run *run, int64_t now);
+
+/* Stops all processes. SUSPENDED is reported only once all of them are stopped, because
+ * other jobs get the slots then. */
+void guard_control_suspend(struct guard_run *run);
+/* Kills the running command of JOB_CONTROLS, if any. */
+void guard_control_kill_command(struct guard_run *run);
+/* That command has ended or was killed for its time: continues what it was for. */
+void guard_control_command_ended(struct guard_run *run);
+
+/* ---- deadlines (guard_timers.c)
+ *
+ * The deadlines, and what is done at each, are one table. Each row computes from the
+ * state of the run when it is due (NEVER: not now), so code that changes the state need
+ * not maintain the deadlines. A suspended run is not resumed for a limit. After the end
+ * of the run only the record on disk may still be due. Order: rows that are due at the
+ * same time go from the top down. */
+
+/* The earliest deadline; NEVER: none. */
+int64_t guard_timers_next_ms(const struct guard_run *run);
+/* The same for poll: milliseconds from now on, -1: none. */
+int guard_timers_timeout_ms(const struct guard_run *run);
+/* Notices which agents are connected, and does what is due. */
+void guard_timers_step(struct guard_run *run);
+
 #endif

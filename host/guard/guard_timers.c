@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_timers.c: see guard_timers.h. */
-#include "host/guard/guard_timers.h"
+/* guard_timers.c: see guard_run.h. */
+#include "host/guard/guard_run.h"
 
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "host/guard/guard_control.h"
 #include "host/kernel/kernel.h"
 #include "host/run_dir/run_dir.h"
 
@@ -41,16 +42,6 @@ static void watch_agent(struct guard_run *run, int64_t now)
     } else if (run->give_up_at == GUARD_RUN_NEVER) {
         run->give_up_at = now + run->spec.wait_ms;
     }
-}
-
-static int64_t listen_at(const struct guard_run *run)
-{
-    return run->listen_at;
-}
-
-static int64_t give_up_at(const struct guard_run *run)
-{
-    return run->give_up_at;
 }
 
 /* No GO has come: the run never existed. */
@@ -88,11 +79,6 @@ static void watch_stream(struct guard_run *run, int64_t now)
 
 /* ---- termination of commands */
 
-static int64_t command_until(const struct guard_run *run)
-{
-    return run->control_command.until_ms;
-}
-
 static void kill_command(struct guard_run *run, int64_t now)
 {
     (void)now;
@@ -100,11 +86,6 @@ static void kill_command(struct guard_run *run, int64_t now)
              "the %s command of JOB_CONTROLS took too long and was ended",
              job_control_name(run->control_command.action));
     control_command_kill(&run->control_command); /* run_step.c collects it */
-}
-
-static int64_t resize_until(const struct guard_run *run)
-{
-    return run->resize.until_ms;
 }
 
 static int64_t limit_at(const struct guard_run *run)
@@ -155,11 +136,6 @@ static void check_limits(struct guard_run *run, int64_t now)
     }
 }
 
-static int64_t escalate_at(const struct guard_run *run)
-{
-    return run->escalation.next_ms;
-}
-
 /* ---- reports */
 
 static int64_t suspend_at(const struct guard_run *run)
@@ -171,11 +147,6 @@ static void suspend(struct guard_run *run, int64_t now)
 {
     (void)now;
     guard_control_suspend(run);
-}
-
-static int64_t save_at(const struct guard_run *run)
-{
-    return run->save_at;
 }
 
 static void save(struct guard_run *run, int64_t now)
@@ -207,31 +178,40 @@ static void report_use(struct guard_run *run, int64_t now)
 /* ---- the table */
 
 static const struct deadline {
-    int64_t (*at)(const struct guard_run *run);
+    int64_t (*at)(const struct guard_run *run); /* NULL: the field at `offset` */
+    size_t offset;
     void (*on_due)(struct guard_run *run,
                    int64_t now); /* NULL: guard_timers_step checks it always */
     bool is_due_after_end;       /* also after the end of the run */
 } rows[] = {
-    {listen_at, NULL, false},
-    {stream_at, NULL, false},
-    {give_up_at, give_up_waiting, false},
-    {command_until, kill_command, false},
-    {resize_until, resize_command_expire, false},
-    {limit_at, terminate_at_limit, false},
-    {stage_at, terminate_late, false},
-    {check_at, check_limits, false},
-    {escalate_at, guard_control_escalate, false},
-    {suspend_at, suspend, false},
-    {save_at, save, true},
-    {report_use_at, report_use, false},
+#define FIELD(name) NULL, offsetof(struct guard_run, name)
+    {FIELD(listen_at), NULL, false},
+    {stream_at, 0, NULL, false},
+    {FIELD(give_up_at), give_up_waiting, false},
+    {FIELD(control_command.until_ms), kill_command, false},
+    {FIELD(resize.until_ms), resize_command_expire, false},
+    {limit_at, 0, terminate_at_limit, false},
+    {stage_at, 0, terminate_late, false},
+    {check_at, 0, check_limits, false},
+    {FIELD(escalation.next_ms), guard_control_escalate, false},
+    {suspend_at, 0, suspend, false},
+    {FIELD(save_at), save, true},
+    {report_use_at, 0, report_use, false},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static int64_t due_at(const struct deadline *row, const struct guard_run *run)
 {
-    bool is_due_ever = row->is_due_after_end || run->record.phase != RUN_ENDED;
-    return is_due_ever ? row->at(run) : GUARD_RUN_NEVER;
+    int64_t at;
+    if (run->record.phase == RUN_ENDED && !row->is_due_after_end) {
+        return GUARD_RUN_NEVER;
+    }
+    if (row->at != NULL) {
+        return row->at(run);
+    }
+    memcpy(&at, (const char *)run + row->offset, sizeof(at));
+    return at;
 }
 
 int64_t guard_timers_next_ms(const struct guard_run *run)

@@ -393,3 +393,18 @@ bool launch_has_failed(struct launched *launched, char *text, size_t size)
     launch_abandon(launched);
     return length > 0;
 }
+
+int launch_aside(pid_t *pid, int dir, const struct run_spec *spec,
+                 const struct launch_command *command, const struct account *account,
+                 struct err *err)
+{
+    struct cgroup none = {.dir = -1};
+    struct launched launched;
+    int code = launch_fork(&launched, dir, spec, command, account, &none, err);
+    if (code == 0) {
+        launch_release(&launched);
+        launch_abandon(&launched);
+        *pid = launched.pid;
+    }
+    return code;
+}

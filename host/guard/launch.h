@@ -41,6 +41,11 @@ struct launch_command {
 int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
                 const struct launch_command *command, const struct account *account,
                 struct cgroup *cgroup, struct err *err) MUST_CHECK;
+/* Launches a command beside the job, without cgroup, and lets it begin. An error before
+ * its exec is not reported, except by its exit code. */
+int launch_aside(pid_t *pid, int dir, const struct run_spec *spec,
+                 const struct launch_command *command, const struct account *account,
+                 struct err *err) MUST_CHECK;
 void launch_release(struct launched *launched);
 /* Instead of release: the process exits at the gate. */
 void launch_abandon(struct launched *launched);

@@ -98,19 +98,14 @@ static bool may_be_notified(const struct guard_run *run)
 static int launch_notification(struct guard_run *run)
 {
     struct resize_command *resize = &run->resize;
-    struct cgroup none = {.dir = -1};
-    struct launched launched;
     struct err err;
     const char **env = variables_of(&run->spec, &resize->request);
     struct launch_command command = {.text = resize->request.command, .env = env};
-    int code = launch_fork(&launched, run->dir, &run->spec, &command, &run->account,
-                           &none, &err);
+    int code =
+        launch_aside(&resize->pid, run->dir, &run->spec, &command, &run->account, &err);
     if (code == 0) {
-        launch_release(&launched);
-        launch_abandon(&launched); /* its exit code reports a failure to begin */
-        resize->pid = launched.pid;
         resize->until_ms = kernel_clock_now_ms() + COMMAND_MAX_MS;
-        run->procs.except = launched.pid;
+        run->procs.except = resize->pid;
     }
     free(env);
     return code;

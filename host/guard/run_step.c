@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_step_next.c: see run_step_next.h. */
-#include "host/guard/run_step.h"
+#include "host/guard/guard_run.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "host/guard/guard_control.h"
 
 enum {
     KILL_TIMEOUT_MS = 30000, /* processes that SIGKILL does not end, in the kernel */

@@ -14,19 +14,15 @@ enum {
     QUIET_SCANS = 2, /* one scan may miss a child whose parent is just ending */
 };
 
+static int compare(const void *pid, const void *process)
+{
+    pid_t a = *(const pid_t *)pid, b = ((const struct process *)process)->pid;
+    return (a > b) - (a < b);
+}
+
 static const struct process *find(const struct process *list, int count, pid_t pid)
 {
-    int low = 0;
-    int high = count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (list[middle].pid < pid) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < count && list[low].pid == pid ? &list[low] : NULL;
+    return bsearch(&pid, list, (size_t)count, sizeof(*list), compare);
 }
 
 /* Follows the parents up to the guard; no chain is longer than the list. */

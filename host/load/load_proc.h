@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bounds.h"
+
 /* /proc/stat: time of all processors, and how many processes want one now. */
 struct load_proc_cpu {
     uint64_t busy_ticks, all_ticks; /* busy: in user and system code */
@@ -40,6 +42,26 @@ bool load_proc_read_disk(const char *text, uint64_t *kib);
  * "x6_4000_IntelRXeonRProcessor": family, speed, name. Also false if it does not fit.
  */
 bool load_proc_read_model(const char *text, char *model, size_t size);
+
+/* ---- processors
+ *
+ * They are counted as LSF does: n_procs sockets, n_cores in each, n_threads on each
+ * core; if sockets differ, rounded up. */
+struct load_machine {
+    char type[NAME_SIZE];        /* as LSF names it: X86_64; "": unknown */
+    char model[LOAD_VALUE_SIZE]; /* as ARCHITECTURE of section HostModel; "": unknown */
+    int n_procs, n_cores, n_threads;
+    int n_disks;
+};
+
+/* The socket and core of a logical processor. */
+struct load_cpu_place {
+    int package, core;
+};
+
+/* Fills the counts, with 1 if there is nothing to count. Sorts `places`. */
+void load_proc_count_cpus(struct load_machine *facts, struct load_cpu_place *places,
+                          int n_places);
 
 /* Of uname(2)'s machine: "X86_64", as LSF calls host types. */
 void load_proc_type(const char *machine, char *type, size_t size);

@@ -250,7 +250,7 @@ static void read_processors(struct load_read *reader, struct load_machine *facts
             places[n_places] = (struct load_cpu_place){.core = n_places};
         }
     }
-    load_machine_count_cpus(facts, places, n_places);
+    load_proc_count_cpus(facts, places, n_places);
     free(places);
 }
 

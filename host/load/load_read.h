@@ -12,7 +12,6 @@
 #define SUBLET_HOST_LOAD_LOAD_READ_H
 
 #include "host/load/load_index.h"
-#include "host/load/load_machine.h"
 
 struct load_read;
 struct load_read *load_read_new(void);

@@ -286,7 +286,7 @@ static int pick_hosts(const struct export *export, const struct export_policy *p
 }
 
 /* RES_SELECT: hosts go whole, the first of them to the first consumer. */
-static bool share_hosts(struct export *export, const struct export_policy *policy,
+static void share_hosts(struct export *export, const struct export_policy *policy,
                         const uint8_t *matches, struct pieces *pieces)
 {
     size_t n_hosts = (size_t) export->n_candidates;
@@ -296,7 +296,7 @@ static bool share_hosts(struct export *export, const struct export_policy *polic
     if (n_picked == 0) {
         COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
                  "no host that earlier policies left matches, so nothing is exported");
-        return true;
+        return;
     }
     int64_t *seats = export_shares_divide(export->arena, &policy->shares, n_picked);
     for (int i = 0, share = 0; i < n_picked; i++) {
@@ -308,7 +308,6 @@ static bool share_hosts(struct export *export, const struct export_policy *polic
         memcpy(piece.spaces, policy->spaces, sizeof(piece.spaces));
         add_piece(export, pieces, picked[i], &piece);
     }
-    return true;
 }
 
 /* ------------------------------------------------------------ beside other policies */
@@ -519,9 +518,10 @@ static void add_policy(struct export *export, struct export_policy *policy,
                             : site->match(site->arg, policy->section, policy->row,
                                           policy->hosts_cell, matches);
     bool is_good = answer != EXPORT_REFUSED;
-    if (answer == EXPORT_MATCHED) {
-        is_good = policy->is_per_host ? share_slots(export, policy, &pieces)
-                                      : share_hosts(export, policy, matches, &pieces);
+    if (policy->is_per_host) {
+        is_good = share_slots(export, policy, &pieces);
+    } else if (answer == EXPORT_MATCHED) {
+        share_hosts(export, policy, matches, &pieces);
     }
     bool has_own_name = check_name(export, policy);
     bool has_own_hosts = check_shared(export, policy, &pieces);

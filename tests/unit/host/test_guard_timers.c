@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "host/guard/guard_timers.h"
+#include "host/guard/guard_run.h"
 #include "host/kernel/kernel.h"
 
 /* A job that runs, with an agent, and nothing to wait for. */

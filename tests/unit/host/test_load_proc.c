@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "host/load/load_machine.h"
 #include "host/load/load_proc.h"
 
 static const char stat_text[] = "cpu  24317 2470 10229 127261 2610 30 952 1366 900 0\n"
@@ -137,15 +136,15 @@ static void test_counts(void **state)
     /* One socket: two cores with two threads, two with one. */
     struct load_cpu_place laptop[] = {{0, 0}, {0, 0}, {0, 4}, {0, 4}, {0, 8}, {0, 9}};
     struct load_machine facts = {.n_disks = 3};
-    load_machine_count_cpus(&facts, server, 8);
+    load_proc_count_cpus(&facts, server, 8);
     assert_int_equal(facts.n_procs, 2);
     assert_int_equal(facts.n_cores, 2);
     assert_int_equal(facts.n_threads, 2);
-    load_machine_count_cpus(&facts, laptop, 6);
+    load_proc_count_cpus(&facts, laptop, 6);
     assert_int_equal(facts.n_procs, 1);
     assert_int_equal(facts.n_cores, 4);
     assert_int_equal(facts.n_threads, 2);
-    load_machine_count_cpus(&facts, laptop, 0);
+    load_proc_count_cpus(&facts, laptop, 0);
     assert_int_equal(facts.n_procs, 1);
     assert_int_equal(facts.n_cores, 1);
     assert_int_equal(facts.n_threads, 1);
