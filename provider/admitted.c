@@ -47,7 +47,7 @@ struct admitted_run *admitted_find(const struct admitted *admitted,
 }
 
 /* Slots of the run: in use (+1) or not any more (-1). */
-static void count_slots(const struct admitted_run *run, int sign)
+static void count_slots(struct admitted_run *run, int sign)
 {
     for (int i = 0; i < run->n_hosts; i++) {
         struct lease_share *entry = ledger_find_entry(run->lease, run->hosts[i].host);

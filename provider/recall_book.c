@@ -48,7 +48,7 @@ void recall_book_accept(struct ledger_lease *lease, const struct msg_recall *msg
 
 /* Chooses whole hosts of at most `n` slots to give back. Idle ones cost nothing, and
  * those that were chosen before almost nothing. Returns their slots. */
-static int choose_hosts(const struct ledger_lease *lease, int n, struct arena *arena)
+static int choose_hosts(struct ledger_lease *lease, int n, struct arena *arena)
 {
     struct whole_host *hosts =
         arena_alloc(arena, (size_t)lease->n_hosts, sizeof(*hosts));

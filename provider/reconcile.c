@@ -43,7 +43,7 @@ static struct lease_share *entry_of(const struct ledger_link *link)
 
 /* Takes up to `n` slots out of the lease: the provider's first, then idle ones of the
  * consumer. The site's own leaf gives idle ones only. Returns how many. */
-static int take_out(const struct ledger_link *link, int n)
+static int take_out(struct ledger_link *link, int n)
 {
     struct lease_share *entry = entry_of(link);
     bool is_leaf = link->lease->part == LEDGER_OWN_LEAF;
@@ -112,7 +112,7 @@ static int wanted_of(const struct ledger_host *host, const struct ledger_link *l
 static void trim(struct ledger_host *host)
 {
     for (int i = host->n_links - 1; i >= 0; i--) {
-        const struct ledger_link *link = &host->links[i];
+        struct ledger_link *link = &host->links[i];
         int excess = entry_of(link)->n_slots - wanted_of(host, link);
         if (excess > 0) {
             take_out(link, excess);
@@ -159,8 +159,7 @@ static void fit(struct ledger_host *host)
 {
     int64_t excess = -room_of(host);
     for (int k = 0; k < 2 * host->n_links && excess > 0; k++) {
-        const struct ledger_link *link =
-            &host->links[host->n_links - 1 - k % host->n_links];
+        struct ledger_link *link = &host->links[host->n_links - 1 - k % host->n_links];
         if (is_in_round(link, k / host->n_links)) {
             excess -= take_out(link, (int)excess);
         }
@@ -212,8 +211,7 @@ static void grow(struct ledger_host *host)
 }
 
 /* Marks a lease that has changed, with a reason if it has none yet. */
-static void note_change(const struct ledger_link *link,
-                        const struct lease_share *before)
+static void note_change(struct ledger_link *link, const struct lease_share *before)
 {
     struct ledger_lease *lease = link->lease;
     const struct lease_share *after = entry_of(link);
@@ -237,8 +235,7 @@ static void note_change(const struct ledger_link *link,
 }
 
 /* Memory and swap space are part of the contract. */
-static void note_spaces(const struct ledger_link *link,
-                        const struct lease_share *before)
+static void note_spaces(struct ledger_link *link, const struct lease_share *before)
 {
     struct ledger_lease *lease = link->lease;
     const struct lease_share *after = entry_of(link);

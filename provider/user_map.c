@@ -29,8 +29,8 @@ static bool is_all(const char *name)
 }
 
 /* "ana@south" in its parts. False, with a complaint, where it is none. */
-static bool split(const struct reader *reader, const struct conf_cell *cell,
-                  const char *word, const char **user, const char **site)
+static bool split(struct reader *reader, const struct conf_cell *cell, const char *word,
+                  const char **user, const char **site)
 {
     const char *at = strrchr(word, '@');
     size_t length = at != NULL ? (size_t)(at - word) : 0;
@@ -70,7 +70,7 @@ static void read_remotes(struct reader *reader, const char *local,
 }
 
 /* The one account that an import is to. NULL with a complaint. */
-static const char *read_local(const struct reader *reader, const struct conf_cell *cell)
+static const char *read_local(struct reader *reader, const struct conf_cell *cell)
 {
     struct conf_words words =
         conf_words(reader->conf->arena, cell != NULL ? cell->value : NULL);

@@ -164,7 +164,7 @@ static void fill_standard_files(void)
 
 static int on_signal(int signal, void *arg)
 {
-    const struct parts *parts = arg;
+    struct parts *parts = arg;
     if (signal == SIGCHLD) {
         load_reap(parts->load);
         guard_client_reap();

@@ -31,7 +31,7 @@ enum {
 /* What the child needs, prepared before the fork. */
 struct start {
     const struct run_spec *spec;
-    const struct launch_command *command;
+    struct launch_command *command;
     const struct account *account;
     int dir;
     int out, err; /* opened in the run's directory; -1: the child opens a file */
@@ -213,7 +213,7 @@ static bool split_words(const char *command, char *copy, char **words)
 }
 
 /* Sets PWD as a shell does. A PWD that leads here by other names stays. */
-static void set_pwd(char *pwd, size_t size, char **env)
+static void set_pwd(char *pwd, size_t size, const char **env)
 {
     struct stat here;
     struct stat there;
@@ -234,15 +234,14 @@ static void set_pwd(char *pwd, size_t size, char **env)
 
 /* Executes the command without starting /bin/sh, which is a fifth of the cost of a
  * short job. Returns if that fails: the shell then reports the error. */
-static void exec_directly(const struct launch_command *command)
+static void exec_directly(struct launch_command *command)
 {
     char copy[DIRECT_MAX];
     char pwd[PATH_MAX + sizeof("PWD=")];
     char *words[DIRECT_WORDS_MAX + 1];
     if (split_words(command->text, copy, words)) {
-        char **env = (char **)(uintptr_t)command->env;
-        set_pwd(pwd, sizeof(pwd), env);
-        execve(words[0], words, env);
+        set_pwd(pwd, sizeof(pwd), command->env);
+        execve(words[0], words, (char *const *)(uintptr_t)command->env);
     }
 }
 
@@ -345,7 +344,7 @@ static int fork_child(struct launched *launched, const struct start *start,
 }
 
 int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
-                const struct launch_command *command, const struct account *account,
+                struct launch_command *command, const struct account *account,
                 struct cgroup *cgroup, struct err *err)
 {
     struct start start = {.spec = spec,
@@ -395,7 +394,7 @@ bool launch_has_failed(struct launched *launched, char *text, size_t size)
 }
 
 int launch_aside(pid_t *pid, int dir, const struct run_spec *spec,
-                 const struct launch_command *command, const struct account *account,
+                 struct launch_command *command, const struct account *account,
                  struct err *err)
 {
     struct cgroup none = {.dir = -1};

@@ -31,7 +31,7 @@ struct launch_command {
     const char *text;
     bool is_job; /* else another command: in /tmp, without input, output and the limits
                     of the job */
-    const char *const *env;
+    const char **env;              /* NULL-terminated, with a free place for PWD */
     const struct job_stdio *stdio; /* of an interactive job; else NULL */
 };
 
@@ -39,12 +39,12 @@ struct launch_command {
  * `cgroup` if that is still open: if the kernel refuses, the cgroup is removed, and the
  * run goes without. Errors: ERR_FULL, ERR_IO. */
 int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
-                const struct launch_command *command, const struct account *account,
+                struct launch_command *command, const struct account *account,
                 struct cgroup *cgroup, struct err *err) MUST_CHECK;
 /* Launches a command beside the job, without cgroup, and lets it begin. An error before
  * its exec is not reported, except by its exit code. */
 int launch_aside(pid_t *pid, int dir, const struct run_spec *spec,
-                 const struct launch_command *command, const struct account *account,
+                 struct launch_command *command, const struct account *account,
                  struct err *err) MUST_CHECK;
 void launch_release(struct launched *launched);
 /* Instead of release: the process exits at the gate. */

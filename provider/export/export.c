@@ -425,8 +425,8 @@ static void record_uses(struct export *export, const struct export_policy *polic
 
 /* ------------------------------------------------------------ later */
 
-static const char *late_name(const struct export *export,
-                             const struct export_policy *policy, const char *content)
+static const char *late_name(struct export *export, const struct export_policy *policy,
+                             const char *content)
 {
     const struct export_plan *plan = export->plan;
     int number = 1;

@@ -40,7 +40,7 @@ static bool read_number(const struct conf_cell *cell, int *number)
     return true;
 }
 
-static bool read_per_host(const struct reading *reading)
+static bool read_per_host(struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     policy->slots_cell = cell_of(reading, "SLOTS");
@@ -63,7 +63,7 @@ static bool read_per_host(const struct reading *reading)
     return read_number(policy->slots_cell, &policy->n_slots);
 }
 
-static bool read_res_select(const struct reading *reading)
+static bool read_res_select(struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     const struct conf_cell *nhosts = cell_of(reading, "NHOSTS");
@@ -82,7 +82,7 @@ static bool read_res_select(const struct reading *reading)
     return read_number(nhosts, &policy->n_hosts_max);
 }
 
-static bool read_hosts(const struct reading *reading)
+static bool read_hosts(struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     const struct conf_cell *per_host = cell_of(reading, "PER_HOST");
@@ -110,7 +110,7 @@ static bool read_space(const struct conf_cell *cell, struct space *space)
 }
 
 /* The guides spell the key SWP, the reference SWAP. */
-static bool read_spaces(const struct reading *reading)
+static bool read_spaces(struct reading *reading)
 {
     struct space *spaces = reading->policy->spaces;
     const struct conf_cell *mem = cell_of(reading, "MEM");
@@ -142,7 +142,7 @@ static bool is_number(const char *name)
     return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
 }
 
-static bool read_name(const struct reading *reading)
+static bool read_name(struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     policy->name_cell = cell_of(reading, "NAME");
@@ -157,7 +157,7 @@ static bool read_name(const struct reading *reading)
     return policy->name_cell == NULL || conf_parse_name(policy->name, NULL) == ERR_NONE;
 }
 
-static bool read_type(const struct reading *reading)
+static bool read_type(struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     const struct conf_cell *cell = cell_of(reading, "TYPE");
@@ -188,7 +188,7 @@ static bool read_type(const struct reading *reading)
     return true;
 }
 
-static bool read_duration(const struct reading *reading, const char *name, int64_t *ms)
+static bool read_duration(struct reading *reading, const char *name, int64_t *ms)
 {
     const struct conf_cell *cell = cell_of(reading, name);
     const struct conf_key *key = conf_keys_find("HostExport", name);
@@ -198,7 +198,7 @@ static bool read_duration(const struct reading *reading, const char *name, int64
 }
 
 /* A word that is not allowed was complained about by conf_check. */
-static bool read_terms(const struct reading *reading)
+static bool read_terms(struct reading *reading)
 {
     struct export_terms *terms = &reading->policy->terms;
     const struct conf_cell *interactive = cell_of(reading, "INTERACTIVE");

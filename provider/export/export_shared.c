@@ -76,8 +76,8 @@ static void list_seen(struct giving *giving)
 /* ------------------------------------------------------------ giving */
 
 /* "n1 n2", or "" where it is all of them; NULL: it is too long. */
-static const char *hosts_text(const struct giving *giving,
-                              const struct export_lease *lease, int place)
+static const char *hosts_text(struct giving *giving, const struct export_lease *lease,
+                              int place)
 {
     size_t size = 1;
     if (count_in(giving->shared, lease, place) == lease->n_hosts) {
@@ -154,7 +154,7 @@ static int64_t count_there(const struct giving *giving)
 }
 
 /* What each site gets: those that see none have no share. */
-static const int64_t *divide(const struct giving *giving)
+static const int64_t *divide(struct giving *giving)
 {
     const struct export_shared *shared = giving->shared;
     size_t n_shares = (size_t)shared->n_shares;

@@ -30,9 +30,8 @@ struct policy {
 
 /* ------------------------------------------------------------ one section */
 
-static const struct conf_cell *need(const struct reader *reader,
-                                    const struct policy *policy, const char *key,
-                                    const char *expected)
+static const struct conf_cell *need(struct reader *reader, const struct policy *policy,
+                                    const char *key, const char *expected)
 {
     const struct conf_cell *cell = conf_cell(policy->row, key);
     if (cell == NULL || cell->value == NULL) {
@@ -43,7 +42,7 @@ static const struct conf_cell *need(const struct reader *reader,
     return cell;
 }
 
-static bool read_name(const struct reader *reader, struct policy *policy)
+static bool read_name(struct reader *reader, struct policy *policy)
 {
     const struct conf_cell *cell = need(reader, policy, "NAME", "a shared resource");
     for (int i = 0; cell != NULL && i < reader->n_resources; i++) {
@@ -76,7 +75,7 @@ static bool read_name(const struct reader *reader, struct policy *policy)
 }
 
 /* A number that is no good has been complained about. */
-static bool read_instances(const struct reader *reader, struct policy *policy)
+static bool read_instances(struct reader *reader, struct policy *policy)
 {
     const struct conf_cell *cell =
         need(reader, policy, "NINSTANCES", "a number of instances");
@@ -86,7 +85,7 @@ static bool read_instances(const struct reader *reader, struct policy *policy)
 
 /* ------------------------------------------------------------ beside others */
 
-static bool is_borrower(const struct reader *reader, const struct policy *policy,
+static bool is_borrower(struct reader *reader, const struct policy *policy,
                         const char *consumer)
 {
     for (int i = 0; i < reader->plan->n_claims; i++) {
@@ -99,7 +98,7 @@ static bool is_borrower(const struct reader *reader, const struct policy *policy
     return false;
 }
 
-static bool has_it_already(const struct reader *reader, const char *name,
+static bool has_it_already(struct reader *reader, const char *name,
                            const char *consumer)
 {
     for (int i = 0; i < reader->plan->n_shared; i++) {
@@ -113,7 +112,7 @@ static bool has_it_already(const struct reader *reader, const char *name,
     return false;
 }
 
-static bool check_shares(const struct reader *reader, const struct policy *policy)
+static bool check_shares(struct reader *reader, const struct policy *policy)
 {
     const char *name = policy->resource->name;
     bool is_good = true;
@@ -141,7 +140,7 @@ static bool check_shares(const struct reader *reader, const struct policy *polic
     return is_good;
 }
 
-static bool read_policy(const struct reader *reader, struct policy *policy)
+static bool read_policy(struct reader *reader, struct policy *policy)
 {
     bool has_name = read_name(reader, policy);
     bool has_instances = read_instances(reader, policy);
@@ -152,7 +151,7 @@ static bool read_policy(const struct reader *reader, struct policy *policy)
 
 /* ------------------------------------------------------------ into the plan */
 
-static const int *list_pools(const struct reader *reader, const struct policy *policy)
+static const int *list_pools(struct reader *reader, const struct policy *policy)
 {
     int *pools =
         arena_alloc(reader->conf->arena, (size_t)reader->site->n_hosts, sizeof(*pools));
@@ -165,8 +164,7 @@ static const int *list_pools(const struct reader *reader, const struct policy *p
     return pools;
 }
 
-static const int64_t *list_counts(const struct reader *reader,
-                                  const struct policy *policy)
+static const int64_t *list_counts(struct reader *reader, const struct policy *policy)
 {
     size_t n_places = (size_t)policy->resource->n_places;
     int64_t *counts = arena_alloc(reader->conf->arena, n_places, sizeof(*counts));
@@ -233,7 +231,7 @@ static struct outcome outcome_of(const struct export_plan *plan,
     return outcome;
 }
 
-static void note_outcome(const struct reader *reader, const struct policy *policy,
+static void note_outcome(struct reader *reader, const struct policy *policy,
                          const struct export_shared *shared)
 {
     for (int i = 0; i < shared->n_shares; i++) {

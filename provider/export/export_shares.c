@@ -52,7 +52,7 @@ static const char pool_word[] = "pool:";
 
 /* `[pool:NAME]`: the plan of the pool says who gets how many, so there are no shares.
  */
-static bool read_pool(const struct reading *reading, const char *text)
+static bool read_pool(struct reading *reading, const char *text)
 {
     struct export_shares *shares = reading->shares;
     struct err err;
@@ -72,7 +72,7 @@ static bool read_pool(const struct reading *reading, const char *text)
 }
 
 /* One entry: what stands between its brackets. */
-static bool read_share(const struct reading *reading, const char *at, const char *end)
+static bool read_share(struct reading *reading, const char *at, const char *end)
 {
     const struct conf_cell *cell = reading->shares->cell;
     struct arena *arena = reading->conf->arena;
@@ -111,7 +111,7 @@ static bool read_share(const struct reading *reading, const char *at, const char
 }
 
 /* `([a, 1] [b, 2])`, or without the outer parentheses as LSF's own sample has it. */
-static bool read_shares(const struct reading *reading, const char *text)
+static bool read_shares(struct reading *reading, const char *text)
 {
     const struct conf_cell *cell = reading->shares->cell;
     const char *at = text + strspn(text, " \t");
