@@ -18,9 +18,11 @@ struct reader {
     int n_queues;
 };
 
-#define COMPLAIN(reader, key, ...)                                                     \
-    conf_complain((reader)->conf, CONF_ERROR, (reader)->section, (reader)->row,        \
+#define REPORT(reader, severity, key, ...)                                             \
+    conf_complain((reader)->conf, severity, (reader)->section, (reader)->row,          \
                   conf_cell((reader)->row, key), __VA_ARGS__)
+#define COMPLAIN(reader, key, ...) REPORT(reader, CONF_ERROR, key, __VA_ARGS__)
+#define WARN(reader, key, ...) REPORT(reader, CONF_WARNING, key, __VA_ARGS__)
 
 static const char key_name[] = "PREEMPTION";
 
@@ -165,11 +167,10 @@ static void check_priorities(const struct reader *reader, int index,
     for (int i = 0; i < queue->n_targets; i++) {
         const struct queue_config *other = &reader->queues[queue->targets[i].queue];
         if (other->priority >= own->priority) {
-            conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
-                          conf_cell(reader->row, key_name),
-                          "queue %s is not of lower priority than %s (PRIORITY %d, "
-                          "%d): it is not preempted",
-                          other->name, own->name, other->priority, own->priority);
+            WARN(reader, key_name,
+                 "queue %s is not of lower priority than %s (PRIORITY %d, "
+                 "%d): it is not preempted",
+                 other->name, own->name, other->priority, own->priority);
         }
     }
 }
@@ -231,8 +232,9 @@ static void read_time(const struct reader *reader, const char *key, int64_t unit
                       int64_t *ms)
 {
     const char *text = conf_text(reader->row, key, NULL);
-    if (text != NULL && conf_parse_duration(text, unit_ms, ms, NULL) != 0) {
-        return;
+    int64_t read_ms;
+    if (text != NULL && conf_parse_duration(text, unit_ms, &read_ms, NULL) == 0) {
+        *ms = read_ms;
     }
 }
 
@@ -266,75 +268,42 @@ static const struct word_value for_words[] = {
     {"LEAST_RUN_TIME", PREEMPT_FOR_LEAST_RUN_TIME},
     {"MINI_JOB", PREEMPT_FOR_MINI_JOB},
     {"OPTIMAL_MINI_JOB", PREEMPT_FOR_OPTIMAL_MINI_JOB},
+    {NULL, 0},
 };
 
-static int value_of(const struct word_value *values, size_t count, const char *word)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcasecmp(word, values[i].word) == 0) {
-            return values[i].value;
-        }
-    }
-    return 0;
-}
-
-#define VALUE_OF(values, word)                                                         \
-    value_of(values, sizeof(values) / sizeof((values)[0]), word)
-
-/* Reports unknown words if `reader` is not NULL. */
-static int read_for(struct arena *arena, const struct conf_row *row,
-                    const struct reader *reader)
-{
-    struct conf_words words = conf_words(arena, conf_text(row, "PREEMPT_FOR", NULL));
-    int reasons = 0;
-    for (int i = 0; i < words.count; i++) {
-        int value = VALUE_OF(for_words, words.words[i]);
-        if (value == 0 && reader != NULL) {
-            COMPLAIN(reader, "PREEMPT_FOR",
-                     "\"%s\", expected some of GROUP_JLP GROUP_MAX HOST_JLU USER_JLP "
-                     "LEAST_RUN_TIME MINI_JOB OPTIMAL_MINI_JOB",
-                     words.words[i]);
-        }
-        reasons |= value;
-    }
-    return reasons;
-}
-
-static void read_job_types(const struct reader *reader, struct preempt_policy *policy)
-{
-    struct conf_words words = conf_words(
-        reader->conf->arena, conf_text(reader->row, "PREEMPT_JOBTYPE", NULL));
-    for (int i = 0; i < words.count; i++) {
-        if (strcasecmp(words.words[i], "EXCLUSIVE") == 0) {
-            policy->has_exclusive = true;
-        } else if (strcasecmp(words.words[i], "BACKFILL") == 0) {
-            policy->has_backfill = true;
-        } else {
-            COMPLAIN(reader, "PREEMPT_JOBTYPE",
-                     "\"%s\", expected some of EXCLUSIVE BACKFILL", words.words[i]);
-        }
-    }
-}
+enum { TYPE_EXCLUSIVE = 1, TYPE_BACKFILL = 2 };
+static const struct word_value type_words[] = {
+    {"EXCLUSIVE", TYPE_EXCLUSIVE},
+    {"BACKFILL", TYPE_BACKFILL},
+    {NULL, 0},
+};
 
 static const struct word_value end_words[] = {
+    {"LOAD", SUSPEND_LOAD},
     {"PREEMPT", SUSPEND_PREEMPT},
     {"WINDOW", SUSPEND_WINDOW},
-    {"LOAD", SUSPEND_LOAD},
+    {NULL, 0},
 };
 
-static void read_terminate_when(const struct reader *reader,
-                                struct preempt_queue *queue)
+/* The sum of the values of the words in a row's key. */
+static int read_words(const struct reader *reader, const char *key,
+                      const struct word_value *values)
 {
     struct conf_words words =
-        conf_words(reader->conf->arena, conf_text(reader->row, "TERMINATE_WHEN", NULL));
+        conf_words(reader->conf->arena, conf_text(reader->row, key, NULL));
+    int sum = 0;
     for (int i = 0; i < words.count; i++) {
-        int cause = VALUE_OF(end_words, words.words[i]);
-        if (cause == 0) {
-            COMPLAIN(reader, "TERMINATE_WHEN",
-                     "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
+        const struct word_value *at = values;
+        const char *known = "";
+        while (at->word != NULL && strcasecmp(words.words[i], at->word) != 0) {
+            known = arena_printf(reader->conf->arena, "%s %s", known, at++->word);
         }
-        queue->terminate_when |= cause;
+        if (at->word == NULL) {
+            COMPLAIN(reader, key, "\"%s\", expected some of%s", words.words[i], known);
+        }
+        sum |= at->value;
     }
+    return sum;
 }
 
 /* ---------------------------------------------------------------- backfill */
@@ -368,23 +337,21 @@ static void check_backfill(const struct reader *reader,
         return;
     }
     if (!policy->has_backfill) {
-        conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
-                      conf_cell(reader->row, key_name),
-                      "queue %s has BACKFILL: without PREEMPT_JOBTYPE = BACKFILL its "
-                      "jobs are not preempted",
-                      reader->queues[index].name);
+        WARN(reader, key_name,
+             "queue %s has BACKFILL: without PREEMPT_JOBTYPE = BACKFILL its "
+             "jobs are not preempted",
+             reader->queues[index].name);
         return;
     }
     for (int i = 0; i < queue->n_preemptable_by; i++) {
         const struct queue_config *by = &reader->queues[queue->preemptable_by[i]];
         if (by->priority <= policy->reserving_priority) {
-            conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
-                          conf_cell(reader->row, key_name),
-                          "queue %s (PRIORITY %d) is not of higher priority than all "
-                          "queues with SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): "
-                          "it does not preempt jobs of the backfill queue %s",
-                          by->name, by->priority, policy->reserving_priority,
-                          reader->queues[index].name);
+            WARN(reader, key_name,
+                 "queue %s (PRIORITY %d) is not of higher priority than all "
+                 "queues with SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): "
+                 "it does not preempt jobs of the backfill queue %s",
+                 by->name, by->priority, policy->reserving_priority,
+                 reader->queues[index].name);
         }
     }
 }
@@ -411,9 +378,12 @@ static void read_parameters(struct reader *reader, struct preempt_policy *policy
             reader->row = &reader->section->rows[i];
             read_protection(reader, protection);
             read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &policy->wait_ms);
-            policy->preempt_for |= read_for(reader->conf->arena, reader->row, reader);
+            policy->preempt_for |= read_words(reader, "PREEMPT_FOR", for_words);
             read_reset(reader, policy);
-            read_job_types(reader, policy);
+            int types = read_words(reader, "PREEMPT_JOBTYPE", type_words);
+            policy->has_exclusive =
+                policy->has_exclusive || (types & TYPE_EXCLUSIVE) != 0;
+            policy->has_backfill = policy->has_backfill || (types & TYPE_BACKFILL) != 0;
         }
     }
 }
@@ -480,7 +450,8 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
             all[index].protection = protection;
             read_preemption(&reader, index, &all[index]);
             read_protection(&reader, &all[index].protection);
-            read_terminate_when(&reader, &all[index]);
+            all[index].terminate_when =
+                read_words(&reader, "TERMINATE_WHEN", end_words);
             check_backfill(&reader, policy, index);
             policy->is_enabled = policy->is_enabled || all[index].is_preemptive ||
                                  all[index].is_preemptable;
@@ -491,11 +462,14 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
 int preempt_policy_read_for(const struct conf *conf)
 {
     const struct conf_section *section = NULL;
+    struct conf unreported = {.arena = conf->arena}; /* preempt_policy_read reports */
+    struct reader reader = {.conf = &unreported};
     int reasons = 0;
     bool is_enabled = false;
-    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            reasons |= read_for(conf->arena, &section->rows[i], NULL);
+    while ((reader.section = conf_next(conf, "Parameters", reader.section)) != NULL) {
+        for (int i = 0; i < reader.section->n_rows; i++) {
+            reader.row = &reader.section->rows[i];
+            reasons |= read_words(&reader, "PREEMPT_FOR", for_words);
         }
     }
     while ((section = conf_next(conf, "Queue", section)) != NULL) {
