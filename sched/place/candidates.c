@@ -65,30 +65,30 @@ void candidates_pop(struct candidate_group *group)
     }
 }
 
-int candidates_free_slots(const struct place_state *room, int host,
+int candidates_free_slots(const struct place_state *state, int host,
                           const struct candidate_group *group)
 {
-    int n_free = place_state_free_slots(room, host, group->is_exclusive), lacking;
-    if (place_state_in_accept_interval(room, host, group->accept_ms)) {
+    int n_free = place_state_free_slots(state, host, group->is_exclusive), lacking;
+    if (place_state_in_accept_interval(state, host, group->accept_ms)) {
         return 0;
     }
     if (n_free == 0 || group->rusage == NULL) {
         return n_free;
     }
     int n_reserved = rusage_supply_max_slots_alone(
-        room->snapshot->supply, room->supply_left, group->rusage, host, &lacking);
+        state->snapshot->supply, state->supply_left, group->rusage, host, &lacking);
     return n_reserved < n_free ? n_reserved : n_free;
 }
 
-const struct candidate *candidates_top(const struct place_state *room,
+const struct candidate *candidates_top(const struct place_state *state,
                                        struct candidate_group *group)
 {
     while (group->count > 0) {
         struct candidate *top = &group->heap[0];
-        if (candidates_free_slots(room, top->host, group) == 0) {
+        if (candidates_free_slots(state, top->host, group) == 0) {
             candidates_pop(group);
-        } else if (top->used != room->used[top->host]) {
-            top->used = room->used[top->host];
+        } else if (top->used != state->used[top->host]) {
+            top->used = state->used[top->host];
             sift_host(group, 0);
         } else {
             return top;
@@ -125,9 +125,9 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
 
 /* The filter of the class for that alternative; NULL: any host. */
 static const struct place_filter *filter_of(const struct place_class *class,
-                                            const struct rusage_request *asks)
+                                            const struct rusage_request *rusage)
 {
-    return asks != NULL && asks->filter != NULL ? asks->filter : class->filter;
+    return rusage != NULL && rusage->filter != NULL ? rusage->filter : class->filter;
 }
 
 const struct place_span *candidates_span(const struct candidates *view)
@@ -135,60 +135,60 @@ const struct place_span *candidates_span(const struct candidates *view)
     return view->filter != NULL ? view->filter->span : NULL;
 }
 
-static bool has_members(const struct place_state *room, const struct candidates *view)
+static bool has_members(const struct place_state *state, const struct candidates *view)
 {
     return view->rusage != NULL ||
-           room->snapshot->queues[view->queue].accept_interval_ms > 0 ||
+           state->snapshot->queues[view->queue].accept_interval_ms > 0 ||
            candidates_span(view) != NULL;
 }
 
 /* The view's part in the host's group; hosts of a group come one after the other. */
-static struct candidate_group *group_in(const struct place_state *room,
+static struct candidate_group *group_in(const struct place_state *state,
                                         struct candidates *view, int host, int n_left)
 {
-    int group = room->group_of[host];
+    int group = state->group_of[host];
     if (view->n_groups == 0 || view->groups[view->n_groups - 1].group != group) {
         struct candidate_group *added = &view->groups[view->n_groups++];
         added->group = group;
         added->is_exclusive = view->is_exclusive;
         added->rusage = view->rusage;
         added->is_in_heap = view->is_in_heap;
-        added->accept_ms = room->snapshot->queues[view->queue].accept_interval_ms;
-        added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
+        added->accept_ms = state->snapshot->queues[view->queue].accept_interval_ms;
+        added->heap = arena_alloc(state->arena, (size_t)n_left, sizeof(*added->heap));
         added->members = arena_alloc(
-            room->arena, has_members(room, view) ? (size_t)n_left : 0, sizeof(int));
+            state->arena, has_members(state, view) ? (size_t)n_left : 0, sizeof(int));
     }
     return &view->groups[view->n_groups - 1];
 }
 
 /* With several such hosts the verdict names the load of the first one. */
-static void note_load(struct pending_verdict *stuck, const struct place_host *host,
-                      const struct load_excess *load)
+static void add_load(struct pending_verdict *verdict, const struct place_host *host,
+                     const struct load_excess *load)
 {
-    if (stuck->n_loaded++ == 0) {
-        stuck->load = *load;
-        stuck->loaded_host = host->lease[0] == '\0' ? host->name : NULL;
+    if (verdict->n_loaded++ == 0) {
+        verdict->load = *load;
+        verdict->loaded_host = host->lease[0] == '\0' ? host->name : NULL;
     }
 }
 
-static struct candidate candidate_on(const struct place_state *room,
+static struct candidate candidate_on(const struct place_state *state,
                                      const struct candidates *view, int host)
 {
     const struct place_filter *filter = view->filter;
     bool has_rank = filter != NULL && filter->ranks != NULL;
     return (struct candidate){.host = host,
                               .rank = has_rank ? filter->ranks[host] : 0,
-                              .used = room->used[host],
-                              .max = room->snapshot->hosts[host].max,
-                              .is_borrowed = room->group_of[host] != 0};
+                              .used = state->used[host],
+                              .max = state->snapshot->hosts[host].max,
+                              .is_borrowed = state->group_of[host] != 0};
 }
 
-static void judge_host(const struct place_state *room, struct candidates *view,
+static void judge_host(const struct place_state *state, struct candidates *view,
                        int host, int n_left)
 {
-    const struct place_host *at = &room->snapshot->hosts[host];
-    struct candidate candidate = candidate_on(room, view, host);
-    if (!is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
+    const struct place_host *at = &state->snapshot->hosts[host];
+    struct candidate candidate = candidate_on(state, view, host);
+    if (!is_allowed(state->snapshot, view->queue, view->host_list, view->scope, host,
                     &candidate.preference)) {
         view->verdict.n_excluded++;
         return;
@@ -200,15 +200,15 @@ static void judge_host(const struct place_state *room, struct candidates *view,
     bool is_spent = view->filter != NULL && view->filter->reserved != NULL &&
                     view->filter->reserved->hosts[host];
     if (view->filter != NULL && !view->filter->matches[host] &&
-        !(is_spent && room->is_estimate)) {
+        !(is_spent && state->is_estimate)) {
         view->verdict.n_reserved += is_spent;
         view->verdict.n_unmet += !is_spent;
         return;
     }
-    struct candidate_group *group = group_in(room, view, host, n_left);
+    struct candidate_group *group = group_in(state, view, host, n_left);
     group->is_lease_unmade = at->is_lease_unmade;
     group->capacity += at->n_lease_slots > at->max ? at->n_lease_slots : at->max;
-    if (has_members(room, view)) {
+    if (has_members(state, view)) {
         group->members[group->n_members++] = host;
     }
     if (!at->is_open) {
@@ -216,82 +216,82 @@ static void judge_host(const struct place_state *room, struct candidates *view,
         return;
     }
     const struct load_excess *load =
-        place_state_load(room->snapshot, view->queue, host);
+        place_state_load(state->snapshot, view->queue, host);
     if (view->allowed != NULL) {
         view->allowed[host] = load == NULL;
     }
-    if (room->is_used_exclusively[host] || at->is_held) {
+    if (state->is_used_exclusively[host] || at->is_held) {
         view->verdict.n_exclusive++;
         return;
     }
     if (load != NULL) {
-        note_load(&view->verdict, at, load);
+        add_load(&view->verdict, at, load);
         return;
     }
-    if (candidates_free_slots(room, host, group) > 0) {
+    if (candidates_free_slots(state, host, group) > 0) {
         group->heap[group->count++] = candidate;
         group->is_in_heap[host] = true;
     } /* else it is full; counted when someone asks why */
 }
 
-static struct candidate_group *group_with(const struct place_state *room,
+static struct candidate_group *group_with(const struct place_state *state,
                                           struct candidates *view, int host)
 {
     for (int i = 0; i < view->n_groups; i++) {
-        if (view->groups[i].group == room->group_of[host]) {
+        if (view->groups[i].group == state->group_of[host]) {
             return &view->groups[i];
         }
     }
     return NULL;
 }
 
-void candidates_restore(const struct place_state *room, struct candidates *view,
+void candidates_restore(const struct place_state *state, struct candidates *view,
                         int host)
 {
     if (!view->allowed[host] || view->is_in_heap[host]) {
         return;
     }
-    struct candidate candidate = candidate_on(room, view, host);
-    struct candidate_group *group = group_with(room, view, host);
-    if (group != NULL && candidates_free_slots(room, host, group) > 0 &&
-        is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
+    struct candidate candidate = candidate_on(state, view, host);
+    struct candidate_group *group = group_with(state, view, host);
+    if (group != NULL && candidates_free_slots(state, host, group) > 0 &&
+        is_allowed(state->snapshot, view->queue, view->host_list, view->scope, host,
                    &candidate.preference)) {
         candidates_push(group, &candidate);
     }
 }
 
-void candidates_restore_supply(const struct place_state *room, struct candidates *view,
+void candidates_restore_supply(const struct place_state *state, struct candidates *view,
                                const int *supply_of, int supply)
 {
-    for (int i = 0; i < room->snapshot->n_hosts; i++) {
+    for (int i = 0; i < state->snapshot->n_hosts; i++) {
         if (supply_of[i] == supply) {
-            candidates_restore(room, view, i);
+            candidates_restore(state, view, i);
         }
     }
 }
 
-static struct candidates *view_new(const struct place_state *room,
+static struct candidates *view_new(const struct place_state *state,
                                    const struct place_class *class,
-                                   const struct rusage_request *asks)
+                                   const struct rusage_request *rusage)
 {
-    int n_hosts = room->snapshot->n_hosts;
-    struct candidates *view = arena_alloc(room->arena, 1, sizeof(*view));
+    int n_hosts = state->snapshot->n_hosts;
+    struct candidates *view = arena_alloc(state->arena, 1, sizeof(*view));
     view->queue = class->queue;
     view->host_list = class->host_list;
-    view->filter = filter_of(class, asks);
+    view->filter = filter_of(class, rusage);
     view->is_exclusive = class->is_exclusive;
     view->scope = class->scope;
-    view->rusage = asks;
+    view->rusage = rusage;
     view->failed_slots = INT_MAX;
     view->verdict.n_hosts = n_hosts;
-    view->is_in_heap = arena_alloc(room->arena, (size_t)n_hosts + 1, sizeof(bool));
+    view->is_in_heap = arena_alloc(state->arena, (size_t)n_hosts + 1, sizeof(bool));
     view->groups =
-        arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
-    if (room->snapshot->preempt != NULL || room->snapshot->reservations != NULL) {
-        view->allowed = arena_alloc(room->arena, (size_t)n_hosts + 1, 1);
+        arena_alloc(state->arena, (size_t)state->n_groups, sizeof(*view->groups));
+    if (state->snapshot->preempt != NULL || state->snapshot->reservations != NULL) {
+        view->allowed = arena_alloc(state->arena, (size_t)n_hosts + 1, 1);
     }
     for (int i = 0; i < n_hosts; i++) {
-        judge_host(room, view, i, n_hosts - i);
+        judge_host(state, view, i, n_hosts - i);
     }
     for (int i = 0; i < view->n_groups; i++) {
         struct candidate_group *group = &view->groups[i];
@@ -317,35 +317,35 @@ static bool is_alike(const struct place_snapshot *snapshot, int left, int right)
 }
 
 /* The queue that has the views of this one. */
-static int owner_of(struct place_state *room, int queue)
+static int owner_of(struct place_state *state, int queue)
 {
-    int owner = 0, n_queues = room->has_queue_hosts ? 0 : room->snapshot->n_queues;
-    if (room->same_as[queue] != 0) {
-        return room->same_as[queue] - 1;
+    int owner = 0, n_queues = state->has_queue_hosts ? 0 : state->snapshot->n_queues;
+    if (state->same_as[queue] != 0) {
+        return state->same_as[queue] - 1;
     }
-    while (owner < n_queues && (room->same_as[owner] != owner + 1 ||
-                                !is_alike(room->snapshot, owner, queue))) {
+    while (owner < n_queues && (state->same_as[owner] != owner + 1 ||
+                                !is_alike(state->snapshot, owner, queue))) {
         owner++;
     }
     owner = owner < n_queues ? owner : queue;
-    room->same_as[queue] = owner + 1;
+    state->same_as[queue] = owner + 1;
     return owner;
 }
 
-static struct candidates *common_view(struct place_state *room,
+static struct candidates *common_view(struct place_state *state,
                                       const struct place_class *class,
-                                      const struct rusage_request *asks)
+                                      const struct rusage_request *rusage)
 {
-    struct candidates **views = &room->of_queue[owner_of(room, class->queue)];
+    struct candidates **views = &state->of_queue[owner_of(state, class->queue)];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
-        if (view->filter == filter_of(class, asks) &&
+        if (view->filter == filter_of(class, rusage) &&
             view->host_list == class->host_list &&
             view->is_exclusive == class->is_exclusive && view->scope == class->scope &&
-            view->rusage == asks) {
+            view->rusage == rusage) {
             return view;
         }
     }
-    struct candidates *view = view_new(room, class, asks);
+    struct candidates *view = view_new(state, class, rusage);
     view->next = *views;
     *views = view;
     return view;
@@ -353,18 +353,18 @@ static struct candidates *common_view(struct place_state *room,
 
 /* A limit on hosts may leave this class no room where other classes have some. So it
  * has a verdict of its own; the groups of hosts are shared. */
-static struct candidates *own_view(struct place_state *room,
+static struct candidates *own_view(struct place_state *state,
                                    const struct place_class *class,
-                                   const struct rusage_request *asks)
+                                   const struct rusage_request *rusage)
 {
-    struct candidates **views = &room->of_class[class - room->snapshot->classes];
+    struct candidates **views = &state->of_class[class - state->snapshot->classes];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
-        if (view->rusage == asks) {
+        if (view->rusage == rusage) {
             return view;
         }
     }
     struct candidates *view =
-        arena_copy(room->arena, common_view(room, class, asks), sizeof(*view));
+        arena_copy(state->arena, common_view(state, class, rusage), sizeof(*view));
     view->limit_class = class->limit_class;
     view->verdict = view->hosts_verdict;
     view->failed_slots = INT_MAX;
@@ -379,14 +379,14 @@ int candidates_alternatives(const struct place_class *class)
     return class->n_rusages > 0 ? class->n_rusages : 1;
 }
 
-struct candidates *candidates_of(struct place_state *room,
+struct candidates *candidates_of(struct place_state *state,
                                  const struct place_class *class, int alternative)
 {
-    const struct rusage_request *asks =
+    const struct rusage_request *rusage =
         class->n_rusages > 0 ? &class->rusages[alternative] : NULL;
     bool has_own =
         class->limit_class != NULL && limits_have_host_limits(class->limit_class);
-    return has_own ? own_view(room, class, asks) : common_view(room, class, asks);
+    return has_own ? own_view(state, class, rusage) : common_view(state, class, rusage);
 }
 
 static void forget_told(struct candidates *view)
@@ -396,12 +396,12 @@ static void forget_told(struct candidates *view)
     }
 }
 
-void candidates_forget_reasons(struct place_state *room)
+void candidates_forget_reasons(struct place_state *state)
 {
-    for (int i = 0; i < room->snapshot->n_queues; i++) {
-        forget_told(room->of_queue[i]);
+    for (int i = 0; i < state->snapshot->n_queues; i++) {
+        forget_told(state->of_queue[i]);
     }
-    for (int i = 0; room->of_class != NULL && i < room->snapshot->n_classes; i++) {
-        forget_told(room->of_class[i]);
+    for (int i = 0; state->of_class != NULL && i < state->snapshot->n_classes; i++) {
+        forget_told(state->of_class[i]);
     }
 }

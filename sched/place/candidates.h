@@ -57,7 +57,7 @@ struct candidates {
         hosts_verdict;              /* what is against hosts whatever the job's slots */
     struct pending_verdict verdict; /* with what is against them for told_slots */
     uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
-                         NULL: nobody preempts or reserves slots, and asks */
+                         NULL: nobody preempts or reserves slots, and rusage */
     bool *is_in_heap; /* by host: it is in the heap of its group */
     struct candidates *next; /* of the same queue, or of the same class */
 };
@@ -66,26 +66,26 @@ struct candidates {
 int candidates_alternatives(const struct place_class *class);
 /* The candidates of the class with that alternative. They are made when the first class
  * asks for them. */
-struct candidates *candidates_of(struct place_state *room,
+struct candidates *candidates_of(struct place_state *state,
                                  const struct place_class *class, int alternative);
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_span *candidates_span(const struct candidates *view);
 
 /* All verdicts are out of date, because there was more room when they were made. */
-void candidates_forget_reasons(struct place_state *room);
+void candidates_forget_reasons(struct place_state *state);
 
 /* Slots that a job of the group may take there, if it takes no others. */
-int candidates_free_slots(const struct place_state *room, int host,
+int candidates_free_slots(const struct place_state *state, int host,
                           const struct candidate_group *group);
 bool candidates_is_better(const struct candidate *a, const struct candidate *b);
 /* The group's best host with a free slot, as things stand now; NULL: none. */
-const struct candidate *candidates_top(const struct place_state *room,
+const struct candidate *candidates_top(const struct place_state *state,
                                        struct candidate_group *group);
 /* Slots of the host are free again: it stands in the view's heap if it may. */
-void candidates_restore(const struct place_state *room, struct candidates *view,
+void candidates_restore(const struct place_state *state, struct candidates *view,
                         int host);
 /* The same for all hosts that draw from a supply (`supply_of` is by host). */
-void candidates_restore_supply(const struct place_state *room, struct candidates *view,
+void candidates_restore_supply(const struct place_state *state, struct candidates *view,
                                const int *supply_of, int supply);
 void candidates_pop(struct candidate_group *group);
 void candidates_push(struct candidate_group *group, const struct candidate *candidate);

@@ -48,12 +48,12 @@ static enum pending_reason check_class(const struct place_pass *pass, int index,
     if (pass->order.next_entry[index] >= class->max_starts) {
         return REASON_ARRAY_LIMIT;
     }
-    if (place_order_room(&pass->order, class->n_slots, &want->max, name) <
+    if (place_order_max_slots(&pass->order, class->n_slots, &want->max, name) <
         class->n_slots) {
         return REASON_LIMIT;
     }
     if (class->limit_class != NULL) {
-        room = limits_slots_left(pass->draft, class->limit_class, &limit);
+        room = limits_slots_left(pass->limits, class->limit_class, &limit);
         want->max = room < want->max ? room : want->max;
     }
     if (room < class->n_slots) {
@@ -70,7 +70,7 @@ static void count_start(struct place_pass *pass, const struct place_class *class
                         const struct place_start *start)
 {
     if (class->limit_class != NULL) {
-        limits_tentative_count(pass->draft, class->limit_class, start->hosts,
+        limits_tentative_count(pass->limits, class->limit_class, start->hosts,
                                start->n_hosts);
     }
     if (pass->preempt != NULL) {
@@ -115,16 +115,16 @@ static bool serve_next(struct place_pass *pass, int index, struct place_plan *pl
 /* ---------------------------------------------------------------- suspended jobs */
 
 /* A suspended job comes before the pending jobs of its queue. */
-static bool is_before(const struct place_pass *pass, const struct place_resume *still,
+static bool is_before(const struct place_pass *pass, const struct place_resume *resume,
                       int class)
 {
     const struct queue_config *queues = pass->snapshot->queues;
     int queue = pass->snapshot->classes[class].queue;
-    if (still->queue < 0) {
+    if (resume->queue < 0) {
         return false; /* its queue is gone */
     }
-    int own = queues[still->queue].priority, other = queues[queue].priority;
-    return own != other ? own > other : still->queue <= queue;
+    int own = queues[resume->queue].priority, other = queues[queue].priority;
+    return own != other ? own > other : resume->queue <= queue;
 }
 
 static int size_of(const struct place_host *host)
@@ -152,58 +152,58 @@ static bool has_host(const struct place_pass *pass, int host)
     return pass->state.used[host] == 0 && !pass->snapshot->hosts[host].has_foreign_jobs;
 }
 
-static bool may_resume(const struct place_pass *pass, const struct place_resume *still)
+static bool may_resume(const struct place_pass *pass, const struct place_resume *resume)
 {
     int n_processors = 0;
-    for (int i = 0; i < still->n_hosts; i++) {
-        int n_slots = still->hosts[i].n_slots;
-        if (still->indexes[i] < 0 ||
-            pass->snapshot->hosts[still->indexes[i]].is_unreported ||
-            left_on(pass, still->indexes[i], n_slots) < n_slots ||
-            (still->is_exclusive && !has_host(pass, still->indexes[i]))) {
+    for (int i = 0; i < resume->n_hosts; i++) {
+        int n_slots = resume->hosts[i].n_slots;
+        if (resume->indexes[i] < 0 ||
+            pass->snapshot->hosts[resume->indexes[i]].is_unreported ||
+            left_on(pass, resume->indexes[i], n_slots) < n_slots ||
+            (resume->is_exclusive && !has_host(pass, resume->indexes[i]))) {
             return false;
         }
-        const struct place_host *host = &pass->snapshot->hosts[still->indexes[i]];
+        const struct place_host *host = &pass->snapshot->hosts[resume->indexes[i]];
         n_processors = host->n_processors > 0    ? host->n_processors
                        : size_of(host) > n_slots ? size_of(host)
                                                  : n_slots;
     }
-    if (!rusage_supply_has(pass->state.supply_left, still->released,
-                           still->n_released)) {
+    if (!rusage_supply_has(pass->state.supply_left, resume->released,
+                           resume->n_released)) {
         return false;
     }
-    return pass->draft == NULL || still->limit_class == NULL ||
-           limits_may_resume(pass->draft, still->limit_class, still->hosts,
-                             still->n_hosts, n_processors);
+    return pass->limits == NULL || resume->limit_class == NULL ||
+           limits_may_resume(pass->limits, resume->limit_class, resume->hosts,
+                             resume->n_hosts, n_processors);
 }
 
 /* The job resumes; or what is free of its slots and resources is held for it. */
-static void resume_one(struct place_pass *pass, const struct place_resume *still,
+static void resume_one(struct place_pass *pass, const struct place_resume *resume,
                        struct place_plan *plan)
 {
-    bool goes_on = may_resume(pass, still);
-    for (int i = 0; i < still->n_hosts; i++) {
-        int host = still->indexes[i];
+    bool resumes = may_resume(pass, resume);
+    for (int i = 0; i < resume->n_hosts; i++) {
+        int host = resume->indexes[i];
         if (host >= 0) {
-            pass->state.used[host] += left_on(pass, host, still->hosts[i].n_slots);
+            pass->state.used[host] += left_on(pass, host, resume->hosts[i].n_slots);
             /* Nothing more begins there, so that it falls idle. */
             pass->state.is_used_exclusively[host] =
                 pass->state.is_used_exclusively[host] ||
-                (still->is_exclusive && !pass->snapshot->hosts[host].has_foreign_jobs);
+                (resume->is_exclusive && !pass->snapshot->hosts[host].has_foreign_jobs);
         }
     }
-    for (int i = 0; i < still->n_released; i++) {
-        const struct rusage_amount *amount = &still->released[i];
+    for (int i = 0; i < resume->n_released; i++) {
+        const struct rusage_amount *amount = &resume->released[i];
         rusage_supply_take_some(&pass->state.supply_left[amount->supply],
                                 amount->milli);
     }
-    if (!goes_on) {
+    if (!resumes) {
         return;
     }
-    plan->resumes[plan->n_resumes++] = still->job;
-    if (pass->draft != NULL && still->limit_class != NULL) {
-        limits_tentative_yield(pass->draft, still->limit_class, still->hosts,
-                               still->n_hosts, false);
+    plan->resumes[plan->n_resumes++] = resume->job;
+    if (pass->limits != NULL && resume->limit_class != NULL) {
+        limits_tentative_yield(pass->limits, resume->limit_class, resume->hosts,
+                               resume->n_hosts, false);
     }
 }
 
@@ -306,7 +306,7 @@ static void explain_rest(struct place_pass *pass, struct place_plan *plan)
         bool starts = !was_told && serve_next(pass, i, plan);
         assert(!starts);
         if (!was_told && pass->preempt != NULL && snapshot->classes[i].grow == NULL) {
-            preempt_for_class(pass->preempt, i, pass->order.next_entry[i], pass->draft,
+            preempt_for_class(pass->preempt, i, pass->order.next_entry[i], pass->limits,
                               &plan->verdicts[i]);
         }
     }
@@ -321,7 +321,7 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     pass->arena = arena;
     pass->next_accept_ms = INT64_MAX;
     pass->snapshot = place_grow_init(pass, snapshot);
-    pass->draft =
+    pass->limits =
         snapshot->limits != NULL ? limits_tentative_new(snapshot->limits) : NULL;
     place_state_init(&pass->state, arena, pass->snapshot);
     place_order_init(&pass->order, arena, pass->snapshot);
@@ -331,7 +331,7 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     if (snapshot->reservations != NULL) {
         pass->reservations = reservation_new(arena, pass->snapshot, &pass->state);
     }
-    place_alloc_init(&pass->alloc, &pass->state, pass->draft, pass->reservations);
+    place_alloc_init(&pass->alloc, &pass->state, pass->limits, pass->reservations);
 }
 
 static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,
@@ -395,7 +395,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         if (!plan->is_cut && wants_slots(plan->verdicts[i].reason)) {
             count_waiting(&pass, i, counted_for, plan);
         }
-        if (pass.order.pools.part_of[queue] >= 0 &&
+        if (pass.order.pools.position_of[queue] >= 0 &&
             waits_for_others(plan->verdicts[i].reason)) {
             plan->queue_waits[queue] = true;
         }
@@ -404,5 +404,5 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     plan->preempt = pass.preempt != NULL ? preempt_result(pass.preempt) : NULL;
     plan->reservations = pass.reservations;
     preempt_free(pass.preempt);
-    limits_tentative_free(pass.draft);
+    limits_tentative_free(pass.limits);
 }

@@ -105,9 +105,9 @@ enum host_scope {
     HOST_SCOPE_OWN,         /* whatever their provider says */
 };
 
-/* A running job that asks for more slots. The request is served like a pending job and
- * gets at least one of the free slots. It does not preempt, reserve, or use reserved
- * slots. */
+/* A running job that asks for more slots. The request is served like a pending job
+ * and gets at least one of the free slots. It does not preempt, reserve, or use
+ * reserved slots. */
 struct place_grow {
     const struct host_slots *hosts; /* that it has */
     const int *indexes;             /* the same as indexes of hosts; -1: it is gone */

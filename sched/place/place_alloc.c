@@ -9,20 +9,20 @@
 
 #include "sched/reservation/reservation.h"
 
-void place_alloc_init(struct place_alloc *alloc, struct place_state *room,
+void place_alloc_init(struct place_alloc *alloc, struct place_state *state,
                       const struct limits_tentative *draft,
                       const struct reservation_pass *reservations)
 {
     *alloc = (struct place_alloc){
-        .state = room, .draft = draft, .reservations = reservations};
-    alloc->tried = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
+        .state = state, .limits = draft, .reservations = reservations};
+    alloc->tried = arena_alloc(state->arena, (size_t)state->snapshot->n_hosts,
                                sizeof(*alloc->tried));
-    alloc->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
+    alloc->pieces = arena_alloc(state->arena, (size_t)state->snapshot->n_hosts,
                                 sizeof(*alloc->pieces));
     alloc->indexes =
-        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
+        arena_alloc(state->arena, (size_t)state->snapshot->n_hosts, sizeof(int));
     alloc->slots_on =
-        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
+        arena_alloc(state->arena, (size_t)state->snapshot->n_hosts, sizeof(int));
 }
 
 /* The job's pieces on other hosts, the first one first. */
@@ -67,7 +67,7 @@ static int limited_on(const struct place_alloc *alloc, const struct candidates *
         (alloc->is_backfill && reservation_has_host(alloc->reservations, host))) {
         return INT_MAX;
     }
-    int room = limits_slots_left_on(alloc->draft, view->limit_class, at->name,
+    int room = limits_slots_left_on(alloc->limits, view->limit_class, at->name,
                                     n_processors, pieces, n_pieces, &by);
     *limit = by != NULL ? by : *limit;
     return room;
@@ -169,17 +169,17 @@ static int take_balanced(struct place_alloc *alloc, const struct candidates *vie
 /* ---------------------------------------------------------------- with span or same */
 
 /* What place_span_fit asks about. */
-struct site_of_job {
+struct span_context {
     struct place_alloc *alloc;
     const struct candidates *view;
     struct host_slots *names; /* scratch: of pieces */
     const struct limit **limit;
 };
 
-static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
-                       int n_pieces)
+static int max_slots_beside(void *arg, int host, const struct rusage_piece *pieces,
+                            int n_pieces)
 {
-    const struct site_of_job *at = arg;
+    const struct span_context *at = arg;
     const struct place_host *hosts = at->alloc->state->snapshot->hosts;
     int n_free = place_state_free_slots(at->alloc->state, host, at->view->is_exclusive);
     if (at->view->rusage != NULL && n_free > 0) {
@@ -194,22 +194,22 @@ static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
 }
 
 /* True where hosts that come later in the order change nothing. */
-static bool is_laid(const struct place_span *shape,
-                    const struct place_span_request *ground, int n_slots)
+static bool is_final(const struct place_span *span,
+                     const struct place_span_request *request, int n_slots)
 {
-    bool is_balanced = shape->kind == PLACE_SPAN_STRIPE ||
-                       (shape->kind == PLACE_SPAN_NONE && ground->is_balanced);
-    return shape->n_same == 0 && !is_balanced &&
-           n_slots >= (shape->kind == PLACE_SPAN_HOST ? ground->min : ground->max);
+    bool is_balanced = span->kind == PLACE_SPAN_STRIPE ||
+                       (span->kind == PLACE_SPAN_NONE && request->is_balanced);
+    return span->n_same == 0 && !is_balanced &&
+           n_slots >= (span->kind == PLACE_SPAN_HOST ? request->min : request->max);
 }
 
 static void start_pieces(struct place_alloc *alloc,
-                         const struct place_span_request *ground,
+                         const struct place_span_request *request,
                          struct place_start *start)
 {
     const struct place_host *hosts = alloc->state->snapshot->hosts;
-    for (int i = 0; i < ground->n_pieces; i++) {
-        const struct rusage_piece *piece = &ground->pieces[i];
+    for (int i = 0; i < request->n_pieces; i++) {
+        const struct rusage_piece *piece = &request->pieces[i];
         alloc->slots_on[piece->host] = piece->n_slots;
         alloc->indexes[start->n_hosts] = piece->host;
         start->hosts[start->n_hosts++] =
@@ -223,24 +223,24 @@ static void start_pieces(struct place_alloc *alloc,
 }
 
 /* As few hosts of the order are looked at as will do. */
-static int take_shaped(struct place_alloc *alloc, const struct candidates *view,
-                       struct candidate_group *group,
-                       const struct place_alloc_request *want,
-                       struct place_start *start, const struct limit **limit)
+static int take_with_span(struct place_alloc *alloc, const struct candidates *view,
+                          struct candidate_group *group,
+                          const struct place_alloc_request *want,
+                          struct place_start *start, const struct limit **limit)
 {
     enum { FEW = 16 };
-    const struct place_span *shape = candidates_span(view);
+    const struct place_span *span = candidates_span(view);
     size_t n_most = (size_t)group->count + 1;
-    struct site_of_job at = {alloc, view, mem_alloc(n_most, sizeof(*at.names)), limit};
+    struct span_context at = {alloc, view, mem_alloc(n_most, sizeof(*at.names)), limit};
     int *hosts = mem_alloc(n_most, sizeof(*hosts));
-    struct place_span_request ground = {
+    struct place_span_request request = {
         .hosts = hosts,
         .min = want->min,
         .max = want->max,
         .is_balanced = want->is_balanced,
-        .room = shaped_room,
+        .room = max_slots_beside,
         .arg = &at,
-        .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
+        .pieces = mem_alloc(n_most, sizeof(*request.pieces)),
     };
     const struct candidate *top;
     int n_slots = 0, n_looked = FEW;
@@ -248,43 +248,44 @@ static int take_shaped(struct place_alloc *alloc, const struct candidates *view,
     while (!is_over) {
         while (alloc->n_tried < n_looked &&
                (top = candidates_top(alloc->state, group)) != NULL) {
-            hosts[ground.n_hosts++] = top->host;
+            hosts[request.n_hosts++] = top->host;
             alloc->tried[alloc->n_tried++] =
                 (struct place_alloc_host){.candidate = *top, .is_popped = true};
             candidates_pop(group);
         }
         is_over = alloc->n_tried < n_looked;
-        if (is_over || shape->n_same == 0) {
-            n_slots = place_span_fit(shape, &ground);
-            is_over = is_over || is_laid(shape, &ground, n_slots);
+        if (is_over || span->n_same == 0) {
+            n_slots = place_span_fit(span, &request);
+            is_over = is_over || is_final(span, &request, n_slots);
         }
         n_looked *= 2;
     }
-    start_pieces(alloc, &ground, start);
+    start_pieces(alloc, &request, start);
     alloc->n_span_slots = n_slots;
     free(hosts);
     free(at.names);
-    free(ground.pieces);
+    free(request.pieces);
     return n_slots;
 }
 
 /* ---------------------------------------------------------------- one job */
 
 /* Of the start's hosts, the first one first. */
-static void reserve_pieces(struct place_alloc *alloc, const struct rusage_request *asks,
+static void reserve_pieces(struct place_alloc *alloc,
+                           const struct rusage_request *rusage,
                            const struct place_start *start)
 {
-    struct place_state *room = alloc->state;
+    struct place_state *state = alloc->state;
     int n_pieces = start->n_hosts;
     for (int i = 0; i < n_pieces; i++) {
         alloc->pieces[i] =
             (struct rusage_piece){alloc->indexes[i], start->hosts[i].n_slots};
     }
-    size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
-    struct rusage_amount *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
-    int n_parts = rusage_supply_amounts(room->snapshot->supply, asks, alloc->pieces,
+    size_t n_most = (size_t)n_pieces * (size_t)rusage->n_items;
+    struct rusage_amount *parts = arena_alloc(state->arena, n_most, sizeof(*parts));
+    int n_parts = rusage_supply_amounts(state->snapshot->supply, rusage, alloc->pieces,
                                         n_pieces, parts);
-    rusage_supply_take(room->supply_left, parts, n_parts, 1);
+    rusage_supply_take(state->supply_left, parts, n_parts, 1);
 }
 
 /* Gives the slots to the job, or to no job. Hosts with slots left return to the heap.
@@ -292,7 +293,7 @@ static void reserve_pieces(struct place_alloc *alloc, const struct rusage_reques
 static void settle(struct place_alloc *alloc, struct candidate_group *group,
                    const struct place_start *start, bool is_kept, bool is_exclusive)
 {
-    struct place_state *room = alloc->state;
+    struct place_state *state = alloc->state;
     if (is_kept && group->rusage != NULL) {
         reserve_pieces(alloc, group->rusage, start);
     }
@@ -300,15 +301,15 @@ static void settle(struct place_alloc *alloc, struct candidate_group *group,
         struct place_alloc_host *taken = &alloc->tried[i];
         int host = taken->candidate.host;
         if (is_kept && taken->n_slots > 0) {
-            room->used[host] += taken->n_slots;
+            state->used[host] += taken->n_slots;
             if (!alloc->is_reservation) {
-                room->dispatched_ms[host] = room->snapshot->now_ms;
+                state->dispatched_ms[host] = state->snapshot->now_ms;
             }
-            room->is_used_exclusively[host] =
-                room->is_used_exclusively[host] || is_exclusive;
+            state->is_used_exclusively[host] =
+                state->is_used_exclusively[host] || is_exclusive;
         }
-        taken->candidate.used = room->used[host];
-        if (taken->is_popped && candidates_free_slots(room, host, group) > 0) {
+        taken->candidate.used = state->used[host];
+        if (taken->is_popped && candidates_free_slots(state, host, group) > 0) {
             candidates_push(group, &taken->candidate);
         }
     }
@@ -326,7 +327,7 @@ bool place_alloc(struct place_alloc *alloc, struct candidates *view,
     start->hosts =
         arena_alloc(alloc->state->arena, (size_t)n_most, sizeof(*start->hosts));
     int n_slots = candidates_span(view) != NULL
-                      ? take_shaped(alloc, view, group, want, start, limit)
+                      ? take_with_span(alloc, view, group, want, start, limit)
                   : want->is_balanced
                       ? take_balanced(alloc, view, group, want->max, start, limit)
                       : take_stacked(alloc, view, group, want->max, start, limit);

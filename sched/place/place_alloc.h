@@ -27,7 +27,7 @@ struct place_alloc_host {
 
 struct place_alloc {
     struct place_state *state;
-    const struct limits_tentative *draft;        /* NULL: no limits */
+    const struct limits_tentative *limits;       /* NULL: no limits */
     const struct reservation_pass *reservations; /* NULL: no queue reserves slots */
     struct place_alloc_host *tried; /* scratch: hosts that were looked at */
     int n_tried;
@@ -47,7 +47,7 @@ struct place_alloc_request {
     bool is_balanced, is_exclusive;
 };
 
-void place_alloc_init(struct place_alloc *alloc, struct place_state *room,
+void place_alloc_init(struct place_alloc *alloc, struct place_state *state,
                       const struct limits_tentative *draft,
                       const struct reservation_pass *reservations);
 /* True, and the start has its hosts; else `limit` names what left too little on a host,

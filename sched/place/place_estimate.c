@@ -39,7 +39,7 @@ static void free_slots(const struct place_state *now, struct place_state *then,
 static void look_init(struct look *look, const struct place_pass *pass, int n_ends)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    struct place_state *room = &look->pass.state;
+    struct place_state *state = &look->pass.state;
     arena_init(&look->arena);
     look->snapshot = *snapshot;
     look->snapshot.reservations = NULL;
@@ -49,16 +49,16 @@ static void look_init(struct look *look, const struct place_pass *pass, int n_en
     look->pass.reservations = NULL;
     look->pass.preempt = NULL;
     look->pass.arena = &look->arena;
-    *room = (struct place_state){.is_estimate = true};
-    place_state_init(room, &look->arena, &look->snapshot);
+    *state = (struct place_state){.is_estimate = true};
+    place_state_init(state, &look->arena, &look->snapshot);
     if (n_ends < reservation_start_count_ends(pass->reservations)) {
-        copy_now(&pass->state, room);
+        copy_now(&pass->state, state);
     }
     int *n_freed =
         arena_alloc(&look->arena, (size_t)snapshot->n_hosts, sizeof(*n_freed));
-    reservation_start_add_ends(pass->reservations, n_ends, n_freed, room->supply_left);
-    free_slots(&pass->state, room, n_freed);
-    place_alloc_init(&look->pass.alloc, room, pass->draft, NULL);
+    reservation_start_add_ends(pass->reservations, n_ends, n_freed, state->supply_left);
+    free_slots(&pass->state, state, n_freed);
+    place_alloc_init(&look->pass.alloc, state, pass->limits, NULL);
 }
 
 static bool fits_after(struct place_pass *pass, const struct place_class *class,

@@ -5,7 +5,7 @@
 #include "sched/place/place_pass.h"
 
 /* Hosts as they are, or as they would be if nothing ran anywhere. */
-struct ground_at {
+struct span_context {
     const struct place_pass *pass;
     const struct candidate_group *group;
     bool is_empty;
@@ -19,7 +19,7 @@ static int size_of(const struct place_host *host)
 
 static int room_at(void *arg, int host, const struct rusage_piece *pieces, int n_pieces)
 {
-    const struct ground_at *at = arg;
+    const struct span_context *at = arg;
     (void)pieces;
     (void)n_pieces;
     return at->is_empty ? size_of(&at->pass->snapshot->hosts[host])
@@ -27,40 +27,40 @@ static int room_at(void *arg, int host, const struct rusage_piece *pieces, int n
 }
 
 /* The most slots of so many that could lie on hosts of one group. */
-static int count_laid(const struct place_pass *pass, const struct candidates *view,
-                      int n_slots, bool is_empty)
+static int count_fitting(const struct place_pass *pass, const struct candidates *view,
+                         int n_slots, bool is_empty)
 {
     int most = 0;
     for (int i = 0; i < view->n_groups && most < n_slots; i++) {
         const struct candidate_group *group = &view->groups[i];
-        struct ground_at at = {pass, group, is_empty};
+        struct span_context at = {pass, group, is_empty};
         size_t n_hosts = (size_t)group->n_members;
-        struct place_span_request ground = {
+        struct place_span_request request = {
             .hosts = group->members,
             .n_hosts = group->n_members,
             .min = n_slots,
             .max = n_slots,
             .room = room_at,
             .arg = &at,
-            .pieces = mem_alloc(n_hosts + 1, sizeof(*ground.pieces)),
+            .pieces = mem_alloc(n_hosts + 1, sizeof(*request.pieces)),
         };
-        int n_laid = place_span_fit(candidates_span(view), &ground);
-        most = n_laid > most ? n_laid : most;
-        free(ground.pieces);
+        int n_fit = place_span_fit(candidates_span(view), &request);
+        most = n_fit > most ? n_fit : most;
+        free(request.pieces);
     }
     return most;
 }
 
 /* Free slots with which a host is of use by itself. */
-static int least_on(const struct place_span *shape, int host, int n_slots)
+static int least_on(const struct place_span *span, int host, int n_slots)
 {
-    switch (shape->kind) {
+    switch (span->kind) {
     case PLACE_SPAN_HOST:
         return n_slots;
     case PLACE_SPAN_PTILE:
-        return shape->ptiles != NULL ? shape->ptiles[host] : shape->n_slots;
+        return span->ptiles != NULL ? span->ptiles[host] : span->n_slots;
     case PLACE_SPAN_BLOCK:
-        return shape->n_slots;
+        return span->n_slots;
     case PLACE_SPAN_NONE:
     case PLACE_SPAN_STRIPE:
         break;
@@ -72,7 +72,7 @@ static int least_on(const struct place_span *shape, int host, int n_slots)
 static void look_at_free(const struct place_pass *pass, const struct candidates *view,
                          int n_slots, struct pending_verdict *verdict)
 {
-    const struct place_span *shape = candidates_span(view);
+    const struct place_span *span = candidates_span(view);
     const struct place_host *hosts = pass->snapshot->hosts;
     int most = 0;
     for (int i = 0; i < view->n_groups; i++) {
@@ -81,13 +81,13 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
             int host = group->members[k];
             int n_free = candidates_free_slots(&pass->state, host, group);
             int n = verdict->span.is_never ? size_of(&hosts[host]) : n_free;
-            int least = least_on(shape, host, n_slots);
+            int least = least_on(span, host, n_slots);
             bool is_small = least > 0 && n_free < (least < n_slots ? least : n_slots);
             bool is_loaded =
                 place_state_load(pass->snapshot, view->queue, host) != NULL;
             if (n_free > 0 && !is_loaded) {
                 verdict->n_small += is_small;
-                verdict->n_apart += !is_small && shape->n_same > 0;
+                verdict->n_apart += !is_small && span->n_same > 0;
             }
             if (n > most) {
                 most = n;
@@ -97,7 +97,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
             }
         }
     }
-    if (shape->kind == PLACE_SPAN_HOST) {
+    if (span->kind == PLACE_SPAN_HOST) {
         verdict->span.n_fit = most < verdict->span.n_fit ? verdict->span.n_fit : most;
     }
 }
@@ -105,20 +105,20 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
 bool place_explain_span(const struct place_pass *pass, const struct candidates *view,
                         int n_slots, int n_free, struct pending_verdict *verdict)
 {
-    const struct place_span *shape = candidates_span(view);
-    if (shape == NULL) {
+    const struct place_span *span = candidates_span(view);
+    if (span == NULL) {
         return false;
     }
-    int n_fit = count_laid(pass, view, n_slots, true);
+    int n_fit = count_fitting(pass, view, n_slots, true);
     bool is_never = n_fit < n_slots;
     if (!is_never && n_free == 0) {
         return false; /* neither span nor same is the cause */
     }
-    n_fit = is_never ? n_fit : count_laid(pass, view, n_slots, false);
+    n_fit = is_never ? n_fit : count_fitting(pass, view, n_slots, false);
     verdict->span = (struct pending_reason_span){
-        .kind = shape->kind,
-        .n_span = shape->n_slots,
-        .is_same = shape->n_same > 0,
+        .kind = span->kind,
+        .n_span = span->n_slots,
+        .is_same = span->n_same > 0,
         .is_never = is_never,
         .n_wanted = n_slots,
         .n_fit = n_fit,

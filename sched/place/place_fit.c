@@ -100,10 +100,10 @@ static struct lack count_lack(const struct place_pass *pass,
 
 /* Hosts with room that were given a job too shortly before; notes when the first of
  * them takes one again. */
-static int count_resting(struct place_pass *pass, const struct candidates *view)
+static int count_accept_interval(struct place_pass *pass, const struct candidates *view)
 {
     int64_t accept_ms = pass->snapshot->queues[view->queue].accept_interval_ms;
-    int n_resting = 0, lacking;
+    int n_waiting = 0, lacking;
     for (int i = 0; accept_ms > 0 && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
@@ -117,13 +117,13 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
                 place_state_in_accept_interval(&pass->state, host, accept_ms) &&
                 place_state_load(pass->snapshot, view->queue, host) == NULL &&
                 place_state_free_slots(&pass->state, host, view->is_exclusive) > 0) {
-                n_resting++;
+                n_waiting++;
                 pass->next_accept_ms =
                     over_ms < pass->next_accept_ms ? over_ms : pass->next_accept_ms;
             }
         }
     }
-    return n_resting;
+    return n_waiting;
 }
 
 /* What cannot be reserved: hosts lack it, or (`lacking`) a host that the job looked at
@@ -131,16 +131,16 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
 static void explain_lack(const struct place_pass *pass, struct candidates *view,
                          const struct lack *lack, int lacking)
 {
-    struct pending_verdict *stuck = &view->verdict;
+    struct pending_verdict *verdict = &view->verdict;
     int item = lacking >= 0 ? lacking : lack->item;
-    stuck->n_short = lack->n_hosts;
-    stuck->n_full -= lack->n_hosts;
+    verdict->n_short = lack->n_hosts;
+    verdict->n_full -= lack->n_hosts;
     if (item >= 0) {
         const struct rusage_item *ask = &view->rusage->items[item];
-        stuck->resource = pass->snapshot->supply->resources[ask->resource].name;
-        stuck->need_milli = ask->milli;
-        stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
-        stuck->n_of_resource = item == lack->item ? lack->n_of_item : 0;
+        verdict->resource = pass->snapshot->supply->resources[ask->resource].name;
+        verdict->need_milli = ask->milli;
+        verdict->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
+        verdict->n_of_resource = item == lack->item ? lack->n_of_item : 0;
     }
 }
 
@@ -148,48 +148,49 @@ static void explain_lack(const struct place_pass *pass, struct candidates *view,
 static void explain(struct place_pass *pass, struct candidates *view, int n_slots,
                     const struct limit *limit)
 {
-    struct pending_verdict *stuck = &view->verdict;
-    int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
-    int n_allowed = n_asked - stuck->n_unmet - stuck->n_reserved;
+    struct pending_verdict *verdict = &view->verdict;
+    int n_asked = verdict->n_hosts - verdict->n_excluded - verdict->n_avoided;
+    int n_allowed = n_asked - verdict->n_unmet - verdict->n_reserved;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
-    bool is_shape = place_explain_span(pass, view, n_slots, n_free, stuck);
+    bool has_span = place_explain_span(pass, view, n_slots, n_free, verdict);
     int lacking = view->rusage != NULL ? pass->alloc.lacking : -1;
     view->explained_slots = n_slots;
-    stuck->n_accept_interval = count_resting(pass, view);
-    stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
-                    stuck->n_accept_interval - n_free;
+    verdict->n_accept_interval = count_accept_interval(pass, view);
+    verdict->n_full = n_allowed - verdict->n_closed - verdict->n_exclusive -
+                      verdict->n_loaded - verdict->n_accept_interval - n_free;
     explain_lack(pass, view, &lack, lacking);
-    stuck->n_limited = limit != NULL ? n_free : 0;
-    stuck->limit = limit != NULL ? limit->name : NULL;
-    if (n_allowed == 0 && stuck->n_reserved > 0) {
+    verdict->n_limited = limit != NULL ? n_free : 0;
+    verdict->limit = limit != NULL ? limit->name : NULL;
+    if (n_allowed == 0 && verdict->n_reserved > 0) {
         const struct place_reserved *spent = view->filter->reserved;
-        stuck->reason = REASON_RESERVED_BY_OTHERS;
-        stuck->resource = spent->resource;
-        stuck->total_milli = spent->total_milli;
-        stuck->reserved_milli = spent->reserved_milli;
-    } else if (n_allowed == 0 && stuck->n_avoided > 0) {
-        stuck->reason = REASON_AVOIDED;
+        verdict->reason = REASON_RESERVED_BY_OTHERS;
+        verdict->resource = spent->resource;
+        verdict->total_milli = spent->total_milli;
+        verdict->reserved_milli = spent->reserved_milli;
+    } else if (n_allowed == 0 && verdict->n_avoided > 0) {
+        verdict->reason = REASON_AVOIDED;
     } else if (n_allowed == 0) {
-        stuck->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
-    } else if (stuck->n_closed == n_allowed) {
-        stuck->reason = REASON_CLOSED;
+        verdict->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
+    } else if (verdict->n_closed == n_allowed) {
+        verdict->reason = REASON_CLOSED;
     } else if (view->capacity < n_slots) {
-        stuck->reason = REASON_TOO_LARGE;
-    } else if (is_shape && stuck->span.is_never) {
-        stuck->reason = REASON_SPAN_LARGE;
-    } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
-        stuck->reason = REASON_LOAD;
+        verdict->reason = REASON_TOO_LARGE;
+    } else if (has_span && verdict->span.is_never) {
+        verdict->reason = REASON_SPAN_LARGE;
+    } else if (verdict->n_loaded > 0 &&
+               verdict->n_loaded + verdict->n_closed == n_allowed) {
+        verdict->reason = REASON_LOAD;
     } else if (limit != NULL) {
-        stuck->reason = REASON_HOST_LIMIT;
+        verdict->reason = REASON_HOST_LIMIT;
     } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
-        stuck->reason = REASON_RUSAGE;
-    } else if (stuck->n_accept_interval > 0) {
-        stuck->reason = REASON_ACCEPT_INTERVAL;
-    } else if (is_shape) {
-        stuck->reason = REASON_SPAN;
+        verdict->reason = REASON_RUSAGE;
+    } else if (verdict->n_accept_interval > 0) {
+        verdict->reason = REASON_ACCEPT_INTERVAL;
+    } else if (has_span) {
+        verdict->reason = REASON_SPAN;
     } else {
-        stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
+        verdict->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
     }
 }
 

@@ -4,14 +4,14 @@
  *     -n 4,32, has 20: n1 12, n2 8; its request is for 1 to 12 more
  *     free: n2 4: it gets n2 4, has 24 then, and asks for 1 to 8
  *
- * It counts for limits with the slots that it has; as a job it is out of them while it
- * is looked at, or JOBS=1 would stand against it. */
+ * Its slots count for limits. While it is placed it does not count as a job, or a limit
+ * of JOBS=1 would prevent it from growing. */
 #include <string.h>
 
 #include "sched/place/place_pass.h"
 #include "sched/preempt/preempt.h"
 
-static bool has_place(const struct place_grow *grow, int host)
+static bool is_on(const struct place_grow *grow, int host)
 {
     for (int i = 0; i < grow->n_hosts; i++) {
         if (grow->indexes[i] == host) {
@@ -52,10 +52,11 @@ const struct place_snapshot *place_grow_init(struct place_pass *pass,
     struct place_snapshot *own = arena_copy(pass->arena, snapshot, sizeof(*own));
     struct place_class *classes =
         arena_copy(pass->arena, snapshot->classes, n_classes * sizeof(*classes));
-    pass->masks = arena_alloc(pass->arena, n_classes, sizeof(*pass->masks));
+    pass->grow_hosts = arena_alloc(pass->arena, n_classes, sizeof(*pass->grow_hosts));
     for (int i = 0; i < snapshot->n_classes; i++) {
         if (classes[i].grow != NULL && classes[i].grow->is_exclusive) {
-            pass->masks[i] = own_filter(pass->arena, snapshot->n_hosts, &classes[i]);
+            pass->grow_hosts[i] =
+                own_filter(pass->arena, snapshot->n_hosts, &classes[i]);
         }
     }
     own->classes = classes;
@@ -68,7 +69,7 @@ static void open_hosts(struct place_pass *pass, const struct place_grow *grow,
 {
     for (int i = 0; i < pass->snapshot->n_hosts; i++) {
         const struct place_host *host = &pass->snapshot->hosts[i];
-        if (has_place(grow, i)) {
+        if (is_on(grow, i)) {
             pass->state.is_used_exclusively[i] = false;
         } else if (pass->state.used[i] > 0 || host->is_shared) {
             mask[i] = 0;
@@ -88,26 +89,26 @@ void place_grow_open(struct place_pass *pass, int index)
     const struct place_class *class = &pass->snapshot->classes[index];
     const struct place_grow *grow = class->grow;
     if (class->limit_class != NULL) {
-        limits_tentative_job(pass->draft, pass->arena, class->limit_class, grow->hosts,
+        limits_tentative_job(pass->limits, pass->arena, class->limit_class, grow->hosts,
                              grow->n_hosts, -1);
     }
     if (grow->is_exclusive) {
-        open_hosts(pass, grow, pass->masks[index]);
+        open_hosts(pass, grow, pass->grow_hosts[index]);
     }
 }
 
-/* The limits count it as a job again, with its new slots; so do preemptions after it.
+/* Counts it as a job again, with its new slots, for limits and for later preemptions.
  */
 static void count_more(struct place_pass *pass, const struct place_class *class,
                        const struct place_start *more)
 {
     const struct place_grow *grow = class->grow;
-    limits_tentative_job(pass->draft, pass->arena, class->limit_class, grow->hosts,
+    limits_tentative_job(pass->limits, pass->arena, class->limit_class, grow->hosts,
                          grow->n_hosts, 1);
     if (more == NULL) {
         return;
     }
-    limits_tentative_grow(pass->draft, pass->arena, class->limit_class, grow->hosts,
+    limits_tentative_grow(pass->limits, pass->arena, class->limit_class, grow->hosts,
                           grow->n_hosts, more->hosts, more->n_hosts);
     if (pass->preempt != NULL) {
         preempt_count_growth(pass->preempt, class->limit_class, grow->hosts,

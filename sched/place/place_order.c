@@ -35,7 +35,7 @@ static int compare_classes(const void *arg, int a, int b)
     return job_class_compare(&left->entry, &right->entry);
 }
 
-static void note_key(const struct place_order *order, int class)
+static void set_key(const struct place_order *order, int class)
 {
     const struct place_snapshot *snapshot = order->snapshot;
     const struct place_class *at = &snapshot->classes[class];
@@ -129,7 +129,7 @@ static int queue_at(const struct place_order_builder *builder, int *taken, int p
 {
     const struct place_slot_pools *pools = &builder->order->pools;
     int queue = builder->sorted[position];
-    if (pools->part_of[queue] < 0) {
+    if (pools->position_of[queue] < 0) {
         return queue;
     }
     int pool = builder->order->snapshot->slot_pools->pool_of[queue];
@@ -147,7 +147,7 @@ static void add_unit(struct place_order_builder *builder, int queue)
             return;
         }
     }
-    bool is_pooled = order->pools.part_of[queue] >= 0;
+    bool is_pooled = order->pools.position_of[queue] >= 0;
     builder->unit_of[queue] = order->n_units;
     order->units[order->n_units++] = (struct place_order_unit){
         .queue = queue, .pool = is_pooled ? snapshot->slot_pools->pool_of[queue] : -1};
@@ -192,7 +192,7 @@ static void fill_units(struct place_order_builder *builder)
     order->keys =
         arena_alloc(builder->arena, (size_t)snapshot->n_classes, sizeof(*order->keys));
     for (int i = 0; i < snapshot->n_classes; i++) {
-        note_key(order, i);
+        set_key(order, i);
         order->units[builder->unit_of[snapshot->classes[i].queue]].n_heap++;
     }
     for (int i = 0; i < order->n_units; i++) {
@@ -275,8 +275,8 @@ static struct place_order_unit *choose_unit(const struct place_order *order,
     if (unit->pool >= 0 && order->pools.pools[unit->pool].is_second_round) {
         return unit->is_last ? most_urgent(order, unit->pool) : NULL;
     }
-    bool is_allowed = unit->pool < 0 ||
-                      place_slot_pool_left(&order->pools, unit->pool, unit->queue) > 0;
+    bool is_allowed = unit->pool < 0 || place_slot_pool_left_of_part(
+                                            &order->pools, unit->pool, unit->queue) > 0;
     return is_allowed && top_of(unit) >= 0 ? unit : NULL;
 }
 
@@ -316,15 +316,15 @@ int place_order_top(struct place_order *order)
     return -1;
 }
 
-int place_order_room(const struct place_order *order, int n_min, int *n_max,
-                     const char **limit)
+int place_order_max_slots(const struct place_order *order, int n_min, int *n_max,
+                          const char **limit)
 {
     const struct place_order_unit *unit = order->current;
     if (order->pools.n_pools == 0 || unit->pool < 0) {
         return INT_MAX;
     }
-    int free = place_slot_pool_room(&order->pools, unit->pool);
-    int left = place_slot_pool_left(&order->pools, unit->pool, unit->queue);
+    int free = place_slot_pool_left_of_max(&order->pools, unit->pool);
+    int left = place_slot_pool_left_of_part(&order->pools, unit->pool, unit->queue);
     int most = left < free ? left : free;
     *n_max = most > n_min ? (most < *n_max ? most : *n_max) : n_min;
     if (free < n_min) {
@@ -339,7 +339,7 @@ bool place_order_advance(struct place_order *order, int n_slots)
     bool is_through =
         ++order->next_entry[class] == order->snapshot->classes[class].n_entries;
     if (!is_through) {
-        note_key(order, class);
+        set_key(order, class);
     }
     advance(order, n_slots, is_through);
     if (pool >= 0) {

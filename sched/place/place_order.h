@@ -59,8 +59,8 @@ int place_order_top(struct place_order *order);
 /* Slots that MAX_SLOTS_IN_POOL leaves a job of that class; `limit` becomes its name if
  * they are below `n_min`. Reduces `n_max` to what is left of the queue's part of the
  * pool, but not below `n_min`. */
-int place_order_room(const struct place_order *order, int n_min, int *n_max,
-                     const char **limit);
+int place_order_max_slots(const struct place_order *order, int n_min, int *n_max,
+                          const char **limit);
 /* That job starts with so many slots. True if it was the last of its class. */
 bool place_order_advance(struct place_order *order, int n_slots);
 /* Drops that class for the rest of the pass. */

@@ -13,11 +13,11 @@
 struct place_pass {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    struct limits_tentative *draft;        /* NULL: no limits */
+    struct limits_tentative *limits;       /* NULL: no limits */
     struct preempt *preempt;               /* NULL: there is no preemption */
     struct reservation_pass *reservations; /* NULL: no queue reserves slots */
-    uint8_t **masks; /* by class: hosts that match a growing exclusive job, else NULL;
-                        NULL if there is no such class */
+    uint8_t **grow_hosts; /* by class: hosts that match a growing exclusive job, else
+                        NULL; NULL if there is no such class */
     struct place_state state;
     struct place_order order;
     struct place_alloc alloc;

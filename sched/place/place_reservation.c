@@ -32,7 +32,7 @@ static bool open_for_next(const struct place_pass *pass, int index, int own)
           !reservation_may(reservations, index, place_reservation_job(pass, index))))) {
         return false;
     }
-    reservation_open_turn(reservations, own);
+    reservation_open_with_later(reservations, own);
     return true;
 }
 
@@ -152,8 +152,8 @@ static struct candidate_group *group_to_reserve(struct place_pass *pass,
     return best;
 }
 
-/* Reserves free slots, up to the fewest that the job asks for; lent slots count. False
- * if it reserves none. */
+/* Reserves free slots, up to the fewest that the job asks for; lent slots count.
+ * False if it reserves none. */
 static bool reserve_slots(struct place_pass *pass, int index, int own)
 {
     struct reservation_pass *reservations = pass->reservations;
@@ -184,7 +184,7 @@ static bool reserve_slots(struct place_pass *pass, int index, int own)
     reservation_set(reservations, index, place_reservation_job(pass, index),
                     pass->alloc.indexes, start.hosts, start.n_hosts);
     if (class->limit_class != NULL && start.n_hosts > 0) {
-        limits_tentative_count(pass->draft, class->limit_class, start.hosts,
+        limits_tentative_count(pass->limits, class->limit_class, start.hosts,
                                start.n_hosts);
     }
     return true;
@@ -215,7 +215,7 @@ static bool reserve_target(struct place_pass *pass, int index, bool has_starts)
         reservation_target_set(reservations, index, place_reservation_job(pass, index),
                                places, start.hosts, start.n_hosts, start.rusage, held);
     if (class->limit_class != NULL && n_held > 0) {
-        limits_tentative_count(pass->draft, class->limit_class, held, n_held);
+        limits_tentative_count(pass->limits, class->limit_class, held, n_held);
     }
     return true;
 }
@@ -252,7 +252,7 @@ static bool preempt_others(struct place_pass *pass, int index,
         return false;
     }
     int n_claims = preempt_result(preempt)->n_claims;
-    preempt_for_class(preempt, index, pass->order.next_entry[index], pass->draft,
+    preempt_for_class(preempt, index, pass->order.next_entry[index], pass->limits,
                       verdict);
     return preempt_result(preempt)->n_claims > n_claims;
 }

@@ -73,7 +73,7 @@ static void order_queues(struct place_slot_pools *pools, struct place_slot_pool 
         pool->queues[i] = queues[order[i]];
         pool->parts[i].share = shares[order[i]];
         pool->parts[i].is_over = is_over[order[i]];
-        pools->part_of[queues[order[i]]] = i;
+        pools->position_of[queues[order[i]]] = i;
     }
 }
 
@@ -91,10 +91,10 @@ void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
                           const struct place_snapshot *snapshot, const bool *is_out)
 {
     size_t n_queues = (size_t)snapshot->n_queues;
-    *pools =
-        (struct place_slot_pools){.part_of = arena_alloc(arena, n_queues, sizeof(int))};
+    *pools = (struct place_slot_pools){.position_of =
+                                           arena_alloc(arena, n_queues, sizeof(int))};
     for (size_t i = 0; i < n_queues; i++) {
-        pools->part_of[i] = -1;
+        pools->position_of[i] = -1;
     }
     if (snapshot->slot_pools == NULL || snapshot->slot_pools->n_pools == 0) {
         return;
@@ -124,14 +124,15 @@ void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
 
 /* ---------------------------------------------------------------- the pass */
 
-int place_slot_pool_left(const struct place_slot_pools *pools, int pool, int queue)
+int place_slot_pool_left_of_part(const struct place_slot_pools *pools, int pool,
+                                 int queue)
 {
     const struct place_slot_pool *of = &pools->pools[pool];
-    int64_t left = of->parts[pools->part_of[queue]].given - pools->used[queue];
+    int64_t left = of->parts[pools->position_of[queue]].given - pools->used[queue];
     return left > 0 ? (int)left : 0;
 }
 
-int place_slot_pool_room(const struct place_slot_pools *pools, int pool)
+int place_slot_pool_left_of_max(const struct place_slot_pools *pools, int pool)
 {
     const struct place_slot_pool *of = &pools->pools[pool];
     int64_t room =

@@ -28,9 +28,9 @@ struct place_slot_pool {
 struct place_slot_pools {
     struct place_slot_pool *pools;
     int n_pools;
-    int64_t *used;   /* by queue, in the course of the pass */
-    int64_t *demand; /* by queue: slots it has a use for */
-    int *part_of;    /* by queue: its place in the pool's order; -1: in no pool */
+    int64_t *used;    /* by queue, in the course of the pass */
+    int64_t *demand;  /* by queue: slots it has a use for */
+    int *position_of; /* by queue: its place in the pool's order; -1: in no pool */
 };
 
 /* Queues that `is_out` says share users' order with others are in no pool here. */
@@ -39,10 +39,12 @@ void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
 
 /* Slots that a class can use after so many of its jobs have started. */
 int64_t place_slot_pool_demand(const struct place_class *class, int n_started);
-/* What the queue's part has left; above 0 a job of it may start. */
-int place_slot_pool_left(const struct place_slot_pools *pools, int pool, int queue);
-/* What is left below MAX_SLOTS_IN_POOL. */
-int place_slot_pool_room(const struct place_slot_pools *pools, int pool);
+/* Slots that are left of the queue's part. A job of the queue may start if there are
+ * any. */
+int place_slot_pool_left_of_part(const struct place_slot_pools *pools, int pool,
+                                 int queue);
+/* Slots of the pool that are left below MAX_SLOTS_IN_POOL. */
+int place_slot_pool_left_of_max(const struct place_slot_pools *pools, int pool);
 /* A job has started; so many slots of waiting jobs have no place to go. */
 void place_slot_pool_add_used(struct place_slot_pools *pools, int pool, int queue,
                               int n_slots);

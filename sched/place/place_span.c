@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_span.c: see place_span.h.
  *
- * A host whose room is below its tile is of use only for the last slots, and a host
- * with room for a tile is as good for those as any: so whole tiles are taken first, as
- * long as as many are wanted, and what is left then goes to one host. Nothing is lost
- * by that: if the last ones find no host, all tiles that there are are taken. */
+ * A host with less room than its tile can only take the last slots, and a host with
+ * room for a tile can take those as well. So whole tiles are taken first, and the rest
+ * goes to one host. If no host has room for the rest, all tiles are taken already. */
 #include "sched/place/place_span.h"
 
 #include <stdlib.h>
@@ -12,10 +11,10 @@
 
 #include "base/arena.h"
 
-/* Hosts of one kind, as they are laid. */
-struct bed {
-    const struct place_span *shape;
-    struct place_span_request *ground;
+/* The slots of the job as they are laid out on the hosts of one group. */
+struct layout {
+    const struct place_span *span;
+    struct place_span_request *request;
     int *hosts; /* of the kind, in order */
     int n_hosts;
     int *piece_of; /* by place in `hosts`: of the pieces, -1: none */
@@ -24,213 +23,221 @@ struct bed {
 
 /* ---------------------------------------------------------------- pieces */
 
-static void add_slots(struct bed *bed, int at, int n_slots)
+static void add_slots(struct layout *layout, int at, int n_slots)
 {
-    struct place_span_request *ground = bed->ground;
+    struct place_span_request *request = layout->request;
     if (n_slots <= 0) {
         return;
     }
-    if (bed->piece_of[at] < 0) {
-        bed->piece_of[at] = ground->n_pieces;
-        ground->pieces[ground->n_pieces++] = (struct rusage_piece){bed->hosts[at], 0};
+    if (layout->piece_of[at] < 0) {
+        layout->piece_of[at] = request->n_pieces;
+        request->pieces[request->n_pieces++] =
+            (struct rusage_piece){layout->hosts[at], 0};
     }
-    ground->pieces[bed->piece_of[at]].n_slots += n_slots;
-    bed->n_slots += n_slots;
+    request->pieces[layout->piece_of[at]].n_slots += n_slots;
+    layout->n_slots += n_slots;
 }
 
 /* Slots that the host has besides the job's own piece there. */
-static int room_at(struct bed *bed, int at)
+static int room_at(struct layout *layout, int at)
 {
-    struct place_span_request *ground = bed->ground;
-    int piece = bed->piece_of[at], last = ground->n_pieces - 1, room;
+    struct place_span_request *request = layout->request;
+    int piece = layout->piece_of[at], last = request->n_pieces - 1, room;
     if (piece < 0) {
-        room =
-            ground->room(ground->arg, bed->hosts[at], ground->pieces, ground->n_pieces);
+        room = request->room(request->arg, layout->hosts[at], request->pieces,
+                             request->n_pieces);
         return room > 0 ? room : 0;
     }
-    struct rusage_piece own = ground->pieces[piece];
-    ground->pieces[piece] = ground->pieces[last]; /* the others are the first ones */
-    room = ground->room(ground->arg, bed->hosts[at], ground->pieces, last);
-    ground->pieces[piece] = own;
+    struct rusage_piece own = request->pieces[piece];
+    request->pieces[piece] = request->pieces[last]; /* the others are the first ones */
+    room = request->room(request->arg, layout->hosts[at], request->pieces, last);
+    request->pieces[piece] = own;
     return room > own.n_slots ? room - own.n_slots : 0;
 }
 
 /* ---------------------------------------------------------------- spans */
 
-static void lay_host(struct bed *bed)
+static void fill_host(struct layout *layout)
 {
     int most = 0, best = -1;
-    for (int i = 0; i < bed->n_hosts && most < bed->ground->min; i++) {
-        int room = room_at(bed, i);
+    for (int i = 0; i < layout->n_hosts && most < layout->request->min; i++) {
+        int room = room_at(layout, i);
         if (room > most) {
             most = room;
             best = i;
         }
     }
     if (best >= 0) {
-        add_slots(bed, best, most < bed->ground->max ? most : bed->ground->max);
+        add_slots(layout, best,
+                  most < layout->request->max ? most : layout->request->max);
     }
 }
 
-static int tile_of(const struct bed *bed, int at)
+static int tile_of(const struct layout *layout, int at)
 {
-    return bed->shape->ptiles != NULL ? bed->shape->ptiles[bed->hosts[at]]
-                                      : bed->shape->n_slots;
+    return layout->span->ptiles != NULL ? layout->span->ptiles[layout->hosts[at]]
+                                        : layout->span->n_slots;
 }
 
-/* Whole tiles, then `wanted` in all. A host that has one has no more. */
-static void lay_tiles(struct bed *bed, int wanted)
+/* Takes whole tiles, up to `wanted` slots in all, at most one tile from each host. */
+static void fill_tiles(struct layout *layout, int wanted)
 {
-    for (int i = 0; i < bed->n_hosts && bed->n_slots < wanted; i++) {
-        int tile = tile_of(bed, i);
-        if (bed->piece_of[i] < 0 && tile > 0 && tile <= wanted - bed->n_slots &&
-            room_at(bed, i) >= tile) {
-            add_slots(bed, i, tile);
+    for (int i = 0; i < layout->n_hosts && layout->n_slots < wanted; i++) {
+        int tile = tile_of(layout, i);
+        if (layout->piece_of[i] < 0 && tile > 0 && tile <= wanted - layout->n_slots &&
+            room_at(layout, i) >= tile) {
+            add_slots(layout, i, tile);
         }
     }
 }
 
-static void lay_blocks(struct bed *bed, int wanted)
+static void fill_blocks(struct layout *layout, int wanted)
 {
-    int block = bed->shape->n_slots;
-    for (int i = 0; i < bed->n_hosts && wanted - bed->n_slots >= block; i++) {
-        int room = room_at(bed, i), left = wanted - bed->n_slots;
+    int block = layout->span->n_slots;
+    for (int i = 0; i < layout->n_hosts && wanted - layout->n_slots >= block; i++) {
+        int room = room_at(layout, i), left = wanted - layout->n_slots;
         room = room < left ? room : left;
-        add_slots(bed, i, room / block * block);
+        add_slots(layout, i, room / block * block);
     }
 }
 
-/* Those that do not come to a whole tile or block, or some of them, on one host: which,
- * -1: there are none. */
-static int lay_rest(struct bed *bed, int wanted)
+/* Puts the slots that are less than a tile or block, or some of them, on one host.
+ * Returns its place; -1: no host has room. */
+static int fill_rest(struct layout *layout, int wanted)
 {
-    bool is_tile = bed->shape->kind == PLACE_SPAN_PTILE;
-    int rest = wanted - bed->n_slots, most = 0, best = -1;
-    for (int i = 0; i < bed->n_hosts && most < rest; i++) {
-        bool is_taken = is_tile && bed->piece_of[i] >= 0;
-        int room = is_taken || (is_tile && tile_of(bed, i) == 0) ? 0 : room_at(bed, i);
+    bool is_tile = layout->span->kind == PLACE_SPAN_PTILE;
+    int rest = wanted - layout->n_slots, most = 0, best = -1;
+    for (int i = 0; i < layout->n_hosts && most < rest; i++) {
+        bool is_taken = is_tile && layout->piece_of[i] >= 0;
+        int room =
+            is_taken || (is_tile && tile_of(layout, i) == 0) ? 0 : room_at(layout, i);
         if (room > most) {
             most = room;
             best = i;
         }
     }
     if (best >= 0) {
-        add_slots(bed, best, most < rest ? most : rest);
+        add_slots(layout, best, most < rest ? most : rest);
     }
     return best;
 }
 
-/* Whole ones as far as `max`, and the rest of `wanted`: all of it, or there is none. */
-static bool lay_with_rest(struct bed *bed, int wanted)
+/* Adds the rest of `wanted` to the whole tiles or blocks: all of it, or nothing. */
+static bool fill_with_rest(struct layout *layout, int wanted)
 {
-    struct place_span_request *ground = bed->ground;
-    int n_whole = bed->n_slots, n_pieces = ground->n_pieces;
-    int at = lay_rest(bed, wanted);
-    if (bed->n_slots == wanted) {
+    struct place_span_request *request = layout->request;
+    int n_whole = layout->n_slots, n_pieces = request->n_pieces;
+    int at = fill_rest(layout, wanted);
+    if (layout->n_slots == wanted) {
         return true;
     }
-    if (at >= 0 && ground->n_pieces > n_pieces) {
-        bed->piece_of[at] = -1;
-        ground->n_pieces = n_pieces;
+    if (at >= 0 && request->n_pieces > n_pieces) {
+        layout->piece_of[at] = -1;
+        request->n_pieces = n_pieces;
     } else if (at >= 0) {
-        ground->pieces[bed->piece_of[at]].n_slots -= bed->n_slots - n_whole;
+        request->pieces[layout->piece_of[at]].n_slots -= layout->n_slots - n_whole;
     }
-    bed->n_slots = n_whole;
+    layout->n_slots = n_whole;
     return false;
 }
 
-static void lay_whole(struct bed *bed)
+static void fill_whole(struct layout *layout)
 {
-    const struct place_span_request *ground = bed->ground;
-    if (bed->shape->kind == PLACE_SPAN_PTILE) {
-        lay_tiles(bed, ground->max);
+    const struct place_span_request *request = layout->request;
+    if (layout->span->kind == PLACE_SPAN_PTILE) {
+        fill_tiles(layout, request->max);
     } else {
-        lay_blocks(bed, ground->max);
+        fill_blocks(layout, request->max);
     }
-    if (!lay_with_rest(bed, ground->max) && bed->n_slots < ground->min &&
-        !lay_with_rest(bed, ground->min)) {
-        lay_rest(bed, ground->min); /* to tell how many there are */
+    if (!fill_with_rest(layout, request->max) && layout->n_slots < request->min &&
+        !fill_with_rest(layout, request->min)) {
+        fill_rest(layout,
+                  request->min); /* for the number of slots that the caller reports */
     }
 }
 
-static void lay_stacked(struct bed *bed)
+static void fill_stacked(struct layout *layout)
 {
-    for (int i = 0; i < bed->n_hosts && bed->n_slots < bed->ground->max; i++) {
-        int room = room_at(bed, i), left = bed->ground->max - bed->n_slots;
-        add_slots(bed, i, room < left ? room : left);
+    for (int i = 0; i < layout->n_hosts && layout->n_slots < layout->request->max;
+         i++) {
+        int room = room_at(layout, i), left = layout->request->max - layout->n_slots;
+        add_slots(layout, i, room < left ? room : left);
     }
 }
 
-static void lay_balanced(struct bed *bed)
+static void fill_balanced(struct layout *layout)
 {
     int before = -1;
-    while (bed->n_slots < bed->ground->max && bed->n_slots > before) {
-        before = bed->n_slots;
-        for (int i = 0; i < bed->n_hosts && bed->n_slots < bed->ground->max; i++) {
-            add_slots(bed, i, room_at(bed, i) > 0);
+    while (layout->n_slots < layout->request->max && layout->n_slots > before) {
+        before = layout->n_slots;
+        for (int i = 0; i < layout->n_hosts && layout->n_slots < layout->request->max;
+             i++) {
+            add_slots(layout, i, room_at(layout, i) > 0);
         }
     }
 }
 
-static void lay(struct bed *bed)
+static void fill(struct layout *layout)
 {
-    switch (bed->shape->kind) {
+    switch (layout->span->kind) {
     case PLACE_SPAN_HOST:
-        lay_host(bed);
+        fill_host(layout);
         return;
     case PLACE_SPAN_PTILE:
     case PLACE_SPAN_BLOCK:
-        lay_whole(bed);
+        fill_whole(layout);
         return;
     case PLACE_SPAN_STRIPE:
-        lay_balanced(bed);
+        fill_balanced(layout);
         return;
     case PLACE_SPAN_NONE:
         break;
     }
-    if (bed->ground->is_balanced) {
-        lay_balanced(bed);
+    if (layout->request->is_balanced) {
+        fill_balanced(layout);
     } else {
-        lay_stacked(bed);
+        fill_stacked(layout);
     }
 }
 
-/* ---------------------------------------------------------------- kinds of hosts */
+/* ---------------------------------------------------------------- groups of alike
+ * hosts */
 
-static int lay_on(struct bed *bed)
+static int fill_anew(struct layout *layout)
 {
-    bed->n_slots = bed->ground->n_pieces = 0;
-    for (int i = 0; i < bed->n_hosts; i++) {
-        bed->piece_of[i] = -1;
+    layout->n_slots = layout->request->n_pieces = 0;
+    for (int i = 0; i < layout->n_hosts; i++) {
+        layout->piece_of[i] = -1;
     }
-    lay(bed);
-    return bed->n_slots;
+    fill(layout);
+    return layout->n_slots;
 }
 
-/* The hosts kind by kind, of each in order: `first` by kind and `next` by place. */
-static int lay_way(struct bed *bed, const int *kinds, int n_kinds)
+/* Tries the groups of alike hosts one after the other, each with its hosts in order.
+ * `first` is by group, `next` by place. */
+static int fill_groups(struct layout *layout, const int *group_of, int n_groups)
 {
-    const struct place_span_request *ground = bed->ground;
-    int *first = mem_alloc((size_t)n_kinds + 1, sizeof(*first));
-    int *next = mem_alloc((size_t)ground->n_hosts + 1, sizeof(*next));
+    const struct place_span_request *request = layout->request;
+    int *first = mem_alloc((size_t)n_groups + 1, sizeof(*first));
+    int *next = mem_alloc((size_t)request->n_hosts + 1, sizeof(*next));
     int most = 0;
-    for (int i = ground->n_hosts - 1; i >= 0; i--) {
-        int kind = kinds[ground->hosts[i]];
+    for (int i = request->n_hosts - 1; i >= 0; i--) {
+        int kind = group_of[request->hosts[i]];
         if (kind >= 0) {
             next[i] = first[kind];
             first[kind] = i + 1;
         }
     }
-    for (int i = 0; i < ground->n_hosts && most < ground->min; i++) {
-        int kind = kinds[ground->hosts[i]];
+    for (int i = 0; i < request->n_hosts && most < request->min; i++) {
+        int kind = group_of[request->hosts[i]];
         if (kind < 0 || first[kind] != i + 1) {
             continue;
         }
-        bed->n_hosts = 0;
+        layout->n_hosts = 0;
         for (int at = i + 1; at > 0; at = next[at - 1]) {
-            bed->hosts[bed->n_hosts++] = ground->hosts[at - 1];
+            layout->hosts[layout->n_hosts++] = request->hosts[at - 1];
         }
-        int n_slots = lay_on(bed);
+        int n_slots = fill_anew(layout);
         most = n_slots > most ? n_slots : most;
     }
     free(first);
@@ -238,24 +245,24 @@ static int lay_way(struct bed *bed, const int *kinds, int n_kinds)
     return most;
 }
 
-int place_span_fit(const struct place_span *shape, struct place_span_request *ground)
+int place_span_fit(const struct place_span *span, struct place_span_request *request)
 {
-    size_t n_hosts = (size_t)ground->n_hosts + 1;
-    struct bed bed = {.shape = shape, .ground = ground};
+    size_t n_hosts = (size_t)request->n_hosts + 1;
+    struct layout layout = {.span = span, .request = request};
     int most = 0;
-    bed.hosts = mem_alloc(n_hosts, sizeof(*bed.hosts));
-    bed.piece_of = mem_alloc(n_hosts, sizeof(*bed.piece_of));
-    if (shape->n_same == 0) {
-        memcpy(bed.hosts, ground->hosts, (n_hosts - 1) * sizeof(*bed.hosts));
-        bed.n_hosts = ground->n_hosts;
-        most = lay_on(&bed);
+    layout.hosts = mem_alloc(n_hosts, sizeof(*layout.hosts));
+    layout.piece_of = mem_alloc(n_hosts, sizeof(*layout.piece_of));
+    if (span->n_same == 0) {
+        memcpy(layout.hosts, request->hosts, (n_hosts - 1) * sizeof(*layout.hosts));
+        layout.n_hosts = request->n_hosts;
+        most = fill_anew(&layout);
     }
-    for (int i = 0; i < shape->n_same && most < ground->min; i++) {
-        int n_slots = lay_way(&bed, shape->same[i], shape->n_same_groups[i]);
+    for (int i = 0; i < span->n_same && most < request->min; i++) {
+        int n_slots = fill_groups(&layout, span->same[i], span->n_same_groups[i]);
         most = n_slots > most ? n_slots : most;
     }
-    ground->n_pieces = most < ground->min ? 0 : ground->n_pieces;
-    free(bed.hosts);
-    free(bed.piece_of);
+    request->n_pieces = most < request->min ? 0 : request->n_pieces;
+    free(layout.hosts);
+    free(layout.piece_of);
     return most;
 }

@@ -4,23 +4,23 @@
 
 #include <string.h>
 
-int place_state_free_slots(const struct place_state *room, int host, bool is_exclusive)
+int place_state_free_slots(const struct place_state *state, int host, bool is_exclusive)
 {
-    const struct place_host *at = &room->snapshot->hosts[host];
-    int left = at->max - room->used[host];
-    bool is_usable = at->is_open && !room->is_used_exclusively[host] && !at->is_held;
-    if (is_exclusive && (room->used[host] > 0 || at->is_shared)) {
+    const struct place_host *at = &state->snapshot->hosts[host];
+    int left = at->max - state->used[host];
+    bool is_usable = at->is_open && !state->is_used_exclusively[host] && !at->is_held;
+    if (is_exclusive && (state->used[host] > 0 || at->is_shared)) {
         return 0;
     }
     return is_usable && left > 0 ? left : 0;
 }
 
-bool place_state_in_accept_interval(const struct place_state *room, int host,
+bool place_state_in_accept_interval(const struct place_state *state, int host,
                                     int64_t accept_ms)
 {
-    int64_t at_ms = room->dispatched_ms[host];
-    return accept_ms > 0 && at_ms > room->snapshot->now_ms - accept_ms &&
-           at_ms <= room->snapshot->now_ms; /* not where the clock was set back */
+    int64_t at_ms = state->dispatched_ms[host];
+    return accept_ms > 0 && at_ms > state->snapshot->now_ms - accept_ms &&
+           at_ms <= state->snapshot->now_ms; /* not where the clock was set back */
 }
 
 const struct load_excess *place_state_load(const struct place_snapshot *snapshot,
@@ -31,35 +31,35 @@ const struct load_excess *place_state_load(const struct place_snapshot *snapshot
     return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
-bool place_state_is_full(struct place_state *room)
+bool place_state_is_full(struct place_state *state)
 {
-    const struct place_snapshot *snapshot = room->snapshot;
-    while (room->n_full < snapshot->n_hosts &&
-           place_state_free_slots(room, room->n_full, false) == 0) {
-        room->n_full++; /* slots only get fewer in a pass */
+    const struct place_snapshot *snapshot = state->snapshot;
+    while (state->n_full < snapshot->n_hosts &&
+           place_state_free_slots(state, state->n_full, false) == 0) {
+        state->n_full++; /* slots only get fewer in a pass */
     }
-    return room->n_full == snapshot->n_hosts;
+    return state->n_full == snapshot->n_hosts;
 }
 
-static void group_hosts(struct place_state *room)
+static void group_hosts(struct place_state *state)
 {
-    const struct place_snapshot *snapshot = room->snapshot;
+    const struct place_snapshot *snapshot = state->snapshot;
     size_t n_hosts = (size_t)snapshot->n_hosts;
-    room->group_of = arena_alloc(room->arena, n_hosts, sizeof(int));
-    room->first_host = arena_alloc(room->arena, n_hosts + 1, sizeof(int));
-    room->n_groups = 1; /* the own hosts, even if there are none */
+    state->group_of = arena_alloc(state->arena, n_hosts, sizeof(int));
+    state->first_host = arena_alloc(state->arena, n_hosts + 1, sizeof(int));
+    state->n_groups = 1; /* the own hosts, even if there are none */
     for (int i = 0; i < snapshot->n_hosts; i++) {
         const char *lease = snapshot->hosts[i].lease;
-        room->has_queue_hosts =
-            room->has_queue_hosts || snapshot->hosts[i].n_queues > 0;
+        state->has_queue_hosts =
+            state->has_queue_hosts || snapshot->hosts[i].n_queues > 0;
         if (lease[0] == '\0') {
             continue;
         }
         /* Hosts of one lease stand together. */
         if (i == 0 || strcmp(snapshot->hosts[i - 1].lease, lease) != 0) {
-            room->first_host[room->n_groups++] = i;
+            state->first_host[state->n_groups++] = i;
         }
-        room->group_of[i] = room->n_groups - 1;
+        state->group_of[i] = state->n_groups - 1;
     }
 }
 
@@ -73,32 +73,32 @@ bool place_state_takes_queue(const struct place_host *host, const char *queue)
     return host->n_queues == 0;
 }
 
-void place_state_init(struct place_state *room, struct arena *arena,
+void place_state_init(struct place_state *state, struct arena *arena,
                       const struct place_snapshot *snapshot)
 {
-    room->snapshot = snapshot;
-    room->arena = arena;
-    room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
-    room->dispatched_ms =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*room->dispatched_ms));
-    room->is_used_exclusively =
+    state->snapshot = snapshot;
+    state->arena = arena;
+    state->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
+    state->dispatched_ms =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*state->dispatched_ms));
+    state->is_used_exclusively =
         arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
     for (int i = 0; i < snapshot->n_hosts; i++) {
-        room->used[i] = snapshot->hosts[i].used;
-        room->dispatched_ms[i] = snapshot->hosts[i].dispatched_ms;
-        room->is_used_exclusively[i] = snapshot->hosts[i].is_used_exclusively;
+        state->used[i] = snapshot->hosts[i].used;
+        state->dispatched_ms[i] = snapshot->hosts[i].dispatched_ms;
+        state->is_used_exclusively[i] = snapshot->hosts[i].is_used_exclusively;
     }
     if (snapshot->supply != NULL) {
-        room->supply_left =
+        state->supply_left =
             arena_copy(arena, snapshot->supply->left,
                        (size_t)snapshot->supply->n_supplies * sizeof(int64_t));
     }
-    group_hosts(room);
-    room->of_queue =
+    group_hosts(state);
+    state->of_queue =
         arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct candidates *));
-    room->same_as = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
+    state->same_as = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
     if (snapshot->limits != NULL) {
-        room->of_class = arena_alloc(arena, (size_t)snapshot->n_classes,
-                                     sizeof(struct candidates *));
+        state->of_class = arena_alloc(arena, (size_t)snapshot->n_classes,
+                                      sizeof(struct candidates *));
     }
 }

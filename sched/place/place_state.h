@@ -30,10 +30,10 @@ struct place_state {
                  the same hosts as those of queues. NULL: no limits */
 };
 
-void place_state_init(struct place_state *room, struct arena *arena,
+void place_state_init(struct place_state *state, struct arena *arena,
                       const struct place_snapshot *snapshot);
 /* No host has a slot left for a waiting job, of whatever queue. */
-bool place_state_is_full(struct place_state *room);
+bool place_state_is_full(struct place_state *state);
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some
  * queues only. */
 bool place_state_takes_queue(const struct place_host *host, const char *queue);
@@ -41,10 +41,11 @@ bool place_state_takes_queue(const struct place_host *host, const char *queue);
 const struct load_excess *place_state_load(const struct place_snapshot *snapshot,
                                            int queue, int host);
 /* The host was given a job too shortly before. */
-bool place_state_in_accept_interval(const struct place_state *room, int host,
+bool place_state_in_accept_interval(const struct place_state *state, int host,
                                     int64_t accept_ms);
 /* The same as candidates_free_slots whatever there is to reserve, and when a job came.
  */
-int place_state_free_slots(const struct place_state *room, int host, bool is_exclusive);
+int place_state_free_slots(const struct place_state *state, int host,
+                           bool is_exclusive);
 
 #endif

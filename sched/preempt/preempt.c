@@ -48,14 +48,14 @@ static void make_claim(struct preempt *preempt,
     preempt->free_slots[selection->group] =
         preempt->is_exclusive ? -1
                               : preempt->free_slots[selection->group] - class->n_slots;
-    if (class->limit_class != NULL && preempt->draft != NULL) {
-        limits_tentative_count(preempt->draft, class->limit_class, claim->hosts,
+    if (class->limit_class != NULL && preempt->limits != NULL) {
+        limits_tentative_count(preempt->limits, class->limit_class, claim->hosts,
                                claim->n_hosts);
     }
 }
 
-/* With the first alternative for which what others' victims leave over is enough; else
- * with the first that does by victims of its own. */
+/* Uses the first alternative that fits on what the victims of other jobs leave; else
+ * the first one that fits with victims of its own. */
 static bool choose(struct preempt *preempt, const struct place_class *class,
                    struct preempt_claim *claim)
 {
@@ -80,7 +80,7 @@ static bool choose(struct preempt *preempt, const struct place_class *class,
     return group >= 0;
 }
 
-/* ---------------------------------------------------------------- a line */
+/* ---------------------------------------------------------------- a class */
 
 static bool wants_room(enum pending_reason reason)
 {
@@ -124,7 +124,7 @@ static bool is_delayed(struct preempt *preempt, const struct place_class *class,
     return true;
 }
 
-/* False: the others behind it need not be looked at. */
+/* False if no later job of the class can preempt either. */
 static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
                         struct limits_tentative *draft)
 {
@@ -147,7 +147,7 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
     return true;
 }
 
-static void find_views(struct preempt *preempt, const struct place_class *class)
+static void find_candidates(struct preempt *preempt, const struct place_class *class)
 {
     preempt->n_candidates = candidates_alternatives(class);
     for (int i = 0; i < preempt->n_candidates; i++) {
@@ -156,7 +156,7 @@ static void find_views(struct preempt *preempt, const struct place_class *class)
 }
 
 /* True if some job may be preempted for the class, by one alternative at least. */
-static bool judge_views(struct preempt *preempt)
+static bool judge_candidates(struct preempt *preempt)
 {
     bool may_any = false;
     for (int i = 0; i < preempt->n_candidates; i++) {
@@ -174,21 +174,20 @@ static bool judge_views(struct preempt *preempt)
     return may_any;
 }
 
-/* What is told of the line: of the alternative for which most jobs could be preempted,
- * the first of those. */
+/* Explains the alternative for which most jobs could be preempted, the first of
+ * several. */
 static struct pending_reason_preempt explain(const struct preempt *preempt)
 {
     int best = 0;
     for (int i = 1; i < preempt->n_candidates; i++) {
-        if (preempt->candidates[i]->why.n_jobs >
-            preempt->candidates[best]->why.n_jobs) {
+        if (preempt->candidates[i]->reason.n_jobs >
+            preempt->candidates[best]->reason.n_jobs) {
             best = i;
         }
     }
-    return preempt->candidates[best]->why;
+    return preempt->candidates[best]->reason;
 }
 
-/* The running jobs are known now. */
 static void begin_class(struct preempt *preempt, int class)
 {
     preempt->is_exclusive = preempt->place->classes[class].is_exclusive;
@@ -215,9 +214,9 @@ static bool look_at(struct preempt *preempt, int index, struct pending_verdict *
     if (preempt_order_of(&preempt->running, class->queue)->n_queues == 0) {
         return false; /* most queues never preempt */
     }
-    find_views(preempt, class);
+    find_candidates(preempt, class);
     begin_class(preempt, index);
-    bool may_any = judge_views(preempt);
+    bool may_any = judge_candidates(preempt);
     verdict->preempt = explain(preempt);
     return may_any;
 }
@@ -234,16 +233,16 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
     bool may_more = look_at(preempt, index, verdict);
     int n_room = class->max_starts - first;
     for (int i = first; i < class->n_entries && n_room > 0; i++) {
-        const struct job_class_entry *turn = class->entries[i];
-        bool has_claim = find_claim(preempt, turn->key);
+        const struct job_class_entry *entry = class->entries[i];
+        bool has_claim = find_claim(preempt, entry->key);
         if (!has_claim && !may_more) {
             return;
         }
-        if (!has_claim && is_delayed(preempt, class, turn)) {
+        if (!has_claim && is_delayed(preempt, class, entry)) {
             verdict->preempt.is_delayed = true;
             continue;
         }
-        if (!has_claim && !preempt_for(preempt, index, turn->key, draft)) {
+        if (!has_claim && !preempt_for(preempt, index, entry->key, draft)) {
             return;
         }
         n_room--;
@@ -285,7 +284,8 @@ struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *pl
     if (n_claims > 0) {
         qsort(preempt->claims, n_claims, sizeof(*preempt->claims), compare_keys);
     }
-    preempt->draft = place->limits != NULL ? limits_tentative_new(place->limits) : NULL;
+    preempt->limits =
+        place->limits != NULL ? limits_tentative_new(place->limits) : NULL;
     preempt->running = (struct preempt_running){
         .place = place,
         .snapshot = snapshot,
@@ -312,15 +312,15 @@ struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *pl
 void preempt_free(struct preempt *preempt)
 {
     if (preempt != NULL) {
-        limits_tentative_free(preempt->draft);
+        limits_tentative_free(preempt->limits);
     }
 }
 
 void preempt_count_start(struct preempt *preempt, const struct limit_owner *class,
                          const struct host_slots *hosts, int n_hosts)
 {
-    if (preempt->draft != NULL && class != NULL) {
-        limits_tentative_count(preempt->draft, class, hosts, n_hosts);
+    if (preempt->limits != NULL && class != NULL) {
+        limits_tentative_count(preempt->limits, class, hosts, n_hosts);
     }
 }
 
@@ -328,8 +328,8 @@ void preempt_count_growth(struct preempt *preempt, const struct limit_owner *cla
                           const struct host_slots *has, int n_has,
                           const struct host_slots *more, int n_more)
 {
-    if (preempt->draft != NULL && class != NULL) {
-        limits_tentative_grow(preempt->draft, preempt->arena, class, has, n_has, more,
+    if (preempt->limits != NULL && class != NULL) {
+        limits_tentative_grow(preempt->limits, preempt->arena, class, has, n_has, more,
                               n_more);
     }
 }
@@ -353,8 +353,8 @@ static bool has_victims(struct preempt *preempt)
 
 bool preempt_is_idle(struct preempt *preempt)
 {
-    if (!preempt->was_asked) {
-        preempt->was_asked = true;
+    if (!preempt->is_idle_known) {
+        preempt->is_idle_known = true;
         preempt->is_idle = !has_victims(preempt);
     }
     return preempt->is_idle;

@@ -39,24 +39,24 @@ static void count_victims(const struct preempt_running *running,
     bool is_simple = view->demand == NULL;
     bool *has_victim =
         arena_alloc(running->arena, (size_t)running->state->n_groups, sizeof(bool));
-    for (int i = 0; i < order->n_all; i++) {
-        const struct preempt_order_job *candidate = &order->all[i];
+    for (int i = 0; i < order->n_jobs; i++) {
+        const struct preempt_order_job *candidate = &order->jobs[i];
         bool is_here = view->allowed[candidate->host] != 0;
-        if (!is_here && (candidate->is_spread || !is_simple)) {
+        if (!is_here && (candidate->is_on_many_hosts || !is_simple)) {
             is_here = is_on(view, &running->snapshot->jobs[candidate->job]);
         }
         if (!is_here) {
             continue;
         }
-        view->why.n_jobs++;
-        view->why.n_protected[candidate->protection]++;
+        view->reason.n_jobs++;
+        view->reason.n_protected[candidate->protection]++;
         view->next_ms =
             candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
         bool *has_any = &has_victim[running->state->group_of[candidate->host]];
         view->n_groups += candidate->protection == REASON_UNPROTECTED && !*has_any;
         *has_any = *has_any || candidate->protection == REASON_UNPROTECTED;
     }
-    view->n_victims = view->why.n_protected[REASON_UNPROTECTED];
+    view->n_victims = view->reason.n_protected[REASON_UNPROTECTED];
     view->victims =
         arena_alloc(running->arena, (size_t)view->n_victims + 1, sizeof(int));
 }
@@ -64,10 +64,10 @@ static void count_victims(const struct preempt_running *running,
 int preempt_candidates_at(const struct preempt_running *running,
                           struct preempt_candidates *view, int place)
 {
-    while (view->n_known <= place) {
+    while (view->n_listed <= place) {
         int index = preempt_order_at(running, view->order, view->n_seen++);
         if (is_on(view, &running->snapshot->jobs[index])) {
-            view->victims[view->n_known++] = index;
+            view->victims[view->n_listed++] = index;
         }
     }
     return view->victims[place];
@@ -80,27 +80,27 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *running
     struct preempt_order *order = preempt_order_of(running, class->queue);
     const struct candidates *candidates =
         candidates_of(running->state, class, alternative);
-    const struct rusage_request *asks = candidates->rusage;
+    const struct rusage_request *rusage = candidates->rusage;
     const uint8_t *allowed = candidates->allowed;
-    for (struct preempt_candidates *view = order->views; view != NULL;
+    for (struct preempt_candidates *view = order->candidates; view != NULL;
          view = view->next) {
-        if (view->allowed == allowed && view->rusage == asks) {
+        if (view->allowed == allowed && view->rusage == rusage) {
             return view;
         }
     }
     struct preempt_candidates *view = arena_alloc(running->arena, 1, sizeof(*view));
     *view = (struct preempt_candidates){.order = order,
                                         .allowed = allowed,
-                                        .rusage = asks,
+                                        .rusage = rusage,
                                         .span = candidates_span(candidates),
-                                        .why.n_queues = order->n_queues,
+                                        .reason.n_queues = order->n_queues,
                                         .next_ms = INT64_MAX,
-                                        .next = order->views};
-    order->views = view;
+                                        .next = order->candidates};
+    order->candidates = view;
     preempt_order_fill(running, order);
-    if (asks != NULL) {
+    if (rusage != NULL) {
         const struct place_snapshot *place = running->place;
-        view->demand = preempt_resources_demand(place->supply, running->arena, asks,
+        view->demand = preempt_resources_demand(place->supply, running->arena, rusage,
                                                 allowed, place->n_hosts);
     }
     count_victims(running, view);

@@ -85,8 +85,8 @@ static int compare_queues(const struct preempt_running *running,
                           const struct preempt_order *order, int a, int b)
 {
     const struct queue_config *queues = running->place->queues;
-    if (order->levels[a] != order->levels[b]) {
-        return order->levels[a] > order->levels[b] ? -1 : 1;
+    if (order->preferences[a] != order->preferences[b]) {
+        return order->preferences[a] > order->preferences[b] ? -1 : 1;
     }
     if (queues[a].priority != queues[b].priority) {
         return queues[a].priority < queues[b].priority ? -1 : 1;
@@ -170,7 +170,7 @@ static struct preempt_order_job candidate_of(const struct preempt_running *runni
     return (struct preempt_order_job){
         .job = index,
         .host = job->pieces[0].host,
-        .is_spread = job->n_pieces > 1,
+        .is_on_many_hosts = job->n_pieces > 1,
         .protection = guard,
         .until_ms = guard == REASON_PROTECTED_INTERVAL
                         ? job->running_since_ms +
@@ -184,9 +184,9 @@ static void sort_free(const struct preempt_running *running,
 {
     order->heap = arena_alloc(running->arena, (size_t)n_free, sizeof(*order->heap));
     order->sorted = arena_alloc(running->arena, (size_t)n_free, sizeof(int));
-    for (int i = 0; i < order->n_all; i++) {
-        if (order->all[i].protection == REASON_UNPROTECTED) {
-            order->heap[order->n_heap++] = rank_of(running, &order->all[i]);
+    for (int i = 0; i < order->n_jobs; i++) {
+        if (order->jobs[i].protection == REASON_UNPROTECTED) {
+            order->heap[order->n_heap++] = rank_of(running, &order->jobs[i]);
         }
     }
     for (int at = order->n_heap / 2 - 1; at >= 0; at--) {
@@ -197,16 +197,16 @@ static void sort_free(const struct preempt_running *running,
 void preempt_order_fill(struct preempt_running *running, struct preempt_order *order)
 {
     int n_free = 0;
-    if (order->all != NULL) {
+    if (order->jobs != NULL) {
         return;
     }
-    order->all = arena_alloc(running->arena, (size_t)running->snapshot->n_jobs + 1,
-                             sizeof(*order->all));
+    order->jobs = arena_alloc(running->arena, (size_t)running->snapshot->n_jobs + 1,
+                              sizeof(*order->jobs));
     for (int i = 0; i < running->snapshot->n_jobs; i++) {
         const struct preempt_job *job = &running->snapshot->jobs[i];
-        if (order->levels[job->queue] >= 0 && job->n_pieces > 0) {
-            order->all[order->n_all] = candidate_of(running, i);
-            n_free += order->all[order->n_all++].protection == REASON_UNPROTECTED;
+        if (order->preferences[job->queue] >= 0 && job->n_pieces > 0) {
+            order->jobs[order->n_jobs] = candidate_of(running, i);
+            n_free += order->jobs[order->n_jobs++].protection == REASON_UNPROTECTED;
         }
     }
     sort_free(running, order, n_free);
@@ -221,7 +221,7 @@ static struct preempt_order *find_same(const struct preempt_running *running,
     for (struct preempt_order *order = running->orders; order != NULL;
          order = order->next) {
         if (order->n_queues == wanted->n_queues &&
-            memcmp(order->levels, wanted->levels, size) == 0) {
+            memcmp(order->preferences, wanted->preferences, size) == 0) {
             return order;
         }
     }
@@ -235,12 +235,13 @@ struct preempt_order *preempt_order_of(struct preempt_running *running, int queu
         return running->order_of[queue];
     }
     struct preempt_order *order = arena_alloc(running->arena, 1, sizeof(*order));
-    order->levels = arena_alloc(running->arena, (size_t)place->n_queues, sizeof(int));
+    order->preferences =
+        arena_alloc(running->arena, (size_t)place->n_queues, sizeof(int));
     for (int i = 0; i < place->n_queues; i++) {
         int level;
         bool may = preempt_policy_may(running->snapshot->policy, place->queues, queue,
                                       i, &level);
-        order->levels[i] = may ? level : -1;
+        order->preferences[i] = may ? level : -1;
         order->n_queues += may;
     }
     struct preempt_order *same = find_same(running, order);

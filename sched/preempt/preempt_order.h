@@ -14,23 +14,23 @@
 struct preempt_order_job {
     int job;  /* index */
     int host; /* where it executes */
-    bool is_spread;
+    bool is_on_many_hosts;
     enum preempt_protection_kind protection; /* REASON_UNPROTECTED: it may be taken */
     int64_t until_ms; /* its NO_PREEMPT_INTERVAL is over; INT64_MAX: it has none */
 };
 
 struct preempt_order_rank;
 struct preempt_order {
-    int *levels;  /* of preference, by queue; -1: it may not be preempted */
-    int n_queues; /* that may be */
-    struct preempt_order_job *all; /* in any order; NULL: not needed yet */
-    int n_all;
+    int *preferences; /* of preference, by queue; -1: it may not be preempted */
+    int n_queues;     /* that may be */
+    struct preempt_order_job *jobs; /* in any order; NULL: not needed yet */
+    int n_jobs;
     struct preempt_order_rank
         *heap; /* those that may be taken and are not sorted yet */
     int n_heap;
     int *sorted; /* indexes of jobs */
     int n_sorted;
-    struct preempt_candidates *views; /* a list */
+    struct preempt_candidates *candidates; /* a list */
     struct preempt_order *next;
 };
 

@@ -28,8 +28,8 @@ static bool wants(const struct preempt *preempt, enum preempt_for reason)
     return (preempt->snapshot->policy->preempt_for & (int)reason) != 0;
 }
 
-/* One that has been set still is a victim: slots, room under a limit or a resource was
- * lacking, and it gives of that. */
+/* True if suspending that job helps: slots, room under a limit or a resource were
+ * lacking, and it frees some of that. */
 static bool helps(const struct preempt *preempt,
                   const struct preempt_selection *selection, int index, bool has_slots,
                   int n_more, int room_before)
@@ -49,7 +49,7 @@ static bool helps(const struct preempt *preempt,
         return selection->candidates->rusage ==
                NULL; /* a host's limit, or what it does not give */
     }
-    return preempt_tentative_limit_room(preempt, selection->class) > room_before;
+    return preempt_tentative_limit_slots(preempt, selection->class) > room_before;
 }
 
 static bool take_victims(struct preempt *preempt, struct preempt_selection *selection)
@@ -58,7 +58,7 @@ static bool take_victims(struct preempt *preempt, struct preempt_selection *sele
     int64_t n_free = preempt_tentative_free_in_group(preempt, selection);
     selection->n_victims = 0;
     for (int i = 0;; i++) {
-        int room = preempt_tentative_limit_room(preempt, selection->class);
+        int room = preempt_tentative_limit_slots(preempt, selection->class);
         bool has_slots = n_free >= n_slots, has_room = room >= n_slots;
         if (has_slots && has_room && preempt_tentative_place(preempt, selection)) {
             return true;
@@ -83,7 +83,7 @@ static void undo(struct preempt *preempt, const struct preempt_selection *select
     }
 }
 
-/* One of its hosts is the job's that preempts, as it was put last. */
+/* True if the job is on a host where the preempting job was placed last. */
 static bool is_in_way(const struct preempt *preempt, const struct preempt_job *job)
 {
     for (int i = 0; i < job->n_pieces; i++) {
@@ -96,9 +96,10 @@ static bool is_in_way(const struct preempt *preempt, const struct preempt_job *j
     return false;
 }
 
-/* Of all that an exclusive job looked at, those on its hosts, where these are enough:
- * so that not each of thousands is tried. */
-static void keep_near(struct preempt *preempt, struct preempt_selection *selection)
+/* Spares the victims that are not on the hosts of the job, if the others suffice, so
+ * that spare() need not try each of thousands. */
+static void spare_elsewhere(struct preempt *preempt,
+                            struct preempt_selection *selection)
 {
     int n_all = selection->n_victims, n_near = 0, n_far = n_all;
     int *sorted = mem_alloc((size_t)n_all + 1, sizeof(*sorted));
@@ -122,8 +123,8 @@ static void keep_near(struct preempt *preempt, struct preempt_selection *selecti
     free(sorted);
 }
 
-/* Those that turned out not to be needed go on, but a parallel job's parallel victims
- * only where that is asked for. */
+/* Spares victims that turned out not to be needed. Parallel victims of a parallel job
+ * are spared only if MINI_JOB or OPTIMAL_MINI_JOB is set. */
 static void spare(struct preempt *preempt, struct preempt_selection *selection)
 {
     bool is_mini = selection->takes_all || selection->candidates->rusage != NULL ||
@@ -147,8 +148,8 @@ static void spare(struct preempt *preempt, struct preempt_selection *selection)
     }
 }
 
-/* Of as many victims, smaller ones: each, from the last, is changed for the one that
- * gives least and suffices. */
+/* Replaces each victim, from the last, by the job that frees the fewest slots and still
+ * suffices. */
 static void shrink(struct preempt *preempt, struct preempt_selection *selection)
 {
     for (int i = selection->n_victims - 1; i >= 0; i--) {
@@ -306,14 +307,15 @@ static bool take_fewest(struct preempt *preempt, struct preempt_selection *selec
 
 /* ---------------------------------------------------------------- in a group */
 
-static bool choose_shaped(struct preempt *preempt, struct preempt_selection *selection)
+static bool choose_with_span(struct preempt *preempt,
+                             struct preempt_selection *selection)
 {
     set_order(preempt, selection, true);
     selection->takes_all = true;
     if (!preempt_span_select(preempt, selection)) {
         return false;
     }
-    keep_near(preempt, selection);
+    spare_elsewhere(preempt, selection);
     spare(preempt, selection);
     return true;
 }
@@ -328,7 +330,7 @@ static bool choose_whole(struct preempt *preempt, struct preempt_selection *sele
             undo(preempt, selection);
             return false;
         }
-        keep_near(preempt, selection);
+        spare_elsewhere(preempt, selection);
     }
     spare(preempt, selection);
     return true;
@@ -361,7 +363,7 @@ bool preempt_select_in_group(struct preempt *preempt,
                              struct preempt_selection *selection)
 {
     bool is_enough = selection->candidates->span != NULL
-                         ? choose_shaped(preempt, selection)
+                         ? choose_with_span(preempt, selection)
                      : preempt->is_exclusive ? choose_whole(preempt, selection)
                                              : choose_slots(preempt, selection);
     return is_enough && selection->n_victims > 0 &&
@@ -371,7 +373,7 @@ bool preempt_select_in_group(struct preempt *preempt,
 /* ---------------------------------------------------------------- one group */
 
 /* Slots that all victims that are left and free hosts come to: enough for the job? An
- * exclusive one has more of a host than they give; it stays at home. */
+ * exclusive one has more of a host than they resources; it stays at home. */
 static bool may_suffice(struct preempt *preempt,
                         const struct preempt_selection *selection)
 {

@@ -10,39 +10,39 @@
  *     and b; c is spared */
 #include "sched/preempt/preempt_tentative.h"
 
-/* Makes the first `n_wanted` jobs victims; the first `n_still` already are. */
+/* Makes the first `n_wanted` jobs victims; the first `n_set` already are. */
 static void set_victims(struct preempt *preempt,
-                        const struct preempt_selection *selection, int n_still,
+                        const struct preempt_selection *selection, int n_set,
                         int n_wanted)
 {
-    for (int i = n_still; i < n_wanted; i++) {
+    for (int i = n_set; i < n_wanted; i++) {
         preempt_tentative_set(preempt, selection, selection->order[i], true);
     }
-    for (int i = n_wanted; i < n_still; i++) {
+    for (int i = n_wanted; i < n_set; i++) {
         preempt_tentative_set(preempt, selection, selection->order[i], false);
     }
 }
 
 bool preempt_span_select(struct preempt *preempt, struct preempt_selection *selection)
 {
-    int n_few = -1, n_enough = selection->n_order, n_still = n_enough;
+    int n_few = -1, n_enough = selection->n_order, n_set = n_enough;
     selection->n_victims = 0;
-    set_victims(preempt, selection, 0, n_still);
+    set_victims(preempt, selection, 0, n_set);
     if (!preempt_tentative_place(preempt, selection)) {
-        set_victims(preempt, selection, n_still, 0);
+        set_victims(preempt, selection, n_set, 0);
         return false;
     }
     while (n_enough - n_few > 1) {
         int n_half = n_few + (n_enough - n_few) / 2;
-        set_victims(preempt, selection, n_still, n_half);
-        n_still = n_half;
+        set_victims(preempt, selection, n_set, n_half);
+        n_set = n_half;
         if (preempt_tentative_place(preempt, selection)) {
             n_enough = n_half;
         } else {
             n_few = n_half;
         }
     }
-    set_victims(preempt, selection, n_still, n_enough);
+    set_victims(preempt, selection, n_set, n_enough);
     for (int i = 0; i < n_enough; i++) {
         selection->victims[selection->n_victims++] = selection->order[i];
     }

@@ -28,7 +28,8 @@ static bool holds_hosts(const struct preempt *preempt, const struct preempt_job 
     return job->is_exclusive && !preempt->snapshot->policy->has_exclusive;
 }
 
-static void note_free(struct preempt *preempt, const struct preempt_job *job, int more)
+static void count_freed(struct preempt *preempt, const struct preempt_job *job,
+                        int more)
 {
     int group = preempt->state->group_of[job->pieces[0].host];
     if (preempt->free_slots[group] >= 0) {
@@ -59,24 +60,24 @@ int preempt_tentative_set(struct preempt *preempt,
         }
         n_after += allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
     }
-    if (preempt->draft != NULL && job->limit_class != NULL) {
-        limits_tentative_yield(preempt->draft, job->limit_class, job->hosts,
+    if (preempt->limits != NULL && job->limit_class != NULL) {
+        limits_tentative_yield(preempt->limits, job->limit_class, job->hosts,
                                job->n_pieces, is_victim);
     }
     preempt_resources_set(&preempt->resources, job, is_victim);
     preempt->is_victim[index] = is_victim;
-    note_free(preempt, job, n_after - n_before);
+    count_freed(preempt, job, n_after - n_before);
     return n_after - n_before;
 }
 
 /* ---------------------------------------------------------------- where it would be */
 
-int preempt_tentative_limit_room(const struct preempt *preempt,
-                                 const struct place_class *class)
+int preempt_tentative_limit_slots(const struct preempt *preempt,
+                                  const struct place_class *class)
 {
     const struct limit *limit;
-    return class->limit_class != NULL && preempt->draft != NULL
-               ? limits_slots_left(preempt->draft, class->limit_class, &limit)
+    return class->limit_class != NULL && preempt->limits != NULL
+               ? limits_slots_left(preempt->limits, class->limit_class, &limit)
                : INT_MAX;
 }
 
@@ -85,11 +86,11 @@ static int room_on(const struct preempt *preempt, const struct place_class *clas
 {
     const struct place_host *at = &preempt->place->hosts[host];
     const struct limit *limit;
-    if (class->limit_class == NULL || preempt->draft == NULL ||
+    if (class->limit_class == NULL || preempt->limits == NULL ||
         !limits_have_host_limits(class->limit_class)) {
         return INT_MAX;
     }
-    return limits_slots_left_on(preempt->draft, class->limit_class, at->name,
+    return limits_slots_left_on(preempt->limits, class->limit_class, at->name,
                                 at->n_processors > 0 ? at->n_processors : at->max,
                                 preempt->hosts, preempt->n_hosts, &limit);
 }
@@ -100,7 +101,7 @@ static int reserved_on(struct preempt *preempt,
 {
     return selection->candidates->rusage == NULL
                ? INT_MAX
-               : preempt_resources_room(
+               : preempt_resources_max_slots(
                      &preempt->resources, selection->candidates->rusage, host,
                      preempt->hosts, preempt->indexes, preempt->n_hosts);
 }
@@ -118,7 +119,7 @@ static int room_beside(struct preempt *preempt,
 
 /* ---------------------------------------------------------------- with span or same */
 
-struct shaped {
+struct span_context {
     struct preempt *preempt;
     const struct preempt_selection *selection;
 };
@@ -134,42 +135,42 @@ static void set_pieces(struct preempt *preempt, const struct rusage_piece *piece
     preempt->n_hosts = n_pieces;
 }
 
-static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
-                       int n_pieces)
+static int max_slots_beside(void *arg, int host, const struct rusage_piece *pieces,
+                            int n_pieces)
 {
-    const struct shaped *shaped = arg;
-    set_pieces(shaped->preempt, pieces, n_pieces);
-    return room_beside(shaped->preempt, shaped->selection, host);
+    const struct span_context *context = arg;
+    set_pieces(context->preempt, pieces, n_pieces);
+    return room_beside(context->preempt, context->selection, host);
 }
 
-static bool put_shaped(struct preempt *preempt,
-                       const struct preempt_selection *selection)
+static bool place_with_span(struct preempt *preempt,
+                            const struct preempt_selection *selection)
 {
     int n_slots = selection->class->n_slots;
     size_t n_most = (size_t)preempt->place->n_hosts + 1;
-    struct shaped shaped = {preempt, selection};
+    struct span_context context = {preempt, selection};
     int *hosts = mem_alloc(n_most, sizeof(*hosts));
-    struct place_span_request ground = {
+    struct place_span_request request = {
         .hosts = hosts,
         .min = n_slots,
         .max = n_slots,
         .is_balanced = preempt->place->queues[selection->class->queue].is_balanced,
-        .room = shaped_room,
-        .arg = &shaped,
-        .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
+        .room = max_slots_beside,
+        .arg = &context,
+        .pieces = mem_alloc(n_most, sizeof(*request.pieces)),
     };
     for (int i = 0; i < preempt->place->n_hosts; i++) {
         if (selection->candidates->allowed[i] &&
             preempt->state->group_of[i] == selection->group &&
             preempt_tentative_free_slots(preempt, i) > 0) {
-            hosts[ground.n_hosts++] = i;
+            hosts[request.n_hosts++] = i;
         }
     }
-    bool is_laid = place_span_fit(selection->candidates->span, &ground) >= n_slots;
-    set_pieces(preempt, ground.pieces, ground.n_pieces);
+    bool fits = place_span_fit(selection->candidates->span, &request) >= n_slots;
+    set_pieces(preempt, request.pieces, request.n_pieces);
     free(hosts);
-    free(ground.pieces);
-    return is_laid;
+    free(request.pieces);
+    return fits;
 }
 
 /* ---------------------------------------------------------------- the job */
@@ -179,11 +180,11 @@ bool preempt_tentative_place(struct preempt *preempt,
 {
     int open = selection->class->n_slots;
     preempt->n_hosts = 0;
-    if (preempt_tentative_limit_room(preempt, selection->class) < open) {
+    if (preempt_tentative_limit_slots(preempt, selection->class) < open) {
         return false;
     }
     if (selection->candidates->span != NULL) {
-        return put_shaped(preempt, selection);
+        return place_with_span(preempt, selection);
     }
     int first = preempt->place->n_hosts;
     bool is_limited = selection->candidates->rusage != NULL ||

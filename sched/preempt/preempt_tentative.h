@@ -31,7 +31,7 @@ struct preempt {
     uint64_t *claims; /* of the snapshot, sorted */
     struct preempt_running running;
     struct limits_tentative
-        *draft;                /* as if all victims were suspended; NULL: no limits */
+        *limits;               /* as if all victims were suspended; NULL: no limits */
     struct place_state *state; /* of the pass */
     struct preempt_resources resources;
     int *delta;           /* by host: what victims give and claims will take of it */
@@ -50,7 +50,7 @@ struct preempt {
     int64_t *free_slots;
     int *first_host;
     struct preempt_plan plan;
-    bool is_idle, was_asked; /* there is no victim at all; that is known */
+    bool is_idle, is_idle_known; /* there is no victim at all; that is known */
 };
 
 /* ---------------------------------------------------------------- as if */
@@ -62,8 +62,8 @@ int preempt_tentative_set(struct preempt *preempt,
 /* Free slots of the host for the class; for an exclusive one, 0 unless it is empty. */
 int preempt_tentative_free_slots(const struct preempt *preempt, int host);
 /* Slots that limits leave that do not depend on hosts. */
-int preempt_tentative_limit_room(const struct preempt *preempt,
-                                 const struct place_class *class);
+int preempt_tentative_limit_slots(const struct preempt *preempt,
+                                  const struct place_class *class);
 /* Places the job on hosts of the group in the tentative state; false if it does not
  * fit. */
 bool preempt_tentative_place(struct preempt *preempt,

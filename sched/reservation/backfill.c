@@ -40,7 +40,7 @@ static int count_amounts(const struct backfill_run *runs, int n_runs)
 {
     int n_amounts = 0;
     for (int i = 0; i < n_runs; i++) {
-        n_amounts += runs[i].n_pieces + runs[i].n_parts;
+        n_amounts += runs[i].n_pieces + runs[i].n_amounts;
     }
     return n_amounts;
 }
@@ -71,9 +71,9 @@ struct backfill_supply *backfill_supply_new(struct arena *arena,
             *amount++ =
                 (struct rusage_amount){run->pieces[k].host, run->pieces[k].n_slots};
         }
-        for (int k = 0; k < run->n_parts; k++) {
-            *amount++ = (struct rusage_amount){n_hosts + run->parts[k].supply,
-                                               run->parts[k].milli};
+        for (int k = 0; k < run->n_amounts; k++) {
+            *amount++ = (struct rusage_amount){n_hosts + run->amounts[k].supply,
+                                               run->amounts[k].milli};
         }
         supply->first[i + 1] = (int)(amount - supply->amounts);
     }
@@ -111,24 +111,25 @@ static int64_t take(struct backfill_supply *supply, const uint8_t *allowed, int 
     return missing > 0 ? BACKFILL_NEVER : start_ms;
 }
 
-int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want *want,
+int64_t backfill_take(struct backfill_supply *supply, const struct backfill_need *need,
                       int64_t now_ms)
 {
-    int64_t start_ms = want->allowed != NULL
-                           ? take(supply, want->allowed, -1, want->n_missing, now_ms)
+    int64_t start_ms = need->allowed != NULL
+                           ? take(supply, need->allowed, -1, need->n_missing, now_ms)
                            : now_ms;
-    for (int i = 0; i < want->n_pieces; i++) {
-        const struct rusage_piece *piece = &want->pieces[i];
+    for (int i = 0; i < need->n_pieces; i++) {
+        const struct rusage_piece *piece = &need->pieces[i];
         int64_t at_ms = take(supply, NULL, piece->host, piece->n_slots, now_ms);
         start_ms = at_ms > start_ms ? at_ms : start_ms;
     }
-    for (int i = 0; i < want->n_parts; i++) {
-        int index = supply->n_hosts + want->parts[i].supply;
+    for (int i = 0; i < need->n_amounts; i++) {
+        int index = supply->n_hosts + need->amounts[i].supply;
         int64_t *left = &supply->left[index];
         /* An overcommitted supply first has to be refilled. */
         int64_t owed = *left < 0 ? -*left : 0;
         *left += owed;
-        int64_t at_ms = take(supply, NULL, index, want->parts[i].milli + owed, now_ms);
+        int64_t at_ms =
+            take(supply, NULL, index, need->amounts[i].milli + owed, now_ms);
         start_ms = at_ms > start_ms ? at_ms : start_ms;
     }
     return start_ms;

@@ -27,18 +27,18 @@ struct backfill_run {
     int64_t end_ms; /* by its run limit; BACKFILL_NEVER: none */
     const struct rusage_piece *pieces;
     int n_pieces;
-    const struct rusage_amount *parts; /* amounts that it uses */
-    int n_parts;
+    const struct rusage_amount *amounts; /* amounts that it uses */
+    int n_amounts;
 };
 
 /* What a reserving job lacks. */
-struct backfill_want {
+struct backfill_need {
     int n_missing;          /* slots on any allowed host */
     const uint8_t *allowed; /* by host; NULL: the job has chosen its hosts */
     const struct rusage_piece *pieces;
     int n_pieces;
-    const struct rusage_amount *parts;
-    int n_parts;
+    const struct rusage_amount *amounts;
+    int n_amounts;
 };
 
 void backfill_sort(struct backfill_run *runs, int n_runs);
@@ -51,7 +51,7 @@ struct backfill_supply *backfill_supply_new(struct arena *arena,
                                             const int *n_free, int n_hosts,
                                             const int64_t *left, int n_pools);
 /* Takes what the job lacks. Returns when it has all, not before `now_ms`. */
-int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want *want,
+int64_t backfill_take(struct backfill_supply *supply, const struct backfill_need *need,
                       int64_t now_ms);
 /* Adds what is not taken yet of the first `n_runs` runs, even if these never end. */
 void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *n_free,

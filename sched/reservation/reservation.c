@@ -76,7 +76,7 @@ struct reservation_pass *reservation_new(struct arena *arena,
     const struct reservation_snapshot *snapshot = place->reservations;
     struct reservation_pass *pass = arena_alloc(arena, 1, sizeof(*pass));
     *pass = (struct reservation_pass){
-        .snapshot = snapshot, .place = place, .arena = arena, .open = -1};
+        .snapshot = snapshot, .place = place, .arena = arena, .open_item = -1};
     read_queues(pass);
     pass->items =
         arena_alloc(arena, (size_t)snapshot->n_reservations + RESERVATIONS_MAX,
@@ -113,7 +113,7 @@ static bool has_in_hand(const struct reservation_item *item)
 {
     bool has_any = item->n_in_hand > 0;
     for (int i = 0; i < item->n_parts && !has_any; i++) {
-        has_any = item->parts[i].milli > 0;
+        has_any = item->parts[i].in_hand_milli > 0;
     }
     return has_any;
 }
@@ -159,20 +159,20 @@ static void free_in_hand(struct reservation_pass *pass,
         pass->state->used[item->pieces[i].host] -= item->in_hand[i];
     }
     for (int i = 0; i < item->n_parts; i++) {
-        pass->state->supply_left[item->parts[i].pool] += item->parts[i].milli;
+        pass->state->supply_left[item->parts[i].supply] += item->parts[i].in_hand_milli;
     }
 }
 
 void reservation_open(struct reservation_pass *pass, int index)
 {
-    pass->open = index;
+    pass->open_item = index;
     free_in_hand(pass, &pass->items[index]);
 }
 
-void reservation_open_turn(struct reservation_pass *pass, int own)
+void reservation_open_with_later(struct reservation_pass *pass, int own)
 {
-    pass->open = own;
-    pass->has_turn = true;
+    pass->open_item = own;
+    pass->is_open_later = true;
     for (int i = 0; i < pass->count; i++) {
         if (i == own || reservation_item_is_later(pass, i)) {
             free_in_hand(pass, &pass->items[i]);
@@ -182,24 +182,24 @@ void reservation_open_turn(struct reservation_pass *pass, int own)
 
 void reservation_close(struct reservation_pass *pass)
 {
-    if (pass->open >= 0) {
-        reservation_item_use(pass, &pass->items[pass->open]);
+    if (pass->open_item >= 0) {
+        reservation_item_use(pass, &pass->items[pass->open_item]);
     }
     reservation_item_close_later(pass);
 }
 
 bool reservation_is_open(const struct reservation_pass *pass)
 {
-    return pass->open >= 0 || pass->has_turn;
+    return pass->open_item >= 0 || pass->is_open_later;
 }
 
 /* Restores hosts that draw from a supply of which something is reserved. */
 static void show_part(const struct reservation_pass *pass, struct candidates *view,
                       const struct reservation_part *part)
 {
-    const int *pool_of = pass->place->supply->resources[part->kind].supply_of;
-    if (part->milli > 0 && view->rusage != NULL) {
-        candidates_restore_supply(pass->state, view, pool_of, part->pool);
+    const int *pool_of = pass->place->supply->resources[part->resource].supply_of;
+    if (part->in_hand_milli > 0 && view->rusage != NULL) {
+        candidates_restore_supply(pass->state, view, pool_of, part->supply);
     }
 }
 
@@ -208,7 +208,7 @@ void reservation_restore_candidates(const struct reservation_pass *pass,
 {
     for (int i = 0; i < pass->count; i++) {
         const struct reservation_item *item = &pass->items[i];
-        bool is_open = i == pass->open || reservation_item_is_later(pass, i);
+        bool is_open = i == pass->open_item || reservation_item_is_later(pass, i);
         for (int k = 0; is_open && k < item->n_pieces; k++) {
             if (item->in_hand[k] > 0) {
                 candidates_restore(pass->state, view, item->pieces[k].host);
@@ -232,7 +232,7 @@ static int find_piece(const struct reservation_item *item, int host)
 
 bool reservation_has_host(const struct reservation_pass *pass, int host)
 {
-    const struct reservation_item *item = &pass->items[pass->open];
+    const struct reservation_item *item = &pass->items[pass->open_item];
     int piece = find_piece(item, host);
     return piece < item->n_pieces && item->in_hand[piece] > 0;
 }
@@ -241,8 +241,9 @@ int reservation_backfilled(const struct reservation_pass *pass, int *group)
 {
     int n_lent = 0;
     *group = -1;
-    for (int i = 0; pass->open >= 0 && i < pass->items[pass->open].n_pieces; i++) {
-        const struct reservation_piece *piece = &pass->items[pass->open].pieces[i];
+    for (int i = 0; pass->open_item >= 0 && i < pass->items[pass->open_item].n_pieces;
+         i++) {
+        const struct reservation_piece *piece = &pass->items[pass->open_item].pieces[i];
         n_lent += piece->n_backfilled;
         *group = pass->state->group_of[piece->host];
     }
@@ -253,8 +254,8 @@ static struct reservation_stuck *find_stuck(const struct reservation_pass *pass,
                                             const struct candidates *view)
 {
     struct reservation_stuck *stuck =
-        pass->has_turn ? NULL : pass->items[pass->open].failed;
-    while (stuck != NULL && stuck->view != view) {
+        pass->is_open_later ? NULL : pass->items[pass->open_item].failed;
+    while (stuck != NULL && stuck->candidates != view) {
         stuck = stuck->next;
     }
     return stuck;
@@ -271,11 +272,11 @@ void reservation_set_stuck(struct reservation_pass *pass, struct candidates *vie
                            int n_slots)
 {
     struct reservation_stuck *stuck = find_stuck(pass, view);
-    if (pass->has_turn) {
+    if (pass->is_open_later) {
         return; /* it is looked at once */
     }
     if (stuck == NULL) {
-        struct reservation_item *item = &pass->items[pass->open];
+        struct reservation_item *item = &pass->items[pass->open_item];
         stuck = arena_alloc(pass->arena, 1, sizeof(*stuck));
         *stuck = (struct reservation_stuck){view, n_slots, item->failed};
         item->failed = stuck;
@@ -285,8 +286,8 @@ void reservation_set_stuck(struct reservation_pass *pass, struct candidates *vie
 
 void reservation_use(struct reservation_pass *pass)
 {
-    if (pass->open >= 0) {
-        pass->items[pass->open].is_gone = true;
+    if (pass->open_item >= 0) {
+        pass->items[pass->open_item].is_gone = true;
         pass->wants_pass = true; /* perhaps it has other ones */
     } else if (pass->has_targets && pass->n_backfillable > 0) {
         pass->n_backfillable =
@@ -329,7 +330,7 @@ void reservation_backfill(struct reservation_pass *pass, const int *hosts,
                           const struct host_slots *slots, int n_hosts, uint64_t *job,
                           int64_t *until_ms)
 {
-    struct reservation_item *item = &pass->items[pass->open];
+    struct reservation_item *item = &pass->items[pass->open_item];
     if (!reservation_item_has_target(item)) {
         lend_slots(pass, item, hosts, slots, n_hosts);
     }
@@ -373,8 +374,9 @@ static void sort_by_turn(struct reservation_pass *pass)
     for (int i = 1; i < pass->count; i++) {
         struct reservation_item item = pass->items[i];
         int at = i;
-        for (; at > 0 && item.turn != 0 &&
-               (pass->items[at - 1].turn == 0 || pass->items[at - 1].turn > item.turn);
+        for (;
+             at > 0 && item.order != 0 &&
+             (pass->items[at - 1].order == 0 || pass->items[at - 1].order > item.order);
              at--) {
             pass->items[at] = pass->items[at - 1];
         }

@@ -4,11 +4,11 @@
  *
  * SLOT_RESERVE. When the first job of a class finds no room, and its queue has
  * SLOT_RESERVE, the job reserves the free slots of its hosts, up to the fewest slots
- * that it asks for. All of these hosts are the site's own, or all are of one lease. The
- * reserved slots count as used for all other jobs, except for jobs that may reserve and
- * come earlier in the pass: those take reserved slots first, so that no two jobs wait
- * for each other. When the next pass reaches the job it starts with its slots, or keeps
- * them and adds what has become free.
+ * that it asks for. All of these hosts are the site's own, or all are of one lease.
+ * The reserved slots count as used for all other jobs, except for jobs that may reserve
+ * and come earlier in the pass: those take reserved slots first, so that no two jobs
+ * wait for each other. When the next pass reaches the job it starts with its slots, or
+ * keeps them and adds what has become free.
  *
  * BACKFILL. A job of a queue with BACKFILL that finds no room may use reserved slots if
  * it ends, by its run limit, before the reserving job can start (backfill.h). These
@@ -58,10 +58,10 @@ struct reservation_piece {
 
 /* An amount of one resource, for a job that has chosen its hosts. */
 struct reservation_part {
-    int kind; /* index in the snapshot's supply */
-    int host; /* the first one that draws from it */
-    int pool;
-    int64_t milli, need_milli; /* in hand, of what it needs */
+    int resource; /* index in the snapshot's supply */
+    int host;     /* the first one that draws from it */
+    int supply;
+    int64_t in_hand_milli, need_milli; /* in hand, of what it needs */
 };
 
 struct reservation {
@@ -121,7 +121,7 @@ bool reservation_may(const struct reservation_pass *pass, int class, uint64_t jo
 void reservation_open(struct reservation_pass *pass, int index);
 /* The same for a job that may reserve: its own reservation (-1: it has none), and those
  * of all jobs that the pass has not reached yet. */
-void reservation_open_turn(struct reservation_pass *pass, int own);
+void reservation_open_with_later(struct reservation_pass *pass, int own);
 /* Puts the hosts that became free in this way among the candidates. */
 void reservation_restore_candidates(const struct reservation_pass *pass,
                                     struct candidates *view);
@@ -156,7 +156,7 @@ void reservation_set(struct reservation_pass *pass, int class, uint64_t job,
  * has room for all hosts and receives what the job has of them; returns how many. */
 int reservation_target_set(struct reservation_pass *pass, int class, uint64_t job,
                            const int *hosts, const struct host_slots *slots,
-                           int n_hosts, const struct rusage_request *asks,
+                           int n_hosts, const struct rusage_request *rusage,
                            struct host_slots *in_hand);
 /* The number of ends to look ahead: one for each job that runs as the pass begins, by
  * run limit and those without one last, and one for all jobs that start or reserve in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation_config.h: what a queue's waiting jobs keep of what is free (SLOT_RESERVE,
- * RESOURCE_RESERVE), and whether its jobs use what others keep (BACKFILL).
+/* reservation_config.h: whether pending jobs of a queue reserve slots (SLOT_RESERVE)
+ * and resources (RESOURCE_RESERVE), and whether its jobs use reserved ones (BACKFILL).
  *
  *     SLOT_RESERVE = MAX_RESERVE_TIME[5]
  *
@@ -8,12 +8,12 @@
  *
  *     RESOURCE_RESERVE = MAX_RESERVE_TIME[5]
  *
- * The same in place of it; and jobs that reserve resources keep these too.
+ * The same, and jobs with rusage reserve these resources too.
  *
  *     INTERRUPTIBLE_BACKFILL = 600
  *
- * Its jobs take a gap of ten minutes, too, where their run limits are longer; such a
- * run ends with the gap.
+ * Its jobs also use slots that are free for ten minutes, even if their run limits are
+ * longer. Such a run is ended after that time.
  *
  * Units: milliseconds. Ownership: none. Errors: diagnostics.
  * Source: docs/design/scheduling.md "Reservation and backfill", "Interruptible
@@ -31,8 +31,8 @@ struct reservation_config {
     int64_t session_ms; /* ... and then not again for so long */
     bool has_resources; /* RESOURCE_RESERVE */
     bool is_backfill;
-    int64_t backfill_slice_ms; /* of a backfill queue: so long a gap is enough; 0: it
-                         has to be as long as the job's run limit */
+    int64_t backfill_slice_ms; /* of a backfill queue: slots that are free for so
+                         long are enough; 0: they must be free for the run limit */
 };
 
 /* Of a row of section Queue. */

@@ -30,8 +30,8 @@ bool reservation_item_has_target(const struct reservation_item *item)
 void reservation_item_use_part(struct reservation_pass *pass,
                                struct reservation_part *part)
 {
-    part->milli =
-        rusage_supply_take_some(&pass->state->supply_left[part->pool], part->milli);
+    part->in_hand_milli = rusage_supply_take_some(
+        &pass->state->supply_left[part->supply], part->in_hand_milli);
 }
 
 /* What is in hand is used again, unless another job took it meanwhile. */
@@ -54,7 +54,8 @@ void reservation_item_use(struct reservation_pass *pass, struct reservation_item
 bool reservation_item_is_later(const struct reservation_pass *pass, int index)
 {
     const struct reservation_item *item = &pass->items[index];
-    return pass->has_turn && index != pass->open && item->turn == 0 && !item->is_gone;
+    return pass->is_open_later && index != pass->open_item && item->order == 0 &&
+           !item->is_gone;
 }
 
 void reservation_item_close_later(struct reservation_pass *pass)
@@ -64,16 +65,16 @@ void reservation_item_close_later(struct reservation_pass *pass)
             reservation_item_use(pass, &pass->items[i]);
         }
     }
-    pass->has_turn = false;
-    pass->open = -1;
+    pass->is_open_later = false;
+    pass->open_item = -1;
 }
 
 struct reservation_item *reservation_item_of(struct reservation_pass *pass, int class,
                                              uint64_t job)
 {
     struct reservation_item *item;
-    if (pass->open >= 0) {
-        item = &pass->items[pass->open];
+    if (pass->open_item >= 0) {
+        item = &pass->items[pass->open_item];
     } else {
         item = &pass->items[pass->count++];
         *item = (struct reservation_item){
@@ -81,6 +82,6 @@ struct reservation_item *reservation_item_of(struct reservation_pass *pass, int 
         pass->has_made = true;
     }
     item->reservation.class_index = class;
-    item->turn = ++pass->n_turns;
+    item->order = ++pass->n_reached;
     return item;
 }

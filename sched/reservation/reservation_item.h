@@ -16,7 +16,7 @@
 
 /* These candidates had no room for a job while the reservation was open. */
 struct reservation_stuck {
-    const struct candidates *view;
+    const struct candidates *candidates;
     int n_slots; /* of the smallest such job */
     struct reservation_stuck *next;
 };
@@ -30,7 +30,8 @@ struct reservation_item {
     int n_pieces, n_in_hand;
     struct reservation_part *parts;
     int n_parts;
-    int turn; /* of its job in this pass, from 1; 0: the pass has not reached the job */
+    int order; /* of its job in this pass, from 1; 0: the pass has not reached the job
+                */
     bool is_gone; /* it was used, or given up */
     struct reservation_stuck *failed;
 };
@@ -42,9 +43,10 @@ struct reservation_pass {
     struct place_state *state;
     struct reservation_item *items;
     int count;
-    int open;      /* the item whose slots in hand count as free; -1: none */
-    bool has_turn; /* so do those of all items whose jobs the pass has not reached */
-    int n_turns;
+    int open_item;      /* the item whose slots in hand count as free; -1: none */
+    bool is_open_later; /* so do those of all items whose jobs the pass has not reached
+                         */
+    int n_reached;
     int n_backfillable; /* the start times of the first so many items still hold */
     bool has_backfill, has_targets, wants_pass, has_made;
     /* What running jobs will free, less what jobs that the pass has reached take of it.

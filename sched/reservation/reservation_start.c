@@ -19,13 +19,14 @@ static uint8_t *allowed_of(const struct reservation_pass *pass,
 }
 
 /* What it has not in hand of its hosts and pools. */
-static void want_target(const struct reservation_pass *pass,
-                        const struct reservation_item *item, struct backfill_want *want)
+static void need_of_target(const struct reservation_pass *pass,
+                           const struct reservation_item *item,
+                           struct backfill_need *need)
 {
     struct rusage_piece *pieces =
         arena_alloc(pass->arena, (size_t)item->n_pieces, sizeof(*pieces));
-    struct rusage_amount *parts =
-        arena_alloc(pass->arena, (size_t)item->n_parts, sizeof(*parts));
+    struct rusage_amount *amounts =
+        arena_alloc(pass->arena, (size_t)item->n_parts, sizeof(*amounts));
     for (int i = 0; i < item->n_pieces; i++) {
         const struct reservation_piece *piece = &item->pieces[i];
         pieces[i] =
@@ -33,28 +34,29 @@ static void want_target(const struct reservation_pass *pass,
     }
     for (int i = 0; i < item->n_parts; i++) {
         const struct reservation_part *part = &item->parts[i];
-        parts[i] = (struct rusage_amount){part->pool, part->need_milli - part->milli};
+        amounts[i] = (struct rusage_amount){part->supply,
+                                            part->need_milli - part->in_hand_milli};
     }
-    *want = (struct backfill_want){.pieces = pieces,
+    *need = (struct backfill_need){.pieces = pieces,
                                    .n_pieces = item->n_pieces,
-                                   .parts = parts,
-                                   .n_parts = item->n_parts};
+                                   .amounts = amounts,
+                                   .n_amounts = item->n_parts};
 }
 
-static void want_of(const struct reservation_pass *pass,
-                    const struct reservation_item *item, struct backfill_want *want)
+static void need_of(const struct reservation_pass *pass,
+                    const struct reservation_item *item, struct backfill_need *need)
 {
-    *want = (struct backfill_want){.n_missing = 0};
+    *need = (struct backfill_need){.n_missing = 0};
     if (item->n_pieces == 0) {
         return;
     }
     if (reservation_item_has_target(item)) {
-        want_target(pass, item, want);
+        need_of_target(pass, item, need);
         return;
     }
-    want->n_missing =
+    need->n_missing =
         pass->place->classes[item->reservation.class_index].n_slots - item->n_in_hand;
-    want->allowed = allowed_of(pass, item);
+    need->allowed = allowed_of(pass, item);
 }
 
 static int count_pools(const struct reservation_pass *pass)
@@ -75,15 +77,15 @@ void reservation_start_estimate(struct reservation_pass *pass,
         backfill_supply_new(arena, runs, n_runs, n_free, n_hosts,
                             pass->state->supply_left, count_pools(pass));
     for (int i = 0; i < pass->count; i++) {
-        struct backfill_want want;
-        want_of(pass, &pass->items[i], &want);
+        struct backfill_need need;
+        need_of(pass, &pass->items[i], &need);
         pass->items[i].reservation.start_ms =
-            backfill_take(supply, &want, pass->place->now_ms);
+            backfill_take(supply, &need, pass->place->now_ms);
     }
 }
 
 /* The supply starts without free slots: the state of the pass has those. */
-static struct backfill_supply *ahead_of(struct reservation_pass *pass)
+static struct backfill_supply *supply_ahead(struct reservation_pass *pass)
 {
     const struct reservation_snapshot *snapshot = pass->snapshot;
     struct arena *arena = pass->arena;
@@ -101,15 +103,15 @@ void reservation_start_take(struct reservation_pass *pass,
                             const struct reservation_item *item)
 {
     if (pass->has_targets) {
-        struct backfill_want want;
-        want_of(pass, item, &want);
-        backfill_take(ahead_of(pass), &want, pass->place->now_ms);
+        struct backfill_need need;
+        need_of(pass, item, &need);
+        backfill_take(supply_ahead(pass), &need, pass->place->now_ms);
     }
 }
 
 int reservation_start_count_ends(struct reservation_pass *pass)
 {
-    ahead_of(pass);
+    supply_ahead(pass);
     return pass->snapshot->n_runs + 1;
 }
 
@@ -120,8 +122,8 @@ static void add_all(const struct reservation_pass *pass, int *n_free, int64_t *l
         for (int k = 0; k < run->n_pieces; k++) {
             n_free[run->pieces[k].host] += run->pieces[k].n_slots;
         }
-        for (int k = 0; k < run->n_parts; k++) {
-            left[run->parts[k].supply] += run->parts[k].milli;
+        for (int k = 0; k < run->n_amounts; k++) {
+            left[run->amounts[k].supply] += run->amounts[k].milli;
         }
     }
 }
@@ -129,7 +131,7 @@ static void add_all(const struct reservation_pass *pass, int *n_free, int64_t *l
 void reservation_start_add_ends(struct reservation_pass *pass, int n_ends, int *n_free,
                                 int64_t *left)
 {
-    struct backfill_supply *ahead = ahead_of(pass);
+    struct backfill_supply *ahead = supply_ahead(pass);
     if (n_ends > pass->snapshot->n_runs) {
         add_all(pass, n_free, left);
     } else {

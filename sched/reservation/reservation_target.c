@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation_target.c: what a job keeps that has chosen its hosts, as it reserves
- * resources there, or its slots may not lie anywhere; see reservation.h.
+/* reservation_target.c: reservations of jobs that choose their hosts, because they
+ * reserve resources there or have span or same; see reservation.h.
  *
  *     n1: 4 of 10 slots are free, 200 of 1000 MB of memory are not reserved
- *     a job of 400 MB chooses n1, where others end first: it keeps 1 slot and 200 MB
- *     a job of 50 MB is backfilled: it keeps 1 slot and 150 MB
+ *     a job of 400 MB chooses n1, where jobs end first, and reserves 1 slot and 200 MB
+ *     a job of 50 MB is backfilled: 1 slot and 150 MB are left of the reservation
  */
 #include "sched/reservation/reservation_start.h"
 
 /* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
-static bool is_shaped(const struct place_class *class)
+static bool has_span(const struct place_class *class)
 {
     bool has_filters = class->n_rusages > 0 && class->rusages->filter != NULL;
     return class->n_slots > 1 &&
@@ -28,7 +28,7 @@ bool reservation_target_has_resources(const struct reservation_pass *pass, int c
 
 bool reservation_target_applies(const struct reservation_pass *pass, int class)
 {
-    return is_shaped(&pass->place->classes[class]) ||
+    return has_span(&pass->place->classes[class]) ||
            reservation_target_has_resources(pass, class);
 }
 
@@ -36,7 +36,7 @@ bool reservation_target_has_spans(const struct place_snapshot *place)
 {
     for (int i = 0; i < place->n_classes; i++) {
         const struct place_class *class = &place->classes[i];
-        if (is_shaped(class) && place->queues[class->queue].reservation.max_ms > 0) {
+        if (has_span(class) && place->queues[class->queue].reservation.max_ms > 0) {
             return true;
         }
     }
@@ -47,7 +47,7 @@ bool reservation_target_has_spans(const struct place_snapshot *place)
 static void add_part(struct reservation_item *item, const struct reservation_part *part)
 {
     for (int i = 0; i < item->n_parts; i++) {
-        if (item->parts[i].pool == part->pool) {
+        if (item->parts[i].supply == part->supply) {
             item->parts[i].need_milli += part->need_milli;
             return;
         }
@@ -58,21 +58,21 @@ static void add_part(struct reservation_item *item, const struct reservation_par
 }
 
 static void list_parts(struct reservation_pass *pass, struct reservation_item *item,
-                       const struct rusage_request *asks)
+                       const struct rusage_request *rusage)
 {
     const struct rusage_supply *resources = pass->place->supply;
-    size_t n_most = (size_t)asks->n_items * (size_t)item->n_pieces;
+    size_t n_most = (size_t)rusage->n_items * (size_t)item->n_pieces;
     item->parts = arena_alloc(pass->arena, n_most, sizeof(*item->parts));
-    for (int i = 0; i < asks->n_items; i++) {
-        const struct rusage_item *ask = &asks->items[i];
+    for (int i = 0; i < rusage->n_items; i++) {
+        const struct rusage_item *ask = &rusage->items[i];
         for (int k = 0; k < item->n_pieces; k++) {
             const struct reservation_piece *piece = &item->pieces[k];
             int pool = resources->resources[ask->resource].supply_of[piece->host];
             int64_t n_times = rusage_supply_times(ask->scope, piece->n_target, k == 0);
             add_part(item,
-                     &(struct reservation_part){.kind = ask->resource,
+                     &(struct reservation_part){.resource = ask->resource,
                                                 .host = piece->host,
-                                                .pool = pool,
+                                                .supply = pool,
                                                 .need_milli = n_times * ask->milli});
         }
     }
@@ -91,7 +91,7 @@ static bool has_moved(const struct reservation_item *before,
 
 int reservation_target_set(struct reservation_pass *pass, int class, uint64_t job,
                            const int *hosts, const struct host_slots *slots,
-                           int n_hosts, const struct rusage_request *asks,
+                           int n_hosts, const struct rusage_request *rusage,
                            struct host_slots *in_hand)
 {
     struct reservation_item *item = reservation_item_of(pass, class, job);
@@ -109,11 +109,11 @@ int reservation_target_set(struct reservation_pass *pass, int class, uint64_t jo
         }
     }
     item->n_parts = 0;
-    if (asks != NULL) {
-        list_parts(pass, item, asks);
+    if (rusage != NULL) {
+        list_parts(pass, item, rusage);
     }
     for (int i = 0; i < item->n_parts; i++) {
-        item->parts[i].milli = item->parts[i].need_milli;
+        item->parts[i].in_hand_milli = item->parts[i].need_milli;
         reservation_item_use_part(pass, &item->parts[i]);
     }
     if (has_moved(&before, item)) {

@@ -224,7 +224,7 @@ static void list_run(const struct reservation_table_parts *parts,
         arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
     *run = (struct backfill_run){
         .key = job_key(job), .end_ms = end_of(job, place->now_ms), .pieces = pieces};
-    run->parts = copy_parts(table, arena, job, &run->n_parts);
+    run->amounts = copy_parts(table, arena, job, &run->n_amounts);
     for (int k = 0; has_slots(parts->life, job) && k < job->n_hosts; k++) {
         int host = capacity_find_host(parts->hosts, place->hosts, place->n_hosts,
                                       job->lease, job->hosts[k].host);
@@ -240,8 +240,9 @@ static void list_run(const struct reservation_table_parts *parts,
 static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
 {
     for (int i = 0; i < n_runs; i++) {
-        struct rusage_amount *parts = (struct rusage_amount *)(uintptr_t)runs[i].parts;
-        for (int k = 0; k < runs[i].n_parts; k++) {
+        struct rusage_amount *parts =
+            (struct rusage_amount *)(uintptr_t)runs[i].amounts;
+        for (int k = 0; k < runs[i].n_amounts; k++) {
             int64_t *rusage_pass = &used[parts[k].supply];
             int64_t n = parts[k].milli < *rusage_pass ? parts[k].milli : *rusage_pass;
             parts[k].milli += n;
@@ -257,10 +258,10 @@ static void list_rest(struct arena *arena, const int64_t *used, int n_supplies,
     struct rusage_amount *parts =
         arena_alloc(arena, (size_t)n_supplies, sizeof(*parts));
     *run = (struct backfill_run){
-        .key = UINT64_MAX, .end_ms = BACKFILL_NEVER, .parts = parts};
+        .key = UINT64_MAX, .end_ms = BACKFILL_NEVER, .amounts = parts};
     for (int i = 0; i < n_supplies; i++) {
         if (used[i] > 0) {
-            parts[run->n_parts++] = (struct rusage_amount){i, used[i]};
+            parts[run->n_amounts++] = (struct rusage_amount){i, used[i]};
         }
     }
 }
@@ -523,8 +524,9 @@ static struct reserved_amount *copy_parts_of(const struct place_snapshot *place,
     for (int i = 0; i < from->n_parts; i++) {
         const struct reservation_part *part = &from->parts[i];
         parts[i] = (struct reserved_amount){
-            dup_text(place->supply->resources[part->kind].name),
-            dup_text(place->hosts[part->host].name), part->milli, part->need_milli};
+            dup_text(place->supply->resources[part->resource].name),
+            dup_text(place->hosts[part->host].name), part->in_hand_milli,
+            part->need_milli};
     }
     return parts;
 }

@@ -51,7 +51,7 @@ struct supply {
     struct backfill_run runs[RUNS];
     struct rusage_piece pieces[RUNS][HOSTS];
     int n_runs, n_free[HOSTS];
-    struct backfill_want wants[WANTS];
+    struct backfill_need wants[WANTS];
     uint8_t allowed[WANTS][HOSTS];
     int n_wants;
 };
@@ -85,7 +85,7 @@ static void make_supply(struct rng *rng, struct supply *supply)
     }
 }
 
-static int take(const struct backfill_want *want, int host, int *left, int missing)
+static int take(const struct backfill_need *want, int host, int *left, int missing)
 {
     while (want->allowed[host] && *left > 0 && missing > 0) {
         (*left)--;
@@ -105,7 +105,7 @@ static void twin_starts(const struct supply *supply, int64_t *starts)
         }
     }
     for (int w = 0; w < supply->n_wants; w++) {
-        const struct backfill_want *want = &supply->wants[w];
+        const struct backfill_need *want = &supply->wants[w];
         int missing = want->n_missing;
         for (int host = 0; host < HOSTS; host++) {
             missing = take(want, host, &free_now[host], missing);
@@ -337,8 +337,8 @@ static const struct backfill_run *list_runs(struct play *play, int *n_runs)
                           : BACKFILL_NEVER,
             .pieces = pieces,
             .n_pieces = play->n_slots_on[i],
-            .parts = parts,
-            .n_parts = list_parts(play, i, parts)};
+            .amounts = parts,
+            .n_amounts = list_parts(play, i, parts)};
     }
     backfill_sort(runs, *n_runs);
     return runs;
@@ -445,8 +445,9 @@ static void keep(struct play *play, struct reservation_pass *reserve)
         assert_in_range(n_slots, !has_hosts,
                         play->world->jobs[kept[from].job - 1].n_slots);
         for (int k = 0; k < kept[from].n_parts; k++) {
-            assert_true(kept[from].parts[k].milli >= 0 &&
-                        kept[from].parts[k].milli <= kept[from].parts[k].need_milli);
+            assert_true(kept[from].parts[k].in_hand_milli >= 0 &&
+                        kept[from].parts[k].in_hand_milli <=
+                            kept[from].parts[k].need_milli);
         }
     }
 }

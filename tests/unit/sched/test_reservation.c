@@ -145,7 +145,7 @@ static void check_rest(struct stage *stage)
     assert_int_equal(stage->n_starts, 0);
     assert_int_equal(stage->n_kept, 1);
     assert_int_equal(stage->kept[0].job, 2);
-    assert_int_equal(stage->kept[0].parts[0].milli, 400);
+    assert_int_equal(stage->kept[0].parts[0].in_hand_milli, 400);
     assert_false(pass(stage));
 }
 
