@@ -26,7 +26,7 @@ enum {
     LOOK_NS = 5 * 1000 * 1000,
     PATHS = 8,
     PATH_SIZE = 256,
-    SWEEPS = 100, /* for what a daemon leaves behind */
+    SWEEPS = 100, /* attempts to end what a daemon has left */
 };
 
 extern char **environ;
@@ -52,7 +52,7 @@ double bench_wall_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* A benchmark that fails ends what it started. */
+/* A benchmark that fails ends the daemons that it started. */
 static struct bench_place *open_place;
 
 _Noreturn void bench_fail(const char *format, ...)
@@ -156,7 +156,7 @@ void bench_place_init(struct bench_place *place)
     if (mkdtemp(place->dir) == NULL || chmod(place->dir, 0711) != 0) {
         bench_fail("cannot make \"%s\"", place->dir);
     }
-    /* What daemons leave behind becomes our child, and is ended with them. */
+    /* Processes that a daemon leaves become children of this one, which ends them. */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     signal(SIGTERM, on_end);
     signal(SIGINT, on_end);
@@ -305,7 +305,7 @@ double bench_place_memory_mib(const struct bench_place *place, bool is_peak)
     return (double)kib / 1024;
 }
 
-/* The parent of a process is the second word behind its name. */
+/* The parent of a process is the second word after its name. */
 static bool is_child(const char *pid)
 {
     char path[300], text[512];

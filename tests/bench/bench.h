@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h: what the benchmarks share: repeated figures and their table, a directory of
- * their own, daemons in it.
+/* bench.h: what the benchmarks share: repeated figures and their table, a temporary
+ * directory, and daemons in it.
  *
- * A figure is the median of several runs with its range, beside its aim and beside what
- * the same machine did at the same time with the bare parts (floor.h): the machine may
- * be shared, and only the ratio then says anything.
- * Errors: a benchmark that cannot go on says why and ends with exit 1.
+ * A figure is the median of several runs with its range. It is printed with its aim,
+ * and with what the same machine did at the same time with the bare parts (floor.h). If
+ * the machine is shared, only the ratio of the two has a meaning.
+ *
+ * Errors: a benchmark that fails prints the reason and exits with 1.
+ *
  * Layer: tests. */
 #ifndef SUBLET_TESTS_BENCH_BENCH_H
 #define SUBLET_TESTS_BENCH_BENCH_H
@@ -20,12 +22,12 @@ struct bench_series {
     int count;
 };
 
-/* Seconds of a clock that does not jump. */
+/* Seconds of a monotonic clock. */
 double bench_now(void);
-/* Seconds of a processor that this thread has had: what is left of a figure where the
- * machine is shared. */
+/* Processor time of this thread in seconds, which other processes of a shared machine
+ * change least. */
 double bench_cpu_now(void);
-/* The wall clock, as daemons write it down. */
+/* The wall clock, as in the times that daemons record. */
 double bench_wall_ms(void);
 
 _Noreturn void bench_fail(const char *format, ...)
@@ -34,20 +36,20 @@ _Noreturn void bench_fail(const char *format, ...)
 void bench_add(struct bench_series *series, double value);
 /* Sorts the values. */
 double bench_median(struct bench_series *series);
-/* The value that `share` (0.99) of the sorted values do not exceed. Sorts them. */
+/* The value that `share` (0.99) of the values do not exceed. Sorts them. */
 double bench_percentile(double *values, int count, double share);
 
-/* Heading of the table, then a row each. `aim` and `floor` as text; "": none. */
+/* The heading of the table, then one row per call. `aim` "": none. */
 void bench_print_head(const char *title);
 void bench_print_row(const char *work, const char *unit, struct bench_series *series,
                      const char *aim);
-/* Likewise, and how many of `floor` one of the work takes. */
+/* The same, with the ratio of the floor to the figure. */
 void bench_print_row_floor(const char *work, const char *unit,
                            struct bench_series *series, const char *aim,
                            const char *floor_name, struct bench_series *floor);
 
-/* A directory below TMPDIR that goes with all in it, and daemons with all that they
- * started. Programs come from $SUBLET_BIN, else build/bin. */
+/* A directory below TMPDIR, which is removed with its contents, and daemons, which are
+ * ended with all their processes. Programs come from $SUBLET_BIN, else build/bin. */
 struct bench_place {
     char dir[128];
     pid_t daemons[BENCH_DAEMONS_MAX];
@@ -55,22 +57,22 @@ struct bench_place {
 };
 void bench_place_init(struct bench_place *place);
 void bench_place_release(struct bench_place *place);
-/* DIR/name, in a static buffer of a few. */
+/* DIR/name, in one of a few static buffers. */
 const char *bench_place_path(const struct bench_place *place, const char *name);
 void bench_place_write(const struct bench_place *place, const char *name,
                        const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* NAME.key and NAME.key_secret. */
 void bench_place_make_key(const struct bench_place *place, const char *name);
-/* Runs a daemon with NAME.conf until it says that it is ready. */
+/* Starts a daemon with NAME.conf and waits until it is ready. */
 pid_t bench_place_start(struct bench_place *place, const char *program,
                         const char *name);
-/* Ends what was started last, and waits. */
+/* Ends the daemon started last, and waits for it. */
 void bench_place_stop_last(struct bench_place *place);
-/* Likewise by SIGKILL: what it left is ended with the place. */
+/* The same with SIGKILL. Its other processes are ended by bench_place_release. */
 void bench_place_kill_last(struct bench_place *place);
 /* Processor time that the daemon started last has used. */
 double bench_place_cpu_s(const struct bench_place *place);
-/* Its memory, now or at most. */
+/* Its memory, now or at its peak. */
 double bench_place_memory_mib(const struct bench_place *place, bool is_peak);
 int bench_free_port(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_changes.c: contract changes made durable, 1, 16 and 64 sites asking at once.
+/* bench_changes.c: contract changes made durable, with 1, 16 and 64 sites at once.
  *
- * Each provider states a new epoch and split of each of its leases as soon as the
- * consumer has been told of the last one: the CONTRACT leaves the broker only after the
+ * Each provider reports a new epoch and split of each of its leases as soon as the
+ * consumer has received the last one. The broker sends the CONTRACT only after the
  * commit. A change is three messages (STATE, CONTRACT, CONTRACT_ACK) and three rows
  * (contract, its host, history). */
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void on_message(void *arg, int consumer, const struct msg *msg)
     }
 }
 
-/* What was dropped somewhere is said again. */
+/* Repeats what was dropped. */
 static void state_again(struct asking *asking)
 {
     double now = bench_now();
@@ -121,7 +121,7 @@ static void begin(struct asking *asking, struct bench_place *place, int n_sites,
             state(asking, i, lease);
         }
     }
-    run(asking); /* all leases are there, the file has its size */
+    run(asking); /* makes all leases, and the file reaches its size */
 }
 
 /* `bench_changes 64`: only that many sites. */

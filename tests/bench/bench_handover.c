@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_handover.c: the hand-over of a lease in an idle federation, from the broker's
- * FREEZE to the CONTRACT of the new epoch at the consumer (handovers.h). What is not in
- * the figure is the broker's first commit, of the decision itself: it is about "one
- * commit" below. */
+ * FREEZE to the CONTRACT of the new epoch at the consumer (handovers.h). The figure
+ * excludes the broker's first commit, of the decision itself, which takes about as long
+ * as "one commit" below. */
 #include "tests/bench/floor.h"
 #include "tests/bench/handovers.h"
 

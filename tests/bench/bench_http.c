@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_http.c: what readers over HTTP get, and what that does to hand-overs: 1,000
- * leases, 100 of which are handed over each second, while a process of its own asks
- * without a pause on one connection, or holds streams open.
+/* bench_http.c: the throughput of HTTP readers and their effect on hand-overs: 1,000
+ * leases, 100 of which are handed over per second, while another process queries
+ * without pause on one connection, or holds streams open.
  *
- * Driver, reader and broker share the machine's processors: on two of them a reader
- * slows a hand-over down also by taking one. "healthz" has that, and nothing else: it
- * is what the others are to be compared with. */
+ * Driver, reader and broker share the processors of the machine. If it has two, a
+ * reader slows a hand-over down by using one of them. "healthz" has only this effect,
+ * so the other figures are compared with it. */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ enum { LEASES = 1000, RECLAIM_MS = 10000, READERS = 20, TEXT_SIZE = 1 << 20 };
 
 static const double measured_s = 2.5;
 
-/* What the reading process counts, in memory of both. */
+/* The counts of the reading process, in shared memory. */
 struct tally {
     long answers, bytes;
 };
@@ -52,7 +52,7 @@ static void send_request(int fd, const char *path, const char *headers)
     }
 }
 
-/* The headers, and then as much as they say; all of it in `text`. */
+/* Reads the headers and the body into `text`. */
 static long read_answer(int fd, char *text)
 {
     long have = 0, wanted = -1;
@@ -113,7 +113,7 @@ static void read_streams(int port, struct tally *tally)
 /* ---------------------------------------------------------------- the runs */
 
 static const struct load {
-    const char *name, *path, *headers; /* path NULL: nobody asks; "": streams */
+    const char *name, *path, *headers; /* path NULL: no reader; "": streams */
     bool with_etag;
 } loads[] = {
     {"nobody asks", NULL, "", false},

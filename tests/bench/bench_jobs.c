@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_jobs.c: jobs of /bin/true at one site with one host of 64 slots, from
- * submission to an exit status on record; and how long a job waits for its start when
- * all is idle.
+ * submission to a recorded exit status; and the time that a job waits for its start on
+ * an idle site.
  *
- * The driver keeps one connection to the site's socket and IN_FLIGHT jobs on their way:
+ * The driver uses one connection to the socket of the site and has IN_FLIGHT jobs open:
  * SUBMIT, then WAIT for the job, which is answered when its end is in the journal. */
 #include <jansson.h>
 #include <stdio.h>
@@ -104,8 +104,8 @@ static void take_id(json_t *answer, char *job, size_t size)
              json_integer_value(json_object_get(answer, "job")));
 }
 
-/* Keeps IN_FLIGHT jobs on their way for so long, and waits for the last of them;
- * returns jobs in a second. */
+/* Has IN_FLIGHT jobs open for that long, and waits for the last of them; returns jobs
+ * per second. */
 static double run_jobs(struct driver *driver, double seconds)
 {
     int n_sent = 0, n_ended = 0;
@@ -131,7 +131,7 @@ static double run_jobs(struct driver *driver, double seconds)
     return n_ended / (now - start);
 }
 
-/* "2026-01-31T12:00:00.123Z" of a job's row; 0 where it has not started. */
+/* "2026-01-31T12:00:00.123Z" of a job's row; 0 if the job has not started. */
 static double read_start_ms(struct driver *driver, const char *job)
 {
     struct err err;
@@ -159,7 +159,7 @@ static double read_start_ms(struct driver *driver, const char *job)
     return ms;
 }
 
-/* One job at a time; fills how long each waited for its start, and for its end. */
+/* One job at a time; records the time until its start, and until its end. */
 static void run_idle(struct driver *driver, double *start_ms, double *end_ms)
 {
     for (int i = 0; i < IDLE_JOBS; i++) {
@@ -193,7 +193,7 @@ int main(void)
     must(local_client_new(bench_place_path(&place, "spool/sublet.sock"), &driver.client,
                           &err),
          &err);
-    run_jobs(&driver, warm_s); /* the first starts when the host is there */
+    run_jobs(&driver, warm_s); /* the first job waits for the host */
     for (int run = 0; run < BENCH_RUNS; run++) {
         double start_ms[IDLE_JOBS], end_ms[IDLE_JOBS];
         bench_add(&spawn, floor_spawns(8));

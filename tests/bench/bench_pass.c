@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_pass.c: scheduling passes over many waiting jobs: the site's step machine in
- * this process, without a store and without hosts.
+/* bench_pass.c: scheduling passes over many waiting jobs: a site's step machine in this
+ * process, without a store and without hosts.
  *
- * 50 users, 20 queues, 5,000 hosts of 64 slots; jobs of 1 slot, in turn of every user
- * in every queue. Full: other jobs, of the highest priority, hold all slots, nothing
- * can start, and a pass says so of each job. Empty: all of them start. A pass is what
- * the shell does once: a tick; a start takes as many as it needs. Where the machine is
- * shared, processor time says what is the program's own. What jobs weigh is
- * what the allocator had to ask for, of jobs without an environment and with a command
- * of 20 bytes. Arguments: the largest number of jobs, and a word of what more there may
- * be to look at, or "whole": with the rows and messages of a daemon. */
+ * 50 users, 20 queues, and 5,000 hosts of 64 slots; jobs of 1 slot, of every user in
+ * every queue. Full: other jobs of the highest priority use all slots, nothing can
+ * start, and a pass reports that for each job. Empty: all jobs start. A pass is one
+ * tick of the shell; a start takes as many ticks as it needs. On a shared machine,
+ * processor time is the time of the program itself. The memory of jobs is what the
+ * allocator requested for jobs without an environment and with a command of 20 bytes.
+ * Arguments: the largest number of jobs, and the name of an additional case, or
+ * "whole": with the rows and messages of a daemon. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +24,17 @@ enum {
     N_USERS = 50,
     N_QUEUES = 20,
     N_HOSTS = 5000,
-    N_JOBS = 100000, /* where something else changes */
+    N_JOBS = 100000, /* if another number is varied */
     HOST_SLOTS = 64,
     TICKS_MAX = 100000,
 };
 
-/* What differs from the plain case. */
+/* The differences from the plain case. */
 struct rules {
     const char *what;
     int n_hosts;            /* 0: N_HOSTS */
-    const char *require[2]; /* -R of jobs, with a number in between ... */
-    int n_strings;          /* ... so many different ones; 0: none */
+    const char *require[2]; /* -R of jobs, around a number ... */
+    int n_strings;          /* ... that many different ones; 0: none */
     struct lone_site_text text;
     struct journal *journal; /* NULL: none */
 };
@@ -77,7 +77,8 @@ static struct settling settle(struct pass *pass)
     return settling;
 }
 
-/* A site with its waiting jobs, before its hosts have come. Returns bytes a job. */
+/* A site with its waiting jobs, before its hosts have connected. Returns bytes per job.
+ */
 static double begin(struct pass *pass, const struct rules *rules, int n_jobs,
                     bool is_full)
 {
@@ -91,7 +92,8 @@ static double begin(struct pass *pass, const struct rules *rules, int n_jobs,
     }
     lone_site_begin(lone);
     for (int i = 0; is_full && i < count_hosts(rules); i++) {
-        lone_site_load_job(lone, N_QUEUES, 0, HOST_SLOTS); /* of a queue before all */
+        lone_site_load_job(lone, N_QUEUES, 0,
+                           HOST_SLOTS); /* of a queue before all others */
     }
     size_t before = mallinfo2().uordblks;
     for (int i = 0; i < n_jobs; i++) {
@@ -147,7 +149,7 @@ static void bench_empty(struct pass *pass, int n_jobs, const char *aim)
     lone_site_release(&pass->lone);
 }
 
-/* ---------------------------------------------------------------- more to look at */
+/* ---------------------------------------------------------------- additional cases */
 
 static double pass_cpu_ms(struct pass *pass, const struct rules *rules)
 {
@@ -225,9 +227,9 @@ static void bench_rules(struct pass *pass, const char *only)
     }
 }
 
-/* ---------------------------------------------------------------- with all of it */
+/* ---------------------------------------------------------------- as a daemon */
 
-/* What a daemon does with a tick: its rows are committed, its messages packed. */
+/* As a daemon after a tick: commits the rows and encodes the messages. */
 static void carry_out(struct lone_site *lone, double *journal_s, double *pack_s)
 {
     double begin_s = bench_cpu_now();

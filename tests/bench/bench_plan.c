@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_plan.c: quotas of plans of 100, 10,000 and 100,000 nodes, and a whole cycle of
- * 10,000 nodes over 100,000 slots: the pure parts, as the broker calls them.
+ * 10,000 nodes over 100,000 slots: the pure functions, as the broker calls them.
  *
- * The trees are of three levels, ten children to a node below the first; a third of the
- * leaves is idle, and what there is stands at the wrong leaves, so that a cycle grants
- * and recalls. Every run is a fresh arena. The floor beside them is what sorting as
- * many numbers as there are nodes takes. */
+ * The trees have three levels, with ten children per node below the first. A third of
+ * the leaves is idle, and the slots are at the wrong leaves, so that a cycle grants and
+ * recalls. Every run has a new arena. The floor is the time to sort as many numbers as
+ * there are nodes. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -29,8 +29,8 @@ struct tree {
     int64_t slots;
 };
 
-/* Each first-level node has ten children, each of these ten leaves; or, flat, all are
- * siblings with as many weights and bounds as there are. */
+/* Each first-level node has ten children with ten leaves each; or, if flat, all nodes
+ * are siblings with their own weights and bounds. */
 static void make(struct tree *tree, int n_nodes, int64_t slots, bool is_flat)
 {
     struct rng rng;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_pools.c: a cycle of a pool of 100,000 slots and a plan of 10,000 leaves, in the
- * broker's step machine: the tick that looks at contracts and demands, computes quotas,
- * chooses hosts and hands out what it decided.
+ * broker's step machine: the tick that reads contracts and demands, computes quotas,
+ * chooses hosts and sends what it decided.
  *
- * Two providers export 500 hosts of 100 slots each; 100 sites have 100 queues, each
+ * Two providers export 500 hosts of 100 slots each. 100 sites have 100 queues; each
  * queue is a leaf and waits for 20 slots. The first cycle grants all slots to leaves
- * that have no contract yet. The providers answer at once, out of the time taken, until
- * every contract stands; the cycles after it find nothing to do. */
+ * that have no contract yet. The providers answer at once, outside of the measured
+ * time, until every contract is active. Later cycles have nothing to do. */
 #include <stdlib.h>
 
 #include "broker/broker.h"

@@ -2,11 +2,12 @@
 /* bench_preempt.c: what preemption adds to a scheduling pass: a site's step machine in
  * this process, without a store and without hosts.
  *
- * 50 users, 20 queues, 5,000 hosts of 4 slots, each with a job of 4 slots of the lowest
- * queue; 100,000 waiting jobs of 1 slot, in turn of every user in every queue. The two
- * highest queues, a tenth of those jobs, may preempt the lowest. Passes: without
- * preemption; with it, where every running job is protected, so that each line learns
- * that it cannot; and those that suspend jobs, up to what one tick may. */
+ * 50 users, 20 queues, and 5,000 hosts of 4 slots, each with a job of 4 slots of the
+ * lowest queue. 100,000 jobs of 1 slot wait, of every user in every queue. The two
+ * highest queues, with a tenth of those jobs, may preempt the lowest. The passes are:
+ * without preemption; with preemption while every running job is protected, so that
+ * each job class finds none to preempt; and passes that suspend as many jobs as one
+ * tick may. */
 #include <string.h>
 
 #include "tests/bench/bench.h"
@@ -46,7 +47,7 @@ static void configure(struct trial *trial, bool preempts, bool is_protected)
                                                          .wait_ms = 300000};
 }
 
-/* Milliseconds of processor time of one tick; counts who is told to stand still. */
+/* Milliseconds of processor time of one tick; counts orders to suspend. */
 static double tick(struct trial *trial)
 {
     double start = bench_cpu_now();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_reserves.c: what slots that are kept for waiting jobs (SLOT_RESERVE, BACKFILL)
- * add to a scheduling pass: a site's step machine in this process, without a store and
- * without hosts.
+/* bench_reserves.c: what reservations of slots (SLOT_RESERVE, BACKFILL) add to a
+ * scheduling pass: a site's step machine in this process, without a store and without
+ * hosts.
  *
- * 50 users, 20 queues, 5,000 hosts of 4 slots, each with a job that has a run limit;
- * 100,000 waiting jobs of 1 slot, in turn of every user in every queue but the highest;
- * and in that 100 jobs of 60 slots, each for a hundredth of the hosts, of which there
- * is a slot free on each, or none. Passes that start nothing: with hosts that are full,
- * without the rule and with it; with all that is free kept; the same where the lowest
- * queues (a tenth of the jobs) have BACKFILL and too long a run limit; and where they
- * have been lent all of it; and where the 100 choose their hosts (span), a third of
- * those that they may have. */
+ * 50 users, 20 queues, and 5,000 hosts of 4 slots, each with a job that has a run
+ * limit. 100,000 jobs of 1 slot wait, of every user in every queue except the highest.
+ * In the highest queue, 100 jobs of 60 slots wait, each for a hundredth of the hosts,
+ * which have one free slot each or none. The passes start nothing: with full hosts,
+ * without the rule and with it; with all free slots reserved; the same when the lowest
+ * queues (a tenth of the jobs) have BACKFILL and too long a run limit; when backfill
+ * jobs use all of the reserved slots; and when the 100 jobs choose their hosts (span),
+ * a third of those that they may use. */
 #include <stdio.h>
 
 #include "tests/bench/bench.h"
@@ -36,8 +36,8 @@ static const int64_t minute_ms = 60000;
 static const struct kind {
     const char *what;
     bool has_rule, has_room;
-    int backfill_minutes; /* run limit of who may fill; 0: nobody may */
-    int n_started;        /* before the passes that count */
+    int backfill_minutes; /* run limit of backfill jobs; 0: no backfill */
+    int n_started;        /* before the measured passes */
     bool is_shaped;
 } kinds[] = {
     {"full hosts, no rule", false, false, 0, 0, false},

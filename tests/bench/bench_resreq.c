@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_resreq.c: how fast requirement strings are judged: parsed once, then evaluated
- * over 1,000 and 100,000 hosts, on one core. An evaluation is one string on one host.
+/* bench_resreq.c: how fast requirement strings are evaluated: compiled once, then
+ * evaluated over 1,000 and 100,000 hosts, on one core. An evaluation is one string on
+ * one host.
  *
- * Beside it, what the same core does at the same time with the bare condition, written
- * in C over rows of hosts. */
+ * The floor is what the same core does at the same time with the bare condition,
+ * written in C over rows of hosts. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static int compile(struct world *world, struct arena *arena, const char *string,
     return resreq_compile(arena, &rules, &from, resreq, &notes, &fault);
 }
 
-/* Millions of evaluations a second. */
+/* Millions of evaluations per second. */
 static double evaluate(struct world *world, const struct resreq *resreq)
 {
     struct resreq_local local = {.type = "LINUX", .model = ""};
@@ -90,7 +91,7 @@ static double evaluate(struct world *world, const struct resreq *resreq)
     return (double)n_rounds * world->n_hosts / (now - start) / 1e6;
 }
 
-/* swp > 15, a host after the other, through the table. */
+/* swp > 15 for each host, through the table. */
 static double evaluate_bare(struct world *world)
 {
     double start = bench_now(), now = start;
@@ -125,7 +126,7 @@ static void measure(struct world *world, const char *string, const char *aim)
     arena_release(&arena);
 }
 
-/* The longest that a user may type, wrong at its very end. */
+/* The longest string that a user may submit, with an error at its end. */
 static void measure_refusal(struct world *world)
 {
     struct bench_series series = {.count = 0};

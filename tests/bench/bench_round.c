@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_round.c: one rebalance round over 10,000 leases of which 1,000 change: the
- * broker's step machine and its store in this process, with the batches of the shell
- * (one tick, one commit) and the time taken outside.
+ * broker's step machine and its store in this process, in batches like those of the
+ * shell (one tick, one commit), and measured from outside.
  *
- * 100 providers with 100 leases each, all due at the same instant. The idle slots of
- * every tenth are on one side and move; those of the others are even and stay. The
- * providers answer FREEZE and PROPOSE at once, as many a batch as the hub takes. */
+ * 100 providers have 100 leases each, all due at the same instant. The idle slots of
+ * every tenth lease are on one side and move. Those of the others are balanced and
+ * stay. The providers answer FREEZE and PROPOSE at once, as many per batch as the
+ * broker accepts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ enum {
 struct lease {
     char id[64];
     uint64_t epoch, freeze;
-    int consumer; /* slots of two that the consumer holds */
+    int consumer; /* slots, of two, that the consumer holds */
     bool is_frozen;
 };
 
@@ -40,7 +41,7 @@ struct round {
     struct effects effects;
     struct lease leases[N_LEASES];
     int64_t now_ms;
-    int answers[ANSWERS_MAX]; /* leases whose STATE is on its way */
+    int answers[ANSWERS_MAX]; /* leases whose STATE is in transit */
     int n_answers, n_changed, n_frozen;
     double judged_s, total_s, longest_s;
 };
@@ -133,7 +134,7 @@ static void commit(struct round *round)
     }
 }
 
-/* What the hub does once: messages that have come, a tick, a commit. */
+/* One batch of the broker: the messages that have come, a tick, a commit. */
 static double run_batch(struct round *round)
 {
     static int taken[BATCH];
@@ -206,7 +207,7 @@ static void begin(struct round *round)
     }
 }
 
-/* All leases fall due; ends when all hand-overs are done. */
+/* Makes all leases due; ends when all hand-overs are done. */
 static void run(struct round *round)
 {
     round->now_ms += DELAY_MS;

@@ -2,16 +2,16 @@
 /* bench_scale.c: what a federation costs its broker as it grows: at rest, when every
  * lease changes hands, and after kill -9.
  *
- * Driver and broker share the machine's processors. What the broker itself takes is its
- * own processor time; how long a round or a restart lasts is as much the driver's time,
- * which does the work of all sites. */
+ * Driver and broker share the processors of the machine. The cost of the broker is its
+ * own processor time. The duration of a round or a restart includes the time of the
+ * driver, which does the work of all sites. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/bench/crowded_world.h"
 #include "tests/bench/fleet.h"
 
-/* A round: every lease is judged as soon as this is set, and moves. */
+/* A round: when this delay is set, every lease is rebalanced at once, and moves. */
 enum { ROUND_MS = 2000, CALM_MS = 3600000 };
 
 static const double rest_s = 6, settle_s = 4;
@@ -107,7 +107,7 @@ static void measure(const struct size *size)
     bench_place_release(&place);
 }
 
-/* Once: it takes minutes. */
+/* Runs once, since it takes minutes. */
 static void measure_world(int n_sites, int n_leases_each)
 {
     struct crowded_life life = crowded_world_live(n_sites, n_leases_each);
@@ -126,8 +126,8 @@ static void measure_world(int n_sites, int n_leases_each)
     bench_print_row("  of it for one lease", "KiB", &lease_kib, "");
 }
 
-/* Of its own size: `bench_scale SITES LEASES-OF-EACH`, or `bench_scale world SITES
- * LEASES-OF-EACH` in the simulator alone. */
+/* With another size: `bench_scale SITES LEASES-OF-EACH`, or `bench_scale world SITES
+ * LEASES-OF-EACH` in the simulator only. */
 int main(int argc, char **argv)
 {
     if (argc == 4) {

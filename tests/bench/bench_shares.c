@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_shares.c: passes over users with shares: the site's step machine in this
- * process, without a store and without hosts.
+/* bench_shares.c: passes over users with shares: a site's step machine in this process,
+ * without a store and without hosts.
  *
- * 10,000 users in a tree of three levels (10 departments of 10 groups of 100 users),
- * 100,000 jobs of 1 slot wait, ten of each user; 100 hosts of 10 slots are full. Then
- * one percent of the waiting jobs is ended and as many come; or a thousand running jobs
- * end, and as many start. Between two passes each is a tick of the site. The order
- * alone is that of a plan whose hosts have no slot, over the same lines. Beside it
- * stands the same without FAIRSHARE. */
+ * 10,000 users are in a tree of three levels (10 departments of 10 groups of 100
+ * users). 100,000 jobs of 1 slot wait, ten of each user, and 100 hosts of 10 slots are
+ * full. Then one percent of the waiting jobs is ended and as many are submitted, or a
+ * thousand running jobs end and as many start. Each change is one tick between two
+ * passes. The order alone is measured by a plan for hosts without slots, over the same
+ * job classes. All is compared with the same site without FAIRSHARE. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Users are named so that those of a group come one after the other. */
+/* The names of users of one group follow each other. */
 static struct name_set users_from(struct bench *bench, int first, int count)
 {
     static const char *sorted[USERS];
@@ -95,7 +95,7 @@ static void configure(struct bench *bench, bool has_shares)
         .scopes = &bench->scope, .n_scopes = has_shares, .scope_of = bench->scope_of};
 }
 
-/* Milliseconds until nothing is left to do. */
+/* Milliseconds until the site has nothing more to do. */
 static double settle(struct bench *bench)
 {
     double taken_s = 0;
@@ -107,7 +107,7 @@ static double settle(struct bench *bench)
     return taken_s * 1e3;
 }
 
-/* A waiting job in so many is ended by its user, who submits another one. */
+/* Some of the waiting jobs are ended by their users, who submit others. */
 static void change_waiting(struct bench *bench, int round)
 {
     for (int i = 0; i < CHANGED; i++) {
@@ -165,8 +165,8 @@ static void end_running(struct bench *bench)
     }
 }
 
-/* The order of all lines, as a pass that drops each of them; beside it, its building.
- */
+/* The order of all job classes, measured by a pass that drops each of them; and the
+ * time to build it. */
 static double order_alone(struct bench *bench)
 {
     const struct job_class_set *all = job_table_classes(view_of(bench).jobs);

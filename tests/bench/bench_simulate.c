@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_simulate.c: the simulator: two real traces in one federation, and steps of step
- * machines a second; small worlds full of faults a minute, on one processor.
+/* bench_simulate.c: the simulator: two real traces in one federation; steps of step
+ * machines per second; small federations with many faults per minute, on one processor.
  *
- * The traces are looked for in $SUBLET_DATA, else ../shared/data; without them that row
- * is left out. The sites are those of docs/scenarios/two-real-sites: 68 hosts with
- * 2,176 slots and 120 with 240, and a shared lease of 12 hosts. */
+ * The traces are in $SUBLET_DATA, else in ../shared/data. Without them that row is
+ * omitted. The sites are those of docs/scenarios/two-real-sites: 68 hosts with 2,176
+ * slots and 120 with 240, and a shared lease of 12 hosts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static struct world_counts play(const struct scenario *scenario, uint64_t seed)
     return counts;
 }
 
-/* Of this process: what a shared machine says with less noise. */
+/* Processor time of this process, which has less noise on a shared machine. */
 static double cpu_now(void)
 {
     struct timespec now;
@@ -179,7 +179,7 @@ static void measure_traces(void)
     bench_print_row("steps of machines in it", "/s", &steps, "");
 }
 
-/* Two small sites: what counts is loss, repetition, lateness and crashes. */
+/* Two small sites with loss, repetition, delay and crashes. */
 static void measure_worlds(void)
 {
     struct texts texts = {site_text("cerit", host_rows("c", 3, 4),

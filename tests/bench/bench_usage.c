@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_usage.c: usage reports applied: a site's USAGE, which PONG answers, and STATEs
- * with changed use counts, which nothing answers: they count when the PONG of a USAGE
- * that was sent behind them has come, for a connection keeps its order. */
+/* bench_usage.c: usage reports applied per second: USAGE of a site, which PONG answers,
+ * and STATEs with changed use counts, which have no answer. A STATE counts when the
+ * PONG of a USAGE sent after it has come, since a connection preserves the order. */
 #include <stdio.h>
 
 #include "tests/bench/crowd.h"

@@ -108,7 +108,7 @@ void crowd_listen(struct crowd *crowd, int timeout_ms, crowd_message_fn fn, void
 {
     crowd->fn = fn;
     crowd->arg = arg;
-    /* A look at each socket is cheaper than a poll of all: that is for when all are
+    /* A look at each socket is cheaper than a poll of all, which is for when all are
      * quiet. */
     if (drain_all(crowd) == 0) {
         zmq_poll(crowd->items, crowd->n_sites, timeout_ms);

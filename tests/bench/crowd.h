@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowd.h: a real sublet-broker on loopback, and many sites of it played by one thread:
- * each with a key and a connection of its own, through sys/wire_client and the codec.
+/* crowd.h: a real sublet-broker on loopback, and many sites that one thread plays. Each
+ * site has its own key and connection, through sys/wire/wire_client.c and the codec.
  *
- * Sites are named s0, s1 ...; each is provider and consumer. HELLO is said here, and
- * CONTRACTs are acknowledged here; all else goes to the benchmark.
+ * Sites are named s0, s1 and so on; each is provider and consumer. HELLO is sent here,
+ * and CONTRACTs are acknowledged here; all other messages go to the benchmark.
+ *
  * Layer: tests. */
 #ifndef SUBLET_TESTS_BENCH_CROWD_H
 #define SUBLET_TESTS_BENCH_CROWD_H
@@ -14,22 +15,21 @@
 enum { CROWD_SITES_MAX = 64 };
 
 struct crowd;
-/* What a site has heard, but for WELCOME and PONGs nobody waits for. */
+/* A message to a site; not called for WELCOME and for PONGs that no call waits for. */
 typedef void (*crowd_message_fn)(void *arg, int site, const struct msg *msg);
 
-/* Starts the broker in `place` and returns when all sites are welcome. The delay is
- * what providers say as their MC_RECLAIM_DELAY; 0: none. */
+/* Starts the broker in `place` and returns when all sites are welcome. Providers send
+ * the delay as their MC_RECLAIM_DELAY; 0: none. */
 struct crowd *crowd_new(struct bench_place *place, int n_sites,
                         int64_t reclaim_delay_ms);
-/* Where the broker serves HTTP. */
+/* The port of the broker's HTTP. */
 int crowd_http_port(const struct crowd *crowd);
 /* Ends the broker too. */
 void crowd_free(struct crowd *crowd);
 void crowd_say(struct crowd *crowd, int site, struct msg *msg);
-/* Messages of welcome sites that did not leave: no connection, or its queue was full.
- */
+/* Messages of welcome sites that could not be sent: no connection, or a full queue. */
 long crowd_count_unsent(const struct crowd *crowd);
-/* Waits for messages, at most so long, and hands over all that have come. */
+/* Waits for messages at most that long, and delivers those that have come. */
 void crowd_listen(struct crowd *crowd, int timeout_ms, crowd_message_fn fn, void *arg);
 
 #endif

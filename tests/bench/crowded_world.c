@@ -20,7 +20,7 @@ enum {
     MINUTE_MS = 60000,
     JOB_MS = 30000,
     DELAY_S = 600,
-    PATIENCE = 10000000, /* nothing is lost: no heartbeats, as in a scenario */
+    PATIENCE = 10000000, /* as in a scenario without faults: no heartbeats */
 };
 
 struct crowded {
@@ -122,7 +122,7 @@ static void run_to(struct crowded *all, int64_t at_ms)
     }
 }
 
-/* Leases in that state, and how often they have changed in all. */
+/* The number of leases in that state, and of all changes of contracts. */
 static int count_leases(const struct crowded *all, enum lease_state state,
                         int *n_changes)
 {

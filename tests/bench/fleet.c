@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fleet.c: see fleet.h. A site's batch is that of site/io/shell.c without its commit.
  *
- * libzmq tells of news on a socket's descriptor once: whoever has sent has to look for
- * messages too, so each turn of a site ends with a look that finds none. */
+ * libzmq signals news on the descriptor of a socket only once. Sending may consume that
+ * signal, so each iteration of a site ends with a look for messages that finds none. */
 #include "tests/bench/fleet.h"
 
 #include <stdio.h>
@@ -20,10 +20,10 @@
 enum {
     DRAIN_MAX = 1000,
     EVENTS_MAX = 256,
-    ALIVE_MS = 5000, /* of hosts: nobody but their site hears it */
-    LOAD_EVERY = 3,  /* of these: as sublet-host, each 15 s */
+    ALIVE_MS = 5000, /* heartbeats of hosts to their site */
+    LOAD_EVERY = 3,  /* heartbeats per load report: every 15 s, as sublet-host */
     RECLAIM_S = 3600,
-    FIRST_JOB_MS = 4000, /* and more for each lease: all of a site run at once */
+    FIRST_JOB_MS = 4000, /* and more per lease, since the jobs of a site run at once */
     FIRST_JOBS_AGAIN = 5,
     TOLD_S = 120,
     CONFIRMED_S = 120,
@@ -31,7 +31,7 @@ enum {
 };
 
 struct fleet_lease {
-    uint64_t epoch; /* that its consumer was told of */
+    uint64_t epoch; /* of the last contract that its consumer received */
     bool is_told, is_made;
 };
 
@@ -63,7 +63,7 @@ struct fleet {
     struct bench_place *place;
     int n_sites, n_each, epoll;
     struct fleet_site *sites;
-    struct fleet_lease *leases; /* of site i its n_each, from i x n_each on */
+    struct fleet_lease *leases; /* those of site i begin at i x n_each */
     struct wire_client *admin;
     int n_told, n_made;
     long n_changes, n_heard, n_said;
@@ -76,9 +76,7 @@ static void must(int code, const struct err *err)
     }
 }
 
-/* ---------------------------------------------------------------- who borrows from
- * whom
- */
+/* ---------------------------------------------------------------- leases */
 
 static int consumer_of(const struct fleet *fleet, int site, int policy)
 {
@@ -230,7 +228,7 @@ static void host_end_at(void *arg, int host, int64_t at_ms, uint64_t number)
         (struct fleet_end){.at_ms = at_ms, .number = number, .host = host};
 }
 
-/* Nothing runs around the jobs of a fleet. */
+/* The jobs of a fleet have no pre- and post-execution commands. */
 static void host_command(void *arg, const char *text, struct executor_command *command)
 {
     (void)arg, (void)text;
@@ -248,7 +246,7 @@ static void host_used(void *arg, int host, const struct executor_use *use)
     (void)arg, (void)host, (void)use;
 }
 
-/* What a sublet-host tells of itself now and then: the site passes it on. */
+/* The periodic report of a sublet-host, which its site passes on to consumers. */
 static void tell_load(struct fleet_site *site, int host)
 {
     char r1m[16];
@@ -452,7 +450,7 @@ static void open_site(struct fleet *fleet, int index, int port)
     }
     site->site = site_new(&site->setup.config);
     site_start(site->site, daemon_now_ms(), site->filling);
-    /* as hosts in different racks, which nothing has in step */
+    /* hosts report at different instants */
     site->alive_ms = daemon_now_ms() + index * ALIVE_MS / fleet->n_sites;
     for (int i = 0; i < fleet->n_each; i++) {
         executor_hello(site->hosts[i], daemon_now_ms());
@@ -465,7 +463,7 @@ static int first_job_ms(const struct fleet *fleet)
     return FIRST_JOB_MS + fleet_count_leases(fleet);
 }
 
-/* As many jobs of one slot as it has leases: one on each reserved slot. */
+/* As many jobs of one slot as the site has leases. */
 static void submit_first_jobs(struct fleet_site *site)
 {
     char command[32], name[32];
@@ -501,7 +499,7 @@ static void run_until(struct fleet *fleet, const int *count, int wanted, double 
     }
 }
 
-/* Only when a site knows of all its leases do its jobs spread over all of them. */
+/* The jobs of a site spread over all its leases only when it knows all of them. */
 static void make_leases(struct fleet *fleet)
 {
     int n_leases = fleet_count_leases(fleet);
@@ -517,7 +515,7 @@ static void make_leases(struct fleet *fleet)
         bench_fail("%d of %d leases are made, %d known", fleet->n_made, n_leases,
                    fleet->n_told);
     }
-    fleet_run(fleet, job_s); /* the last of them */
+    fleet_run(fleet, job_s); /* until the last of them has ended */
 }
 
 struct fleet *fleet_new(struct bench_place *place, int n_sites, int n_leases_each)
@@ -568,7 +566,7 @@ void fleet_free(struct fleet *fleet)
     free(fleet);
 }
 
-/* ---------------------------------------------------------------- what is asked */
+/* ---------------------------------------------------------------- queries */
 
 int fleet_count_leases(const struct fleet *fleet)
 {
@@ -614,7 +612,8 @@ void fleet_set_delay(struct fleet *fleet, int64_t delay_ms)
     struct err err;
     msg.set_reclaim = (struct msg_set_reclaim){
         .request = 1, .scope = RECLAIM_ALL, .name = "", .delay_ms = delay_ms};
-    must(wire_client_reopen(fleet->admin, &err), &err); /* it was silent for long */
+    must(wire_client_reopen(fleet->admin, &err),
+         &err); /* its connection was idle for long */
     while (wire_client_send(fleet->admin, &msg, &err) < 0) {
         run_once(fleet); /* it is connecting */
     }

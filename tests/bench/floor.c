@@ -64,7 +64,7 @@ struct echo {
     int port;
 };
 
-/* Sends all back until it is told to end. */
+/* Returns all messages until it receives the order to end. */
 static void echo_main(zsock_t *pipe, void *arg)
 {
     struct echo *echo = arg;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* floor.h: what this machine does now with the bare parts, a second or less each.
+/* floor.h: how fast the bare parts are on this machine now, measured for a second or
+ * less each.
  *
- * Units: things in a second. Layer: tests. */
+ * Units: per second. Layer: tests. */
 #ifndef SUBLET_TESTS_BENCH_FLOOR_H
 #define SUBLET_TESTS_BENCH_FLOOR_H
 
 #include "tests/bench/bench.h"
 
-/* Rows that SQLite makes durable (WAL, synchronous=FULL), `batch` of them a commit. */
+/* Rows that SQLite makes durable (WAL, synchronous=FULL), `batch` per commit. */
 double floor_commit_rows(const struct bench_place *place, int batch);
-/* Round trips of small messages through libzmq with CURVE on loopback: so many DEALERs
- * in one thread, each with so many outstanding, one ROUTER in another. */
+/* Round trips of small messages through libzmq with CURVE on loopback: several DEALERs
+ * in one thread, each with several messages outstanding, and one ROUTER in another. */
 double floor_round_trips(int n_peers, int n_outstanding);
 /* posix_spawn of /bin/true and its exit status, `n_at_once` at a time. */
 double floor_spawns(int n_at_once);

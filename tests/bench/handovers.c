@@ -13,7 +13,7 @@ struct lease {
     char id[64];
     uint64_t epoch, freeze;
     bool is_frozen, is_with_consumer;
-    double frozen; /* when FREEZE came; 0: nothing is under way */
+    double frozen; /* when FREEZE came; 0: no hand-over is open */
 };
 
 struct handovers {
@@ -132,7 +132,7 @@ static const double catch_up_s = 1.1;
 
 void handovers_run(struct handovers *all, double seconds)
 {
-    listen_for(all, catch_up_s); /* with what was asked while nobody listened */
+    listen_for(all, catch_up_s); /* answers what came before this call */
     all->n_samples = all->n_commits = 0;
     listen_for(all, seconds);
     if (all->n_samples == 0) {

@@ -26,7 +26,7 @@ static void configure(struct lone_site *lone, int n_hosts, int n_queues)
         .default_application = "",
         .lease_account = "",
         .is_alone = true,
-        .patience = 2, /* no loads are told here */
+        .patience = 2, /* no host reports its load here */
     };
     job_rules_init(&lone->config.rules);
 }
