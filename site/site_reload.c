@@ -3,7 +3,7 @@
  *
  * Each part gets what has changed for it: the job table the queues, the host table and
  * the runs the hosts, the provider the export policies, the uplink what HELLO says.
- * Running jobs are not touched. A host that is not configured any more is kept behind
+ * Running jobs are not touched. A host that is not configured any more stays, after
  * the configured ones, closed and without slots, until the last job on it has ended.
  *
  * Layer: site. */
@@ -101,10 +101,10 @@ static void list_hosts(const struct site *site, struct arena *arena,
             hosts[n_hosts++] = config->hosts[i];
         }
     }
-    struct site_config kept = {.hosts = hosts, .n_hosts = n_hosts};
+    struct site_config listed = {.hosts = hosts, .n_hosts = n_hosts};
     for (int i = 0; i < n_old; i++) {
         const struct site_host *old = &site->config->hosts[i];
-        if (!is_configured(&kept, old->name) && is_used(site, i)) {
+        if (!is_configured(&listed, old->name) && is_used(site, i)) {
             hosts[n_hosts++] = leaving_host(arena, old);
         }
     }
@@ -161,8 +161,9 @@ static void change_hosts(struct site *site, const struct site_config *before,
     }
 }
 
-/* Another catalogue, other hosts: what they have told is told again within a period
- * (HOST_LOAD), and borrowed ones are asked about. Until then it is unknown. */
+/* Resources or hosts have changed. Hosts report their load again within a period
+ * (HOST_LOAD), and providers are asked about borrowed hosts. Until then it is unknown.
+ */
 static void change_facts(struct site *site, int64_t now_ms)
 {
     resreq_cache_free(site->resreq_cache);

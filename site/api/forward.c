@@ -20,7 +20,7 @@ static void copy_query(struct arena *arena, struct msg_query *query)
     query->consumer = arena_str(arena, query->consumer);
 }
 
-void forward_request(const struct site_api *api, const struct peer *from,
+void forward_request(struct site_api *api, const struct peer *from,
                      const struct msg *msg, struct effects *effects)
 {
     struct msg copy = *msg;

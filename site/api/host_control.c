@@ -41,7 +41,7 @@ static int check(const struct site_api *api, const struct peer *from,
                          HOSTS_MAX);
 }
 
-void host_control_request(const struct site_api *api, const struct peer *from,
+void host_control_request(struct site_api *api, const struct peer *from,
                           const struct msg *msg, struct effects *effects)
 {
     const struct msg_host_control *order = &msg->host_control;

@@ -10,7 +10,7 @@
 #include "site/job/lifecycle.h"
 
 struct call {
-    const struct site_api *api;
+    struct site_api *api;
     const struct peer *from;
     enum job_move move;
     int queue; /* of MOVE_SWITCH */
@@ -91,9 +91,9 @@ static int check(struct call *call, const struct job *job, struct err *err)
     return 0;
 }
 
-static void carry_out(const struct call *call, struct job *job)
+static void carry_out(struct call *call, struct job *job)
 {
-    const struct site_api *api = call->api;
+    struct site_api *api = call->api;
     switch (call->move) {
     case MOVE_REQUEUE:
         control_job_requeue(api->life, job, call->from->name, api->now_ms,
@@ -159,7 +159,7 @@ static void move_named(struct call *call, const char *id)
                    n_moved > 0 ? done_text(call) : err.text);
 }
 
-void job_move_request(const struct site_api *api, const struct peer *from,
+void job_move_request(struct site_api *api, const struct peer *from,
                       const struct msg *msg, struct effects *effects)
 {
     const struct msg_job_move *move = &msg->job_move;

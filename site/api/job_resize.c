@@ -8,7 +8,7 @@
 #include "site/run/allocation.h"
 
 struct call {
-    const struct site_api *api;
+    struct site_api *api;
     const struct peer *from;
     const struct msg_job_resize *order;
     bool is_admin;
@@ -261,7 +261,7 @@ static void resize_named(struct call *call, const char *id)
                    n_done > 0 ? text : err.text);
 }
 
-void job_resize_request(const struct site_api *api, const struct peer *from,
+void job_resize_request(struct site_api *api, const struct peer *from,
                         const struct msg *msg, struct effects *effects)
 {
     const struct msg_job_resize *order = &msg->job_resize;

@@ -14,7 +14,7 @@ enum { ALL_MAX = 10000 };
 
 /* One request: what it does, and its answer so far. */
 struct call {
-    const struct site_api *api;
+    struct site_api *api;
     const struct peer *from;
     enum control_action action;
     int signal;
@@ -203,7 +203,7 @@ static void order_all(struct call *call)
     }
 }
 
-void job_signal_request(const struct site_api *api, const struct peer *from,
+void job_signal_request(struct site_api *api, const struct peer *from,
                         const struct msg *msg, struct effects *effects)
 {
     const struct msg_job_control *order = &msg->job_control;

@@ -114,8 +114,8 @@ static bool ask(const struct site_api *api, const struct job *job,
     return true;
 }
 
-void peek_request(const struct site_api *api, const struct peer *from,
-                  const struct msg *msg, struct effects *effects)
+void peek_request(struct site_api *api, const struct peer *from, const struct msg *msg,
+                  struct effects *effects)
 {
     const struct msg_peek *peek = &msg->peek;
     const struct job *job = job_table_lookup(api->jobs, peek->job);
@@ -148,7 +148,7 @@ void peek_request(const struct site_api *api, const struct peer *from,
     }
 }
 
-bool peek_output(const struct site_api *api, const struct msg_output *output,
+bool peek_output(struct site_api *api, const struct msg_output *output,
                  struct effects *effects)
 {
     struct waiter waiter;

@@ -5,7 +5,7 @@
 #include "site/api/permission.h"
 #include "site/api/site_api.h"
 
-void queue_control_request(const struct site_api *api, const struct peer *from,
+void queue_control_request(struct site_api *api, const struct peer *from,
                            const struct msg *msg, struct effects *effects)
 {
     const struct msg_queue_control *order = &msg->queue_control;

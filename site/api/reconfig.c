@@ -4,7 +4,7 @@
 #include "site/api/permission.h"
 #include "site/api/site_api.h"
 
-void reconfig_request(const struct site_api *api, const struct peer *from,
+void reconfig_request(struct site_api *api, const struct peer *from,
                       const struct msg *msg, struct effects *effects)
 {
     if (!permission_is_admin(api->config, from)) {

@@ -50,7 +50,7 @@ struct site_api {
 };
 
 /* A request: `msg` is of the kind that is named below. */
-typedef void site_api_fn(const struct site_api *api, const struct peer *from,
+typedef void site_api_fn(struct site_api *api, const struct peer *from,
                          const struct msg *msg, struct effects *effects);
 
 /* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX
@@ -87,7 +87,7 @@ site_api_fn host_control_request;
 site_api_fn reconfig_request;
 
 /* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
-void query_request(const struct site_api *api, const struct site_view *view,
+void query_request(struct site_api *api, const struct site_view *view,
                    const struct peer *from, const struct msg *msg,
                    struct effects *effects);
 
@@ -99,7 +99,7 @@ void query_request(const struct site_api *api, const struct site_view *view,
 site_api_fn peek_request;
 /* OUTPUT of a run of this site, from a host or a provider. True: a client asked for it.
  */
-bool peek_output(const struct site_api *api, const struct msg_output *output,
+bool peek_output(struct site_api *api, const struct msg_output *output,
                  struct effects *effects);
 
 /* QUERY, SET_RECLAIM and SET_DRAIN (the latter two for administrators): passed on to

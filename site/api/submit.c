@@ -397,7 +397,7 @@ static int read_indices(const struct site_api *api, struct arena *arena,
     return 0;
 }
 
-void submit_request(const struct site_api *api, const struct peer *from,
+void submit_request(struct site_api *api, const struct peer *from,
                     const struct msg *msg, struct effects *effects)
 {
     const struct msg_submit *submit = &msg->submit;

@@ -219,7 +219,7 @@ static struct terminal *connect_user(struct terminals *terminals,
     }
     terminal->link = from->link;
     terminal->deadline_ms = INT64_MAX;
-    terminal->attempt = 0; /* so that the user is told again */
+    terminal->attempt = 0; /* so that the user is notified again */
     return terminal;
 }
 
@@ -262,7 +262,7 @@ void terminals_stream_down(struct terminals *terminals, const struct peer *from,
     if (down->run.attempt != job->attempt) {
         if (down->is_again) {
             terminal->attempt =
-                0; /* the client does not know this attempt: tell it again */
+                0; /* the client does not know this attempt: notify it again */
         }
         return;
     }

@@ -30,7 +30,7 @@ int64_t lending_wake_ms(const struct lending *lending)
 }
 
 enum {
-    TELL_MS = 2000,      /* an end is told again after it, doubling ... */
+    TELL_MS = 2000,      /* an end is reported again after it, doubling ... */
     TELL_MAX_MS = 30000, /* ... up to this */
     /* Ends of one consumer that it has not acknowledged. A consumer takes them within
      * seconds; one that never does gets nothing new, or it would fill the journal. */

@@ -88,7 +88,7 @@ static struct recall_victims list_runs(const struct recall_enforce *recalls,
     return victims;
 }
 
-/* True where the job uses slots that this site has as a leaf. */
+/* True if the job uses slots that this site has as a leaf. */
 static bool is_on_own_part(const struct recall_enforce *recalls, const struct job *job,
                            const char *lease)
 {
@@ -204,7 +204,8 @@ static bool has_chosen(const struct recall_victims *victims, const char *host)
     return false;
 }
 
-/* By the rule of the provider; hosts of who was warned before are taken first. */
+/* The provider chooses by the same rule. Hosts of jobs that were warned before are
+ * taken first. */
 static void take_hosts(const struct consumer_recall *recall,
                        struct recall_victims *victims, int64_t *deadlines,
                        struct arena *arena)

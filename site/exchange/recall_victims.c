@@ -47,8 +47,8 @@ struct queue {
     int count, n_slots;
 };
 
-/* The youngest that fit; then the smallest that is enough; then back who need not go.
- */
+/* The youngest jobs until they are enough; then those that are not needed are left out
+ * again, the oldest first. */
 static int take_youngest(struct recall_victims *victims, const struct queue *queue,
                          int n_slots)
 {

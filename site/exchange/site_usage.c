@@ -47,8 +47,8 @@ static struct msg_job_counts read_jobs(const struct job_table *jobs)
     };
 }
 
-/* A queue that may use no borrowed host wants nothing of a pool, but where this site
- * lends into one and is a leaf of its plan itself. */
+/* True if the queue names borrowed hosts, or if this site lends into a pool, as it may
+ * be a leaf of that pool's plan itself. Other queues need nothing of a pool. */
 static bool may_use_pool(const struct site_usage_parts *parts,
                          const struct queue_config *queue)
 {
@@ -66,21 +66,22 @@ static bool may_use_pool(const struct site_usage_parts *parts,
     return false;
 }
 
-/* Jobs in line: what waits for something else than slots wants none yet. */
+/* Pending slots by queue. A job that waits for something other than slots is in no
+ * class, and needs none yet. */
 static void read_queues(const struct site_usage_parts *parts, struct arena *arena,
                         struct msg_usage *usage)
 {
     int n_queues = parts->config->n_queues;
     int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
     struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
-    const struct job_class_set *lines = job_table_classes(parts->jobs);
-    for (int i = 0; i < job_class_set_count(lines); i++) {
-        int n_turns;
-        struct job_class_entry *const *turns =
-            job_class_entries(job_class_set_at(lines, i), &n_turns);
-        const struct job *first = job_of_entry(turns[0]);
+    const struct job_class_set *classes = job_table_classes(parts->jobs);
+    for (int i = 0; i < job_class_set_count(classes); i++) {
+        int n_entries;
+        struct job_class_entry *const *entries =
+            job_class_entries(job_class_set_at(classes, i), &n_entries);
+        const struct job *first = job_of_entry(entries[0]);
         if (first->queue >= 0 && !job_reads_file(first->spec)) {
-            waiting[first->queue] += (int64_t)n_turns * first->spec->n_slots;
+            waiting[first->queue] += (int64_t)n_entries * first->spec->n_slots;
         }
     }
     for (int i = 0; i < n_queues; i++) {
@@ -106,7 +107,8 @@ static bool is_named(const struct site_usage_parts *parts,
     return false;
 }
 
-/* Of one that is not made, and so will never be. */
+/* True if no queue names a host of the lease, so that the lease, which is not made,
+ * will never be. */
 static bool is_unnamed(const struct site_usage_parts *parts, const char *lease)
 {
     bool is_there = false;

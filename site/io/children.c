@@ -152,7 +152,7 @@ static int on_pause_over(zloop_t *loop, int timer_id, void *arg)
             return 0;
         }
     }
-    return 0; /* it was let go in this turn */
+    return 0; /* the child was freed by an earlier handler of this turn of the loop */
 }
 
 /* ---------------------------------------------------------------- end */
@@ -283,7 +283,7 @@ static struct child *find_child(const struct children *children, const char *nam
     return NULL;
 }
 
-/* NULL and an error where its spool cannot be made. */
+/* NULL and an error if its spool cannot be made. */
 static struct child *add_child(struct children *children, const char *spool,
                                const char *name, struct err *err)
 {
@@ -331,7 +331,8 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
         made->elims[i] = strdup(setup->elims[i]);
     }
     if (setup->local_resources != NULL) {
-        setenv("LSF_LOCAL_RESOURCES", setup->local_resources, 1); /* theirs, by it */
+        setenv("LSF_LOCAL_RESOURCES", setup->local_resources,
+               1); /* inherited by the children */
     }
     if (made->program == NULL || make_children(made, setup, err) < 0) {
         children_free(made);
@@ -345,14 +346,14 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
 
 static void watch_leaving(struct children *children);
 
-/* Ends those that nobody needs any more, and forgets those that have ended. */
+/* Ends children that are not needed any more, and forgets those that have ended. */
 static int look_after(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
     struct children *children = arg;
     int n_kept = 0, n_leaving = 0;
     if (timer_id != children->timer_id) {
-        return 0; /* ended in this turn already (sys/wake.h) */
+        return 0; /* the timer ended in this turn of the loop (sys/wake.h) */
     }
     children->timer_id = 0;
     for (int i = 0; i < children->count; i++) {

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/value.h"
 #include "model/job_id.h"
 #include "site/view/history_view.h"
 

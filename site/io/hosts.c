@@ -119,7 +119,7 @@ static int open_away(struct hosts *hosts, const struct site_setup *setup,
         return err_set(err, ERR_STATE, "LISTEN needs KEY");
     }
     int rc = wire_key_load(setup->key, &key, err);
-    host_key = key; /* hosts hold the site's own pair, unless they have one of theirs */
+    host_key = key; /* hosts use the site's own pair of keys without HOST_KEY */
     if (rc == 0 && setup->host_key != NULL) {
         rc = wire_key_load(setup->host_key, &host_key, err);
     }

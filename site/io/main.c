@@ -102,7 +102,7 @@ static int judge(struct loaded *loaded, struct err *err)
                : err_set(err, ERR_PARSE, "no Site section in the files that were read");
 }
 
-/* Reads and judges; NULL and an error where something is wrong. */
+/* Reads and checks a configuration. NULL and an error if something is wrong. */
 static struct loaded *load(char *const *paths, int n_paths, struct err *err)
 {
     struct loaded *loaded = mem_alloc(1, sizeof(*loaded));
@@ -311,7 +311,7 @@ static int serve(struct parts *parts)
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     } else {
         shell_start(parts->shell);
-        daemon_ready(); /* before the children, who say it too */
+        daemon_ready(); /* before the children, which also report that they are ready */
         children_start(parts->children,
                        &(struct children_site){is_needed, is_leaving, parts->shell});
         daemon_run(parts->loop);
@@ -321,7 +321,7 @@ static int serve(struct parts *parts)
     return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Reads, judges, and serves where nothing is wrong. */
+/* Serves if the configuration is correct. */
 static int configure_and_serve(char *const *paths, int n_paths)
 {
     struct err err;

@@ -25,7 +25,7 @@ static int set_groups(const gid_t *groups, int n_groups)
     return syscall(SYS_setgroups, n_groups, groups) < 0 ? errno : 0;
 }
 
-/* The groups that the user has by name; the job's own alone where there is none. */
+/* The groups of the user by name; only the job's group if the user has no name. */
 static int user_groups(uid_t uid, gid_t gid, gid_t *groups)
 {
     char bytes[PASSWD_BYTES_MAX];

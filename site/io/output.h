@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.h: writes what a job put out, come home from where it ran, into the file that
+/* output.h: writes the output of a job that ran on borrowed hosts into the file that
  * its user named.
  *
- * With the user's rights: where the daemon is root, this thread's file system identity
- * and groups are the user's while the file is open; elsewhere jobs are the daemon's own
- * user's. It never waits: a pipe that nobody reads is an error.
- * Layer: site/io. */
+ * The file is written with the user's rights. If the daemon is root, this thread has
+ * the file system identity and the groups of the user while the file is open; otherwise
+ * all jobs are those of the daemon's own user. Writing never waits: a pipe that nobody
+ * reads is an error. Layer: site/io. */
 #ifndef SUBLET_SITE_IO_OUTPUT_H
 #define SUBLET_SITE_IO_OUTPUT_H
 

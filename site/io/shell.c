@@ -60,7 +60,7 @@ void shell_take_gone(void *arg, const struct peer *from)
     step(arg, &(struct event){.kind = EVENT_GONE, .from = *from});
 }
 
-/* The scheduler's pass is in a tick: how long that took is told with the next one. */
+/* The scheduler's pass is in a tick. The next tick reports how long it took. */
 static void step_tick(struct shell *shell)
 {
     int64_t begin_ns = histogram_now_ns();
@@ -70,7 +70,7 @@ static void step_tick(struct shell *shell)
     shell->tick_us = (histogram_now_ns() - begin_ns) / 1000;
 }
 
-/* What is no message never reaches the step machine; who sent it is told. */
+/* Invalid bytes never reach the step machine; their sender gets an error. */
 void shell_refuse_message(void *arg, const struct peer *from, const struct err *err)
 {
     struct shell *shell = arg;
@@ -154,8 +154,8 @@ static int send_by_route(struct shell *shell, const struct peer *to,
     return route->send(route->part, to, msg, err);
 }
 
-/* A message that cannot be sent is one that is sent again by who needs it, but for an
- * answer that does not fit: its asker is told. */
+/* The part that needs a message sends it again if it could not be sent. An answer that
+ * does not fit a message is replaced by an error. */
 static void send_message(struct shell *shell, const struct peer *to,
                          const struct msg *msg)
 {

@@ -3,7 +3,7 @@
  * committed and then carried out.
  *
  * The parts that hold a connection (uplink, hosts, the socket of the command line) hand
- * over what has arrived, up to a bound of theirs, and end the batch; the shell then
+ * over what has arrived, up to a bound, and end the batch; the shell then
  * commits all store effects in one transaction, and only then sends. A commit that
  * fails ends the process at once, with exit status 1 and nothing of the batch sent: it
  * starts again from what is on disk.
