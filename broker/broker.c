@@ -495,10 +495,10 @@ static bool check_role(const struct event *event, const struct member *member,
     return false;
 }
 
-static void note_heard(struct broker *broker, struct member *member, int64_t now_ms,
-                       struct effects *effects)
+static void note_message(struct broker *broker, struct member *member, int64_t now_ms,
+                         struct effects *effects)
 {
-    if (members_hear(&broker->members, member, now_ms)) {
+    if (members_note_message(&broker->members, member, now_ms)) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is back", member->name);
         note_presence(member, now_ms, effects);
         member_came(broker, member, now_ms);
@@ -523,7 +523,7 @@ static void step_message(struct broker *broker, const struct event *event,
         if (!check_session(event, member, effects)) {
             return;
         }
-        note_heard(broker, member, event->now_ms, effects);
+        note_message(broker, member, event->now_ms, effects);
         if (!check_role(event, member, handlers[i].who, effects)) {
             return;
         }
@@ -602,10 +602,10 @@ const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int inde
     return pool->has_cycle ? &pool->cycle : NULL;
 }
 
-int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
+int64_t broker_site_last_message_ms(const struct broker *broker, const char *site)
 {
     const struct member *member = members_find(&broker->members, site);
-    return member != NULL && member->session != 0 ? member->heard_ms : 0;
+    return member != NULL && member->session != 0 ? member->last_message_ms : 0;
 }
 
 uint64_t broker_lease_behind(const struct broker *broker, const char *id)
@@ -657,4 +657,9 @@ int broker_count_leases(const struct broker *broker)
 const char *broker_lease_id(const struct broker *broker, int index)
 {
     return broker->leases.items[index]->row.id;
+}
+
+int broker_find_lease_after(const struct broker *broker, const char *id)
+{
+    return lease_table_find_after(&broker->leases, id);
 }

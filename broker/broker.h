@@ -70,6 +70,8 @@ bool broker_find_lease(const struct broker *broker, const char *id,
                        struct row_lease *lease);
 int broker_count_leases(const struct broker *broker);
 const char *broker_lease_id(const struct broker *broker, int index);
+/* The index of the first lease whose id is after `id`. */
+int broker_find_lease_after(const struct broker *broker, const char *id);
 
 /* Looks for changes in the listings of leases and sites since the last look; returns
  * the revision, which grows with every change and starts again with the process. The
@@ -84,7 +86,7 @@ int broker_count_pools(const struct broker *broker);
 const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
                                            const char **name, int64_t *at_ms);
 /* When the site was last heard; 0: not since the start. */
-int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
+int64_t broker_site_last_message_ms(const struct broker *broker, const char *site);
 /* The epoch that the provider states, if it is below ours because the provider has lost
  * its ledger; else 0. */
 uint64_t broker_lease_behind(const struct broker *broker, const char *id);

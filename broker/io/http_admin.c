@@ -103,7 +103,7 @@ static int check_keys(const json_t *body, struct err *err)
 }
 
 int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
-                           struct arena *arena, const char **said, struct err *err)
+                           struct arena *arena, const char **answer, struct err *err)
 {
     json_t *read = json_loadb(body, n_body, JSON_REJECT_DUPLICATES, NULL);
     struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
@@ -115,7 +115,7 @@ int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
         rc = read_scope(read, &msg.set_reclaim, err);
     }
     if (rc == 0) {
-        rc = hub_ask(hub, &msg, arena, said, err);
+        rc = hub_ask(hub, &msg, arena, answer, err);
     }
     json_decref(read);
     return rc;
@@ -130,19 +130,19 @@ static int check_empty(const char *body, size_t n_body, struct err *err)
 }
 
 int http_admin_drain(struct hub *hub, const char *lease, const char *body,
-                     size_t n_body, struct arena *arena, const char **said,
+                     size_t n_body, struct arena *arena, const char **answer,
                      struct err *err)
 {
     struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
     msg.set_drain =
         (struct msg_set_drain){.scope = DRAIN_LEASE, .name = lease, .is_drained = true};
     int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_ask(hub, &msg, arena, said, err) : rc;
+    return rc == 0 ? hub_ask(hub, &msg, arena, answer, err) : rc;
 }
 
 int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
-                      struct arena *arena, const char **said, struct err *err)
+                      struct arena *arena, const char **answer, struct err *err)
 {
     int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_run_reload(hub, arena, said, err) : rc;
+    return rc == 0 ? hub_run_reload(hub, arena, answer, err) : rc;
 }

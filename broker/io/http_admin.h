@@ -17,17 +17,17 @@
 #include "base/err.h"
 #include "broker/io/hub.h"
 
-/* `said`: a sentence about what was done, in the arena. */
+/* `answer`: a sentence about what was done, in the arena. */
 int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
-                           struct arena *arena, const char **said,
+                           struct arena *arena, const char **answer,
                            struct err *err) MUST_CHECK;
 int http_admin_drain(struct hub *hub, const char *lease, const char *body,
-                     size_t n_body, struct arena *arena, const char **said,
+                     size_t n_body, struct arena *arena, const char **answer,
                      struct err *err) MUST_CHECK;
 
 /* Reads the whole configuration again, as `reconfig` does. */
 int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
-                      struct arena *arena, const char **said,
+                      struct arena *arena, const char **answer,
                       struct err *err) MUST_CHECK;
 
 #endif

@@ -357,12 +357,12 @@ static bool is_allowed(struct work *work)
     return false;
 }
 
-static int put_said(struct work *work, int rc, const char *said)
+static int put_answer(struct work *work, int rc, const char *answer)
 {
     if (rc == 0) {
         struct value *value = value_object(&work->arena);
         value_add_int(&work->arena, value, "schema_version", 1);
-        value_add_text(&work->arena, value, "message", said);
+        value_add_text(&work->arena, value, "message", answer);
         put_value(200, value, work->answer);
     }
     return rc;
@@ -370,28 +370,29 @@ static int put_said(struct work *work, int rc, const char *said)
 
 static int set_delay(struct work *work)
 {
-    const char *said = "";
-    int rc =
-        http_admin_set_reclaim(work->source->hub, work->request->body,
-                               work->request->n_body, &work->arena, &said, &work->err);
-    return put_said(work, rc, said);
+    const char *answer = "";
+    int rc = http_admin_set_reclaim(work->source->hub, work->request->body,
+                                    work->request->n_body, &work->arena, &answer,
+                                    &work->err);
+    return put_answer(work, rc, answer);
 }
 
 static int drain(struct work *work)
 {
-    const char *said = "";
+    const char *answer = "";
     int rc = http_admin_drain(work->source->hub, work->target.query.name,
                               work->request->body, work->request->n_body, &work->arena,
-                              &said, &work->err);
-    return put_said(work, rc, said);
+                              &answer, &work->err);
+    return put_answer(work, rc, answer);
 }
 
 static int reload(struct work *work)
 {
-    const char *said = "";
-    int rc = http_admin_reload(work->source->hub, work->request->body,
-                               work->request->n_body, &work->arena, &said, &work->err);
-    return put_said(work, rc, said);
+    const char *answer = "";
+    int rc =
+        http_admin_reload(work->source->hub, work->request->body, work->request->n_body,
+                          &work->arena, &answer, &work->err);
+    return put_answer(work, rc, answer);
 }
 
 /* ---------------------------------------------------------------- dispatch */

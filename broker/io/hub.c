@@ -296,7 +296,7 @@ static void run_batch(struct hub *hub)
     store_maintain(hub->store);
 }
 
-int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **said,
+int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **answer,
             struct err *err)
 {
     struct ask ask = {
@@ -311,7 +311,7 @@ int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **
     broker_step(hub->broker, &event, &hub->effects);
     run_batch(hub);
     hub->ask = NULL;
-    *said = ask.text;
+    *answer = ask.text;
     return ask.code < 0 ? err_set(err, ask.code, "%s", ask.text) : 0;
 }
 

@@ -47,9 +47,9 @@ int hub_reload(struct hub *hub, const struct broker_setup *setup,
 const struct metrics *hub_metrics(const struct hub *hub);
 
 /* Executes an administrator's request that did not come through a member's socket, as a
- * batch of its own, which is committed when this returns. `said` is the broker's
+ * batch of its own, which is committed when this returns. `answer` is the broker's
  * sentence, in the arena. */
-int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **said,
+int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **answer,
             struct err *err) MUST_CHECK;
 
 /* Starts the loaded broker: its first batch. */

@@ -265,10 +265,11 @@ static void schedule_seconds(const struct source *source, const char *name,
 static void heard(const struct source *source, const char *name,
                   const struct value *site)
 {
-    int64_t heard_ms = broker_site_heard_ms(source->broker, name_of(site));
-    if (heard_ms > 0) {
+    int64_t last_message_ms =
+        broker_site_last_message_ms(source->broker, name_of(site));
+    if (last_message_ms > 0) {
         promtext_begin(source->to, name, "site", name_of(site));
-        fprintf(source->to, "} %.3f\n", (double)heard_ms / 1000);
+        fprintf(source->to, "} %.3f\n", (double)last_message_ms / 1000);
     }
 }
 

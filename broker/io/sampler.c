@@ -94,25 +94,10 @@ static int put_lease(struct sampler *sampler, const struct row_lease *lease,
                             sampler->at_ms, numbers, err);
 }
 
-/* The index of the first lease after `after`, in the order of ids. */
-static int find_behind(const struct broker *broker, const char *after)
-{
-    int low = 0, high = broker_count_leases(broker);
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (strcmp(broker_lease_id(broker, middle), after) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static int put_leases(struct sampler *sampler, struct err *err)
 {
     const struct broker *broker = sampler->broker;
-    int first = find_behind(broker, sampler->after), rc = 0, i;
+    int first = broker_find_lease_after(broker, sampler->after), rc = 0, i;
     for (i = first; i < broker_count_leases(broker) && i - first < ROWS_PER_TURN; i++) {
         struct row_lease lease;
         const char *id = broker_lease_id(broker, i);

@@ -41,7 +41,7 @@ struct snapshot {
     bool is_regular_due; /* when the present one is done */
     struct fetch fetch;
     int regular_timer, step_timer, fetch_timer;
-    struct err told; /* in the last answer */
+    struct err failure; /* in the last answer */
     uint8_t piece[OUTPUT_CHUNK_MAX];
 };
 
@@ -319,10 +319,10 @@ static int take_ask(struct snapshot *snapshot, const struct msg_snapshot *ask,
 void snapshot_answer(struct snapshot *snapshot, const struct msg_snapshot *ask,
                      struct msg_reply *reply)
 {
-    snapshot->told = (struct err){0};
+    snapshot->failure = (struct err){0};
     *reply = (struct msg_reply){.next = "", .bytes = snapshot->piece};
-    reply->code = take_ask(snapshot, ask, reply, &snapshot->told);
-    reply->text = snapshot->told.text;
+    reply->code = take_ask(snapshot, ask, reply, &snapshot->failure);
+    reply->text = snapshot->failure.text;
 }
 
 /* ---------------------------------------------------------------- life */

@@ -196,11 +196,11 @@ void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_
         }
         return;
     }
-    struct host_split *kept = lease_split_dup(hosts, n_hosts);
+    struct host_split *copy = lease_split_dup(hosts, n_hosts);
     free(lease->hosts);
     lease->provider->n_lease_hosts += n_hosts - lease->row.n_hosts;
-    lease->hosts = kept;
-    lease->row.hosts = kept;
+    lease->hosts = copy;
+    lease->row.hosts = copy;
     lease->row.n_hosts = n_hosts;
 }
 
@@ -211,10 +211,10 @@ void lease_set_resources(struct lease *lease, const struct lease_resource *resou
                                    n_resources)) {
         return;
     }
-    struct lease_resource *kept = exported_resources_dup(resources, n_resources);
+    struct lease_resource *copy = exported_resources_dup(resources, n_resources);
     free(lease->resources);
-    lease->resources = kept;
-    lease->row.resources = kept;
+    lease->resources = copy;
+    lease->row.resources = copy;
     lease->row.n_resources = n_resources;
 }
 

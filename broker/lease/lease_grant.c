@@ -58,8 +58,8 @@ void lease_grant_plan(const struct lease *lease, struct arena *arena,
     struct host_split *hosts =
         arena_alloc(arena, (size_t)n_hosts + (size_t)grant->n_hosts, sizeof(*hosts));
     memset(plan, 0, sizeof(*plan));
-    if (n_hosts > 0) {
-        memcpy(hosts, lease->row.hosts, (size_t)n_hosts * sizeof(*hosts));
+    for (int i = 0; i < n_hosts; i++) {
+        hosts[i] = lease->row.hosts[i];
     }
     for (int i = 0; i < grant->n_hosts && !is_given_up; i++) {
         const struct host_slots *more = &grant->hosts[i];

@@ -105,15 +105,15 @@ struct host_split *lease_split_dup(const struct host_split *hosts, int n_hosts)
     for (int i = 0; i < n_hosts; i++) {
         names += strlen(hosts[i].host) + 1;
     }
-    struct host_split *kept = mem_alloc(1, table + names);
-    char *name = (char *)kept + table;
+    struct host_split *copies = mem_alloc(1, table + names);
+    char *name = (char *)copies + table;
     for (int i = 0; i < n_hosts; i++) {
         size_t size = strlen(hosts[i].host) + 1;
-        kept[i] = hosts[i];
-        kept[i].host = memcpy(name, hosts[i].host, size);
+        copies[i] = hosts[i];
+        copies[i].host = memcpy(name, hosts[i].host, size);
         name += size;
     }
-    return kept;
+    return copies;
 }
 
 void lease_split_show_side(struct arena *arena, struct value *row, const char *key,

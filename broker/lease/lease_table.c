@@ -8,7 +8,7 @@
 
 #include <utlist.h>
 
-enum { FIRST_CAPACITY = 64 };
+#include "base/sorted.h"
 
 void lease_table_init(struct lease_table *leases)
 {
@@ -25,41 +25,33 @@ void lease_table_release(struct lease_table *leases)
     timer_heap_release(&leases->timers);
 }
 
-/* How many ids are before `id`, or equal to it where `is_behind`. */
-static int place_of(const struct lease_table *leases, const char *id, bool is_behind)
+static int compare(const void *id, const void *lease)
 {
-    int low = 0, high = leases->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        int order = strcmp(leases->items[middle]->row.id, id);
-        if (order < 0 || (order == 0 && is_behind)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return strcmp(id, ((const struct lease *)lease)->row.id);
+}
+
+static int place_of(const struct lease_table *leases, const char *id)
+{
+    return sorted_place(leases->items, leases->count, id, compare);
 }
 
 struct lease *lease_table_find(const struct lease_table *leases, const char *id)
 {
-    int place = place_of(leases, id, false);
-    bool is_found =
-        place < leases->count && strcmp(leases->items[place]->row.id, id) == 0;
-    return is_found ? leases->items[place] : NULL;
+    return sorted_find(leases->items, leases->count, id, compare);
 }
 
 int lease_table_find_after(const struct lease_table *leases, const char *id)
 {
-    return place_of(leases, id, true);
+    int place = place_of(leases, id);
+    return place + (place < leases->count && compare(id, leases->items[place]) == 0);
 }
 
-/* A provider's leases stand together: their ids begin with its name. */
+/* A provider's leases are consecutive, as their ids begin with its name. */
 static int find_first(const struct lease_table *leases, const struct member *provider)
 {
     char start[NAME_SIZE + 1];
     snprintf(start, sizeof(start), "%s/", provider->name);
-    return place_of(leases, start, false);
+    return place_of(leases, start);
 }
 
 bool lease_table_has_pair(const struct lease_table *leases,
@@ -74,36 +66,34 @@ bool lease_table_has_pair(const struct lease_table *leases,
     return false;
 }
 
-static void take_out(struct lease_table *leases, int place)
+static void take_out(struct lease_table *leases, struct lease *lease)
 {
-    struct lease *lease = leases->items[place];
     DL_DELETE2(lease->provider->lent, lease, prev_lent, next_lent);
     if (lease->consumer != lease->provider) {
         DL_DELETE2(lease->consumer->borrowed, lease, prev_borrowed, next_borrowed);
     }
     timer_heap_set(&leases->timers, &lease->timer, INT64_MAX);
+    sorted_remove(leases->items, &leases->count, lease->row.id, compare);
     lease_free(lease);
-    leases->count--;
-    memmove(&leases->items[place], &leases->items[place + 1],
-            (size_t)(leases->count - place) * sizeof(*leases->items));
 }
 
-/* The place of an ended lease of the provider (NULL: of any), -1 where there is none.
- * What is only drained comes last: it may be resumed. */
-static int find_ended(const struct lease_table *leases, const struct member *provider)
+/* An ended lease of the provider (NULL: of any), or NULL. A lease that is only drained
+ * is the last choice, since it may be resumed. */
+static struct lease *find_ended(const struct lease_table *leases,
+                                const struct member *provider)
 {
-    int drained = -1;
+    struct lease *drained = NULL;
     for (int i = provider != NULL ? find_first(leases, provider) : 0;
          i < leases->count &&
          (provider == NULL || leases->items[i]->provider == provider);
          i++) {
-        if (lease_is_open(leases->items[i])) {
-            continue;
+        struct lease *lease = leases->items[i];
+        if (!lease_is_open(lease) && !lease->row.is_drained) {
+            return lease;
         }
-        if (!leases->items[i]->row.is_drained) {
-            return i;
+        if (!lease_is_open(lease) && drained == NULL) {
+            drained = lease;
         }
-        drained = drained < 0 ? i : drained;
     }
     return drained;
 }
@@ -112,7 +102,7 @@ static int count_of(const struct lease_table *leases, const struct member *provi
 {
     char behind[NAME_SIZE + 1];
     snprintf(behind, sizeof(behind), "%s%c", provider->name, '/' + 1);
-    return place_of(leases, behind, false) - find_first(leases, provider);
+    return place_of(leases, behind) - find_first(leases, provider);
 }
 
 bool lease_table_make_room(struct lease_table *leases, const struct member *provider)
@@ -123,8 +113,8 @@ bool lease_table_make_room(struct lease_table *leases, const struct member *prov
     if (count_of(leases, provider) >= LEASES_PER_PROVIDER_MAX) {
         take_out(leases, find_ended(leases, provider));
     }
-    int ended = leases->count >= LEASES_MAX ? find_ended(leases, NULL) : -1;
-    if (ended >= 0) {
+    struct lease *ended = leases->count >= LEASES_MAX ? find_ended(leases, NULL) : NULL;
+    if (ended != NULL) {
         take_out(leases, ended);
     }
     return leases->count < LEASES_MAX;
@@ -133,9 +123,9 @@ bool lease_table_make_room(struct lease_table *leases, const struct member *prov
 bool lease_table_make_host_room(struct lease_table *leases,
                                 const struct member *provider, int n_hosts)
 {
-    int ended;
+    struct lease *ended;
     while (provider->n_lease_hosts + n_hosts > LEASE_HOSTS_PER_PROVIDER_MAX &&
-           (ended = find_ended(leases, provider)) >= 0) {
+           (ended = find_ended(leases, provider)) != NULL) {
         take_out(leases, ended);
     }
     return provider->n_lease_hosts + n_hosts <= LEASE_HOSTS_PER_PROVIDER_MAX;
@@ -143,17 +133,8 @@ bool lease_table_make_host_room(struct lease_table *leases,
 
 void lease_table_add(struct lease_table *leases, struct lease *lease)
 {
-    if (leases->count == leases->capacity) {
-        leases->capacity =
-            leases->capacity == 0 ? FIRST_CAPACITY : leases->capacity * 2;
-        leases->items =
-            mem_grow(leases->items, (size_t)leases->capacity, sizeof(*leases->items));
-    }
-    int place = place_of(leases, lease->row.id, false);
-    memmove(&leases->items[place + 1], &leases->items[place],
-            (size_t)(leases->count - place) * sizeof(*leases->items));
-    leases->items[place] = lease;
-    leases->count++;
+    leases->items = sorted_add(leases->items, &leases->count, &leases->capacity,
+                               lease->row.id, compare, lease);
     DL_APPEND2(lease->provider->lent, lease, prev_lent, next_lent);
     if (lease->consumer != lease->provider) { /* of a pool: it hangs once */
         DL_APPEND2(lease->consumer->borrowed, lease, prev_borrowed, next_borrowed);

@@ -6,42 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "broker/broker.h"
 
-static struct member *member_new(const char *name, int roles_allowed)
+static struct member *member_new(const char *name)
 {
     struct member *member = mem_alloc(1, sizeof(*member));
     streams_init(&member->streams, STREAMS_SITE_PER_S);
     snprintf(member->name, sizeof(member->name), "%s", name);
     member->timer.key = member->name;
-    member->roles_allowed = roles_allowed;
     return member;
 }
 
-static int compare_members(const void *a, const void *b)
+static int compare_name(const void *name, const void *member)
 {
-    return strcmp((*(struct member *const *)a)->name,
-                  (*(struct member *const *)b)->name);
+    return strcmp(name, ((const struct member *)member)->name);
 }
 
-static int compare_name(const void *name, const void *item)
+static void allow_roles(struct members *members, const struct broker_config *config)
 {
-    return strcmp(name, (*(struct member *const *)item)->name);
+    members->lost_after_ms = config->lost_after_ms;
+    for (int i = 0; i < config->n_members; i++) {
+        struct member *member =
+            members_find_or_retire(members, config->members[i].name);
+        member->roles_allowed = config->members[i].roles;
+    }
 }
 
 void members_init(struct members *members, const struct broker_config *config)
 {
     memset(members, 0, sizeof(*members));
     timer_heap_init(&members->timers);
-    members->lost_after_ms = config->lost_after_ms;
-    members->count = config->n_members;
-    members->items = mem_alloc((size_t)config->n_members, sizeof(*members->items));
-    for (int i = 0; i < config->n_members; i++) {
-        members->items[i] =
-            member_new(config->members[i].name, config->members[i].roles);
-    }
-    qsort(members->items, (size_t)members->count, sizeof(*members->items),
-          compare_members);
+    allow_roles(members, config);
 }
 
 void members_release(struct members *members)
@@ -80,16 +76,11 @@ static void close_session(struct members *members, struct member *member,
 void members_reload(struct members *members, const struct broker_config *config,
                     int64_t now_ms)
 {
-    members->lost_after_ms = config->lost_after_ms;
     for (int i = 0; i < members->count; i++) {
         members->items[i]->roles_before = members->items[i]->roles_allowed;
         members->items[i]->roles_allowed = 0;
     }
-    for (int i = 0; i < config->n_members; i++) {
-        struct member *member =
-            members_find_or_retire(members, config->members[i].name);
-        member->roles_allowed = config->members[i].roles;
-    }
+    allow_roles(members, config);
     for (int i = 0; i < members->count; i++) {
         struct member *member = members->items[i];
         bool has_changed = member->roles_allowed != member->roles_before;
@@ -112,9 +103,7 @@ void member_store(const struct member *member, struct effects *effects)
 
 struct member *members_find(const struct members *members, const char *name)
 {
-    struct member **found = bsearch(name, members->items, (size_t)members->count,
-                                    sizeof(*members->items), compare_name);
-    return found != NULL ? *found : NULL;
+    return sorted_find(members->items, members->count, name, compare_name);
 }
 
 struct member *members_find_or_retire(struct members *members, const char *name)
@@ -123,21 +112,16 @@ struct member *members_find_or_retire(struct members *members, const char *name)
     if (member != NULL) {
         return member;
     }
-    int place = members->count++;
-    members->items =
-        mem_grow(members->items, (size_t)members->count, sizeof(*members->items));
-    while (place > 0 && strcmp(members->items[place - 1]->name, name) > 0) {
-        members->items[place] = members->items[place - 1];
-        place--;
-    }
-    members->items[place] = member_new(name, 0);
-    return members->items[place];
+    member = member_new(name);
+    members->items = sorted_add(members->items, &members->count, &members->capacity,
+                                name, compare_name, member);
+    return member;
 }
 
 static void listen_again(struct members *members, struct member *member)
 {
     timer_heap_set(&members->timers, &member->timer,
-                   member->heard_ms + members->lost_after_ms);
+                   member->last_message_ms + members->lost_after_ms);
 }
 
 /* The clock may have been set back since. */
@@ -161,7 +145,7 @@ void members_start(struct members *members, int64_t now_ms, struct effects *effe
 {
     for (int i = 0; i < members->count; i++) {
         struct member *member = members->items[i];
-        member->heard_ms = now_ms;
+        member->last_message_ms = now_ms;
         member->patience_ms = now_ms + members->lost_after_ms;
         if (!member->is_known) {
             member->since_ms = now_ms;
@@ -199,7 +183,7 @@ enum hello_verdict members_hello(struct members *members, struct member *member,
     if (!is_same && !may_begin(member, session)) {
         return HELLO_REFUSED;
     }
-    member->heard_ms = now_ms;
+    member->last_message_ms = now_ms;
     member->link = link;
     if (is_same) {
         return HELLO_REPEATED;
@@ -216,9 +200,10 @@ enum hello_verdict members_hello(struct members *members, struct member *member,
     return HELLO_ACCEPTED;
 }
 
-bool members_hear(struct members *members, struct member *member, int64_t now_ms)
+bool members_note_message(struct members *members, struct member *member,
+                          int64_t now_ms)
 {
-    member->heard_ms = now_ms;
+    member->last_message_ms = now_ms;
     if (member->is_here) {
         return false; /* its timer is moved when it expires, not at each message */
     }
@@ -231,7 +216,7 @@ struct member *members_lose(struct members *members, int64_t now_ms)
     struct timer *timer;
     while ((timer = timer_heap_find_due(&members->timers, now_ms)) != NULL) {
         struct member *member = (struct member *)timer;
-        if (member->heard_ms + members->lost_after_ms <= now_ms) {
+        if (member->last_message_ms + members->lost_after_ms <= now_ms) {
             timer_heap_set(&members->timers, timer, INT64_MAX);
             member->since_ms = member->is_here ? now_ms : member->since_ms;
             member->is_here = false;

@@ -48,7 +48,7 @@ struct member {
     bool is_known;   /* it was here once, maybe before a restart; on disk, as are ... */
     bool is_lost;    /* ... this (a restart alone loses nobody) ... */
     bool is_drained; /* ... and this: all its leases are drained, by an administrator */
-    int64_t heard_ms;
+    int64_t last_message_ms;
     int64_t since_ms;    /* it is here, or away, since then */
     int64_t silent_ms;   /* the first start of the broker since which it has not been
                             heard; on disk; 0: it has been */
@@ -70,7 +70,7 @@ struct member {
 
 struct members {
     struct member **items;
-    int count;
+    int count, capacity;
     int64_t lost_after_ms;
     struct timer_heap timers;
 };
@@ -107,7 +107,8 @@ enum hello_verdict members_hello(struct members *members, struct member *member,
                                  const struct msg_hello *hello, int64_t now_ms);
 
 /* A message of the member's session came: true if it was lost until now. */
-bool members_hear(struct members *members, struct member *member, int64_t now_ms);
+bool members_note_message(struct members *members, struct member *member,
+                          int64_t now_ms);
 
 /* Marks the next member that has been silent for too long as lost, and returns it; NULL
  * if there is none. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+
 void outbox_send(struct effects *effects, const struct member *to, const char *site,
                  const struct msg *msg)
 {

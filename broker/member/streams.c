@@ -5,7 +5,7 @@
 enum {
     PIECE_COST = 256, /* of any piece, however short: encryption, a turn of the loop */
     AT_ONCE_PART = 4, /* a quarter of a second's may come at once ... */
-    KEPT_PART = 4,    /* ... a quarter of that is for small pieces alone */
+    SMALL_PART = 4,   /* ... a quarter of that is for small pieces alone */
 };
 
 void streams_init(struct streams *streams, int64_t per_s)
@@ -16,8 +16,8 @@ void streams_init(struct streams *streams, int64_t per_s)
 
 static bool has_room(struct streams *streams, int n_bytes, int64_t now_ms)
 {
-    int64_t kept = n_bytes > STREAMS_SMALL ? streams->bucket.most / KEPT_PART : 0;
-    return token_bucket_refill(&streams->bucket, now_ms) > kept;
+    int64_t reserved = n_bytes > STREAMS_SMALL ? streams->bucket.most / SMALL_PART : 0;
+    return token_bucket_refill(&streams->bucket, now_ms) > reserved;
 }
 
 bool streams_pass(struct streams *all, struct streams *of_site, int n_bytes,

@@ -156,9 +156,9 @@ static int64_t demand_of(const struct builder *builder, int leaf)
 static int64_t forced_of(const struct builder *builder, int leaf)
 {
     const struct plan_use *use = &builder->snapshot->uses[leaf];
-    const struct pool_record *told = pool_table_find_record(
+    const struct pool_record *record = pool_table_find_record(
         builder->pool, builder->snapshot->plan->nodes[leaf].name);
-    return told != NULL ? plan_max(use->alloc - told->carried, 0) : 0;
+    return record != NULL ? plan_max(use->alloc - record->carried, 0) : 0;
 }
 
 /* Each host has a place for each contract that may name it, at most. */

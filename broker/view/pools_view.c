@@ -152,9 +152,9 @@ static struct value *node_row(const struct pool_entry *pool,
     value_add_int(arena, row, "shortfall", shortfall(cycle, node));
     value_add_text(arena, row, "rule", pool_explain_rule(share->rule));
     value_add_text(arena, row, "why", pool_explain(cycle, node, arena));
-    const struct pool_record *told = pool_table_find_record(pool, of->name);
-    value_add_instant(arena, row, "moved_at", told != NULL ? told->moved_ms : 0);
-    value_add_text(arena, row, "moved", told != NULL ? told->moved_why : NULL);
+    const struct pool_record *record = pool_table_find_record(pool, of->name);
+    value_add_instant(arena, row, "moved_at", record != NULL ? record->moved_ms : 0);
+    value_add_text(arena, row, "moved", record != NULL ? record->moved_why : NULL);
     return row;
 }
 

@@ -37,6 +37,33 @@ static void an_id_has_three_parts(void **state)
     assert_false(lease_parse_id(longer, &(struct lease_id){0}));
 }
 
+/* Of a pool: its idle slots, or the leaf of a site. */
+static void an_id_may_be_of_a_pool(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_id;
+    } rows[] = {
+        {"north/1/pool:p", true},     {"north/1/pool:", false},
+        {"north/1/pool:p/q", false},  {"north/1/pond:p", false},
+        {"north/1/south:/eng", true}, {"north/1/south:/eng/sim", true},
+        {"north/1/:/eng", false},     {"north/1/south:eng", false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct lease_id parsed;
+        if (lease_parse_id(rows[i].text, &parsed) != rows[i].is_id) {
+            fail_msg("\"%s\"", rows[i].text);
+        }
+    }
+    struct lease_id parsed;
+    char longest[LEASE_ID_SIZE], longer[LEASE_ID_SIZE];
+    snprintf(longest, sizeof(longest), "n/1/s:/%0*d", PLAN_PATH_SIZE - 2, 0);
+    snprintf(longer, sizeof(longer), "n/1/s:/%0*d", PLAN_PATH_SIZE - 1, 0);
+    assert_true(lease_parse_id(longest, &parsed));
+    assert_int_equal(strlen(parsed.node), PLAN_PATH_SIZE - 1);
+    assert_false(lease_parse_id(longer, &parsed));
+}
+
 /* The whole table: from each state the moves that are allowed, and no other. */
 static void only_the_tables_moves_are_allowed(void **state)
 {
@@ -119,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_id_has_three_parts),
+        cmocka_unit_test(an_id_may_be_of_a_pool),
         cmocka_unit_test(only_the_tables_moves_are_allowed),
         cmocka_unit_test(a_move_stores_contract_and_history),
         cmocka_unit_test(a_long_reason_is_cut_before_a_character),

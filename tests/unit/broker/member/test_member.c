@@ -76,12 +76,12 @@ static void words_keep_a_site_and_bring_it_back(void **state)
 {
     struct member *south = members_find(&sessions, "south");
     say_hello(5, 0);
-    assert_false(members_hear(&sessions, south, 14000));
+    assert_false(members_note_message(&sessions, south, 14000));
     assert_null(members_lose(&sessions, 15000)); /* the alarm was set at HELLO */
     assert_int_equal(members_wake_ms(&sessions), 29000);
     assert_ptr_equal(members_lose(&sessions, 29000), south);
     assert_true(members_wake_ms(&sessions) == INT64_MAX);
-    assert_true(members_hear(&sessions, south, 40000));
+    assert_true(members_note_message(&sessions, south, 40000));
     assert_true(south->is_here);
     assert_int_equal(south->since_ms, 40000);
     assert_int_equal(members_wake_ms(&sessions), 55000);
