@@ -111,7 +111,7 @@ static void spare_elsewhere(struct preempt *preempt,
     for (int i = n_near; i < n_all; i++) {
         preempt_tentative_set(preempt, selection, sorted[i], false);
     }
-    if (n_near > 0 && preempt_tentative_place(preempt, selection)) {
+    if (preempt_tentative_place(preempt, selection)) {
         memcpy(selection->victims, sorted, (size_t)n_near * sizeof(int));
         selection->n_victims = n_near;
     } else {

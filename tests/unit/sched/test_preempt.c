@@ -75,6 +75,7 @@ struct trial {
     int n_lines;
     /* Licences: all hosts share them; what running jobs hold is not in `left`. */
     int64_t left;
+    bool is_fixed; /* not in PREEMPTABLE_RESOURCES */
     int pool_of[HOSTS];
     struct rusage_resource kind;
     struct rusage_supply reserve;
@@ -257,6 +258,9 @@ static void trial_read(struct trial *trial, struct world *world, char *input)
     while ((word = strsep(&input, " ")) != NULL) {
         if (strncmp(word, "lic=", 4) == 0) {
             trial->left = number_of(word + 4) * INT64_C(1000);
+        } else if (strncmp(word, "fixed=", 6) == 0) {
+            trial->left = number_of(word + 6) * INT64_C(1000);
+            trial->is_fixed = true;
         } else if (strchr(word, '=') != NULL) {
             add_host(trial, word);
         }
@@ -315,8 +319,8 @@ static void run_trial(struct trial *trial, char *text)
     struct arena arena;
     struct place_plan placed;
     arena_init(&arena);
-    trial->kind =
-        (struct rusage_resource){"lic", RESOURCE_BUILTINS, trial->pool_of, true};
+    trial->kind = (struct rusage_resource){"lic", RESOURCE_BUILTINS, trial->pool_of,
+                                           !trial->is_fixed};
     trial->reserve = (struct rusage_supply){.resources = &trial->kind,
                                             .n_resources = 1,
                                             .left = &trial->left,

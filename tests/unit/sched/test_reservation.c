@@ -12,6 +12,7 @@
 #include "sched/place/place.h"
 #include "sched/preempt/preempt.h"
 #include "sched/reservation/reservation.h"
+#include "sched/reservation/reservation_start.h"
 
 enum { WIDE, MEMORY, LOW, QUEUES, LINES = 2, KEPT = 4, RUNNING = 9 };
 
@@ -175,11 +176,233 @@ static void test_keeps_nothing(void **state)
     check_rest(&stage);
 }
 
+/* ---------------------------------------------------------------- one reservation */
+
+enum { NEXT_HOST = 1, HOSTS = 3, BEYOND = 7 };
+
+/* A job with 1 slot of n1 in hand, which can start at 10. Behind the piece, the item
+ * and the run is something that is not theirs. */
+struct single {
+    struct reservation_piece pieces[2];
+    int in_hand[2];
+    struct reservation_item items[RESERVATIONS_MAX + 1];
+    struct place_host hosts[HOSTS];
+    int used[HOSTS], group_of[HOSTS];
+    bool is_used_exclusively[HOSTS];
+    struct place_class class;
+    struct place_snapshot place;
+    struct reservation_snapshot snapshot;
+    struct place_state state;
+    struct arena arena;
+    struct reservation_pass pass;
+};
+
+static void single_init(struct single *single)
+{
+    *single = (struct single){
+        .pieces = {{.host = 0, .n_slots = 1}, {.host = NEXT_HOST, .n_slots = BEYOND}},
+        .in_hand = {1, BEYOND},
+        .used = {1, 0, 0},
+        .class = {.queue = WIDE, .n_slots = 2},
+    };
+    arena_init(&single->arena);
+    for (int i = 0; i < HOSTS; i++) {
+        single->hosts[i] =
+            (struct place_host){.name = "n", .site = "", .lease = "", .max = 4};
+        single->hosts[i].is_open = true;
+    }
+    for (int i = 0; i < 2; i++) {
+        single->items[i] = (struct reservation_item){
+            .reservation = {.job = (uint64_t)i + 1, .start_ms = 10},
+            .pieces = single->pieces,
+            .in_hand = single->in_hand,
+            .n_pieces = 1,
+            .n_in_hand = 1};
+    }
+    single->place = (struct place_snapshot){.hosts = single->hosts,
+                                            .n_hosts = HOSTS,
+                                            .queues = queues,
+                                            .n_queues = QUEUES,
+                                            .classes = &single->class,
+                                            .n_classes = 1,
+                                            .reservations = &single->snapshot};
+    single->state =
+        (struct place_state){.snapshot = &single->place,
+                             .arena = &single->arena,
+                             .used = single->used,
+                             .group_of = single->group_of,
+                             .is_used_exclusively = single->is_used_exclusively};
+    single->pass = (struct reservation_pass){.snapshot = &single->snapshot,
+                                             .place = &single->place,
+                                             .arena = &single->arena,
+                                             .state = &single->state,
+                                             .items = single->items,
+                                             .count = 1,
+                                             .n_backfillable = 1,
+                                             .open_item = -1};
+}
+
+/* A backfill job has to end by the start, at the latest with it. */
+static void test_backfill_ends_with_the_start(void **state)
+{
+    struct single single;
+    (void)state;
+    single_init(&single);
+    assert_int_equal(reservation_next(&single.pass, -1, 10), 0);
+    assert_int_equal(reservation_next(&single.pass, -1, 11), -1);
+    single.pass.n_backfillable = 0; /* its start is no longer known */
+    assert_int_equal(reservation_next(&single.pass, -1, 10), -1);
+    arena_release(&single.arena);
+}
+
+/* With as many reservations as there may be, jobs keep theirs and no other job gets
+ * one. */
+static void test_at_most_so_many(void **state)
+{
+    struct single single;
+    (void)state;
+    single_init(&single);
+    assert_true(reservation_may(&single.pass, 0, 1000));
+    for (int i = 1; i < RESERVATIONS_MAX; i++) {
+        single.items[i].reservation.job = (uint64_t)i + 1;
+    }
+    single.pass.count = RESERVATIONS_MAX;
+    assert_true(reservation_may(&single.pass, 0, 1));
+    assert_true(reservation_may(&single.pass, 0, RESERVATIONS_MAX));
+    assert_false(reservation_may(&single.pass, 0, 1000));
+    arena_release(&single.arena);
+}
+
+/* Only reservations of the pass are opened, and only slots in hand lift host limits. */
+static void test_open_has_what_is_in_hand(void **state)
+{
+    struct single single;
+    (void)state;
+    single_init(&single);
+    reservation_open_with_later(&single.pass, -1);
+    assert_int_equal(single.used[0], 0);
+    reservation_close(&single.pass);
+    assert_int_equal(single.used[0], 1);
+    reservation_open(&single.pass, 0);
+    assert_true(reservation_has_host(&single.pass, 0));
+    assert_false(reservation_has_host(&single.pass, NEXT_HOST));
+    single.in_hand[0] = 0; /* its slot is lent */
+    assert_false(reservation_has_host(&single.pass, 0));
+    arena_release(&single.arena);
+}
+
+static void test_result_has_its_pieces(void **state)
+{
+    struct single single;
+    int n_kept;
+    (void)state;
+    single_init(&single);
+    single.pieces[0].n_target = 1; /* it has chosen the host */
+    const struct reservation *kept = reservation_result(&single.pass, NULL, 0, &n_kept);
+    assert_int_equal(n_kept, 1);
+    assert_int_equal(kept[0].n_pieces, 1);
+    assert_int_equal(kept[0].pieces[0].n_slots, 1);
+    arena_release(&single.arena);
+}
+
+/* After all ends the slots of all running jobs are free, and no others. */
+static void test_all_ends_free_what_runs(void **state)
+{
+    static const struct rusage_piece pieces[] = {{0, 2}, {NEXT_HOST, 4}};
+    static const struct backfill_run runs[] = {
+        {.key = 1, .end_ms = BACKFILL_NEVER, .pieces = &pieces[0], .n_pieces = 1},
+        {.key = 2, .end_ms = 5, .pieces = &pieces[1], .n_pieces = 1}};
+    struct single single;
+    int n_free[HOSTS] = {0};
+    int64_t left = 0;
+    (void)state;
+    single_init(&single);
+    single.snapshot = (struct reservation_snapshot){.runs = runs, .n_runs = 1};
+    reservation_start_add_ends(&single.pass, 2, n_free, &left);
+    assert_int_equal(n_free[0], 2);
+    assert_int_equal(n_free[NEXT_HOST], 0);
+    arena_release(&single.arena);
+}
+
+/* A parallel job chooses its hosts if it has span, or if its alternatives may use
+ * different hosts; of resources only with RESOURCE_RESERVE. */
+static void test_which_jobs_choose_hosts(void **state)
+{
+    static const struct place_span span = {.kind = PLACE_SPAN_HOST};
+    static const struct place_filter plain, spanned = {.span = &span};
+    struct rusage_request alternative = asks;
+    struct single single;
+    (void)state;
+    single_init(&single);
+    assert_false(reservation_target_applies(&single.pass, 0));
+    single.class.filter = &spanned;
+    assert_true(reservation_target_applies(&single.pass, 0));
+    assert_true(reservation_target_has_spans(&single.place));
+    single.class.filter = NULL;
+    single.class.rusages = &alternative;
+    single.class.n_rusages = 1;
+    assert_false(reservation_target_applies(&single.pass, 0));
+    alternative.filter = &plain;
+    assert_true(reservation_target_applies(&single.pass, 0));
+    alternative.filter = NULL;
+    single.class.queue = MEMORY;
+    assert_true(reservation_target_applies(&single.pass, 0));
+    arena_release(&single.arena);
+}
+
+/* Another pass is wanted if a job chose other hosts, and only then. */
+static void test_moves_only_to_other_hosts(void **state)
+{
+    static const struct host_slots slots = {"n", 2};
+    static const int first = 0, second = NEXT_HOST;
+    struct host_slots in_hand[HOSTS];
+    struct single single;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        single_init(&single);
+        single.pieces[0].n_target = 2;
+        reservation_open(&single.pass, 0);
+        int n = reservation_target_set(&single.pass, 0, 1, i == 0 ? &first : &second,
+                                       &slots, 1, NULL, in_hand);
+        assert_int_equal(n, 1);
+        assert_int_equal(in_hand[0].n_slots, 2);
+        assert_int_equal(single.pass.wants_pass, i == 1);
+        arena_release(&single.arena);
+    }
+}
+
+/* What is owed of a supply is paid back before a job gets anything of it. */
+static void test_overcommitted_supply(void **state)
+{
+    static const struct rusage_amount held = {0, 300}, wanted[] = {{0, 200}, {0, 1}};
+    const struct backfill_run ends = {
+        .key = 1, .end_ms = 10, .amounts = &held, .n_amounts = 1};
+    const int64_t left = -100;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    struct backfill_supply *supply =
+        backfill_supply_new(&arena, &ends, 1, NULL, 0, &left, 1);
+    for (int i = 0; i < 2; i++) {
+        const struct backfill_need need = {.amounts = &wanted[i], .n_amounts = 1};
+        assert_true(backfill_take(supply, &need, 0) == (i == 0 ? 10 : BACKFILL_NEVER));
+    }
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gives_up_what_it_keeps),
         cmocka_unit_test(test_keeps_nothing),
+        cmocka_unit_test(test_backfill_ends_with_the_start),
+        cmocka_unit_test(test_at_most_so_many),
+        cmocka_unit_test(test_open_has_what_is_in_hand),
+        cmocka_unit_test(test_result_has_its_pieces),
+        cmocka_unit_test(test_all_ends_free_what_runs),
+        cmocka_unit_test(test_which_jobs_choose_hosts),
+        cmocka_unit_test(test_moves_only_to_other_hosts),
+        cmocka_unit_test(test_overcommitted_supply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
