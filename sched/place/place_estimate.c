@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_estimate.c: see place_estimate.h. Room only grows as jobs end: the fewest ends
- * are found by halving. Each look is at a pass of its own, as it would be then. */
-#include "sched/place/place_estimate.h"
-
+/* place_estimate.c: where a pending job will fit first, as far as run limits tell.
+ *
+ * Running jobs are taken to end in the order of their run limits, those without one
+ * last, oldest first. Jobs that have reservations and come earlier in the pass take
+ * first of what becomes free, and end last of all. The job goes to the hosts where it
+ * fits after the fewest ends. All rules of a start hold except JOB_ACCEPT_INTERVAL, and
+ * the job does not go to a lease that is still to be made. A select requirement counts
+ * as met where only reserved resources prevent it.
+ *
+ *     n1: 1000 MB, 2 jobs of 400 MB end at 10:00 and 11:00; n2: the same, 12:00, 13:00
+ *     a job of 500 MB fits on n1 at 10:00, one of 900 MB at 11:00
+ *
+ * There is only more room as jobs end, so the fewest ends are found by bisection. Each
+ * step tries a pass of its own, as it would be then. */
+#include "sched/place/place_pass.h"
 #include "sched/reservation/reservation.h"
 
 /* The pass, after so many ends. */

@@ -3,6 +3,8 @@
  *
  * The reason is found once for candidates and a number of slots, and holds for all
  * classes after that. */
+#include <stdlib.h>
+
 #include "sched/place/place_pass.h"
 #include "sched/reservation/reservation.h"
 
@@ -144,6 +146,132 @@ static void explain_lack(const struct place_pass *pass, struct candidates *view,
     }
 }
 
+/* Hosts as they are, or as they would be if nothing ran anywhere. */
+struct span_context {
+    const struct place_pass *pass;
+    const struct candidate_group *group;
+    bool is_empty;
+};
+
+/* A lease's host may be handed all slots of its contract. */
+static int size_of(const struct place_host *host)
+{
+    return host->n_lease_slots > host->max ? host->n_lease_slots : host->max;
+}
+
+static int room_at(void *arg, int host, const struct rusage_piece *pieces, int n_pieces)
+{
+    const struct span_context *at = arg;
+    (void)pieces;
+    (void)n_pieces;
+    return at->is_empty ? size_of(&at->pass->snapshot->hosts[host])
+                        : candidates_free_slots(&at->pass->state, host, at->group);
+}
+
+/* The most slots of so many that could lie on hosts of one group. */
+static int count_fitting(const struct place_pass *pass, const struct candidates *view,
+                         int n_slots, bool is_empty)
+{
+    int most = 0;
+    for (int i = 0; i < view->n_groups && most < n_slots; i++) {
+        const struct candidate_group *group = &view->groups[i];
+        struct span_context at = {pass, group, is_empty};
+        size_t n_hosts = (size_t)group->n_members;
+        struct place_span_request request = {
+            .hosts = group->members,
+            .n_hosts = group->n_members,
+            .min = n_slots,
+            .max = n_slots,
+            .room = room_at,
+            .arg = &at,
+            .pieces = mem_alloc(n_hosts + 1, sizeof(*request.pieces)),
+        };
+        int n_fit = place_span_fit(candidates_span(view), &request);
+        most = n_fit > most ? n_fit : most;
+        free(request.pieces);
+    }
+    return most;
+}
+
+/* Free slots with which a host is of use by itself. */
+static int least_on(const struct place_span *span, int host, int n_slots)
+{
+    switch (span->kind) {
+    case PLACE_SPAN_HOST:
+        return n_slots;
+    case PLACE_SPAN_PTILE:
+        return span->ptiles != NULL ? span->ptiles[host] : span->n_slots;
+    case PLACE_SPAN_BLOCK:
+        return span->n_slots;
+    case PLACE_SPAN_NONE:
+    case PLACE_SPAN_STRIPE:
+        break;
+    }
+    return 1;
+}
+
+/* Of the hosts with free slots those with too few, and the one with the most. */
+static void look_at_free(const struct place_pass *pass, const struct candidates *view,
+                         int n_slots, struct pending_verdict *verdict)
+{
+    const struct place_span *span = candidates_span(view);
+    const struct place_host *hosts = pass->snapshot->hosts;
+    int most = 0;
+    for (int i = 0; i < view->n_groups; i++) {
+        const struct candidate_group *group = &view->groups[i];
+        for (int k = 0; k < group->n_members; k++) {
+            int host = group->members[k];
+            int n_free = candidates_free_slots(&pass->state, host, group);
+            int n = verdict->span.is_never ? size_of(&hosts[host]) : n_free;
+            int least = least_on(span, host, n_slots);
+            bool is_small = least > 0 && n_free < (least < n_slots ? least : n_slots);
+            bool is_loaded =
+                place_state_load(pass->snapshot, view->queue, host) != NULL;
+            if (n_free > 0 && !is_loaded) {
+                verdict->n_small += is_small;
+                verdict->n_apart += !is_small && span->n_same > 0;
+            }
+            if (n > most) {
+                most = n;
+                /* Borrowed ones have names of the pass. */
+                verdict->span.host =
+                    hosts[host].lease[0] == '\0' ? hosts[host].name : NULL;
+            }
+        }
+    }
+    if (span->kind == PLACE_SPAN_HOST) {
+        verdict->span.n_fit = most < verdict->span.n_fit ? verdict->span.n_fit : most;
+    }
+}
+
+/* Explains in the verdict which part of the span free slots cannot meet, or no slots
+ * ever could. `n_free` is the number of hosts with free slots. */
+static bool explain_span(const struct place_pass *pass, const struct candidates *view,
+                         int n_slots, int n_free, struct pending_verdict *verdict)
+{
+    const struct place_span *span = candidates_span(view);
+    if (span == NULL) {
+        return false;
+    }
+    int n_fit = count_fitting(pass, view, n_slots, true);
+    bool is_never = n_fit < n_slots;
+    if (!is_never && n_free == 0) {
+        return false; /* neither span nor same is the cause */
+    }
+    n_fit = is_never ? n_fit : count_fitting(pass, view, n_slots, false);
+    verdict->span = (struct pending_reason_span){
+        .kind = span->kind,
+        .n_span = span->n_slots,
+        .is_same = span->n_same > 0,
+        .is_never = is_never,
+        .n_wanted = n_slots,
+        .n_fit = n_fit,
+    };
+    verdict->n_small = verdict->n_apart = 0;
+    look_at_free(pass, view, n_slots, verdict);
+    return true;
+}
+
 /* Why the view has no room for so many slots. */
 static void explain(struct place_pass *pass, struct candidates *view, int n_slots,
                     const struct limit *limit)
@@ -153,7 +281,7 @@ static void explain(struct place_pass *pass, struct candidates *view, int n_slot
     int n_allowed = n_asked - verdict->n_unmet - verdict->n_reserved;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
-    bool has_span = place_explain_span(pass, view, n_slots, n_free, verdict);
+    bool has_span = explain_span(pass, view, n_slots, n_free, verdict);
     int lacking = view->rusage != NULL ? pass->alloc.lacking : -1;
     view->explained_slots = n_slots;
     verdict->n_accept_interval = count_accept_interval(pass, view);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_pass.h: the state of a pass, and the steps that place.c makes of it:
- * place_fit.c finds slots for a job, place_explain.c says why its span cannot be met,
- * place_reservation.c reserves and backfills, place_grow.c adds slots to running jobs.
- * Layer: sched, within place. */
+ * place_fit.c finds slots for a job or explains why there are none, place_reservation.c
+ * reserves and backfills, place_estimate.c chooses the hosts where a job reserves, and
+ * place_grow.c adds slots to running jobs. Layer: sched, within place. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_PASS_H
 #define SUBLET_SCHED_PLACE_PLACE_PASS_H
 
@@ -38,12 +38,6 @@ bool place_fit_any(struct place_pass *pass, const struct place_class *class,
                    const struct place_alloc_request *request, struct place_start *start,
                    struct pending_verdict *verdict);
 
-/* Explains in the verdict which part of the span free slots cannot meet, or no slots
- * ever could. `n_free` is the number of hosts with free slots. */
-bool place_explain_span(const struct place_pass *pass,
-                        const struct candidates *candidates, int n_slots, int n_free,
-                        struct pending_verdict *verdict);
-
 /* ---------------------------------------------------------------- reserving */
 
 /* The key of the next job of the class. */
@@ -56,6 +50,12 @@ bool place_reservation_fit(struct place_pass *pass, int index,
 /* The next job of the class does not start: it preempts or reserves. */
 void place_reservation_pend(struct place_pass *pass, int index,
                             struct place_plan *plan);
+
+/* For the next job of the class, while the reservations that it may use are open.
+ * `places` become the indexes of the start's hosts. False: it fits nowhere, whichever
+ * jobs end. */
+bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
+                        const int **places);
 
 /* ---------------------------------------------------------------- growing */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_reservation.c: see place_pass.h: reservations of pending jobs and backfill
  * (reservation.h) as the pass reaches each class. */
-#include "sched/place/place_estimate.h"
+#include "sched/place/place_pass.h"
 #include "sched/preempt/preempt.h"
 #include "sched/reservation/reservation.h"
 

@@ -6,18 +6,13 @@
 
 /* ---------------------------------------------------------------- rules */
 
-static bool is_beyond(const struct preempt_duration *span, int64_t ms, int64_t limit_ms)
+/* The time in milliseconds; `unset_ms` if the parameter is not set. */
+static int64_t time_of(const struct preempt_duration *time, int64_t limit_ms,
+                       int64_t unset_ms)
 {
-    int64_t bound_ms = span->percent > 0 ? limit_ms * span->percent / 100 : span->ms;
-    return (span->percent > 0 || span->ms > 0) && ms >= bound_ms;
-}
-
-/* Near its end: as much or less is left. */
-static bool is_within(const struct preempt_duration *span, int64_t left_ms,
-                      int64_t limit_ms)
-{
-    int64_t bound_ms = span->percent > 0 ? limit_ms * span->percent / 100 : span->ms;
-    return (span->percent > 0 || span->ms > 0) && left_ms <= bound_ms;
+    return time->percent > 0 ? limit_ms * time->percent / 100
+           : time->ms > 0    ? time->ms
+                             : unset_ms;
 }
 
 static const struct preempt_protection *
@@ -45,10 +40,11 @@ static enum preempt_protection_kind protection_of(const struct preempt_policy *p
     if (job->run_limit_ms == 0) {
         return REASON_UNPROTECTED; /* the others need a run limit */
     }
-    if (is_beyond(&rules->ran, job->ran_ms, job->run_limit_ms)) {
+    if (job->ran_ms >= time_of(&rules->ran, job->run_limit_ms, INT64_MAX)) {
         return REASON_PROTECTED_RUN_TIME;
     }
-    return is_within(&rules->finish, job->run_limit_ms - job->ran_ms, job->run_limit_ms)
+    int64_t left_ms = job->run_limit_ms - job->ran_ms;
+    return left_ms <= time_of(&rules->finish, job->run_limit_ms, INT64_MIN)
                ? REASON_PROTECTED_FINISH_TIME
                : REASON_UNPROTECTED;
 }

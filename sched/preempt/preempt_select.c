@@ -14,7 +14,7 @@
  * An exclusive job needs empty hosts, and a host is empty only after its last job is
  * suspended. So all victims are taken in order until the job fits, and then those are
  * spared without which it still fits; under OPTIMAL_MINI_JOB the fewest are searched
- * for (preempt_optimal.h). The same holds for a job with span or same (preempt_span.c).
+ * for (preempt_optimal.h). The same holds for a job with span or same.
  * An exclusive victim opens its hosts. */
 #include <limits.h>
 #include <stdlib.h>
@@ -305,6 +305,54 @@ static bool take_fewest(struct preempt *preempt, struct preempt_selection *selec
     return is_enough;
 }
 
+/* ---------------------------------------------------------------- with span or same */
+
+/* Makes the first `n_wanted` jobs victims; the first `n_set` already are. */
+static void set_victims(struct preempt *preempt,
+                        const struct preempt_selection *selection, int n_set,
+                        int n_wanted)
+{
+    for (int i = n_set; i < n_wanted; i++) {
+        preempt_tentative_set(preempt, selection, selection->order[i], true);
+    }
+    for (int i = n_wanted; i < n_set; i++) {
+        preempt_tentative_set(preempt, selection, selection->order[i], false);
+    }
+}
+
+/* Each further victim leaves as much room or more everywhere, so the fewest first jobs
+ * of the order that suffice for a job with span or same are found by bisection. The
+ * caller spares those that are not on the hosts which the job gets.
+ *
+ *     n1 4 slots: a 2, b 2; n2 4 slots: c 2, d 2; in the order a c b d
+ *     -n 4 span[hosts=1] fits after a, c and b are suspended, on n1: the victims are a
+ *     and b; c is spared */
+static bool take_for_span(struct preempt *preempt, struct preempt_selection *selection)
+{
+    int n_few = -1, n_enough = selection->n_order, n_set = n_enough;
+    selection->n_victims = 0;
+    set_victims(preempt, selection, 0, n_set);
+    if (!preempt_tentative_place(preempt, selection)) {
+        set_victims(preempt, selection, n_set, 0);
+        return false;
+    }
+    while (n_enough - n_few > 1) {
+        int n_half = n_few + (n_enough - n_few) / 2;
+        set_victims(preempt, selection, n_set, n_half);
+        n_set = n_half;
+        if (preempt_tentative_place(preempt, selection)) {
+            n_enough = n_half;
+        } else {
+            n_few = n_half;
+        }
+    }
+    set_victims(preempt, selection, n_set, n_enough);
+    for (int i = 0; i < n_enough; i++) {
+        selection->victims[selection->n_victims++] = selection->order[i];
+    }
+    return preempt_tentative_place(preempt, selection);
+}
+
 /* ---------------------------------------------------------------- in a group */
 
 static bool choose_with_span(struct preempt *preempt,
@@ -312,7 +360,7 @@ static bool choose_with_span(struct preempt *preempt,
 {
     set_order(preempt, selection, true);
     selection->takes_all = true;
-    if (!preempt_span_select(preempt, selection)) {
+    if (!take_for_span(preempt, selection)) {
         return false;
     }
     spare_elsewhere(preempt, selection);

@@ -74,10 +74,6 @@ int64_t preempt_tentative_free_in_group(struct preempt *preempt,
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Makes victims of the first jobs of the order, as few as let the job be placed, or of
- * none if all of them do not. */
-bool preempt_span_select(struct preempt *preempt, struct preempt_selection *selection);
-
 /* The first group that suffices, in the order of their best victims; under
  * OPTIMAL_MINI_JOB the first one with the fewest victims. -1: none. */
 int preempt_select_group(struct preempt *preempt, struct preempt_selection *selection);

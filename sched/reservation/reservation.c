@@ -3,7 +3,7 @@
  * up stays in use until the next pass. */
 #include "sched/reservation/reservation.h"
 
-#include "sched/reservation/reservation_start.h"
+#include "sched/reservation/reservation_item.h"
 
 /* ---------------------------------------------------------------- life */
 

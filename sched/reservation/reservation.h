@@ -22,7 +22,7 @@
  * RESOURCE_RESERVE. A job that reserves resources (rusage) in a queue with
  * RESOURCE_RESERVE chooses its hosts, even if it is sequential. So does a job with span
  * or same. It chooses the hosts where it fits first if running jobs end by their run
- * limits; jobs without a run limit are taken to end last (place_estimate.h). What it
+ * limits; jobs without a run limit are taken to end last (place_estimate.c). What it
  * needs and is free there is reserved, and lent as above. It chooses again in each
  * pass.
  *

@@ -76,4 +76,13 @@ void reservation_item_close_later(struct reservation_pass *pass);
 struct reservation_item *reservation_item_of(struct reservation_pass *pass, int class,
                                              uint64_t job);
 
+/* Sets the start time of every reservation: each job takes what is free now, and then
+ * what the runs free, in the order of the reservations. */
+void reservation_start_estimate(struct reservation_pass *pass,
+                                const struct backfill_run *runs, int n_runs);
+/* The pass has reached the job of the item: it takes what it lacks from what running
+ * jobs will free, before all jobs that the pass reaches later. */
+void reservation_start_take(struct reservation_pass *pass,
+                            const struct reservation_item *item);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reservation_start.c: when jobs that reserve can start, and what falls free until
  * then; see reservation.h. */
-#include "sched/reservation/reservation_start.h"
+#include "sched/reservation/reservation_item.h"
 
 /* 1 where the job may have slots now, in the group where it reserves. */
 static uint8_t *allowed_of(const struct reservation_pass *pass,

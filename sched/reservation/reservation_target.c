@@ -6,7 +6,7 @@
  *     a job of 400 MB chooses n1, where jobs end first, and reserves 1 slot and 200 MB
  *     a job of 50 MB is backfilled: 1 slot and 150 MB are left of the reservation
  */
-#include "sched/reservation/reservation_start.h"
+#include "sched/reservation/reservation_item.h"
 
 /* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
 static bool has_span(const struct place_class *class)

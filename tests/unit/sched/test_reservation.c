@@ -12,7 +12,7 @@
 #include "sched/place/place.h"
 #include "sched/preempt/preempt.h"
 #include "sched/reservation/reservation.h"
-#include "sched/reservation/reservation_start.h"
+#include "sched/reservation/reservation_item.h"
 
 enum { WIDE, MEMORY, LOW, QUEUES, LINES = 2, KEPT = 4, RUNNING = 9 };
 
