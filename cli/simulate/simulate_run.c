@@ -92,11 +92,11 @@ int simulate_run_read(struct simulate_run *run)
     run->scenario = scenario_read(run->file, text, length, &files);
     arena_release(&arena);
     free(text);
-    daemon_conf_print_diags(&run->scenario->said, stderr);
-    if (run->scenario->said.n_errors > 0) {
+    daemon_conf_print_diags(&run->scenario->conf, stderr);
+    if (run->scenario->conf.n_errors > 0) {
         call_say("simulate: %d error%s in %s, nothing ran",
-                 run->scenario->said.n_errors,
-                 run->scenario->said.n_errors == 1 ? "" : "s", run->file);
+                 run->scenario->conf.n_errors,
+                 run->scenario->conf.n_errors == 1 ? "" : "s", run->file);
         return CALL_MISUSED;
     }
     return CALL_OK;

@@ -34,7 +34,7 @@ enum {
 struct output {
     int fd;
     int64_t written, got;
-    int64_t told; /* the part of `written` that was acknowledged */
+    int64_t acknowledged; /* the part of `written` that the site knows */
     uint8_t bytes[STREAM_WINDOW];
 };
 
@@ -102,7 +102,7 @@ static int send_news(struct terminal *terminal, bool is_again, struct err *err)
     int code = 0;
     terminal->has_news = false;
     for (int i = 0; i < N_OUTPUTS; i++) {
-        terminal->outputs[i].told = terminal->outputs[i].written;
+        terminal->outputs[i].acknowledged = terminal->outputs[i].written;
     }
     terminal->asked_ms = daemon_now_ms();
     if (is_again) {
@@ -146,7 +146,7 @@ static void begin_attempt(struct terminal *terminal, uint64_t attempt)
     terminal->n_sent = 0;
     for (int i = 0; i < N_OUTPUTS; i++) {
         struct output *output = &terminal->outputs[i];
-        output->written = output->got = output->told = 0;
+        output->written = output->got = output->acknowledged = 0;
     }
     if (attempt != 0 && terminal->interaction != INTERACTION_PIPES) {
         tty_enter(&terminal->tty, terminal->interaction == INTERACTION_PTY);
@@ -277,7 +277,7 @@ static bool write_output(struct terminal *terminal, struct output *output)
     if (put > 0) {
         output->written += put;
         terminal->has_news = terminal->has_news || output->written == output->got ||
-                             output->written - output->told >=
+                             output->written - output->acknowledged >=
                                  STREAM_CHUNK_MAX; /* not each small piece */
     }
     return put >= 0 || errno == EAGAIN || errno == EINTR;

@@ -216,20 +216,20 @@ static void put_off(struct play *play, const struct play_action *action)
 /* Repeats the delayed statements, in order, whose site is up again. */
 static void do_late(struct play *play, int64_t now_ms)
 {
-    int n_late = play->n_late, kept = 0;
+    int n_late = play->n_late, n_left = 0;
 
     for (int i = 0; i < n_late; i++) {
         struct play_action action = play->late[i];
 
         if (action.at_ms > now_ms) {
-            play->late[kept++] = action;
+            play->late[n_left++] = action;
         } else if (!play_action_run(play, &action)) {
             action.at_ms =
                 world_back_ms(play->world, action.statement->site) - PLAY_EPOCH_MS;
-            play->late[kept++] = action;
+            play->late[n_left++] = action;
         }
     }
-    play->n_late = kept;
+    play->n_late = n_left;
 }
 
 static int64_t next_late_ms(const struct play *play)

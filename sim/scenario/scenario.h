@@ -11,7 +11,7 @@
  * Units: milliseconds from the start of the scenario. Ownership: all of it lives in the
  * scenario's arena.
  * Errors: each error in the scenario or in a file that it names becomes a diagnostic in
- * `said`, and reading continues. A scenario with errors must not be played. Order:
+ * `conf`, and reading continues. A scenario with errors must not be played. Order:
  * statements in file order; sites in file order. Source: docs/design/interfaces.md
  * "Scenarios"; docs/simulate.md is the manual. Layer: sim. */
 #ifndef SUBLET_SIM_SCENARIO_SCENARIO_H
@@ -150,7 +150,7 @@ struct statement {
 
 struct scenario {
     struct arena arena;
-    struct conf said; /* the diagnostics of the scenario and all its files */
+    struct conf conf; /* the diagnostics of the scenario and all its files */
     const char *file;
     struct broker_setup broker; /* without a file: the defaults */
     struct scenario_site *sites;
@@ -174,7 +174,7 @@ struct scenario_files {
     void *arg;
 };
 
-/* Never NULL. It can be played if `said.n_errors` is 0. */
+/* Never NULL. It can be played if `conf.n_errors` is 0. */
 struct scenario *scenario_read(const char *file, const char *text, size_t length,
                                const struct scenario_files *files);
 void scenario_free(struct scenario *scenario);

@@ -15,7 +15,7 @@ void scenario_build_complain(struct scenario *scenario, int line, const char *fo
     va_start(args, format);
     const char *text = arena_vprintf(&scenario->arena, format, args);
     va_end(args);
-    conf_complain(&scenario->said, CONF_ERROR, &about, &row, NULL, "%s", text);
+    conf_complain(&scenario->conf, CONF_ERROR, &about, &row, NULL, "%s", text);
 }
 
 struct statement *scenario_build_add_statement(struct scenario *scenario,

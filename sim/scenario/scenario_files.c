@@ -22,20 +22,20 @@ static const char *path_of(struct scenario *scenario, const char *path)
 }
 
 /* Copies the diagnostics of a configuration to the scenario. */
-static void copy_diags(struct conf *said, const struct conf *from)
+static void copy_diags(struct conf *to, const struct conf *from)
 {
     for (struct conf_diag *diag = from->diags, *next; diag; diag = next) {
         next = diag->next;
         diag->next = NULL;
-        if (said->last_diag) {
-            said->last_diag->next = diag;
+        if (to->last_diag) {
+            to->last_diag->next = diag;
         } else {
-            said->diags = diag;
+            to->diags = diag;
         }
-        said->last_diag = diag;
+        to->last_diag = diag;
     }
-    said->n_errors += from->n_errors;
-    said->n_warnings += from->n_warnings;
+    to->n_errors += from->n_errors;
+    to->n_warnings += from->n_warnings;
 }
 
 static void read_conf(struct scenario *scenario, const char *path, int line,
@@ -64,15 +64,15 @@ static void read_site(struct scenario *scenario, const char *name, const char *p
                       struct site_setup *setup)
 {
     struct conf conf;
-    int n_errors = scenario->said.n_errors;
+    int n_errors = scenario->conf.n_errors;
 
     path = path_of(scenario, path);
     read_conf(scenario, path, line, files, &conf);
-    if (scenario->said.n_errors > n_errors) {
+    if (scenario->conf.n_errors > n_errors) {
         return; /* not even readable */
     }
     bool is_site = site_config_read_simulated(&conf, setup);
-    copy_diags(&scenario->said, &conf);
+    copy_diags(&scenario->conf, &conf);
     if (!is_site && conf.n_errors == 0) {
         scenario_build_complain(scenario, line,
                                 "no section Site in %s, expected one with NAME", path);
@@ -134,15 +134,15 @@ static void read_broker(struct scenario *scenario, const char *path, int line,
                         const struct scenario_files *files, struct broker_setup *setup)
 {
     struct conf conf;
-    int n_errors = scenario->said.n_errors;
+    int n_errors = scenario->conf.n_errors;
 
     path = path_of(scenario, path);
     read_conf(scenario, path, line, files, &conf);
-    if (scenario->said.n_errors > n_errors) {
+    if (scenario->conf.n_errors > n_errors) {
         return;
     }
     bool is_broker = broker_config_read_simulated(&conf, setup);
-    copy_diags(&scenario->said, &conf);
+    copy_diags(&scenario->conf, &conf);
     if (!is_broker && conf.n_errors == 0) {
         scenario_build_complain(scenario, line, "no section Broker in %s, expected one",
                                 path);
@@ -153,10 +153,10 @@ static void read_broker(struct scenario *scenario, const char *path, int line,
 static void read_first_broker(struct scenario *scenario, const char *path, int line,
                               const struct scenario_files *files)
 {
-    int n_errors = scenario->said.n_errors;
+    int n_errors = scenario->conf.n_errors;
 
     read_broker(scenario, path, line, files, &scenario->broker);
-    if (scenario->said.n_errors == n_errors && scenario->broker.config.n_members > 0) {
+    if (scenario->conf.n_errors == n_errors && scenario->broker.config.n_members > 0) {
         check_members(scenario, line);
     }
 }

@@ -172,7 +172,7 @@ struct scenario *scenario_read(const char *file, const char *text, size_t length
     struct reading reading = {.scenario = scenario};
 
     arena_init(&scenario->arena);
-    conf_init(&scenario->said, &scenario->arena);
+    conf_init(&scenario->conf, &scenario->arena);
     scenario->file = arena_str(&scenario->arena, file);
     scenario->sites =
         arena_alloc(&scenario->arena, SCENARIO_SITES_MAX, sizeof scenario->sites[0]);

@@ -168,14 +168,14 @@ void disk_free(struct disk *disk)
 
 void disk_store(struct disk *disk, const struct row *row)
 {
-    struct disk_row *old, *kept;
+    struct disk_row *old, *stored;
 
     if (row->kind == ROW_HISTORY || row->kind == ROW_JOB_EVENT) {
         return;
     }
-    kept = mem_alloc(1, sizeof *kept);
-    format_key(row, kept->key);
-    old = find(disk, kept->key);
+    stored = mem_alloc(1, sizeof *stored);
+    format_key(row, stored->key);
+    old = find(disk, stored->key);
     if (is_gone(row)) {
         if (row->kind == ROW_JOB_STATE) {
             delete_job(disk, row);
@@ -183,21 +183,21 @@ void disk_store(struct disk *disk, const struct row *row)
         } else if (row->kind == ROW_POOL) {
             delete_kept(disk, row->pool.name);
         }
-        free(kept);
+        free(stored);
     } else {
         struct row whole = *row;
 
         if (row->kind == ROW_RUN && !row->run.spec && old) {
             whole.run.spec = old->row.run.spec;
         }
-        arena_init_small(&kept->arena);
-        row_copy(&kept->arena, &whole, &kept->row);
+        arena_init_small(&stored->arena);
+        row_copy(&stored->arena, &whole, &stored->row);
     }
     if (old) {
         delete_row(disk, old);
     }
     if (!is_gone(row)) {
-        HASH_ADD_STR(disk->rows, key, kept);
+        HASH_ADD_STR(disk->rows, key, stored);
     }
 }
 

@@ -467,30 +467,30 @@ static bool is_in_action(const struct exec_run *run, enum job_control action)
 }
 
 static void kill_run(struct executor *executor, struct exec_run *run,
-                     const struct run_control *wish, int64_t now_ms)
+                     const struct run_control *wanted, int64_t now_ms)
 {
-    bool is_hard = wish->signal == SIGKILL;
+    bool is_hard = wanted->signal == SIGKILL;
 
     if (run->phase == RUN_SUSPENDED && !is_hard) {
         resume_work(executor, run, now_ms); /* so that it receives the signal */
     }
     if (!is_hard &&
         (is_in_action(run, JOB_CONTROL_TERMINATE) ||
-         start_action(executor, run, JOB_CONTROL_TERMINATE, wish->number, now_ms))) {
+         start_action(executor, run, JOB_CONTROL_TERMINATE, wanted->number, now_ms))) {
         return;
     }
     end_command(executor, run, &(struct fake_stages_result){.is_killed = true}, now_ms);
 }
 
 static void carry_out(struct executor *executor, struct exec_run *run,
-                      const struct run_control *wish, int64_t now_ms)
+                      const struct run_control *wanted, int64_t now_ms)
 {
-    switch (wish->action) {
+    switch (wanted->action) {
     case CONTROL_SUSPEND:
         if (run->phase != RUN_RUNNING || is_in_action(run, JOB_CONTROL_TERMINATE)) {
             break;
         }
-        if (start_action(executor, run, JOB_CONTROL_SUSPEND, wish->number, now_ms)) {
+        if (start_action(executor, run, JOB_CONTROL_SUSPEND, wanted->number, now_ms)) {
             return; /* the order is done when the command is */
         }
         suspend_work(executor, run, now_ms);
@@ -503,27 +503,28 @@ static void carry_out(struct executor *executor, struct exec_run *run,
         }
         break;
     case CONTROL_KILL:
-        kill_run(executor, run, wish, now_ms);
+        kill_run(executor, run, wanted, now_ms);
         break;
     }
-    run->control_done = wish->number;
+    run->control_done = wanted->number;
 }
 
 static void control(struct executor *executor, const struct msg_run_control *order,
                     int64_t now_ms)
 {
     struct exec_run *run = find_run(executor, &order->run);
-    const struct run_control *wish = &order->control;
+    const struct run_control *wanted = &order->control;
     bool is_begun = run && run->phase != RUN_WAITING;
-    bool is_known = is_begun && (wish->number <= run->control_done ||
+    bool is_known = is_begun && (wanted->number <= run->control_done ||
                                  (is_in_action(run, JOB_CONTROL_SUSPEND) &&
-                                  wish->number <= run->action_number));
+                                  wanted->number <= run->action_number));
 
     if (is_begun && !is_known) {
         if (run->phase == RUN_ENDED) {
-            run->control_done = wish->number; /* too late: RUN_STATE reports the end */
+            run->control_done =
+                wanted->number; /* too late: RUN_STATE reports the end */
         } else {
-            carry_out(executor, run, wish, now_ms);
+            carry_out(executor, run, wanted, now_ms);
             plan_end(executor, run);
         }
     }

@@ -220,7 +220,7 @@ static enum MHD_Result send_answer(struct http *http, struct MHD_Connection *con
     return http_reply_send(connection, answer, body);
 }
 
-/* ---------------------------------------------------------------- asked */
+/* ---------------------------------------------------------------- requests received */
 
 static bool is_read(const char *method)
 {
@@ -399,7 +399,7 @@ int http_count_streams(const struct http *http)
     return http->n_readers;
 }
 
-/* ---------------------------------------------------------------- life */
+/* ---------------------------------------------------------------- lifetime */
 
 static void complain(void *arg, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));

@@ -115,12 +115,12 @@ static int take_whole(struct local_client *client, struct arena *arena, struct m
 {
     const uint8_t *bytes;
     size_t size;
-    enum local_message_state stand = local_buffer_message(&client->in, &bytes, &size);
-    *has_one = stand == LOCAL_WHOLE;
-    if (stand == LOCAL_TOO_LONG) {
+    enum local_message_state state = local_buffer_message(&client->in, &bytes, &size);
+    *has_one = state == LOCAL_WHOLE;
+    if (state == LOCAL_TOO_LONG) {
         return err_set(err, ERR_BOUNDS, "daemon's answer is too long");
     }
-    if (stand == LOCAL_PARTIAL) {
+    if (state == LOCAL_PARTIAL) {
         return ERR_NONE;
     }
     int status = codec_decode(arena, bytes, size, msg, err);

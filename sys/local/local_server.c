@@ -249,12 +249,12 @@ static bool deliver(struct local_server *server, struct connection *connection)
     const uint8_t *bytes;
     size_t size;
     struct err err = {0};
-    enum local_message_state stand =
+    enum local_message_state state =
         local_buffer_message(&connection->in, &bytes, &size);
-    if (stand == LOCAL_PARTIAL || connection->is_ended) {
+    if (state == LOCAL_PARTIAL || connection->is_ended) {
         return false;
     }
-    if (stand == LOCAL_TOO_LONG) {
+    if (state == LOCAL_TOO_LONG) {
         err_set(&err, ERR_BOUNDS, "message too long, expected at most %d bytes",
                 (int)FRAME_MAX);
         refuse(server, connection, &err);

@@ -133,7 +133,7 @@ static void take_accepted(struct wire_watch *watch)
     }
 }
 
-/* ---------------------------------------------------------------- life */
+/* ---------------------------------------------------------------- lifetime */
 
 /* Events have no high water mark, which would block libzmq's own thread. */
 static int open_monitor(struct wire_watch *watch, struct err *err)

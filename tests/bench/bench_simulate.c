@@ -110,7 +110,7 @@ static struct scenario *read_scenario(struct texts *texts, const char *text)
     struct scenario_files files = {.read = read_text, .arg = texts};
     struct scenario *scenario = scenario_read("bench", text, strlen(text), &files);
 
-    for (const struct conf_diag *diag = scenario->said.diags; diag; diag = diag->next) {
+    for (const struct conf_diag *diag = scenario->conf.diags; diag; diag = diag->next) {
         bench_fail("%s:%d: %s", diag->file, diag->line, diag->text);
     }
     return scenario;

@@ -78,8 +78,8 @@ void trial_run(const struct texts *texts, uint64_t seed, world_trace_fn trace,
         return;
     }
     scenario = scenario_read(TEXTS_SCENARIO, text, strlen(text), &files);
-    if (scenario->said.n_errors) {
-        const struct conf_diag *diag = scenario->said.diags;
+    if (scenario->conf.n_errors) {
+        const struct conf_diag *diag = scenario->conf.diags;
         while (diag->severity != CONF_ERROR) {
             diag = diag->next;
         }

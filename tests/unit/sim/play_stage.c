@@ -87,7 +87,7 @@ const char *play_stage_complaints(struct play_stage *stage)
 {
     const char *text = "";
 
-    for (const struct conf_diag *diag = stage->scenario->said.diags; diag;
+    for (const struct conf_diag *diag = stage->scenario->conf.diags; diag;
          diag = diag->next) {
         text = arena_printf(&stage->arena, "%s%s:%d: %s\n", text, diag->file,
                             diag->line, diag->text);

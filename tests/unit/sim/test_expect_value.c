@@ -49,7 +49,7 @@ static struct value *thing(void)
     return root;
 }
 
-static void expectations_hold_or_not(void **state)
+static void expectations_are_compared(void **state)
 {
     static const struct {
         const char *path, *op, *text;
@@ -109,7 +109,7 @@ static void expectations_hold_or_not(void **state)
     }
 }
 
-static void what_is_not_there_is_not_found(void **state)
+static void missing_members_are_not_found(void **state)
 {
     static const char *const paths[] = {"",         "none",        "epoch.x",
                                         "hosts.n3", "hosts.2",     "hosts.n1.none",
@@ -138,9 +138,9 @@ static void values_show_as_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(expectations_hold_or_not, open_arena,
+        cmocka_unit_test_setup_teardown(expectations_are_compared, open_arena,
                                         close_arena),
-        cmocka_unit_test_setup_teardown(what_is_not_there_is_not_found, open_arena,
+        cmocka_unit_test_setup_teardown(missing_members_are_not_found, open_arena,
                                         close_arena),
         cmocka_unit_test_setup_teardown(values_show_as_json, open_arena, close_arena),
     };

@@ -29,7 +29,7 @@ static const char *run_through(struct arena *arena, struct fake_stages *stages,
     return text;
 }
 
-static void test_turns(void **state)
+static void test_stages(void **state)
 {
     static const char *const before[] = {"in1", "in2"}, *const after[] = {"out"};
     static const struct {
@@ -134,7 +134,7 @@ static void test_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_stages),
         cmocka_unit_test(test_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,8 @@ static void holds(const char *text)
     assert_int_equal(stage.end, PLAY_WELL);
 }
 
-/* `parts` happen in that order. */
-static void told(const char *const *parts)
+/* The events contain `parts`, in that order. */
+static void check_events(const char *const *parts)
 {
     const char *at = stage.events ? stage.events : "";
 
@@ -42,8 +42,7 @@ static void told(const char *const *parts)
     }
 }
 
-/* ---- time
- * ------------------------------------------------------------------------- */
+/* ---- time */
 
 static void scheduling_and_lending_take_no_time(void **state)
 {
@@ -57,7 +56,7 @@ static void scheduling_and_lending_take_no_time(void **state)
                       "expect at 599 job south a[3] state == RUN\n"
                       "expect at 10m job south a[3] state == DONE\n"
                       "expect at 10m job south a[3] run_s == 600\n");
-    told((const char *const[]){
+    check_events((const char *const[]){
         "0 job_submit south a[3]", "0 lease_made north/spare/south",
         "0 job_start south a[3]", "600 job_end south a[3]", NULL});
     assert_int_equal(play_stage_count(&stage, "lease_made"), 1);
@@ -74,7 +73,7 @@ static void jobs_go_where_their_requirements_are_met(void **state)
           "expect at 30m job north b state == PEND\n");
 }
 
-static void a_lease_is_judged_at_made_plus_k_delays(void **state)
+static void a_lease_is_rebalanced_at_creation_plus_k_delays(void **state)
 {
     /* three jobs at 90 s make it; the default delay is 10 minutes */
     holds(STAGE_SITES
@@ -85,9 +84,9 @@ static void a_lease_is_judged_at_made_plus_k_delays(void **state)
           "expect at 690 lease north/spare/south next_rebalance_at == 1290\n"
           "expect at 690 job south a[4] state == RUN\n"
           "expect at 1290 lease north/spare/south provider.available == 6\n");
-    told((const char *const[]){"690 lease_inactive", "690 lease_active",
-                               "690 job_start south a[4]", "1290 lease_inactive",
-                               NULL});
+    check_events((const char *const[]){"690 lease_inactive", "690 lease_active",
+                                       "690 job_start south a[4]",
+                                       "1290 lease_inactive", NULL});
 }
 
 static void a_changed_delay_counts_from_the_last_instant(void **state)
@@ -99,10 +98,11 @@ static void a_changed_delay_counts_from_the_last_instant(void **state)
                       "expect at 15m lease north/spare/south reclaim_delay_s == 3m\n"
                       "expect at 15m lease north/spare/south next_rebalance_at == 18m\n"
                       "expect at 40m lease north/spare/south reclaim_delay_s == 10m\n");
-    told((const char *const[]){"600 lease_inactive", "900 lease_inactive", NULL});
+    check_events(
+        (const char *const[]){"600 lease_inactive", "900 lease_inactive", NULL});
 }
 
-static void jobs_wait_as_users_say_and_are_moved(void **state)
+static void jobs_wait_for_dependencies_and_are_moved(void **state)
 {
     holds("site alone alone.conf\n"
           "at 0 submit alone run=10m name=a slots=8\n"
@@ -121,8 +121,9 @@ static void jobs_wait_as_users_say_and_are_moved(void **state)
           "expect at 22m job alone c pending == queue_inactive\n"
           "expect at 25m job alone c state == RUN\n"
           "expect at 35m job alone d state == RUN\n");
-    told((const char *const[]){"120 job_requeue alone a", "120 job_start alone b",
-                               "720 job_start alone a", NULL});
+    check_events((const char *const[]){"120 job_requeue alone a",
+                                       "120 job_start alone b", "720 job_start alone a",
+                                       NULL});
 }
 
 static void statements_of_an_instant_come_before_scheduling(void **state)
@@ -151,29 +152,28 @@ static void ends_of_an_instant_are_scheduled_together(void **state)
           "expect at 10m job alone small[1] state == PEND\n");
 }
 
-/* ---- what is asked
- * ---------------------------------------------------------------- */
+/* ---- statements */
 
 static void jobs_are_stopped_resumed_and_killed(void **state)
 {
-    holds(
-        "site north north.conf\n"
-        "at 0 submit north run=10m name=a count=2\n"
-        "at 2m stop north a[1]\n"
-        "at 5m resume north a[1]\n"
-        "at 6m kill north a[2]\n"
-        "until 1h\n"
-        "expect at 2m job north a[1] state == USUSP\n"
-        "expect at 2m host north n1 ususp == 1\n"
-        "expect at 5m job north a[1] state == RUN\n"
-        "expect at 6m job north a[2] state == EXIT\n"
-        "expect at 6m job north a[2] exit_code == 143\n"
-        "expect at 779 job north a[1] state == RUN\n"
-        "expect at 780 job north a[1] state == DONE\n"); /* 10 m of RUN, 3 m stopped */
-    told((const char *const[]){"120 job_suspend north a[1] user",
-                               "300 job_resume north a[1]",
-                               "360 job_kill north a[2] user", "360 job_end north a[2]",
-                               "780 job_end north a[1]", NULL});
+    holds("site north north.conf\n"
+          "at 0 submit north run=10m name=a count=2\n"
+          "at 2m stop north a[1]\n"
+          "at 5m resume north a[1]\n"
+          "at 6m kill north a[2]\n"
+          "until 1h\n"
+          "expect at 2m job north a[1] state == USUSP\n"
+          "expect at 2m host north n1 ususp == 1\n"
+          "expect at 5m job north a[1] state == RUN\n"
+          "expect at 6m job north a[2] state == EXIT\n"
+          "expect at 6m job north a[2] exit_code == 143\n"
+          "expect at 779 job north a[1] state == RUN\n"
+          "expect at 780 job north a[1] state == DONE\n"); /* RUN for 10 m, suspended
+                                                              for 3 m */
+    check_events((const char *const[]){
+        "120 job_suspend north a[1] user", "300 job_resume north a[1]",
+        "360 job_kill north a[2] user", "360 job_end north a[2]",
+        "780 job_end north a[1]", NULL});
 }
 
 static void names_are_known_when_batches_are_small(void **state)
@@ -188,7 +188,7 @@ static void names_are_known_when_batches_are_small(void **state)
           "expect at 2 job alone b[2] state == RUN\n");
 }
 
-static void all_of_a_name_are_meant(void **state)
+static void a_name_refers_to_all_its_jobs(void **state)
 {
     holds("site north north.conf\n"
           "at 0 submit north run=10m name=a count=12\n"
@@ -200,7 +200,7 @@ static void all_of_a_name_are_meant(void **state)
     assert_int_equal(play_stage_count(&stage, "job_kill"), 12);
 }
 
-static void jobs_end_as_they_are_told_to(void **state)
+static void jobs_end_by_their_command_or_limit(void **state)
 {
     holds("site north north.conf\n"
           "at 0 submit north run=10m name=well\n"
@@ -214,12 +214,12 @@ static void jobs_end_as_they_are_told_to(void **state)
           "expect at 1h job north long end_at == 4m\n"
           "expect at 1h job north long state == EXIT\n"
           "expect at 0 job north none state == DONE\n");
-    told((const char *const[]){"0 job_start north none", "0 job_end north none",
-                               "240 job_kill north long limit",
-                               "240 job_end north long", NULL});
+    check_events((const char *const[]){"0 job_start north none", "0 job_end north none",
+                                       "240 job_kill north long limit",
+                                       "240 job_end north long", NULL});
 }
 
-static void what_a_site_refuses_is_a_note(void **state)
+static void a_refusal_of_a_site_is_a_note(void **state)
 {
     play_stage_play(&stage, 1,
                     "site north north.conf\n"
@@ -243,9 +243,9 @@ static void a_trace_is_submitted_in_its_time(void **state)
         "expect at 1h queue north urgent run == 2\n"
         "expect at 3719 queue north urgent njobs == 0\n"
         "expect at 3720 queue north urgent run == 1\n"); /* 60 s later, twice as slow */
-    told((const char *const[]){"3600 job_submit north two:1",
-                               "3660 job_end north two:1",
-                               "3720 job_submit north two:2", NULL});
+    check_events((const char *const[]){"3600 job_submit north two:1",
+                                       "3660 job_end north two:1",
+                                       "3720 job_submit north two:2", NULL});
 }
 
 /* q1 exists, q2 does not; an unknown queue is not a queue. */
@@ -261,7 +261,7 @@ static void a_trace_names_queues(void **state)
           "expect at 2m queue north normal run == 3\n");
 }
 
-static void hosts_shrink_grow_and_go(void **state)
+static void hosts_shrink_grow_and_are_removed(void **state)
 {
     holds(STAGE_SITES "at 0 submit north run=30m name=a count=7\n"
                       "at 1m submit north run=30m name=r rerun=yes\n"
@@ -278,10 +278,9 @@ static void hosts_shrink_grow_and_go(void **state)
                       "expect at 2h job north r state == DONE\n");
 }
 
-/* ---- faults
- * ----------------------------------------------------------------------- */
+/* ---- faults */
 
-static void who_is_silent_is_lost_and_comes_back(void **state)
+static void a_silent_site_is_lost_and_returns(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=10m name=a count=3\n"
                       "at 5m partition south 2m\n"
@@ -291,11 +290,11 @@ static void who_is_silent_is_lost_and_comes_back(void **state)
                       "expect at 6m lease north/spare/south status == disc\n"
                       "expect at 8m site south status == ok\n"
                       "expect at 20m job south a[3] state == DONE\n");
-    told(
+    check_events(
         (const char *const[]){"300 fault", "site_lost south", "site_back south", NULL});
 }
 
-static void what_is_asked_of_a_site_that_is_down_waits(void **state)
+static void statements_about_a_site_that_is_down_are_delayed(void **state)
 {
     holds("site north north.conf\n"
           "at 0 submit north run=1h name=a\n"
@@ -305,12 +304,12 @@ static void what_is_asked_of_a_site_that_is_down_waits(void **state)
           "until 1h\n"
           "expect at 11m job north b submit_at == 11m\n"
           "expect at 11m job north a state == EXIT\n");
-    told((const char *const[]){"60 fault", "660 job_submit north b", NULL});
+    check_events((const char *const[]){"60 fault", "660 job_submit north b", NULL});
 }
 
 /* A smaller host, a new host, another queue; running jobs continue. A site that is down
  * restarts with the new configuration. */
-static void a_site_is_configured_anew(void **state)
+static void a_site_is_reloaded(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=2\n"
                       "at 10m reload south later.conf\n"
@@ -328,7 +327,7 @@ static void a_site_is_configured_anew(void **state)
 }
 
 /* A former member gets no new slots. */
-static void members_are_configured_anew(void **state)
+static void members_are_reloaded(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=3\n"
                       "at 10m reload broker lonely.conf\n"
@@ -339,7 +338,7 @@ static void members_are_configured_anew(void **state)
                       "expect at 40m lease north/spare/south state == pending\n");
 }
 
-static void jobs_outlive_every_daemon(void **state)
+static void jobs_survive_crashes_of_every_daemon(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=3\n"
                       "at 5m crash south 1m\n"
@@ -367,8 +366,7 @@ static void a_bad_network_loses_no_job(void **state)
     assert_true(play_settle(stage.play, 3600000, text, sizeof text));
 }
 
-/* ---- expectations
- * ----------------------------------------------------------------- */
+/* ---- expectations */
 
 static void an_expectation_that_fails_shows_both_values(void **state)
 {
@@ -392,8 +390,7 @@ static void an_expectation_that_fails_shows_both_values(void **state)
     assert_non_null(strstr(remarks, "expected != null, found null\n"));
 }
 
-/* ---- the same again
- * --------------------------------------------------------------- */
+/* ---- repetition */
 
 static const char random_text[] =
     STAGE_SITES "at 0 loss 10%\nat 0 reorder 2\nat 0 crashes 1% 5s\n"
@@ -401,7 +398,7 @@ static const char random_text[] =
                 "at 2 submit north run=2m name=b count=10\n"
                 "until 30m\n";
 
-static void the_same_seed_tells_the_same_story(void **state)
+static void the_same_seed_gives_the_same_events(void **state)
 {
     struct play_stage again, other;
 
@@ -416,7 +413,7 @@ static void the_same_seed_tells_the_same_story(void **state)
 }
 
 /* The site crashes while each of two commands runs. */
-static void commands_around_a_job_outlive_their_site(void **state)
+static void commands_of_a_job_survive_a_crash_of_its_site(void **state)
 {
     holds("site around around.conf\n"
           "at 0 command /bin/in 1m\n"
@@ -435,7 +432,7 @@ static void commands_around_a_job_outlive_their_site(void **state)
           "expect at 840 job around a state == DONE\n");
 }
 
-static void what_runs_before_a_job_is_killed_with_it(void **state)
+static void pre_execution_commands_are_killed_with_their_job(void **state)
 {
     holds("site around around.conf\n"
           "at 0 command /bin/in 1m\n"
@@ -445,7 +442,8 @@ static void what_runs_before_a_job_is_killed_with_it(void **state)
           "until 1h\n"
           "expect at 149 job around a state == RUN\n"
           "expect at 150 job around a state == EXIT\n");
-    told((const char *const[]){"0 job_start around a", "150 job_end around a", NULL});
+    check_events(
+        (const char *const[]){"0 job_start around a", "150 job_end around a", NULL});
 }
 
 int main(void)
@@ -454,36 +452,38 @@ int main(void)
         cmocka_unit_test_teardown(scheduling_and_lending_take_no_time, close_stage),
         cmocka_unit_test_teardown(jobs_go_where_their_requirements_are_met,
                                   close_stage),
-        cmocka_unit_test_teardown(a_lease_is_judged_at_made_plus_k_delays, close_stage),
+        cmocka_unit_test_teardown(a_lease_is_rebalanced_at_creation_plus_k_delays,
+                                  close_stage),
         cmocka_unit_test_teardown(a_changed_delay_counts_from_the_last_instant,
                                   close_stage),
-        cmocka_unit_test_teardown(jobs_wait_as_users_say_and_are_moved, close_stage),
+        cmocka_unit_test_teardown(jobs_wait_for_dependencies_and_are_moved,
+                                  close_stage),
         cmocka_unit_test_teardown(statements_of_an_instant_come_before_scheduling,
                                   close_stage),
         cmocka_unit_test_teardown(ends_of_an_instant_are_scheduled_together,
                                   close_stage),
         cmocka_unit_test_teardown(jobs_are_stopped_resumed_and_killed, close_stage),
         cmocka_unit_test_teardown(names_are_known_when_batches_are_small, close_stage),
-        cmocka_unit_test_teardown(all_of_a_name_are_meant, close_stage),
-        cmocka_unit_test_teardown(jobs_end_as_they_are_told_to, close_stage),
-        cmocka_unit_test_teardown(what_a_site_refuses_is_a_note, close_stage),
+        cmocka_unit_test_teardown(a_name_refers_to_all_its_jobs, close_stage),
+        cmocka_unit_test_teardown(jobs_end_by_their_command_or_limit, close_stage),
+        cmocka_unit_test_teardown(a_refusal_of_a_site_is_a_note, close_stage),
         cmocka_unit_test_teardown(a_trace_is_submitted_in_its_time, close_stage),
         cmocka_unit_test_teardown(a_trace_names_queues, close_stage),
-        cmocka_unit_test_teardown(hosts_shrink_grow_and_go, close_stage),
-        cmocka_unit_test_teardown(who_is_silent_is_lost_and_comes_back, close_stage),
-        cmocka_unit_test_teardown(what_is_asked_of_a_site_that_is_down_waits,
+        cmocka_unit_test_teardown(hosts_shrink_grow_and_are_removed, close_stage),
+        cmocka_unit_test_teardown(a_silent_site_is_lost_and_returns, close_stage),
+        cmocka_unit_test_teardown(statements_about_a_site_that_is_down_are_delayed,
                                   close_stage),
-        cmocka_unit_test_teardown(a_site_is_configured_anew, close_stage),
-        cmocka_unit_test_teardown(members_are_configured_anew, close_stage),
-        cmocka_unit_test_teardown(jobs_outlive_every_daemon, close_stage),
+        cmocka_unit_test_teardown(a_site_is_reloaded, close_stage),
+        cmocka_unit_test_teardown(members_are_reloaded, close_stage),
+        cmocka_unit_test_teardown(jobs_survive_crashes_of_every_daemon, close_stage),
         cmocka_unit_test_teardown(a_bad_network_loses_no_job, close_stage),
         cmocka_unit_test_teardown(an_expectation_that_fails_shows_both_values,
                                   close_stage),
-        cmocka_unit_test_teardown(commands_around_a_job_outlive_their_site,
+        cmocka_unit_test_teardown(commands_of_a_job_survive_a_crash_of_its_site,
                                   close_stage),
-        cmocka_unit_test_teardown(what_runs_before_a_job_is_killed_with_it,
+        cmocka_unit_test_teardown(pre_execution_commands_are_killed_with_their_job,
                                   close_stage),
-        cmocka_unit_test_teardown(the_same_seed_tells_the_same_story, close_stage),
+        cmocka_unit_test_teardown(the_same_seed_gives_the_same_events, close_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

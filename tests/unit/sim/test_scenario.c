@@ -12,8 +12,7 @@
 #include "sim/scenario/scenario_line.h"
 #include "tests/unit/sim/play_stage.h"
 
-/* ---- words and values
- * ------------------------------------------------------------- */
+/* ---- words and values */
 
 static void a_line_is_words(void **state)
 {
@@ -81,14 +80,13 @@ static void values_have_units(void **state)
     }
 }
 
-/* ---- what is wrong
- * ---------------------------------------------------------------- */
+/* ---- errors */
 
-static void mistakes_are_told_with_their_line(void **state)
+static void errors_have_their_line(void **state)
 {
     static const struct {
-        const char *text; /* behind the sites, so from line 3 */
-        const char *said; /* a part of the only diagnostic */
+        const char *text;       /* after the sites, so from line 3 */
+        const char *diagnostic; /* a part of the only diagnostic */
     } rows[] = {
         {"nonsense", "3: \"nonsense\" is no statement"},
         {"site north north.conf", "3: site \"north\" twice"},
@@ -207,17 +205,17 @@ static void mistakes_are_told_with_their_line(void **state)
 
         snprintf(text, sizeof text, STAGE_SITES "%s\n", rows[i].text);
         play_stage_read(&stage, text);
-        const char *said = play_stage_complaints(&stage);
-        if (stage.scenario->said.n_errors != 1 || !strstr(said, rows[i].said) ||
-            strncmp(said, "test.scn:", 9) != 0) {
-            fail_msg("%s: expected %s, found %d: %s", rows[i].text, rows[i].said,
-                     stage.scenario->said.n_errors, said);
+        const char *found = play_stage_complaints(&stage);
+        if (stage.scenario->conf.n_errors != 1 || !strstr(found, rows[i].diagnostic) ||
+            strncmp(found, "test.scn:", 9) != 0) {
+            fail_msg("%s: expected %s, found %d: %s", rows[i].text, rows[i].diagnostic,
+                     stage.scenario->conf.n_errors, found);
         }
         play_stage_close(&stage);
     }
 }
 
-static void what_is_not_built_says_so(void **state)
+static void unsupported_statements_are_refused(void **state)
 {
     static const char *const rows[] = {
         "at 0 rsv add",
@@ -228,19 +226,19 @@ static void what_is_not_built_says_so(void **state)
 
         snprintf(text, sizeof text, STAGE_SITES "%s\n", rows[i]);
         play_stage_read(&stage, text);
-        assert_int_equal(stage.scenario->said.n_errors, 1);
+        assert_int_equal(stage.scenario->conf.n_errors, 1);
         assert_non_null(strstr(play_stage_complaints(&stage), "is not supported yet"));
         play_stage_close(&stage);
     }
 }
 
-static void all_mistakes_are_found_in_one_reading(void **state)
+static void all_errors_are_found_in_one_reading(void **state)
 {
     struct play_stage stage;
 
     play_stage_read(&stage, "site north wrong.conf\nsite south south.conf\nwhat\n"
                             "at 0 submit south run=x\nat 0 kill south b\n");
-    assert_int_equal(stage.scenario->said.n_errors, 5);
+    assert_int_equal(stage.scenario->conf.n_errors, 5);
     assert_non_null(strstr(play_stage_complaints(&stage), "wrong.conf:6: "));
     play_stage_close(&stage);
 }
@@ -254,10 +252,9 @@ static void a_scenario_needs_a_site(void **state)
     play_stage_close(&stage);
 }
 
-/* ---- what is right
- * ---------------------------------------------------------------- */
+/* ---- valid scenarios */
 
-static void statements_stand_by_time_then_line(void **state)
+static void statements_are_sorted_by_time_then_line(void **state)
 {
     struct play_stage stage;
 
@@ -299,11 +296,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_words),
         cmocka_unit_test(values_have_units),
-        cmocka_unit_test(mistakes_are_told_with_their_line),
-        cmocka_unit_test(what_is_not_built_says_so),
-        cmocka_unit_test(all_mistakes_are_found_in_one_reading),
+        cmocka_unit_test(errors_have_their_line),
+        cmocka_unit_test(unsupported_statements_are_refused),
+        cmocka_unit_test(all_errors_are_found_in_one_reading),
         cmocka_unit_test(a_scenario_needs_a_site),
-        cmocka_unit_test(statements_stand_by_time_then_line),
+        cmocka_unit_test(statements_are_sorted_by_time_then_line),
         cmocka_unit_test(a_broker_file_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

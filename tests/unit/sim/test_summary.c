@@ -44,7 +44,7 @@ static void assert_near(double found, double expected)
     }
 }
 
-static void levels_are_weighed_by_time(void **state)
+static void levels_are_weighted_by_time(void **state)
 {
     struct summary_level level = {.n_slots = 4, .n_used = 4, .n_lent = 2};
     const struct value *root;
@@ -74,7 +74,7 @@ static void waits_are_those_of_jobs_that_ran(void **state)
     }
     summary_finish(summary, 1000);
     root = summary_show(summary, &arena, 1, 1000);
-    assert_near(number(root, "sites.north.jobs_done"), 19); /* one ended badly */
+    assert_near(number(root, "sites.north.jobs_done"), 19); /* one is in state EXIT */
     assert_near(number(root, "sites.north.wait_mean_s"), 10.5);
     assert_near(number(root, "sites.north.wait_p95_s"), 19); /* nearest rank */
     assert_near(number(root, "sites.north.slowdown_mean"), 1.105);
@@ -108,7 +108,7 @@ static void slowdown_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(levels_are_weighed_by_time, open_summary,
+        cmocka_unit_test_setup_teardown(levels_are_weighted_by_time, open_summary,
                                         close_summary),
         cmocka_unit_test_setup_teardown(waits_are_those_of_jobs_that_ran, open_summary,
                                         close_summary),

@@ -43,7 +43,7 @@ static int read_text(const char *text)
     return read_with(text, 0, SWF_SCALE_ONE);
 }
 
-/* ---- one line ------------------------------------------------------------------- */
+/* ---- one line */
 
 static void lines_become_jobs(void **state)
 {
@@ -201,9 +201,9 @@ static void bytes_that_are_no_text_are_refused(void **state)
     free(bytes);
 }
 
-/* ---- the whole ------------------------------------------------------------------ */
+/* ---- whole traces */
 
-/* Not in order; the second job of the file is the first in time. */
+/* The second job of the file is the first in time. */
 static const char three_jobs[] = "; Version: 2.2\n"
                                  ";MaxProcs: 240\n"
                                  "; Note: MaxProcs: 7 are for tests\n"
@@ -252,7 +252,7 @@ static void the_first_jobs_that_ran_are_taken(void **state)
     assert_int_equal(swf.n_jobs, 2);
     assert_int_equal(swf.jobs[0].number, 6);
     assert_int_equal(swf.jobs[1].number, 5);
-    /* lines behind the limit are not read */
+    /* lines after the limit are not read */
     assert_int_equal(read_with("1 0 0 1 1 1 -1 1 1 -1 1 1 1 -1 1 -1 -1 -1\nrubbish\n",
                                1, SWF_SCALE_ONE),
                      0);
@@ -266,7 +266,7 @@ static void an_empty_trace_has_no_jobs(void **state)
     assert_int_equal(swf.n_jobs, 0);
 }
 
-/* ---- the real ones -------------------------------------------------------------- */
+/* ---- real traces */
 
 static char *read_trace(const char *name, size_t *length)
 {
