@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker.c: see broker.h. Composes the parts: who may send which message, and what is
- * done about each lease when it is due.
+/* broker.c: see broker.h. Composes the parts: which peer may send which message, and
+ * what is done about each lease when it is due.
  *
- * One table says for each message who may send it and which function handles it. The
- * consequences for one lease are applied at once. Those for many leases (a site came,
- * went, or has a new reclaim delay) are left to their timers, so that the work of a
- * step is bounded. */
+ * One table says for each message which peers may send it and which function handles
+ * it. The consequences for one lease are applied at once. Those for many leases (a site
+ * came, went, or has a new reclaim delay) are left to their timers, so that the work of
+ * a step is bounded. */
 #include "broker/broker.h"
 
 #include <stdlib.h>
@@ -186,8 +186,7 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
                               now_ms);
 }
 
-/* ---------------------------------------------------------------- members come and go
- */
+/* ---------------------------------------------------------------- presence */
 
 static void refresh_provided(const struct broker *broker, struct lease *lease,
                              int64_t now_ms)
@@ -243,9 +242,8 @@ static void note_absence(struct member *member, int64_t lost_after_ms, int64_t n
                 reason);
 }
 
-/* What follows for the member's leases is prepared here, and done as their timers
- * expire.
- */
+/* Prepares the consequences for the member's leases, which follow when their timers
+ * expire. */
 static void member_came(struct broker *broker, const struct member *member,
                         int64_t now_ms)
 {
@@ -280,16 +278,16 @@ static void member_went(struct broker *broker, const struct member *member,
 
 /* ---------------------------------------------------------------- messages */
 
-/* Who may send it. */
-enum who {
-    WHO_ANYONE,   /* that has a key: requests, outside of sessions */
-    WHO_SITE,     /* a site that is a member, to open a session */
-    WHO_SESSION,  /* a site, in its session */
-    WHO_PROVIDER, /* likewise, and it has that role */
-    WHO_CONSUMER,
+/* Which peers may send a message. */
+enum sender {
+    SENDER_ANYONE,   /* that has a key: requests, outside of sessions */
+    SENDER_SITE,     /* a site that is a member, to open a session */
+    SENDER_SESSION,  /* a site, in its session */
+    SENDER_PROVIDER, /* likewise, and it has that role */
+    SENDER_CONSUMER,
 };
 
-/* `member` is NULL for WHO_ANYONE. */
+/* `member` is NULL for SENDER_ANYONE. */
 typedef void (*handle_fn)(struct broker *broker, struct member *member,
                           const struct event *event, struct effects *effects);
 
@@ -415,30 +413,30 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
 
 static const struct {
     enum msg_kind kind;
-    enum who who;
+    enum sender sender;
     handle_fn handle;
 } handlers[] = {
-    {MSG_HELLO, WHO_SITE, handle_hello},
-    {MSG_USAGE, WHO_SESSION, handle_usage},
-    {MSG_ERROR, WHO_SESSION, handle_error},
-    {MSG_STATE, WHO_PROVIDER, handle_state},
-    {MSG_CONTRACT_ACK, WHO_CONSUMER, handle_contract_ack},
-    {MSG_START, WHO_CONSUMER, relay_to_provider},
-    {MSG_ATTEMPT_ASK, WHO_CONSUMER, relay_to_provider},
-    {MSG_ATTEMPT_ACK, WHO_CONSUMER, relay_to_provider},
-    {MSG_ATTEMPT_CONTROL, WHO_CONSUMER, relay_to_provider},
-    {MSG_OUTPUT_ASK, WHO_CONSUMER, relay_to_provider},
-    {MSG_ATTEMPT_STATE, WHO_PROVIDER, relay_to_consumer},
-    {MSG_OUTPUT, WHO_PROVIDER, relay_to_consumer},
-    {MSG_LEASE_LOAD, WHO_PROVIDER, relay_to_consumer},
-    {MSG_LEASE_LOAD_ASK, WHO_CONSUMER, relay_to_provider},
-    {MSG_STREAM_DOWN, WHO_CONSUMER, relay_to_provider},
-    {MSG_STREAM_UP, WHO_PROVIDER, relay_to_consumer},
-    {MSG_QUERY, WHO_ANYONE, broker_requests_query},
-    {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
-    {MSG_SET_DRAIN, WHO_ANYONE, broker_drain_set},
-    {MSG_SNAPSHOT, WHO_ANYONE, broker_requests_snapshot},
-    {MSG_RECONFIG, WHO_ANYONE, broker_requests_reconfig},
+    {MSG_HELLO, SENDER_SITE, handle_hello},
+    {MSG_USAGE, SENDER_SESSION, handle_usage},
+    {MSG_ERROR, SENDER_SESSION, handle_error},
+    {MSG_STATE, SENDER_PROVIDER, handle_state},
+    {MSG_CONTRACT_ACK, SENDER_CONSUMER, handle_contract_ack},
+    {MSG_START, SENDER_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_ASK, SENDER_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_ACK, SENDER_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_CONTROL, SENDER_CONSUMER, relay_to_provider},
+    {MSG_OUTPUT_ASK, SENDER_CONSUMER, relay_to_provider},
+    {MSG_ATTEMPT_STATE, SENDER_PROVIDER, relay_to_consumer},
+    {MSG_OUTPUT, SENDER_PROVIDER, relay_to_consumer},
+    {MSG_LEASE_LOAD, SENDER_PROVIDER, relay_to_consumer},
+    {MSG_LEASE_LOAD_ASK, SENDER_CONSUMER, relay_to_provider},
+    {MSG_STREAM_DOWN, SENDER_CONSUMER, relay_to_provider},
+    {MSG_STREAM_UP, SENDER_PROVIDER, relay_to_consumer},
+    {MSG_QUERY, SENDER_ANYONE, broker_requests_query},
+    {MSG_SET_RECLAIM, SENDER_ANYONE, handle_set_reclaim},
+    {MSG_SET_DRAIN, SENDER_ANYONE, broker_drain_set},
+    {MSG_SNAPSHOT, SENDER_ANYONE, broker_requests_snapshot},
+    {MSG_RECONFIG, SENDER_ANYONE, broker_requests_reconfig},
 };
 
 enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };
@@ -482,16 +480,16 @@ static bool check_session(const struct event *event, const struct member *member
 }
 
 static bool check_role(const struct event *event, const struct member *member,
-                       enum who who, struct effects *effects)
+                       enum sender sender, struct effects *effects)
 {
-    int needed = who == WHO_PROVIDER   ? ROLE_PROVIDER
-                 : who == WHO_CONSUMER ? ROLE_CONSUMER
-                                       : 0;
+    int needed = sender == SENDER_PROVIDER   ? ROLE_PROVIDER
+                 : sender == SENDER_CONSUMER ? ROLE_CONSUMER
+                                             : 0;
     if ((member->roles & needed) == needed) {
         return true;
     }
     outbox_refuse(effects, event, ERR_DENIED, "\"%s\" has no role %s in its session",
-                  member->name, who == WHO_PROVIDER ? "provider" : "consumer");
+                  member->name, sender == SENDER_PROVIDER ? "provider" : "consumer");
     return false;
 }
 
@@ -515,16 +513,16 @@ static void step_message(struct broker *broker, const struct event *event,
         return;
     }
     struct member *member = NULL;
-    if (handlers[i].who != WHO_ANYONE &&
+    if (handlers[i].sender != SENDER_ANYONE &&
         (member = find_site(broker, event, effects)) == NULL) {
         return;
     }
-    if (handlers[i].who > WHO_SITE) {
+    if (handlers[i].sender > SENDER_SITE) {
         if (!check_session(event, member, effects)) {
             return;
         }
         note_message(broker, member, event->now_ms, effects);
-        if (!check_role(event, member, handlers[i].who, effects)) {
+        if (!check_role(event, member, handlers[i].sender, effects)) {
             return;
         }
     }

@@ -3,13 +3,17 @@
  *
  * The broker keeps the record of every lease and decides, every reclaim delay, which
  * side gets its idle slots. It never creates an epoch, but applies what a provider
- * states. Where to read on:
+ * states. Its parts:
  *
- *     lease/rebalance.c     the rule            lease/handover.h        how slots move
- *     lease/lease.h         a contract          lease/rebalance_clock.h when the rule
- * applies state_apply.c         a provider's STATE  push/push.h             what is
- * sent again member/member.h       sites, sessions     pool/pool.h, plan/      pools
- * and plans relay.c               messages between sites
+ *     lease/lease.h            a contract
+ *     lease/rebalance.c        the rule of a rebalance
+ *     lease/rebalance_clock.h  when the rule is applied
+ *     lease/handover.h         how slots move
+ *     state_apply.c            applies the STATE of a provider
+ *     push/push.h              messages that are sent until they are answered
+ *     member/member.h          sites and their sessions
+ *     pool/pool.h, plan/       pools and plans
+ *     relay.c                  messages between sites
  *
  * broker.c composes them.
  *
@@ -85,7 +89,7 @@ struct pool_cycle;
 int broker_count_pools(const struct broker *broker);
 const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
                                            const char **name, int64_t *at_ms);
-/* When the site was last heard; 0: not since the start. */
+/* When the latest message of the site arrived; 0: none has since the start. */
 int64_t broker_site_last_message_ms(const struct broker *broker, const char *site);
 /* The epoch that the provider states, if it is below ours because the provider has lost
  * its ledger; else 0. */

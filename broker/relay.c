@@ -6,8 +6,8 @@
  * lease in that direction and the run is the consumer's; so no site can speak about
  * another site's jobs. LEASE_LOAD and LEASE_LOAD_ASK name a lease, which must be one of
  * the two sites. Terminal data is bounded (streams.h). A message to a target that is
- * not connected is dropped: both ends send again until answered, and CONTRACT tells the
- * consumer whether the provider is connected. */
+ * not connected is dropped: both ends send again until answered, and CONTRACT says
+ * whether the provider is connected. */
 #include "broker/broker_parts.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
  *
  * Nothing is recorded while leases and sites change. revision_look() walks all of them
  * and compares a stamp of each (64 bits of FNV-1a over what is shown) with the stamp of
- * the previous look. That takes some 200 ns a lease and 15 a host, and only while
- * somebody reads.
+ * the previous look. That takes some 200 ns per lease and 15 ns per host, and happens
+ * only while there are readers.
  *
  * Order: the revisions of one look rise by lease id, then by site name. Layer: broker.
  */

@@ -136,7 +136,7 @@ static int put_history(struct work *work, enum query_kind kind)
     return rc;
 }
 
-/* The boot and the revision tell whether a listing has changed without making it. */
+/* Boot and revision show whether a listing has changed, without making the listing. */
 static void tag_listing(struct work *work)
 {
     uint64_t revision = broker_look(work->source->broker);

@@ -168,7 +168,7 @@ out:
     return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Reads, judges, and serves where nothing is wrong. */
+/* Reads and checks the configuration, and serves if nothing is wrong. */
 static int configure_and_serve(char *const *paths, int n_paths)
 {
     struct arena arena;

@@ -4,7 +4,7 @@
  *
  * Kept are the latest STORE_EVENTS_MAX rows, and at most FORGET_EVERY more: some 120
  * MiB.
- * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner where its JSON might not fit
+ * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner if its JSON might not fit
  * a frame. */
 #include "broker/io/store_parts.h"
 
@@ -272,7 +272,7 @@ int store_history_read(struct store *store, const struct msg_query *query,
     const char *name = query->kind == QUERY_EVENTS ? "events" : "history";
     struct value *entries = value_add(arena, *value, name, value_array(arena));
 
-    /* One row more than the page takes tells whether there is a next one. */
+    /* One row more than the page takes shows whether there is a next page. */
     int n_rows = query->last > 0 ? query->last : limit + 1;
     sqlite3_stmt *page = open_page(store, query, after, n_rows);
     int rc = fill_page(page, query, limit, after, arena, entries, next, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_present.c: what of the listings is in no row, because only the running broker
- * knows it: status, the delay in force, a site's slots. Written for snapshots, from the
- * pages of the listings themselves, so that both say the same. A column is where its
- * value stands in the JSON. */
+/* store_present.c: the fields of listings that are in no row, because only the running
+ * broker knows them: status, the delay in force, a site's slots. They are written for
+ * snapshots, from the pages of the listings, so that both agree. The path of a column
+ * is that of its value in the JSON. */
 #include "broker/io/store_parts.h"
 
 #include <stdio.h>

@@ -10,8 +10,8 @@
  *   3  settled    a STATE with a higher epoch is the contract from now on.
  *                 After a proposal that moves nothing, a STATE that is thawed under our
  *                 epoch and number makes the lease active as before
- *      lapsed     on any other STATE that is not frozen under our number: back to 1,
- * with a number above the one that the STATE names
+ *      lapsed     any other STATE that is not frozen under our number leads back to
+ *                 step 1, with a number above the one that the STATE names
  *
  * A hand-over needs no memory. A restarted broker finds the lease inactive and begins
  * at 1, whatever its predecessor had sent. If the provider is away, the lease stays

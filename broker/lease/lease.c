@@ -54,7 +54,7 @@ static int find_move(enum lease_state from, enum lease_move move)
     return -1;
 }
 
-/* The part up to `end`; false where it is empty or too long. */
+/* Copies the part up to `end`; false if it is empty or too long. */
 static bool take_part(const char *start, const char *end, char part[NAME_SIZE])
 {
     size_t length = (size_t)(end - start);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_split.h: the hosts of a lease, added up and compared: who holds how many slots,
- * and who uses them.
+/* lease_split.h: the hosts of a lease, added up and compared: how many slots each side
+ * holds, and how many it uses.
  *
  * The slots of a host that is down are available to neither side, and not idle. Slots
  * in use on such a host still count as used.
  *
- * Units: slots. Order: hosts keep their provider's order; two splits are compared host
- * by host. Source: docs/design/leases.md "Decided". Layer: broker. */
+ * Units: slots. Order: hosts are in their provider's order; two splits are compared
+ * host by host. Source: docs/design/leases.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_SPLIT_H
 #define SUBLET_BROKER_LEASE_LEASE_SPLIT_H
 

@@ -9,13 +9,13 @@
  *     idle_p > idle_c   the consumer takes all idle slots
  *     equal             the lease is not updated
  *
- * It looks at idle slots only: the side that has fewer of them is taken to need them
- * more. Whoever takes, takes on every host that is up:
+ * The rule looks at idle slots only: the side with fewer idle slots is assumed to need
+ * them more. That side takes the idle slots of every host that is up:
  *
  *     consumer takes:   provider := provider_used    consumer := slots - provider_used
  *     provider takes:   consumer := consumer_used    provider := slots - consumer_used
  *
- * A host that is down keeps its split. Example, held/used, n3 is down:
+ * The split of a host that is down does not change. Example, held/used, n3 is down:
  *
  *              n1 (4)        n2 (4)        n3 (4)         idle
  *     provider 3/1           3/0           4/0            2 + 3 = 5
@@ -26,17 +26,17 @@
  *     provider 1/1           0/0           4/0
  *     consumer 3/1           4/0           0/0
  *
- * With no work anywhere the rule sends all idle slots to and fro, every reclaim delay.
- * RECLAIM_POLICY=demand asks first who has waiting jobs: one side, then idle slots go
- * to that side; both, then the rule above; none, then nothing moves. MIN_HOLD keeps
- * slots that have moved where they are for a while, under either policy.
+ * Without any work the rule moves all idle slots to the other side in every reclaim
+ * delay. RECLAIM_POLICY=demand looks at waiting jobs first. If one side has some, idle
+ * slots go to that side; if both have some, the rule above decides; if neither has any,
+ * nothing moves. Under either policy, slots that have moved do not move again before
+ * MIN_HOLD has passed.
  *
- * An exclusive lease knows no such rule: idle slots at the provider, which went home
- * while the consumer was gone, are the consumer's again.
+ * The rule does not apply to an exclusive lease. If idle slots returned to the provider
+ * while the consumer was lost, they go to the consumer once it is back.
  *
  * While the consumer is not connected nothing moves. Once that has lasted longer than
- * LEASE_TERM the provider takes what is idle, whatever the policy, and MIN_HOLD
- * protects nobody. */
+ * LEASE_TERM, the provider takes the idle slots, whatever the policy and MIN_HOLD. */
 #include "broker/lease/rebalance.h"
 
 #include <stdarg.h>
@@ -101,8 +101,8 @@ static enum rebalance_direction choose_by_demand(const struct rebalance_snapshot
     return REBALANCE_NONE;
 }
 
-static enum rebalance_direction choose_going_home(const struct lease_split *split,
-                                                  struct rebalance_plan *plan)
+static enum rebalance_direction
+choose_for_lost_consumer(const struct lease_split *split, struct rebalance_plan *plan)
 {
     if (split->consumer.idle == 0) {
         explain(plan, "the consumer has been lost for longer than LEASE_TERM and has "
@@ -133,7 +133,7 @@ static enum rebalance_direction choose(const struct rebalance_snapshot *now,
 {
     struct lease_split split = lease_split_sum(now->hosts, now->n_hosts);
     if (now->consumer == REBALANCE_CONSUMER_GONE) {
-        return choose_going_home(&split, plan);
+        return choose_for_lost_consumer(&split, plan);
     }
     if (now->consumer == REBALANCE_CONSUMER_AWAY) {
         explain(plan, "the consumer is not connected; nothing moves");

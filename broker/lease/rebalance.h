@@ -21,7 +21,7 @@
 enum rebalance_consumer {
     REBALANCE_CONSUMER_HERE,
     REBALANCE_CONSUMER_AWAY, /* not connected: nothing moves */
-    REBALANCE_CONSUMER_GONE, /* away for longer than LEASE_TERM: idle slots go home */
+    REBALANCE_CONSUMER_GONE, /* away for longer than LEASE_TERM: idle slots return */
 };
 
 struct rebalance_snapshot {

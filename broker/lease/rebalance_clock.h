@@ -11,8 +11,8 @@
  * spread: each is made + offset + k x delay, with an offset below the delay that is
  * computed from the lease id. The same holds when a new delay makes many due at once.
  *
- * If too many hand-overs begin at the same time, a lease waits for its turn
- * (handover.h). Its later instants do not change.
+ * If too many hand-overs begin at the same time, a lease waits (handover.h).
+ * Its later instants do not change.
  *
  * If the consumer has been away for LEASE_TERM, the rule is also applied once when the
  * term ends. An exclusive lease has no regular instants: the rule is applied when that

@@ -42,7 +42,7 @@ bool reclaim_delay_is_valid(int64_t delay_ms);
 /* Sets an override, -1 removes it. */
 void reclaim_delay_set(struct reclaim_delays *overrides, enum reclaim_scope scope,
                        const char *name, int64_t delay_ms);
-/* The override, -1 where there is none. */
+/* The override, -1 if there is none. */
 int64_t reclaim_delay_find_override(const struct reclaim_delays *overrides,
                                     enum reclaim_scope scope, const char *name);
 

@@ -46,12 +46,12 @@ struct member {
     uint64_t link;    /* the connection that said HELLO: messages go there */
     bool is_here;
     bool is_known;   /* it was here once, maybe before a restart; on disk, as are ... */
-    bool is_lost;    /* ... this (a restart alone loses nobody) ... */
+    bool is_lost;    /* ... this (never by a restart alone) ... */
     bool is_drained; /* ... and this: all its leases are drained, by an administrator */
     int64_t last_message_ms;
     int64_t since_ms;    /* it is here, or away, since then */
-    int64_t silent_ms;   /* the first start of the broker since which it has not been
-                            heard; on disk; 0: it has been */
+    int64_t silent_ms;   /* the first start of the broker after which no message of it
+                            has arrived; on disk; 0: one has */
     int64_t patience_ms; /* no LEASE_TERM ends before */
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY of the site; 0: not configured */
     uint64_t revision;        /* of the last CONTRACT in this session */
@@ -87,8 +87,8 @@ void members_reload(struct members *members, const struct broker_config *config,
                     int64_t now_ms);
 
 /* All are away after a start. A lost member is away since it was lost. One that was not
- * is away since the first start since which it has not been heard, and is lost after
- * LOST_AFTER. */
+ * is away since the first start after which no message of it has arrived, and is lost
+ * after LOST_AFTER. */
 void members_start(struct members *members, int64_t now_ms, struct effects *effects);
 
 /* The member, or NULL. */

@@ -3,7 +3,7 @@
 #include "broker/member/streams.h"
 
 enum {
-    PIECE_COST = 256, /* of any piece, however short: encryption, a turn of the loop */
+    PIECE_COST = 256, /* of any piece, however short: encryption, one run of the loop */
     AT_ONCE_PART = 4, /* a quarter of a second's may come at once ... */
     SMALL_PART = 4,   /* ... a quarter of that is for small pieces alone */
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c: see plan.h. Paths become parents by a search in the sorted paths; then the
- * levels are laid out one behind the other. */
+/* plan.c: see plan.h. Each node finds its parent by a search in the sorted paths; then
+ * the levels are laid out one after the other. */
 #include "broker/plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A path and whose it is. */
+/* A path, and the place of its node in the order given. */
 struct path {
     const char *name;
     size_t length;
@@ -43,7 +43,7 @@ static struct path *sort_paths(const struct plan_node *nodes, int n_nodes,
     return paths;
 }
 
-/* Place of the parent, or PLAN_NO_NODE. */
+/* The place of the parent in the order given, or PLAN_NO_NODE. */
 static int parent_of(const char *name, const struct path *paths, int n_paths)
 {
     const char *slash = strrchr(name, '/');
@@ -56,8 +56,8 @@ static int parent_of(const char *name, const struct path *paths, int n_paths)
     return found != NULL ? found->pos : PLAN_NO_NODE;
 }
 
-/* Children of each parent, in file order; those of parent p stand at
- * list[start[p + 1]]; the first level counts as the children of -1. */
+/* The children of each parent, in file order. Those of parent p begin at
+ * list[start[p + 1]]. The first level counts as the children of -1. */
 struct families {
     int *start; /* n_nodes + 2 */
     int *list;

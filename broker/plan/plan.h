@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h: a sharing plan: the tree of nodes that share one pool, as configured.
  *
- * Nodes are in breadth-first order, siblings together in order of rank. So a loop
- * forwards meets every parent before its children, and a loop backwards every child
- * before its parent.
+ * Nodes are in breadth-first order, and siblings are consecutive, in order of rank. So
+ * a forward loop meets every parent before its children, and a backward loop every
+ * child before its parent.
  *
  * Units: slots; milliseconds. All counts are whole and below 2^31.
  * Ownership: the arena's; names, sites and queues are borrowed.
@@ -38,11 +38,11 @@ enum plan_placement {
     PLAN_EXCLUSIVE, /* a host belongs to one node at a time */
 };
 
-/* Who gets the slots that rounding leaves. */
+/* Which nodes get the slots that rounding leaves. */
 enum plan_round {
     PLAN_ROUND_RANK,
     PLAN_ROUND_LARGEST_REMAINDER,
-    PLAN_ROUND_STICKY, /* who has one already */
+    PLAN_ROUND_STICKY, /* those that have one already */
 };
 
 struct plan_node {
@@ -85,13 +85,13 @@ struct plan {
     int *by_name; /* and in the order of their paths */
 };
 
-/* Makes the tree of nodes in file order, whose paths plan_check_names has found good;
- * a node whose parent is missing stands on the first level. */
+/* Makes the tree of nodes, which are given in file order and have paths that
+ * plan_check_names has accepted. A node without a parent is on the first level. */
 void plan_build(struct plan *plan, const struct plan_settings *settings,
                 const struct plan_node *nodes, int n_nodes, struct arena *arena);
 
-/* The same plan counted in hosts of `host_slots` each (2 or more): limits and reserves
- * round down to whole hosts; ownership is a weight and stays. */
+/* The same plan counted in hosts of `host_slots` each (2 or more). Limits and reserves
+ * are rounded down to whole hosts. Ownership is a weight and does not change. */
 void plan_in_hosts(const struct plan *plan, int64_t host_slots, struct plan *in_hosts,
                    struct arena *arena);
 

@@ -208,7 +208,7 @@ static void check_site(const struct plan_node *node, const struct plan_complaint
     }
 }
 
-/* One (site, queue) that a leaf stands for; a NULL queue is all. */
+/* A queue of a site that a leaf has; NULL: all queues. */
 struct source {
     const char *site, *queue, *node;
     int pos;
@@ -241,7 +241,7 @@ static int collect_sources(const struct plan *plan, struct source *sources)
     return count;
 }
 
-/* The sources of a site stand together, "all queues" before the others. */
+/* The sources of a site are consecutive, "all queues" before the others. */
 static void check_sources(const struct plan *plan, const struct plan_complaints *to)
 {
     size_t n_sources = 0;
@@ -250,7 +250,7 @@ static void check_sources(const struct plan *plan, const struct plan_complaints 
     }
     struct source *sources = arena_alloc(to->arena, n_sources, sizeof(*sources));
     int count = collect_sources(plan, sources);
-    const struct source *all = NULL; /* who has all queues of the site */
+    const struct source *all = NULL; /* the leaf that has all queues of the site */
     for (int i = 0; i < count; i++) {
         const struct source *source = &sources[i];
         if (all != NULL && strcmp(all->site, source->site) != 0) {

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_check.h: the rules that a plan must keep, each violation with what and where.
+/* plan_check.h: checks the rules of a plan, and reports each violation.
  *
- * Rules: paths are well formed, unique, and have a parent; RESERVE <= OWNED <= LIMIT;
- * what children own, and what they reserve, is no more than their parent owns; the
- * first level owns no more than the pool has (unless ALLOW_OVERCOMMIT); POLICY is one
- * for each subtree; only leaves stand for a site, and none for one that another leaf
- * stands for. Warnings: ownership is not all of the pool; a limit above the parent's; a
- * leaf without a site.
+ * Errors:
+ *     a path is malformed, occurs twice, or has no parent
+ *     RESERVE <= OWNED <= LIMIT does not hold
+ *     children own or reserve more than their parent owns
+ *     the first level owns more than the pool has, without ALLOW_OVERCOMMIT
+ *     a subtree has two policies
+ *     a node with children has a site, or two leaves have the same queue of a site
+ * Warnings:
+ *     the first level owns less than the pool has
+ *     a limit is above that of the parent
+ *     a leaf has no site
  *
  * Errors: nothing here fails; each violation goes to `complain`.
  * Source: docs/design/plans.md "Model", "Decided".
@@ -18,7 +23,7 @@
 #include "broker/plan/plan.h"
 
 struct plan_complaints {
-    /* `pos`: whose, in the order given to plan_build; PLAN_NO_NODE: the pool's.
+    /* `pos`: the node's place in the order given to plan_build; PLAN_NO_NODE: the pool.
      * `key`: as in the configuration. `text`: "what, expected ...". */
     void (*complain)(void *arg, enum conf_severity severity, int pos, const char *key,
                      const char *text);

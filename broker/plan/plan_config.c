@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_config.c: see plan_config.h. conf_check has judged each value by its kind: one
- * that is malformed counts as unset here. Pools first, then their windows, then rows of
- * nodes; from the rows of each window a plan. */
+/* plan_config.c: see plan_config.h. conf_check has checked each value by its kind; a
+ * malformed value counts as unset here. Pools are read first, then their windows, then
+ * the rows of nodes. The rows of each window become a plan. */
 #include "broker/plan/plan_config.h"
 
 #include <stdarg.h>
@@ -36,7 +36,7 @@ struct reader {
 
 /* ---------------------------------------------------------------- complaints */
 
-/* What holds in several windows is said once. */
+/* A complaint about several windows is made once. */
 static bool is_said(const struct conf *conf, const struct conf_place *at, int line,
                     const char *key, const char *text)
 {
@@ -228,7 +228,7 @@ static int compare_members(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The members' names, where the files have any. */
+/* The members' names, if the files have any. */
 static void read_members(struct reader *reader)
 {
     size_t n_rows = count_rows(reader->conf, "Member");

@@ -2,9 +2,8 @@
 /* plan_config.h: the Pool, PlanNode and TimeWindow sections, judged and turned into
  * plans: one for each time window of each pool.
  *
- * A row without WINDOW is for every window; in a window for which the node has a row of
- * its own, that one counts. EGO_... keys outside sections are for pools that do not
- * say.
+ * A row without WINDOW is for every window, except those for which the node has another
+ * row. EGO_... keys outside sections are the defaults of the same keys of a pool.
  *
  * Errors become diagnostics of `conf`; each violated rule of plan_check.h has file,
  * line and key. Ownership: all in conf's arena. Layer: broker. */

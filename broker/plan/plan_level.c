@@ -9,15 +9,16 @@
  *     /c      30      0    0      0
  *     /z                                          0: /b still wants more
  *
- * lo is what sharing must leave to each: its scaled ownership as far as it wants it,
- * and its reserve. hi is the claim. base/max_min_fill.h finds the level and rounds by
- * rank.
+ * lo is the least that a node gets: its reserve, and its scaled ownership as far as it
+ * wants that. hi is the claim. base/max_min_fill.h finds the level and rounds by rank.
  *
- * Even mode, the same with /a and /b without limit, EVEN=Y: owners first, at most what
- * they own: 10, 20, 0; the other 30 in equal parts to /a, /b, /z: 20, 30, 10.
+ * Even mode, with /a and /b without limit: owners get at most what they own: 10, 20, 0.
+ * The other 30 are shared in equal parts by /a, /b and /z, which then have 20, 30, 10.
  *
- * ROUND=largest_remainder and =sticky hand the slots that rounding left out again, to
- * others than rank would: each goes to someone with a fraction, at most one. */
+ * ROUND=largest_remainder and ROUND=sticky distribute the slots that rounding left in
+ * another order than by rank. Each goes to a node with a fraction, at most one per
+ * node.
+ */
 #include "broker/plan/plan_level.h"
 
 #include <stdlib.h>
@@ -86,8 +87,8 @@ static void add_item(const struct plan_level *level, int *n_items, int node,
     ++*n_items;
 }
 
-/* A plan that owns more than there is: reserves first, and if even these are too much,
- * in proportion to them. */
+/* If a plan owns more than there is, reserves are served first. If there is not enough
+ * for all reserves, the amount is shared in proportion to them. */
 static void fit(const struct plan_level *level, int64_t amount, int n_items)
 {
     int64_t floors = 0, reserves = 0;
@@ -109,7 +110,7 @@ static void fit(const struct plan_level *level, int64_t amount, int n_items)
     }
 }
 
-/* Why an item got what it got, with `rule` for who got a part of what there was. */
+/* The rule that set the share; `rule` for a node that got a part of the amount. */
 static enum plan_rule rule_of(const struct plan_level *level,
                               const struct max_min_fill_item *item, int node,
                               enum plan_rule rule)
@@ -173,7 +174,7 @@ static int collect_owners(const struct plan_level *level, int first, int count)
     return n_items;
 }
 
-/* Even mode: everyone; else those that own nothing. */
+/* In even mode all nodes; else those that own nothing. */
 static int collect_others(const struct plan_level *level, int first, int count)
 {
     bool is_even = level->plan->settings.is_even;

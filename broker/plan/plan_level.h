@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_level.h: one level of a plan: an amount shared over siblings.
  *
- * Hybrid: first to those that own something, by ownership; what they do not want, in
- * equal parts to those that own nothing. Even mode: first to owners by ownership, at
- * most what they own; the rest in equal parts to all who want more.
- * Ownership policy: to each what it owns and wants; idle slots in order of rank.
+ * Hybrid policy: nodes that own something share by ownership. What they do not want is
+ * shared in equal parts by nodes that own nothing.
+ * Even mode: owners share by ownership, but get at most what they own. The rest is
+ * shared in equal parts by all nodes that want more. Ownership policy: each node gets
+ * what it owns and wants. Idle slots go to nodes that want more, in order of rank.
  *
  * Order: the siblings' own. Source: Symphony, "Hybrid policy"; docs/design/plans.md
  * "Quotas", "Fill". Layer: broker. */
@@ -20,7 +21,7 @@ struct plan_level {
     struct plan_quota *shares;   /* in: scaled, res, claim; out: the rest */
     struct max_min_fill_item
         *items;   /* scratch for as many items as there are siblings */
-    int *members; /* likewise: whose the items are */
+    int *members; /* likewise: the node of each item */
 };
 
 /* Over the siblings nodes[first .. first + count). On a first level of both policies

@@ -9,14 +9,14 @@
  *     shares   60 over /x, /y: 10, 50             downwards (plan_level.c)
  *              10 over /x's leaves: 5, 5; 50 over /y's: 25, 25
  *
- * A parent claims what its leaves claim, capped by its limit, so that what one leaf
- * leaves goes to its siblings before it leaves the branch. What a parent reserves
- * beyond the claims of its leaves it holds without giving it to them. */
+ * A parent claims what its leaves claim, up to its limit. So slots that a leaf does not
+ * want go to its siblings before they go to other branches. If a parent reserves more
+ * than its leaves claim, it holds the difference, and its leaves do not get it. */
 #include "broker/plan/plan_quota.h"
 
 #include "broker/plan/plan_level.h"
 
-/* Without bound is the largest there is. */
+/* PLAN_UNLIMITED is the largest sum. */
 static int64_t add(int64_t a, int64_t b)
 {
     return plan_min(a + b, PLAN_UNLIMITED);

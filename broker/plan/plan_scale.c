@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_scale.c: ownership at the size that a pool has right now (plan_quota.h).
  *
- * A scale is a fraction num/den that a node's OWNED is multiplied with: what exists
- * over what was configured. A node whose scaled ownership would exceed its limit gets
- * the limit, and its subtree goes on with limit/own: it owns parts of that.
+ * A scale is a fraction num/den by which OWNED of a node is multiplied: the slots that
+ * exist over the slots that are configured. If the scaled ownership of a node exceeds
+ * its limit, the node owns the limit, and the scale of its subtree is limit/own.
  *
  * Example: 100 configured, 150 exist; /p owns 60 with LIMIT 75, /p/a 40, /r 40.
  *     /p    60 * 150/100 = 90 > 75: 75, and 75/60 from here on
  *     /p/a  40 * 75/60   = 50
  *     /r    40 * 150/100 = 60
- * Only the floor is used; what that cuts off is given out where quotas are rounded.
+ * Only the floor is used. The rest is distributed when quotas are rounded.
  *
  * Source: Symphony, "How many slots does the consumer own?" and "Mixing";
  * docs/design/plans.md "Scaled ownership", "Windows". */

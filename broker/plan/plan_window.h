@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_window.h: the time windows of a pool: which plan is in force when.
  *
- * A day is divided among them, without gap or overlap; one may go over midnight.
+ * The windows divide a day without gap or overlap. One may go over midnight.
  *
  * Units: minutes of the day, 0 .. 1440; instants in milliseconds, the day's beginning
  * at a multiple of 24 h (the shell adds its time zone).
@@ -28,7 +28,7 @@ int plan_window_parse(const char *text, int *minute, struct err *err) MUST_CHECK
 int plan_window_check(const struct plan_window *windows, int n_windows,
                       struct err *err) MUST_CHECK;
 
-/* The index of the window in force, of a day that is divided. */
+/* The index of the window in force; the windows divide the day. */
 int plan_window_at(const struct plan_window *windows, int n_windows, int64_t now_ms);
 
 /* When another window begins; INT64_MAX if there is only one. */

@@ -35,7 +35,7 @@ void pool_clock_start(struct pool_table *pools, int64_t lost_after_ms, int64_t n
     }
 }
 
-/* A pool that stays keeps its records. */
+/* The records of a pool that is still configured. */
 static void copy_records(const struct pool_entry *from, struct pool_entry *to)
 {
     if (from->n_records > 0) {
@@ -167,7 +167,7 @@ static void switch_plans(const struct pool_entry *pool, struct pool_snapshot *sn
                       memory);
 }
 
-/* Of hosts that go back whole a part cannot be waited for. */
+/* Hosts that are given back whole cannot be given back in part. */
 static void round_forced(struct pool_snapshot *snapshot)
 {
     bool is_whole = snapshot->plan->settings.placement == PLAN_EXCLUSIVE;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_free.c: which idle slots are there for whom (pool.h): a figure for people.
+/* pool_free.c: how many idle slots each node could get (pool.h): a figure for people.
  *
- * While some leaf wants more than its quota only held reserves are free: of a leaf what
- * it reserves and does not have, of a parent the sum of these, or its own if that is
- * more. Otherwise all idle slots, shared downwards by configured ownership; in equal
- * parts where nobody owns anything. An ownership subtree counts for itself. */
+ * While some leaf wants more than its quota, only reserves are free: of a leaf what it
+ * reserves and does not have; of a parent the sum of these, or its own if that is more.
+ * Otherwise all idle slots are free. They are shared downwards by configured ownership,
+ * or in equal parts among siblings that own nothing. A subtree of ownership policy is
+ * computed apart. */
 #include "base/max_min_fill.h"
 #include "broker/plan/plan_quota.h"
 #include "broker/pool/pool_steps.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_grant.c: idle slots to nodes below their quota (pool.h).
  *
- * Downwards, siblings in order of rank: each gets what it may before the next gets
- * anything, so that those who come last wait for what is recalled. What a sibling
- * reserves and does not have is kept out of the others' reach. A leaf gets no more than
- * it wants: a reserve is held idle, not granted. One whose policy has changed gets
- * nothing before it has given back what it had beyond its ownership.
+ * The levels are computed downwards, and siblings in order of rank. Each gets all that
+ * it may get before the next one gets anything, so that the last ones wait for recalled
+ * slots. What a sibling reserves and does not have is not given to others. A leaf gets
+ * no more than it wants: a reserve stays idle and is not granted. A leaf whose policy
+ * has changed gets nothing before it has given back what it had beyond its ownership.
  *
  * Example: /x reserves 3 and is idle, /y has 5 of a quota of 7, /z has 2 of 0; 10
  * slots, 3 are idle. /y may take 3 - 3 (held for /x) = 0: nothing is granted, and 2 are

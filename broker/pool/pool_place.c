@@ -5,8 +5,8 @@
  *
  *     stacked    a host is used up before the next, in the order of policies and hosts
  *     balanced   slot by slot, each time from the host with most idle slots
- *     exclusive  whole hosts of which nobody has a slot, and which are not larger than
- * what is still to be granted
+ *     exclusive  whole hosts without any granted slot, and not larger than what is
+ *                still to be granted
  *
  * Units: slots. Ownership: the memory is the arena's; the idle slots of the snapshot's
  * hosts are reduced. Order: ties by policy, then host, as in the snapshot.

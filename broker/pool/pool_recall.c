@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_recall.c: slots that nodes above their quota give back (pool.h).
  *
- * Level by level, downwards; each level is a pool of its own, of `room` slots: all of
- * the pool's on the first level; below it the parent's quota where somebody below it
- * misses something (who will get nothing while the parent is above its quota), else
- * what the parent keeps.
+ * The levels are computed downwards. Each is a pool of its own, of `room` slots. On the
+ * first level these are all slots of the pool. Below a parent they are the parent's
+ * quota if a node below it has less than its quota, because that node gets nothing
+ * while the parent is above its own; else they are what the parent still has.
  *
  *     missing   what siblings have less than their quota
- *     idle      room less what they have; negative where they have too much
+ *     idle      room less what they have; negative if they have too much
  *     short     missing - idle: so many must come back from siblings above their quota
  *     floor     a sibling's quota; with EGO_DISABLE_RECLAIM_HYBRID_OWN, while the pool
- * is smaller than configured, its configured ownership if that is more
+ *               is smaller than configured, its configured ownership if that is more
  *
- * Who is above its floor gives in proportion to how far; of odd slots the lowest rank
- * gives first. Nobody gives while nothing is short, but for what exceeds a limit, or
- * what a change of policy takes (REBALANCE; this also below the floor). What an earlier
- * cycle has recalled counts first, so that a recall is never moved from one node to
- * another. MIN_HOLD keeps young slots out; MAX_RECALL_PER_CYCLE cuts the new recalls of
- * a cycle, in proportion.
+ * A node above its floor gives back in proportion to the difference, and the node of
+ * the lowest rank gives the odd slot. While nothing is short, nodes give back only what
+ * exceeds a limit, and what a change of policy takes (REBALANCE), which may go below
+ * the floor. Slots that an earlier cycle has recalled count first, so that a recall
+ * never moves from one node to another. Young slots are not recalled (MIN_HOLD).
+ * MAX_RECALL_PER_CYCLE reduces the new recalls of a cycle in proportion.
  *
  * Example: 10 slots, /p (quota 6) has 8, all at /p/a (quota 3), none at /p/b (quota 3);
  * /r (quota 4) has 2.
  *     first level   missing 2 (/r), idle 0, short 2: /p gives 2, and keeps 6
  *     below /p      missing 3 (/p/b), idle 6 - 8 = -2, short 5: /p/a gives 5
  *
- * docs/design/plans.md "Cycle" goes upwards and lets a parent above its quota give even
- * when nobody is short; docs/design/plans.md "Decided" says why this goes downwards. */
+ * In docs/design/plans.md "Cycle" this is computed upwards, and a parent above its
+ * quota gives back even if nothing is short. "Decided" there says why it differs here.
+ */
 #include "base/max_min_fill.h"
 #include "broker/pool/pool_steps.h"
 
@@ -69,8 +70,8 @@ static void look_at_all(const struct recalls *recalls)
     }
 }
 
-/* Above its limit, after a change of the plan, or beyond what it keeps of another
- * policy. */
+/* Slots above its limit after a change of the plan, or beyond what it may keep from
+ * another policy. */
 static int64_t forced(const struct recalls *recalls, int node)
 {
     const struct plan *plan = recalls->cycle->plan;
@@ -116,7 +117,7 @@ static int collect(const struct recalls *recalls, int first, int count,
     return n_items;
 }
 
-/* Earlier recalls first: all of them where they are not enough, else of them alone. */
+/* Earlier recalls count first: all of them if they are not enough, else they alone. */
 static void prefer_earlier(const struct recalls *recalls, int n_items, bool enough)
 {
     for (int k = 0; k < n_items; k++) {
@@ -154,7 +155,7 @@ static void cut(const struct recalls *recalls, struct arena *arena)
 {
     const struct pool_cycle *cycle = recalls->cycle;
     int n_nodes = cycle->plan->n_nodes;
-    /* Less than a host is no recall at all: one host then. */
+    /* At least one host, as less cannot be recalled. */
     int64_t most = plan_max(cycle->plan->settings.max_recall / cycle->plan->unit, 1);
     struct max_min_fill_item *items =
         arena_alloc(arena, (size_t)n_nodes, sizeof(*items));
@@ -173,8 +174,8 @@ static void cut(const struct recalls *recalls, struct arena *arena)
     }
 }
 
-/* What the leaves are told: the difference to what they were told before. */
-static void tell_leaves(const struct recalls *recalls)
+/* The recalls of leaves that are new, and those that are cancelled. */
+static void set_changes(const struct recalls *recalls)
 {
     struct pool_cycle *cycle = recalls->cycle;
     for (int i = 0; i < cycle->plan->n_nodes; i++) {
@@ -210,7 +211,7 @@ void pool_recall(struct pool_cycle *cycle, struct arena *arena)
                          node->n_children);
         }
     }
-    tell_leaves(&recalls);
+    set_changes(&recalls);
     if (plan->settings.max_recall < PLAN_UNLIMITED) {
         cut(&recalls, arena);
     }

@@ -35,7 +35,7 @@ static bool is_same_policy(const struct lease *a, const struct lease *b)
     return a->provider == b->provider && strcmp(a->row.policy, b->row.policy) == 0;
 }
 
-/* The host's place among those of the policy, which begin at `first`; it is added where
+/* The host's place among those of the policy, which begin at `first`; it is added if
  * all of it is granted. */
 static struct pool_host *see_host(struct builder *builder, int first,
                                   struct lease *idle_lease, const char *host)
@@ -51,8 +51,8 @@ static struct pool_host *see_host(struct builder *builder, int first,
     return &snapshot->hosts[snapshot->n_hosts++];
 }
 
-/* A policy's hosts stand in the idle part, all of them, in its order; a leaf's part has
- * some, most often in the same order. */
+/* The idle part lists all hosts of a policy. A leaf's part has some of them, usually in
+ * the same order. */
 static struct pool_host *find_host(struct builder *builder, int first, int *hint,
                                    struct lease *idle_lease, const char *host)
 {
@@ -111,7 +111,7 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
     add_grant(builder, lease, first, idle_lease);
     snapshot->parts[snapshot->n_parts++] = (struct pool_contract){lease, leaf};
     if (use == NULL) {
-        return; /* its slots exist, and are nobody's that the plan knows */
+        return; /* its slots exist, but no node of the plan has them */
     }
     int64_t age_ms = builder->now_ms - lease->rebalance_clock.moved_ms;
     bool is_young = lease->rebalance_clock.moved_ms != 0 &&
@@ -123,7 +123,7 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
     builder->used[leaf] += used;
 }
 
-/* Ids of one policy stand together, the leaves' on both sides of the idle part's. */
+/* Ids of one policy are consecutive, the leaves' before and after the idle part's. */
 static void add_policy(struct builder *builder, int place, struct lease *idle_lease)
 {
     const struct lease_table *leases = builder->leases;
@@ -152,7 +152,7 @@ static int64_t demand_of(const struct builder *builder, int leaf)
     return plan_min(builder->used[leaf] + waiting, PLAN_SLOTS_MAX);
 }
 
-/* What it has beyond what it keeps of its policy before (pool_switch.h). */
+/* What it has beyond what it may keep from its earlier policy (pool_switch.h). */
 static int64_t forced_of(const struct builder *builder, int leaf)
 {
     const struct plan_use *use = &builder->snapshot->uses[leaf];

@@ -32,7 +32,7 @@ struct pool_contract {
 struct pool_snapshot {
     const struct plan *plan;
     int64_t n_slots;
-    int host_slots;  /* of each host, where all have the same; else 0 */
+    int host_slots;  /* of each host, if all have the same; else 0 */
     int least_slots; /* of the smallest host; 0: there is none */
     struct plan_use *uses;
     struct pool_host *hosts;

@@ -62,7 +62,7 @@ int64_t push_evict_wake_ms(const struct lease *lease);
 /* ---------------------------------------------------------------- push_drain.c */
 
 /* Gives the order that is wanted now, if it differs from the latest one. `reason` names
- * who wants it; NULL: the reason is one of the lease's sites. True if an order was
+ * the administrator; NULL: the reason is one of the lease's sites. True if an order was
  * given. */
 bool push_drain_refresh(struct lease *lease, const char *reason, int64_t now_ms,
                         struct effects *effects);
@@ -86,7 +86,7 @@ void push_recall_add(struct lease *lease, const struct lease_recalls_order *orde
 void push_recall_cancel(struct lease *lease, int n_slots, int64_t now_ms);
 /* The provider may not know the order: it came back. */
 void push_recall_resume(struct lease *lease, int64_t now_ms);
-/* A STATE came, whose split the lease has already. */
+/* A STATE came, and its split is applied. */
 void push_recall_on_state(struct lease *lease, const struct msg_state *state,
                           int64_t now_ms, struct effects *effects);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* push_drain.c: an administrator's order to empty a lease, sent until the provider has
- * it (push.h).
+/* push_drain.c: sends a provider the order to drain a lease, until it has the order
+ * (push.h).
  *
- * A lease is to be drained while an order stands for the lease itself or for one of its
- * two sites, or while the configuration no longer lets its consumer be one. Each time
- * that changes, an order with the next number is stored, DRAIN is sent until the
- * provider's STATE names that number, and the consumer is told at once that nothing new
+ * A lease is to be drained while an order exists for the lease itself or for one of its
+ * two sites, or while its consumer is not allowed to be one by the configuration. Each
+ * time that changes, an order with the next number is stored, and DRAIN is sent until
+ * the provider's STATE names that number. The consumer learns at once that nothing new
  * starts. The provider withdraws the lease, whatever its policies say
  * (docs/design/leases.md "Decided"): slots go back as jobs end, each time under the
  * next epoch, and the lease ends with the last slot. The ended lease stays on record

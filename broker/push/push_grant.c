@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* push_grant.c: gets the slots of a grant to a leaf's contract (push.h).
  *
- *   1  set       a cycle of the pool says which idle slots of the policy the leaf gets
- *   2  open      if the leaf has no contract with the provider, LEASE_OPEN is sent
- * until a STATE registers it 3  hand over as for any lease (handover.h): frozen,
- * proposed, applied */
+ *   1  set        a cycle of the pool says which idle slots of the policy the leaf gets
+ *   2  open       if the leaf has no contract with the provider, LEASE_OPEN is sent
+ *                 until a STATE registers the contract
+ *   3  hand over  as for any lease (handover.h): frozen, proposed, applied */
 #include "broker/push/push.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * (push.h).
  *
  * Each change of the list (lease_recalls.h) is a RECALL with the next number. The
- * provider carries it out (provider/recall_book.h), and its word counts: the list in
- * its STATE is what is open. That holds also for a broker that was restarted, as the
- * broker has nothing of this on disk. The leaf's site gets the list with the contract.
+ * provider executes the recalls. The list in its STATE is valid, also for a broker that
+ * was restarted, because the broker stores no recalls. The leaf's site gets the list
+ * with the contract.
  *
  *     number in STATE   below ours   the provider does not have the order: sent again
  *                       equal        the lists agree; what is missing was given back

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hosts_view.c: the hosts that leases name, a row each: what is exported of it, and who
- * uses that.
+/* hosts_view.c: the hosts that leases name, a row each: what is exported of it, and
+ * which side uses it.
  *
  * The broker knows no other hosts, and only the exported slots of these. Columns that a
  * site's own listing has besides (suspended, reserved) are null. A page walks the hosts
@@ -33,7 +33,7 @@ static bool is_of(const struct lease *lease, const char *provider)
     return strcmp(lease->row.provider, provider) == 0;
 }
 
-/* The parts of the provider whose leases begin at `first`; `end`: behind them. */
+/* The parts of the provider whose leases begin at `first` and end before `end`. */
 static struct part *collect(const struct lease_table *leases, int first,
                             struct arena *arena, int *count, int *end)
 {
@@ -95,7 +95,7 @@ static struct value *host_row(struct arena *arena, const char *name,
     return row;
 }
 
-/* The rows of one provider, behind its host `after`. */
+/* The rows of one provider, after its host `after`. */
 static void add_provider(struct page *page, struct arena *arena,
                          const struct msg_query *query, const char *provider,
                          const struct part *parts, int n_parts, const char *after)
@@ -122,7 +122,7 @@ struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
     size_t n_after = strcspn(query->after, "/");
     const char *provider = arena_strn(arena, query->after, n_after);
     const char *after = query->after[n_after] == '/' ? query->after + n_after + 1 : "";
-    /* Leases of one provider stand together: their ids begin alike. */
+    /* Leases of one provider are consecutive, as their ids begin alike. */
     int first =
         n_after > 0
             ? lease_table_find_after(leases, arena_printf(arena, "%s/", provider))

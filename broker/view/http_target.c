@@ -28,7 +28,7 @@ static const char read_only[] = "GET, HEAD";
 static const char read_and_put[] = "GET, HEAD, PUT";
 static const char post_only[] = "POST";
 
-/* "*" stands for any part. */
+/* "*" is any part. */
 static const struct {
     const char *path;
     enum http_target_page page;
@@ -139,7 +139,7 @@ static int split_path(const char *path, size_t length, struct arena *arena,
  * "north/spare/south:/eng/sim". A node called history or drain needs %2F. */
 static void join_leaf(struct arena *arena, struct path *path)
 {
-    int at = 3; /* behind leases, provider, policy */
+    int at = 3; /* after leases, provider, policy */
     while (at < path->n_parts &&
            (strcmp(path->parts[at - 3], "leases") != 0 ||
             path->parts[at][strcspn(path->parts[at], ":")] == '\0')) {

@@ -101,6 +101,7 @@ static void test_leases_of_all_providers(void **state)
 {
     static struct member north = {.name = "north"}, west = {.name = "west"};
     static struct member south = {.name = "south"}, zoo = {.name = "zoo"};
+    static struct member east = {.name = "east"};
     struct lease_table leases;
     lease_table_init(&leases);
     struct lease *open = new_lease(&west, &south);
@@ -123,6 +124,17 @@ static void test_leases_of_all_providers(void **state)
     leases.items[leases.count++] = open;
     assert_false(lease_table_make_room(&leases, &zoo));
     assert_int_equal(leases.count, LEASES_MAX);
+    /* A drained lease may be resumed: it is removed if there is no other. */
+    struct lease *drained = new_lease(&east, &south);
+    drained->row.is_drained = true;
+    leases.count = LEASES_MAX - 2;
+    lease_table_add(&leases, drained);
+    lease_table_add(&leases, new_lease(&north, &south));
+    assert_true(lease_table_make_room(&leases, &zoo));
+    assert_ptr_equal(lease_table_find(&leases, drained->row.id), drained);
+    leases.items[leases.count++] = open;
+    assert_true(lease_table_make_room(&leases, &zoo));
+    assert_null(lease_table_find(&leases, "east/1/south"));
     leases.count = 1;
     lease_table_release(&leases);
 }
