@@ -181,3 +181,14 @@ int capacity_find_host(const struct host_table *own, const struct place_host *ho
     }
     return -1;
 }
+
+int *capacity_find_hosts(const struct host_table *own, struct arena *arena,
+                         const struct place_host *hosts, int n_hosts, const char *lease,
+                         const struct host_slots *slots, int n_slots)
+{
+    int *indexes = arena_alloc(arena, (size_t)n_slots, sizeof(*indexes));
+    for (int i = 0; i < n_slots; i++) {
+        indexes[i] = capacity_find_host(own, hosts, n_hosts, lease, slots[i].host);
+    }
+    return indexes;
+}

@@ -45,5 +45,9 @@ struct place_host *capacity_hosts(const struct capacity *capacity, struct arena 
  * leases has two indexes. */
 int capacity_find_host(const struct host_table *own, const struct place_host *hosts,
                        int n_hosts, const char *lease, const char *name);
+/* The same of a list; in the arena. */
+int *capacity_find_hosts(const struct host_table *own, struct arena *arena,
+                         const struct place_host *hosts, int n_hosts, const char *lease,
+                         const struct host_slots *slots, int n_slots);
 
 #endif

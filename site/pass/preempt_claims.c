@@ -17,7 +17,6 @@ struct claim {
     uint64_t job;
     char *lease;
     struct host_slots *hosts;
-    int *places; /* indexes of the hosts in the last pass; -1: the host is gone */
     int n_hosts;
     char *reserved; /* the rusage to record with the job when it starts; "": none */
     int64_t since_ms;
@@ -30,21 +29,14 @@ struct last_host {
     int place;
 };
 
-struct preemptable_jobs {
-    struct last_host *last_hosts; /* of the last list, by attempt */
-    int n_last_hosts;
-    struct last_host *next; /* filled for the next list */
-    struct preempt_job *jobs;
-    struct rusage_piece
-        *single_pieces; /* of each of `jobs` that has one host, its piece */
-    int capacity;       /* of all four */
-};
-
 struct preempt_claims {
     struct preempt_claims_parts parts;
     struct claim *items; /* in the order in which they were made */
     int count, capacity;
-    struct preemptable_jobs preemptable;
+    struct last_host *last_hosts; /* by attempt */
+    int n_last_hosts;
+    struct preempt_job *running; /* of the last list; an arena would clear it first */
+    int running_capacity;        /* of both */
     int64_t
         protection_ends_ms; /* when a time that protects a job from preemption ends */
     int64_t give_up_ms;
@@ -70,7 +62,6 @@ static void claim_release(struct claim *claim)
 {
     dup_free(claim->lease);
     free(claim->hosts);
-    free(claim->places);
     dup_free(claim->reserved);
 }
 
@@ -83,10 +74,8 @@ void preempt_claims_free(struct preempt_claims *claims)
         claim_release(&claims->items[i]);
     }
     free(claims->items);
-    free(claims->preemptable.last_hosts);
-    free(claims->preemptable.next);
-    free(claims->preemptable.jobs);
-    free(claims->preemptable.single_pieces);
+    free(claims->last_hosts);
+    free(claims->running);
     free(claims);
 }
 
@@ -127,26 +116,12 @@ static struct job *claimant(const struct preempt_claims *claims,
                : NULL;
 }
 
-/* Most hosts have the same index as in the last pass. */
-static void find_places(const struct preempt_claims *claims, const struct claim *claim,
-                        const struct place_host *hosts, int n_hosts)
+/* `places`: the indexes of the claim's hosts; -1: a host is gone. */
+static bool is_free(const struct claim *claim, const int *places,
+                    const struct place_host *hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int place = claim->places[i];
-        if (place < 0 || place >= n_hosts ||
-            strcmp(hosts[place].name, claim->hosts[i].host) != 0 ||
-            strcmp(hosts[place].lease, claim->lease) != 0) {
-            claim->places[i] = capacity_find_host(claims->parts.hosts, hosts, n_hosts,
-                                                  claim->lease, claim->hosts[i].host);
-        }
-    }
-}
-
-static bool is_free(const struct claim *claim, const struct place_host *hosts,
-                    bool is_exclusive)
-{
-    for (int i = 0; i < claim->n_hosts; i++) {
-        int host = claim->places[i];
+        int host = places[i];
         if (host < 0 || left_on(&hosts[host], is_exclusive) < claim->hosts[i].n_slots) {
             return false;
         }
@@ -156,14 +131,15 @@ static bool is_free(const struct claim *claim, const struct place_host *hosts,
 
 /* Limits may have filled up meanwhile. */
 static bool is_allowed(const struct preempt_claims *claims, const struct job *job,
-                       const struct claim *claim, const struct place_host *hosts)
+                       const struct claim *claim, const int *places,
+                       const struct place_host *hosts)
 {
     struct limits_tentative *tentative = limits_tentative_new(claims->parts.limits);
     const struct limit *limit;
     bool may =
         limits_slots_left(tentative, job->limit_owner, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
-        const struct place_host *at = &hosts[claim->places[i]];
+        const struct place_host *at = &hosts[places[i]];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
         may = limits_slots_left_on(tentative, job->limit_owner, at->name, n_processors,
                                    claim->hosts, i, &limit) >= claim->hosts[i].n_slots;
@@ -174,19 +150,16 @@ static bool is_allowed(const struct preempt_claims *claims, const struct job *jo
 
 /* Counts the free slots of the claim as used; the hosts of an exclusive job as a whole.
  */
-static void use_slots(const struct claim *claim, struct place_host *hosts,
-                      bool is_exclusive)
+static void use_slots(const struct claim *claim, const int *places,
+                      struct place_host *hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = claim->places[i];
-        int left = host < 0 ? 0 : left_on(&hosts[host], false);
-        if (left > 0) {
-            hosts[host].used +=
+        if (places[i] >= 0) {
+            struct place_host *host = &hosts[places[i]];
+            int left = left_on(host, false);
+            host->used +=
                 left < claim->hosts[i].n_slots ? left : claim->hosts[i].n_slots;
-        }
-        if (host >= 0) {
-            hosts[host].is_used_exclusively =
-                hosts[host].is_used_exclusively || is_exclusive;
+            host->is_used_exclusively = host->is_used_exclusively || is_exclusive;
         }
     }
 }
@@ -220,14 +193,16 @@ static bool update_claim(struct preempt_claims *claims, const struct claim *clai
         return false;
     }
     bool is_exclusive = job->spec->is_exclusive;
-    find_places(claims, claim, hosts, n_hosts);
-    bool has_all = is_free(claim, hosts, is_exclusive) &&
+    const int *places =
+        capacity_find_hosts(claims->parts.hosts, &effects->arena, hosts, n_hosts,
+                            claim->lease, claim->hosts, claim->n_hosts);
+    bool has_all = is_free(claim, places, hosts, is_exclusive) &&
                    rusage_pass_has(rusage_pass, claim->reserved, claim->lease,
                                    claim->hosts, claim->n_hosts);
-    if (has_all && !is_allowed(claims, job, claim, hosts)) {
+    if (has_all && !is_allowed(claims, job, claim, places, hosts)) {
         return false;
     }
-    use_slots(claim, hosts, is_exclusive);
+    use_slots(claim, places, hosts, is_exclusive);
     rusage_pass_reserve(rusage_pass, claim->reserved, claim->lease, claim->hosts,
                         claim->n_hosts);
     if (has_all) {
@@ -280,7 +255,6 @@ static void add_claim(struct preempt_claims *claims, const struct preempt_claim 
         (struct claim){.job = from->job,
                        .lease = dup_text(from->lease),
                        .hosts = dup_hosts(from->hosts, from->n_hosts),
-                       .places = mem_alloc((size_t)from->n_hosts + 1, sizeof(int)),
                        .n_hosts = from->n_hosts,
                        .reserved = dup_text(reserved),
                        .since_ms = now_ms};
@@ -309,18 +283,6 @@ static int compare_resumable(const void *left, const void *right)
     return a_key < b_key ? -1 : a_key > b_key;
 }
 
-static int *places_of(const struct preempt_claims *claims, struct arena *arena,
-                      const struct place_snapshot *snapshot, const struct job *job)
-{
-    int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
-    for (int i = 0; i < job->n_hosts; i++) {
-        places[i] =
-            capacity_find_host(claims->parts.hosts, snapshot->hosts, snapshot->n_hosts,
-                               job->lease, job->hosts[i].host);
-    }
-    return places;
-}
-
 void preempt_claims_list_resumes(struct preempt_claims *claims,
                                  struct rusage_pass *rusage_pass, struct arena *arena,
                                  struct place_snapshot *snapshot)
@@ -346,7 +308,9 @@ void preempt_claims_list_resumes(struct preempt_claims *claims,
             .job = job_key(job),
             .queue = job->queue,
             .hosts = job->hosts,
-            .indexes = places_of(claims, arena, snapshot, job),
+            .indexes = capacity_find_hosts(claims->parts.hosts, arena, snapshot->hosts,
+                                           snapshot->n_hosts, job->lease, job->hosts,
+                                           job->n_hosts),
             .n_hosts = job->n_hosts,
             .limit_class = job->limit_owner,
             .is_exclusive = job->spec->is_exclusive,
@@ -370,21 +334,23 @@ static bool is_preemptable(const struct job *job)
            job->is_decided;
 }
 
-static bool is_at(const struct host_table *own, const struct job *job, int place)
+static bool is_at(const struct place_snapshot *snapshot, const struct job *job,
+                  int place)
 {
-    return job->lease[0] == '\0' && place >= 0 && place < host_table_count(own) &&
-           strcmp(host_table_name(own, place), job->hosts[0].host) == 0;
+    return place >= 0 && place < snapshot->n_hosts &&
+           strcmp(snapshot->hosts[place].name, job->hosts[0].host) == 0 &&
+           strcmp(snapshot->hosts[place].lease, job->lease) == 0;
 }
 
-/* Lists the slots of the job by host. `hint` is the expected index of its first host if
- * that is an own one, or -1. True if all hosts are in the snapshot. */
+/* Lists the slots of the job by host. `hint` is the expected index of its first host,
+ * or -1. True if all hosts are in the snapshot. */
 static bool show_pieces(const struct host_table *own,
                         const struct place_snapshot *snapshot, const struct job *job,
                         int hint, struct rusage_piece *pieces)
 {
     bool has_all = true;
     for (int i = 0; i < job->n_hosts; i++) {
-        int place = i == 0 && is_at(own, job, hint)
+        int place = i == 0 && is_at(snapshot, job, hint)
                         ? hint
                         : capacity_find_host(own, snapshot->hosts, snapshot->n_hosts,
                                              job->lease, job->hosts[i].host);
@@ -394,20 +360,16 @@ static bool show_pieces(const struct host_table *own,
     return has_all;
 }
 
-/* `first` holds the piece of a job on one host. */
 static struct preempt_job show_job(const struct preempt_claims_parts *from,
                                    struct rusage_pass *rusage_pass, struct arena *arena,
                                    const struct place_snapshot *snapshot,
-                                   const struct job *job, int hint,
-                                   struct rusage_piece *first, int64_t now_ms)
+                                   const struct job *job, int hint)
 {
     struct rusage_piece *pieces =
-        job->n_hosts <= 1 ? first
-                          : arena_alloc(arena, (size_t)job->n_hosts, sizeof(*pieces));
+        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
     bool has_all = show_pieces(from->hosts, snapshot, job, hint, pieces);
     const struct rusage_amount *parts = NULL;
-    int n_parts =
-        job->rusage != NULL ? rusage_pass_preemptable(rusage_pass, job, &parts) : 0;
+    int n_parts = rusage_pass_preemptable(rusage_pass, job, &parts);
     return (struct preempt_job){
         .releases = parts,
         .n_releases = n_parts,
@@ -423,9 +385,9 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
         .running_since_ms = job->suspension.resumed_ms > job->start_ms
                                 ? job->suspension.resumed_ms
                                 : job->start_ms,
-        .ran_ms = job_ran_ms(job, now_ms),
+        .ran_ms = job_ran_ms(job, snapshot->now_ms),
         .suspended_ms = job->suspension.total_ms,
-        .run_limit_ms = job_run_limit_ms(job, now_ms),
+        .run_limit_ms = job_run_limit_ms(job, snapshot->now_ms),
         .n_preempted = job->suspension.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
         .protection = preempt_policy_protection(&from->config->preempt, arena,
@@ -435,62 +397,46 @@ static struct preempt_job show_job(const struct preempt_claims_parts *from,
 
 /* The index that the first host of the attempt had in the last list, which is searched
  * from `*next` on; -1: unknown. */
-static int last_host_of(const struct preemptable_jobs *last, uint64_t attempt,
+static int last_host_of(const struct preempt_claims *claims, uint64_t attempt,
                         int *next)
 {
-    while (*next < last->n_last_hosts && last->last_hosts[*next].attempt < attempt) {
+    while (*next < claims->n_last_hosts &&
+           claims->last_hosts[*next].attempt < attempt) {
         (*next)++;
     }
     bool is_known =
-        *next < last->n_last_hosts && last->last_hosts[*next].attempt == attempt;
-    return is_known ? last->last_hosts[*next].place : -1;
+        *next < claims->n_last_hosts && claims->last_hosts[*next].attempt == attempt;
+    return is_known ? claims->last_hosts[*next].place : -1;
 }
 
-static void make_room(struct preemptable_jobs *preemptable, int n_last_hosts)
+/* Both the open jobs and the last hosts are sorted by attempt. The new list of hosts
+ * overwrites the last one; where it overtakes the search, a host is looked up. */
+static const struct preempt_job *list_preemptable(struct preempt_claims *claims,
+                                                  struct rusage_pass *rusage_pass,
+                                                  struct arena *arena,
+                                                  const struct place_snapshot *snapshot,
+                                                  int *n_jobs)
 {
-    if (n_last_hosts > preemptable->capacity) {
-        size_t capacity = (size_t)n_last_hosts * 2;
-        preemptable->last_hosts =
-            mem_grow(preemptable->last_hosts, capacity, sizeof(struct last_host));
-        preemptable->next =
-            mem_grow(preemptable->next, capacity, sizeof(struct last_host));
-        preemptable->jobs =
-            mem_grow(preemptable->jobs, capacity, sizeof(struct preempt_job));
-        preemptable->single_pieces =
-            mem_grow(preemptable->single_pieces, capacity, sizeof(struct rusage_piece));
-        preemptable->capacity = (int)capacity;
+    int n_open = job_table_count_open(claims->parts.jobs), next = 0, n = 0;
+    if (n_open > claims->running_capacity) {
+        size_t capacity = (size_t)n_open * 2;
+        claims->last_hosts =
+            mem_grow(claims->last_hosts, capacity, sizeof(*claims->last_hosts));
+        claims->running = mem_grow(claims->running, capacity, sizeof(*claims->running));
+        claims->running_capacity = n_open * 2;
     }
-}
-
-static void swap_last_hosts(struct preemptable_jobs *preemptable, int n_last_hosts)
-{
-    struct last_host *last = preemptable->last_hosts;
-    preemptable->last_hosts = preemptable->next;
-    preemptable->n_last_hosts = n_last_hosts;
-    preemptable->next = last;
-}
-
-/* Both the open jobs and the last hosts are sorted by attempt. */
-static const struct preempt_job *
-list_preemptable(struct preemptable_jobs *preemptable,
-                 const struct preempt_claims_parts *parts,
-                 struct rusage_pass *rusage_pass, struct arena *arena,
-                 const struct place_snapshot *snapshot, int64_t now_ms, int *n_jobs)
-{
-    int n_open = job_table_count_open(parts->jobs), next = 0, n = 0;
-    make_room(preemptable, n_open + 1);
-    struct preempt_job *jobs = preemptable->jobs;
+    struct preempt_job *jobs = claims->running;
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = job_table_open_at(parts->jobs, i);
+        const struct job *job = job_table_open_at(claims->parts.jobs, i);
         if (is_preemptable(job)) {
-            int hint = last_host_of(preemptable, job->attempt, &next);
-            jobs[n] = show_job(parts, rusage_pass, arena, snapshot, job, hint,
-                               &preemptable->single_pieces[n], now_ms);
-            int place = job->n_hosts > 0 ? jobs[n].pieces[0].host : -1;
-            preemptable->next[n++] = (struct last_host){job->attempt, place};
+            int hint = last_host_of(claims, job->attempt, &next);
+            jobs[n] = show_job(&claims->parts, rusage_pass, arena, snapshot, job, hint);
+            claims->last_hosts[n] =
+                (struct last_host){job->attempt, jobs[n].pieces[0].host};
+            n++;
         }
     }
-    swap_last_hosts(preemptable, n);
+    claims->n_last_hosts = n;
     *n_jobs = n;
     return jobs;
 }
@@ -537,8 +483,7 @@ preempt_claims_snapshot(struct preempt_claims *claims, const struct pass_terms *
     if (preempt_needs_jobs(place, policy)) {
         snapshot->loads = loads_of(claims, terms->match);
         snapshot->jobs =
-            list_preemptable(&claims->preemptable, &claims->parts, terms->rusages,
-                             arena, place, place->now_ms, &snapshot->n_jobs);
+            list_preemptable(claims, terms->rusages, arena, place, &snapshot->n_jobs);
     }
     return snapshot;
 }
