@@ -222,8 +222,6 @@ void site_reload_connect(struct site *site)
                                     .load_suspend = site->load_suspend,
                                     .reservations = site->reservations,
                                 },
-                            .fairshare = site->fairshare,
-                            .capacity = site->capacity,
                             .provider = site->provider,
                             .life = site->life,
                             .pass_request = &site->pass_request,

@@ -128,9 +128,9 @@ struct place_class {
         *host_list; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter
         *filter; /* NULL: any host; alternatives may have others */
-    const struct rusage_request *rusages;   /* alternatives; one list, one pointer */
-    int n_rusages;                          /* 0: it reserves nothing */
-    struct job_class_entry *const *entries; /* in order, at least one */
+    const struct rusage_request *rusages; /* alternatives; one list, one pointer */
+    int n_rusages;                        /* 0: it reserves nothing */
+    const struct job_class_entry *const *entries; /* in order, at least one */
     int n_entries;
     const struct limit_owner *limit_class; /* NULL: no limits */
     const char *app; /* application, for what it says of preemption; NULL: none */

@@ -10,7 +10,7 @@
 #include "provider/provider.h"
 #include "site/job/job.h"
 #include "site/pass/capacity.h"
-#include "site/pass/scheduler.h"
+#include "site/pass/pass.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
 #include "site/site.h"

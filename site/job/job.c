@@ -126,9 +126,10 @@ uint64_t job_key(const struct job *job)
     return job_id_key(job->id, job->index);
 }
 
-struct job *job_of_entry(struct job_class_entry *entry)
+const struct job *job_of_entry(const struct job_class_entry *entry)
 {
-    return (struct job *)(void *)((char *)entry - offsetof(struct job, entry));
+    return (const struct job *)(const void *)((const char *)entry -
+                                              offsetof(struct job, entry));
 }
 
 int job_array_room(const struct job *job)

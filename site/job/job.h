@@ -180,7 +180,7 @@ const struct job_class_set *job_table_classes(const struct job_table *jobs);
 void job_table_set_verdicts(struct job_table *jobs,
                             const struct pending_verdict *verdicts);
 /* The job whose entry that is. */
-struct job *job_of_entry(struct job_class_entry *entry);
+const struct job *job_of_entry(const struct job_class_entry *entry);
 /* How many more elements of its array may run; INT_MAX: any number. */
 int job_array_room(const struct job *job);
 /* Elements of arrays count one by one, ended jobs until they are cleaned. */

@@ -394,15 +394,19 @@ void fairshare_ledger_inherit(struct fairshare_ledger *ledger,
 
 /* ---------------------------------------------------------------- for a pass */
 
+void fairshare_ledger_rank(struct fairshare_ledger *ledger)
+{
+    for (int i = 0; i < ledger->config->fairshare.n_scopes; i++) {
+        fairshare_tree_rank(ledger->trees[i]);
+    }
+}
+
 void fairshare_ledger_snapshot(const struct fairshare_ledger *ledger,
                                struct arena *arena, int64_t now_ms,
                                struct place_snapshot *snapshot)
 {
     const struct site_config *config = ledger->config;
     snapshot->now_ms = now_ms;
-    for (int i = 0; i < config->fairshare.n_scopes; i++) {
-        fairshare_tree_rank(ledger->trees[i]);
-    }
     if (config->fairshare.n_scopes > 0) {
         snapshot->fairshare = &config->fairshare;
         snapshot->fairshare_trees = (const struct fairshare_tree *const *)ledger->trees;

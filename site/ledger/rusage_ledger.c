@@ -10,10 +10,9 @@
 #include "site/ledger/rusage_ledger_parts.h"
 
 struct rusage_reading {
+    struct resreq_rusage usage; /* by this catalogue */
     int n_users;
-    bool is_read; /* of this catalogue */
     struct arena arena;
-    struct resreq_rusage usage;
     UT_hash_handle hh;
     char text[];
 };
@@ -23,6 +22,13 @@ struct rusage_ledger *rusage_ledger_new(const struct resources *resources)
     struct rusage_ledger *ledger = mem_alloc(1, sizeof(*ledger));
     ledger->resources = resources;
     return ledger;
+}
+
+static void read_text(const struct rusage_ledger *ledger,
+                      struct rusage_reading *reading)
+{
+    resreq_rusage_read(&reading->arena, ledger->resources, reading->text,
+                       &reading->usage);
 }
 
 static struct rusage_reading *reference_reading(struct rusage_ledger *ledger,
@@ -36,6 +42,7 @@ static struct rusage_reading *reference_reading(struct rusage_ledger *ledger,
         memcpy(reading->text, text, length + 1);
         arena_init_small(&reading->arena);
         HASH_ADD_STR(ledger->readings, text, reading);
+        read_text(ledger, reading);
     }
     reading->n_users++;
     return reading;
@@ -65,6 +72,7 @@ void rusage_ledger_add(struct rusage_ledger *ledger, struct job *job)
     struct rusage_entry *entry = mem_alloc(1, sizeof(*entry));
     entry->job = job;
     entry->reading = reference_reading(ledger, job->reserved);
+    entry->usage = &entry->reading->usage;
     entry->index = ledger->count;
     ledger->items[ledger->count++] = entry;
     job->rusage = entry;
@@ -91,7 +99,7 @@ void rusage_ledger_reload(struct rusage_ledger *ledger,
     struct rusage_reading *reading, *next;
     HASH_ITER (hh, ledger->readings, reading, next) {
         arena_clear(&reading->arena);
-        reading->is_read = false;
+        read_text(ledger, reading);
     }
 }
 
@@ -107,30 +115,12 @@ void rusage_ledger_free(struct rusage_ledger *ledger)
     free(ledger);
 }
 
-static const struct resreq_rusage *read_once(const struct rusage_ledger *ledger,
-                                             struct rusage_reading *reading)
-{
-    if (!reading->is_read) {
-        reading->is_read = true;
-        resreq_rusage_read(&reading->arena, ledger->resources, reading->text,
-                           &reading->usage);
-    }
-    return &reading->usage;
-}
-
-const struct resreq_rusage *rusage_ledger_usage(const struct rusage_ledger *ledger,
-                                                const struct rusage_entry *entry)
-{
-    return read_once(ledger, entry->reading);
-}
-
 bool rusage_ledger_has(const struct rusage_ledger *ledger, int id)
 {
     struct rusage_reading *reading, *next;
     HASH_ITER (hh, ledger->readings, reading, next) {
-        const struct resreq_rusage *usage = read_once(ledger, reading);
-        for (int i = 0; i < usage->n_items; i++) {
-            if (usage->items[i].id == id) {
+        for (int i = 0; i < reading->usage.n_items; i++) {
+            if (reading->usage.items[i].id == id) {
                 return true;
             }
         }
@@ -164,7 +154,7 @@ static bool was_yielded(const struct job *job)
 static void list_job(const struct rusage_ledger *ledger, const struct job *job,
                      int64_t now_ms, rusage_held_fn fn, void *arg)
 {
-    const struct resreq_rusage *usage = rusage_ledger_usage(ledger, job->rusage);
+    const struct resreq_rusage *usage = job->rusage->usage;
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
         if (rusage_ledger_is_released(ledger, item->id) && was_yielded(job)) {

@@ -48,7 +48,7 @@ void rusage_ledger_reload(struct rusage_ledger *ledger,
 struct rusage_sources {
     const struct site_config *config;
     const struct rusage_ledger *ledger;
-    struct host_resources *host_resources;
+    const struct host_resources *host_resources;
     const struct host_table *hosts;
     const struct consumer *consumer;
     const struct lifecycle *life;
@@ -87,7 +87,7 @@ int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
                      const struct rusage_amount **parts);
 /* By supply of the pass: what is in use of memory, swap space or /tmp of the host; 0
  * for others. In the arena. */
-int64_t *supply_map_in_use(struct rusage_pass *pass, struct arena *arena);
+int64_t *supply_map_in_use(const struct rusage_pass *pass, struct arena *arena);
 /* A job that does not run yet, with that record, on those hosts: all of it is there. */
 bool rusage_pass_has(struct rusage_pass *pass, const char *reserved, const char *lease,
                      const struct host_slots *hosts, int n_hosts);

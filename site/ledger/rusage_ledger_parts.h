@@ -21,6 +21,7 @@ struct rusage_reading;
 /* A job's entry. */
 struct rusage_entry {
     struct job *job;
+    const struct resreq_rusage *usage; /* what it reserves, by the catalogue */
     struct rusage_reading *reading;
     int index; /* in the list */
 };
@@ -54,9 +55,6 @@ struct rusage_pass {
     struct rusage_supply reserve;
 };
 
-/* What the job reserves, parsed with the catalogue of the site. */
-const struct resreq_rusage *rusage_ledger_usage(const struct rusage_ledger *ledger,
-                                                const struct rusage_entry *entry);
 /* True if an open job reserves some of it. */
 bool rusage_ledger_has(const struct rusage_ledger *ledger, int id);
 /* True if a yielded job gives it back. */

@@ -13,7 +13,7 @@
 /* ---------------------------------------------------------------- amounts */
 
 /* True if the job has given back its slots and what is released with them. */
-static bool is_yielded(struct rusage_pass *pass, const struct job *job)
+static bool is_yielded(const struct rusage_pass *pass, const struct job *job)
 {
     return job->suspension.causes != 0 && job->suspension.yields &&
            lifecycle_is_suspended(pass->from.life, job);
@@ -31,7 +31,7 @@ static struct hosts_used hosts_of(const struct job *job)
     return (struct hosts_used){job->lease, job->hosts, job->n_hosts};
 }
 
-static int row_of(struct rusage_pass *pass, const struct hosts_used *hosts_used,
+static int row_of(const struct rusage_pass *pass, const struct hosts_used *hosts_used,
                   int index)
 {
     const char *name = hosts_used->hosts[index].host;
@@ -41,7 +41,8 @@ static int row_of(struct rusage_pass *pass, const struct hosts_used *hosts_used,
 }
 
 /* What an item takes on those hosts. */
-static int add_parts(struct rusage_pass *pass, const struct hosts_used *hosts_used,
+static int add_parts(const struct rusage_pass *pass,
+                     const struct hosts_used *hosts_used,
                      const struct rusage_pass_resource *resource,
                      const struct resreq_rusage_item *item, int64_t milli,
                      struct rusage_amount *parts)
@@ -59,7 +60,7 @@ static int add_parts(struct rusage_pass *pass, const struct hosts_used *hosts_us
     return n_parts;
 }
 
-static int64_t elapsed_ms(struct rusage_pass *pass, const struct job *job)
+static int64_t elapsed_ms(const struct rusage_pass *pass, const struct job *job)
 {
     return job->start_ms != 0 ? pass->now_ms - job->start_ms : 0;
 }
@@ -79,7 +80,7 @@ static void subtract(struct rusage_pass *pass,
                      const struct rusage_pass_resource *resource,
                      const struct rusage_entry *entry)
 {
-    const struct resreq_rusage *usage = rusage_ledger_usage(pass->from.ledger, entry);
+    const struct resreq_rusage *usage = entry->usage;
     const struct job *job = entry->job;
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
@@ -109,7 +110,7 @@ struct rusage_pass *rusage_pass_new(const struct rusage_sources *from,
     pass->arena = arena;
     pass->hosts = hosts;
     pass->n_hosts = n_hosts;
-    pass->n_rows = resource_table_rows(host_resources_table(from->host_resources));
+    pass->n_rows = resource_table_rows(host_resources_values(from->host_resources));
     pass->now_ms = now_ms;
     pass->wake_ms = INT64_MAX;
     return pass;
@@ -172,7 +173,7 @@ static int resource_of(struct rusage_pass *pass, int id)
 }
 
 /* Reserving load, or a resource that a lenient site does not know, is never refused. */
-static bool is_limited(struct rusage_pass *pass, int id)
+static bool is_limited(const struct rusage_pass *pass, int id)
 {
     const struct resource *known =
         resources_at(host_resources_catalogue(pass->from.host_resources), id);
@@ -190,15 +191,15 @@ const double *rusage_pass_left(struct rusage_pass *pass, int id)
     double *left = arena_alloc(pass->arena, n_blocks * RESOURCE_BLOCK, sizeof(*left));
     for (int row = 0; row < pass->n_rows; row++) {
         int supply = resource->supply_of_row[row];
-        left[row] = supply >= 0
-                        ? (double)pass->left[supply] / 1000
-                        : resource_table_number(
-                              host_resources_table(pass->from.host_resources), row, id);
+        left[row] = supply >= 0 ? (double)pass->left[supply] / 1000
+                                : resource_table_number(
+                                      host_resources_values(pass->from.host_resources),
+                                      row, id);
     }
     return left;
 }
 
-static enum resreq_scope scope_of(struct rusage_pass *pass,
+static enum resreq_scope scope_of(const struct rusage_pass *pass,
                                   const struct resreq_rusage_item *item,
                                   const struct rusage_pass_resource *resource)
 {
@@ -256,8 +257,7 @@ const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
     if (job->rusage == NULL) {
         return NULL;
     }
-    const struct resreq_rusage *usage =
-        rusage_ledger_usage(pass->from.ledger, job->rusage);
+    const struct resreq_rusage *usage = job->rusage->usage;
     struct rusage_request *requests = arena_alloc(pass->arena, 1, sizeof(*requests));
     struct rusage_item *list =
         arena_alloc(pass->arena, (size_t)usage->n_items + 1, sizeof(*list));
@@ -282,7 +282,7 @@ const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
 }
 
 /* What of a usage `takes` wants, so long after the job began, as parts. */
-typedef bool (*takes_fn)(struct rusage_pass *pass, const struct job *job, int id);
+typedef bool (*takes_fn)(const struct rusage_pass *pass, const struct job *job, int id);
 
 static int list_parts(struct rusage_pass *pass, const struct resreq_rusage *usage,
                       const struct job *job, const struct hosts_used *hosts_used,
@@ -304,7 +304,7 @@ static int list_parts(struct rusage_pass *pass, const struct resreq_rusage *usag
     return n_parts;
 }
 
-static bool is_given_back(struct rusage_pass *pass, const struct job *job, int id)
+static bool is_given_back(const struct rusage_pass *pass, const struct job *job, int id)
 {
     (void)job;
     return rusage_ledger_is_released(pass->from.ledger, id);
@@ -314,10 +314,9 @@ int rusage_pass_released(struct rusage_pass *pass, const struct job *job,
                          const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->rusage == NULL
-               ? 0
-               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->rusage),
-                            job, &hosts_used, is_given_back, parts);
+    return job->rusage == NULL ? 0
+                               : list_parts(pass, job->rusage->usage, job, &hosts_used,
+                                            is_given_back, parts);
 }
 
 const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
@@ -327,8 +326,7 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
     if (job->rusage == NULL || !is_yielded(pass, job)) {
         return text;
     }
-    const struct resreq_rusage *usage =
-        rusage_ledger_usage(pass->from.ledger, job->rusage);
+    const struct resreq_rusage *usage = job->rusage->usage;
     struct hosts_used hosts_used = hosts_of(job);
     for (int i = 0; i < usage->n_items; i++) {
         struct resreq_rusage one = {.items = &usage->items[i], .n_items = 1};
@@ -347,7 +345,7 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
 
 /* Resources that no class of the pass asks for are ignored: they would not help, and
  * the pass has begun. */
-static bool is_given_to_preemptor(struct rusage_pass *pass, const struct job *job,
+static bool is_given_to_preemptor(const struct rusage_pass *pass, const struct job *job,
                                   int id)
 {
     for (int i = 0; i < pass->n_resources; i++) {
@@ -366,13 +364,12 @@ int rusage_pass_preemptable(struct rusage_pass *pass, const struct job *job,
                             const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->rusage == NULL
-               ? 0
-               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->rusage),
-                            job, &hosts_used, is_given_to_preemptor, parts);
+    return job->rusage == NULL ? 0
+                               : list_parts(pass, job->rusage->usage, job, &hosts_used,
+                                            is_given_to_preemptor, parts);
 }
 
-static bool is_held(struct rusage_pass *pass, const struct job *job, int id)
+static bool is_held(const struct rusage_pass *pass, const struct job *job, int id)
 {
     bool is_known = false;
     for (int i = 0; i < pass->n_resources && !is_known; i++) {
@@ -388,11 +385,10 @@ int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
     struct hosts_used hosts_used = hosts_of(job);
     return job->rusage == NULL
                ? 0
-               : list_parts(pass, rusage_ledger_usage(pass->from.ledger, job->rusage),
-                            job, &hosts_used, is_held, parts);
+               : list_parts(pass, job->rusage->usage, job, &hosts_used, is_held, parts);
 }
 
-static bool takes_all(struct rusage_pass *pass, const struct job *job, int id)
+static bool takes_all(const struct rusage_pass *pass, const struct job *job, int id)
 {
     (void)pass, (void)job, (void)id;
     return true;
@@ -479,8 +475,7 @@ static void add_all_resources(struct rusage_pass *pass, bool is_shared)
         }
     }
     for (int i = 0; !is_shared && i < pass->from.ledger->count; i++) {
-        const struct resreq_rusage *usage =
-            rusage_ledger_usage(pass->from.ledger, pass->from.ledger->items[i]);
+        const struct resreq_rusage *usage = pass->from.ledger->items[i]->usage;
         for (int k = 0; k < usage->n_items; k++) {
             if (is_limited(pass, usage->items[k].id)) {
                 resource_of(pass, usage->items[k].id);

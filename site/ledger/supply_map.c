@@ -42,7 +42,8 @@ static int64_t to_milli(double number)
 }
 
 /* The number of the supply that the host's contracts give of the resource; 0: none. */
-static int exported_pool(struct rusage_pass *pass, int index, const char *resource)
+static int exported_supply_number(const struct rusage_pass *pass, int index,
+                                  const char *resource)
 {
     struct consumer_host host;
     consumer_host_at(pass->from.consumer, index, &host);
@@ -80,8 +81,8 @@ static int *supply_of_provider(struct search *search, struct rusage_pass *pass,
                                int host)
 {
     const char *provider = pass->hosts[host].site;
-    int number = exported_pool(pass, host - host_table_count(pass->from.hosts),
-                               search->resource->shown.name);
+    int number = exported_supply_number(pass, host - host_table_count(pass->from.hosts),
+                                        search->resource->shown.name);
     if (number == 0) {
         return NULL;
     }
@@ -102,7 +103,7 @@ static void find_supply(struct search *search, struct rusage_pass *pass, int hos
                         int row)
 {
     const struct resource_table *table =
-        host_resources_table(pass->from.host_resources);
+        host_resources_values(pass->from.host_resources);
     struct rusage_pass_resource *resource = search->resource;
     bool is_own = pass->hosts[host].site[0] == '\0';
     if (resource->supply_of_row[row] >= 0 ||
@@ -161,10 +162,10 @@ static int maximum_of(int id)
     }
 }
 
-int64_t *supply_map_in_use(struct rusage_pass *pass, struct arena *arena)
+int64_t *supply_map_in_use(const struct rusage_pass *pass, struct arena *arena)
 {
     const struct resource_table *table =
-        host_resources_table(pass->from.host_resources);
+        host_resources_values(pass->from.host_resources);
     int64_t *used = arena_alloc(arena, (size_t)pass->n_supplies, sizeof(*used));
     for (int i = 0; i < pass->n_resources; i++) {
         const struct rusage_pass_resource *resource = &pass->resources[i];

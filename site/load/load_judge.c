@@ -72,7 +72,7 @@ void load_judge_clear(struct load_judge *judge, int n_queues)
 static bool has_load(const struct load_judge *judge, int row)
 {
     const struct resource_table *table =
-        host_resources_table(judge->parts.host_resources);
+        host_resources_values(judge->parts.host_resources);
     const struct resources *resources =
         host_resources_catalogue(judge->parts.host_resources);
     for (int id = RESOURCE_R15S; id < resources_count(resources); id++) {
@@ -107,7 +107,7 @@ void load_judge_find_host(const struct load_judge *judge, const char *host, bool
             host_resources_is_reported(judge->parts.host_resources, host_load->row) &&
             has_load(judge, host_load->row);
         host_load->thresholds = judge->parts.config->hosts[host_load->row].thresholds;
-        host_load->told = host_resources_table(judge->parts.host_resources);
+        host_load->told = host_resources_values(judge->parts.host_resources);
         host_load->told_row = host_load->row;
     }
 }
@@ -119,7 +119,7 @@ static bool is_beyond(const struct load_judge *judge, int queue,
                       enum load_threshold_kind kind, struct load_excess *excess)
 {
     const struct resource_table *table =
-        host_resources_table(judge->parts.host_resources);
+        host_resources_values(judge->parts.host_resources);
     return host_load->is_told && host_load->row >= 0 &&
            (load_thresholds_find(&host_load->thresholds, host_load->told,
                                  host_load->told_row, kind, excess) ||
@@ -148,7 +148,7 @@ static bool knows_all(const struct load_judge *judge,
                       const struct resreq_program *program, int row)
 {
     const struct resource_table *table =
-        host_resources_table(judge->parts.host_resources);
+        host_resources_values(judge->parts.host_resources);
     for (int i = 0; i < program->n_named; i++) {
         int id = program->named[i];
         const struct resource *resource =
@@ -166,7 +166,7 @@ static bool is_met(struct load_judge *judge, int queue, int which, int row)
     struct condition *condition = &judge->conditions[queue][which];
     const struct resreq_program *program = &condition->resreq.program;
     const struct resource_table *table =
-        host_resources_table(judge->parts.host_resources);
+        host_resources_values(judge->parts.host_resources);
     if (condition->n_rows != resource_table_rows(table)) {
         condition->n_rows = resource_table_rows(table);
         condition->matches =

@@ -16,7 +16,7 @@
 struct load_judge;
 struct load_judge_parts {
     const struct site_config *config;
-    struct host_resources *host_resources;
+    const struct host_resources *host_resources;
     const struct host_table *hosts;
 };
 struct load_judge *load_judge_new(const struct load_judge_parts *parts);

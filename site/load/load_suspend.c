@@ -68,7 +68,7 @@ void load_suspend_free(struct load_suspend *load)
 }
 
 void load_suspend_reload(struct load_suspend *load, const struct site_config *config,
-                         struct host_resources *host_resources)
+                         const struct host_resources *host_resources)
 {
     load->parts.config = config;
     load->parts.host_resources = host_resources;
@@ -240,7 +240,7 @@ static bool is_left_alone(const struct load_suspend *load, const struct job *job
                           const int *used)
 {
     const struct resource_table *table =
-        host_resources_table(load->parts.host_resources);
+        host_resources_values(load->parts.host_resources);
     bool is_used = resource_table_has(table, host_load->row, RESOURCE_IT) &&
                    resource_table_number(table, host_load->row, RESOURCE_IT) <= 0;
     return !is_used && !has_others(load, job, piece, used);
@@ -492,7 +492,7 @@ unsigned load_suspend_exceeded(const struct load_suspend *load, int host)
     unsigned kinds = 0;
     for (int i = 0; i < LOAD_THRESHOLD_KINDS && thresholds->n_items > 0; i++) {
         bool is_beyond = load_thresholds_find(
-            thresholds, host_resources_table(load->parts.host_resources), host,
+            thresholds, host_resources_values(load->parts.host_resources), host,
             (enum load_threshold_kind)i, &excess);
         kinds |= is_beyond ? 1U << i : 0;
     }

@@ -43,9 +43,9 @@ enum { LOAD_SUSPEND_LOOK_MS = 5000 }; /* least time between two looks */
 struct load_suspend;
 struct load_suspend_parts {
     const struct site_config *config;
-    struct host_resources *host_resources;
+    const struct host_resources *host_resources;
     const struct host_table *hosts;
-    const struct job_table *jobs;
+    struct job_table *jobs;
     const struct runs *runs;
     struct lifecycle *life;
     struct pass_request *pass_request;
@@ -55,7 +55,7 @@ struct load_suspend *load_suspend_new(const struct load_suspend_parts *parts);
 void load_suspend_free(struct load_suspend *load);
 /* After a reload. */
 void load_suspend_reload(struct load_suspend *load, const struct site_config *config,
-                         struct host_resources *host_resources);
+                         const struct host_resources *host_resources);
 
 /* Load, or the running jobs, have changed. `is_told`: a host has reported its load, so
  * that jobs that pend for it are looked at too. */

@@ -27,7 +27,7 @@ struct time_windows_parts {
     const struct site_config *config;
     const struct queue_table *queues;
     const struct host_table *hosts;
-    const struct job_table *jobs;
+    struct job_table *jobs;
     struct lifecycle *life;
     struct pass_request *pass_request;
 };

@@ -107,9 +107,8 @@ static void read_first(struct cached_class *cached, struct place_class *class,
 }
 
 /* `first` is the first job of a class without own terms. */
-static const struct queue_terms *terms_of(struct queue_terms *all,
-                                          const struct pass_terms *from,
-                                          const struct job *first)
+static const struct queue_terms *
+terms_of(struct queue_terms *all, struct pass_terms *from, const struct job *first)
 {
     struct queue_terms *terms = &all[first->queue];
     if (!terms->is_known) {
@@ -124,7 +123,7 @@ static const struct queue_terms *terms_of(struct queue_terms *all,
 }
 
 static void read_own_terms(struct cached_class *cached, struct place_class *class,
-                           const struct pass_terms *from)
+                           struct pass_terms *from)
 {
     const struct job *first = cached->first;
     if (cached->match == NULL) {
@@ -140,7 +139,7 @@ static void read_own_terms(struct cached_class *cached, struct place_class *clas
 const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
                                                 const struct job_table *jobs,
                                                 const struct site_config *config,
-                                                const struct pass_terms *terms,
+                                                struct pass_terms *terms,
                                                 struct arena *arena, int *n_classes)
 {
     const struct job_class_set *all = job_table_classes(jobs);
@@ -156,7 +155,7 @@ const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
         if (cached->generation != views[i].generation) {
             read_first(cached, class, &views[i], config->queues);
         }
-        class->entries = views[i].entries;
+        class->entries = (const struct job_class_entry *const *)views[i].entries;
         class->n_entries = views[i].n_entries;
         if (cached->is_array_limited) {
             class->max_starts = job_array_room(cached->first);

@@ -23,7 +23,7 @@ void class_snapshot_forget_matches(struct class_snapshot *snapshot);
 const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
                                                 const struct job_table *jobs,
                                                 const struct site_config *config,
-                                                const struct pass_terms *terms,
+                                                struct pass_terms *terms,
                                                 struct arena *arena, int *n_classes);
 
 #endif

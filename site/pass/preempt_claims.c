@@ -211,8 +211,7 @@ static bool update_claim(struct preempt_claims *claims, const struct claim *clai
     return !has_all;
 }
 
-static void mark_claimed(const struct preempt_claims *claims, uint64_t key,
-                         bool has_claim)
+static void mark_claimed(struct preempt_claims *claims, uint64_t key, bool has_claim)
 {
     struct job *job = job_table_find(claims->parts.jobs, key);
     if (job != NULL) {
@@ -468,7 +467,7 @@ static const uint64_t *list_claims(const struct preempt_claims *claims,
 }
 
 const struct preempt_snapshot *
-preempt_claims_snapshot(struct preempt_claims *claims, const struct pass_terms *terms,
+preempt_claims_snapshot(struct preempt_claims *claims, struct pass_terms *terms,
                         struct arena *arena, const struct place_snapshot *place)
 {
     const struct preempt_policy *policy = &claims->parts.config->preempt;

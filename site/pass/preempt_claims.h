@@ -21,7 +21,7 @@
 
 struct preempt_claims_parts {
     const struct site_config *config;
-    const struct job_table *jobs;
+    struct job_table *jobs;
     const struct queue_table *queues;
     struct limits *limits;
     const struct host_table *hosts;
@@ -47,7 +47,7 @@ void preempt_claims_list_resumes(struct preempt_claims *claims,
 /* What the pass needs to preempt, once all else of `place` is there; in the arena.
  * NULL: the site has no preemption. */
 const struct preempt_snapshot *
-preempt_claims_snapshot(struct preempt_claims *claims, const struct pass_terms *terms,
+preempt_claims_snapshot(struct preempt_claims *claims, struct pass_terms *terms,
                         struct arena *arena, const struct place_snapshot *place);
 /* Marks or unmarks the victims of the plan while it is executed. `plan` may be NULL. */
 void preempt_claims_mark_victims(struct preempt_claims *claims,

@@ -53,8 +53,8 @@ static void release(struct entry *entry)
     free(entry->lent);
     free(entry->targets);
     for (int i = 0; i < entry->shown.n_parts; i++) {
-        dup_free((char *)(uintptr_t)entry->parts[i].resource);
-        dup_free((char *)(uintptr_t)entry->parts[i].host);
+        dup_free(entry->parts[i].resource);
+        dup_free(entry->parts[i].host);
     }
     free(entry->parts);
     dup_free(entry->lease);
@@ -205,18 +205,8 @@ static bool has_slots(const struct lifecycle *life, const struct job *job)
            !lifecycle_is_suspended(life, job);
 }
 
-/* A copy that can be changed. */
-static struct rusage_amount *copy_parts(struct rusage_pass *table, struct arena *arena,
-                                        const struct job *job, int *n_parts)
-{
-    const struct rusage_amount *parts;
-    *n_parts = rusage_pass_held(table, job, &parts);
-    return *n_parts > 0 ? arena_copy(arena, parts, (size_t)*n_parts * sizeof(*parts))
-                        : NULL;
-}
-
 static void list_run(const struct reservation_table_parts *parts,
-                     struct rusage_pass *table, struct arena *arena,
+                     struct rusage_pass *rusage_pass, struct arena *arena,
                      const struct place_snapshot *place, const struct job *job,
                      struct backfill_run *run)
 {
@@ -224,7 +214,7 @@ static void list_run(const struct reservation_table_parts *parts,
         arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
     *run = (struct backfill_run){
         .key = job_key(job), .end_ms = end_of(job, place->now_ms), .pieces = pieces};
-    run->amounts = copy_parts(table, arena, job, &run->n_amounts);
+    run->n_amounts = rusage_pass_held(rusage_pass, job, &run->amounts);
     for (int k = 0; has_slots(parts->life, job) && k < job->n_hosts; k++) {
         int host = capacity_find_host(parts->hosts, place->hosts, place->n_hosts,
                                       job->lease, job->hosts[k].host);
@@ -237,17 +227,22 @@ static void list_run(const struct reservation_table_parts *parts,
 
 /* Adds what is in use (`used`, by supply) to the jobs; what no job explains remains in
  * `used`. */
-static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
+static void add_used(struct arena *arena, struct backfill_run *runs, int n_runs,
+                     int64_t *used)
 {
     for (int i = 0; i < n_runs; i++) {
-        struct rusage_amount *parts =
-            (struct rusage_amount *)(uintptr_t)runs[i].amounts;
-        for (int k = 0; k < runs[i].n_amounts; k++) {
-            int64_t *rusage_pass = &used[parts[k].supply];
-            int64_t n = parts[k].milli < *rusage_pass ? parts[k].milli : *rusage_pass;
-            parts[k].milli += n;
-            *rusage_pass -= n;
+        if (runs[i].n_amounts == 0) {
+            continue;
         }
+        struct rusage_amount *parts = arena_copy(
+            arena, runs[i].amounts, (size_t)runs[i].n_amounts * sizeof(*parts));
+        for (int k = 0; k < runs[i].n_amounts; k++) {
+            int64_t *rest = &used[parts[k].supply];
+            int64_t n = parts[k].milli < *rest ? parts[k].milli : *rest;
+            parts[k].milli += n;
+            *rest -= n;
+        }
+        runs[i].amounts = parts;
     }
 }
 
@@ -267,21 +262,22 @@ static void list_rest(struct arena *arena, const int64_t *used, int n_supplies,
 }
 
 static struct backfill_run *list_runs(const struct reservation_table_parts *parts,
-                                      struct rusage_pass *table, struct arena *arena,
+                                      struct rusage_pass *rusage_pass,
+                                      struct arena *arena,
                                       const struct place_snapshot *place, int *n_runs)
 {
     int n_open = job_table_count_open(parts->jobs);
     int n_supplies = place->supply != NULL ? place->supply->n_supplies : 0;
     struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
     for (int i = 0; i < n_open; i++) {
-        list_run(parts, table, arena, place, job_table_open_at(parts->jobs, i),
+        list_run(parts, rusage_pass, arena, place, job_table_open_at(parts->jobs, i),
                  &runs[i]);
     }
     backfill_sort(runs, n_open);
     *n_runs = n_open;
     if (n_supplies > 0) {
-        int64_t *used = supply_map_in_use(table, arena);
-        add_used(runs, n_open, used);
+        int64_t *used = supply_map_in_use(rusage_pass, arena);
+        add_used(arena, runs, n_open, used);
         list_rest(arena, used, n_supplies, &runs[(*n_runs)++]);
     }
     return runs;
@@ -326,9 +322,9 @@ struct borrowers {
     int count;
 };
 
-static int compare_borrowers(const void *rusage_pass, const void *right)
+static int compare_borrowers(const void *left, const void *right)
 {
-    const struct borrower *a = rusage_pass, *b = right;
+    const struct borrower *a = left, *b = right;
     if (a->lender != b->lender) {
         return a->lender < b->lender ? -1 : 1;
     }

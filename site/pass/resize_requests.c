@@ -169,12 +169,12 @@ static void narrow_hosts(struct arena *arena, int n_hosts,
     }
 }
 
-static void show_request(const struct host_table *own, const struct pass_terms *terms,
+static void show_request(const struct host_table *own, struct pass_terms *terms,
                          struct arena *arena, struct job *job, int n_hosts,
                          struct place_class *class)
 {
     struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
-    struct job_class_entry **entries = arena_alloc(arena, 1, sizeof(*entries));
+    const struct job_class_entry **entries = arena_alloc(arena, 1, sizeof(*entries));
     int *indexes = hosts_of(own, arena, job);
     *grow = (struct place_grow){.hosts = job->hosts,
                                 .indexes = indexes,
@@ -231,8 +231,8 @@ static void make_room(struct resize_requests *requests, int n_shown)
 }
 
 void resize_requests_add_classes(struct resize_requests *requests,
-                                 const struct pass_terms *terms, struct arena *arena,
-                                 struct place_snapshot *snapshot, int64_t now_ms)
+                                 struct pass_terms *terms, struct arena *arena,
+                                 struct place_snapshot *snapshot)
 {
     int n_growing = job_table_count_growing(requests->parts.jobs);
     requests->wake_ms = INT64_MAX;
@@ -250,7 +250,7 @@ void resize_requests_add_classes(struct resize_requests *requests,
     make_room(requests, n_growing);
     for (int i = 0; i < n_growing; i++) {
         struct job *job = job_table_growing_at(requests->parts.jobs, i);
-        if (is_due(requests, job, now_ms)) {
+        if (is_due(requests, job, snapshot->now_ms)) {
             show_request(requests->parts.hosts, terms, arena, job, snapshot->n_hosts,
                          &classes[snapshot->n_classes++]);
             requests->shown[requests->n_shown++].job = job_key(job);

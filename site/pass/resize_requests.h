@@ -45,8 +45,8 @@ void resize_requests_free(struct resize_requests *requests);
 
 /* Adds the requests to the pass's lines; in the arena. */
 void resize_requests_add_classes(struct resize_requests *requests,
-                                 const struct pass_terms *terms, struct arena *arena,
-                                 struct place_snapshot *snapshot, int64_t now_ms);
+                                 struct pass_terms *terms, struct arena *arena,
+                                 struct place_snapshot *snapshot);
 /* What the pass made of all its lines. */
 void resize_requests_set_verdicts(struct resize_requests *requests,
                                   const struct pending_verdict *verdicts);

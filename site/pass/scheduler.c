@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.c: see scheduler.h. */
-#include "site/pass/scheduler.h"
+/* scheduler.c: the scheduler of pass.h. */
+#include "site/pass/pass.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static int count_begins(const struct place_plan *plan)
 }
 
 /* Verdicts come first: a class goes with its last job. */
-static void execute_plan(const struct scheduler_parts *parts, struct pass *pass,
+static void execute_plan(struct scheduler_parts *parts, struct pass *pass,
                          struct effects *effects)
 {
     const struct place_plan *plan = &pass->plan;
@@ -163,7 +163,7 @@ int64_t scheduler_wake_ms(const struct scheduler *scheduler, int64_t now_ms)
 bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offset_ms,
                    struct effects *effects)
 {
-    const struct scheduler_parts *parts = &scheduler->parts;
+    struct scheduler_parts *parts = &scheduler->parts;
     struct pass_request *request = parts->pass_request;
     bool is_hold_over = job_table_tick(parts->pass.jobs, now_ms);
     struct pass pass;
@@ -171,12 +171,12 @@ bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offs
         return false;
     }
     arena_clear(&scheduler->scratch);
-    capacity_sync_provider(parts->capacity);
+    capacity_sync_provider(parts->pass.capacity);
     pass_make(&pass, &parts->pass, &scheduler->scratch, SCHEDULER_STARTS_MAX, now_ms,
               utc_offset_ms, effects);
     request->is_set = pass.plan.is_cut;
     scheduler->accept_ms = pass.plan.next_accept_ms;
-    fairshare_ledger_set_waiting(parts->fairshare, pass.plan.queue_waits);
+    fairshare_ledger_set_waiting(parts->pass.fairshare, pass.plan.queue_waits);
     preempt_claims_mark_victims(parts->pass.claims, pass.plan.preempt, true);
     execute_plan(parts, &pass, effects);
     preempt_claims_mark_victims(parts->pass.claims, pass.plan.preempt, false);
@@ -185,11 +185,11 @@ bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offs
         pass_request_set(request);
     }
     reservation_table_store(parts->pass.reservations, pass.rusages, pass.arena,
-                            &pass.snapshot, pass.plan.reservations);
+                            pass.snapshot, pass.plan.reservations);
     scheduler->reserve_ms = rusage_pass_wake_ms(pass.rusages);
-    capacity_sync_provider(parts->capacity);
+    capacity_sync_provider(parts->pass.capacity);
     if (!pass.plan.is_cut) {
-        note_waiting(scheduler, &pass.snapshot, &pass.plan);
+        note_waiting(scheduler, pass.snapshot, &pass.plan);
         provider_set_waiting(parts->provider, scheduler->waiting_own);
     }
     return true;

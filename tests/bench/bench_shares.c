@@ -178,8 +178,8 @@ static double order_alone(struct bench *bench)
     struct place_class *lines =
         arena_alloc(&arena, (size_t)job_class_set_count(all), sizeof(*lines));
     for (int i = 0; i < job_class_set_count(all); i++) {
-        lines[i].entries =
-            job_class_entries(job_class_set_at(all, i), &lines[i].n_entries);
+        lines[i].entries = (const struct job_class_entry *const *)job_class_entries(
+            job_class_set_at(all, i), &lines[i].n_entries);
         const struct job *first = job_of_entry(lines[i].entries[0]);
         lines[i].account = first->fairshare.account;
         lines[i].n_slots = 1;

@@ -46,7 +46,7 @@ struct fairshare_world {
     struct running jobs[SHARE_WORLD_SLOTS];
     int n_jobs;
     struct job_class_entry turns[FAIRSHARE_WORLD_CLASSES][TURNS];
-    struct job_class_entry *queued[FAIRSHARE_WORLD_CLASSES][TURNS];
+    const struct job_class_entry *queued[FAIRSHARE_WORLD_CLASSES][TURNS];
 };
 
 struct fairshare_world *fairshare_world_new(struct rng *rng, const char *text,

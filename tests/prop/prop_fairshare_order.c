@@ -41,7 +41,7 @@ struct world {
     struct fairshare_tree *trees[4];
     struct place_class classes[CLASSES];
     struct job_class_entry entries[CLASSES][ENTRIES];
-    struct job_class_entry *queued[CLASSES][ENTRIES];
+    const struct job_class_entry *queued[CLASSES][ENTRIES];
     int n_classes, n_slots;
     struct place_plan plan;
 };

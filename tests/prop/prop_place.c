@@ -55,7 +55,7 @@ struct world {
     uint8_t matches[LISTS][HOSTS];
     int places[LISTS][HOSTS];
     struct job_class_entry entries[JOBS];
-    struct job_class_entry *of_class[CLASSES][ENTRIES];
+    const struct job_class_entry *of_class[CLASSES][ENTRIES];
     struct place_class classes[CLASSES];
     struct place_snapshot snapshot;
 };

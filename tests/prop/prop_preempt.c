@@ -75,7 +75,8 @@ struct trial {
     uint8_t matches[HOSTS];
     struct place_filter filter;
     struct place_class line;
-    struct job_class_entry turn, *turns;
+    struct job_class_entry turn;
+    const struct job_class_entry *turns;
     /* Licences of either kind, by kind and side; no alternatives: it reserves none. */
     int64_t left[KINDS * SIDES];
     struct rusage_amount parts[JOBS];

@@ -345,7 +345,8 @@ static const struct backfill_run *list_runs(struct play *play, int *n_runs)
 }
 
 static void show_lines(struct play *play, struct place_class *lines,
-                       struct job_class_entry *turns, struct job_class_entry **list)
+                       struct job_class_entry *turns,
+                       const struct job_class_entry **list)
 {
     const struct world *world = play->world;
     play->n_lines = 0;
@@ -482,7 +483,8 @@ static bool pass(struct play *play)
 {
     struct place_host hosts[HOSTS];
     struct place_class lines[JOBS];
-    struct job_class_entry turns[JOBS], *list[JOBS];
+    struct job_class_entry turns[JOBS];
+    const struct job_class_entry *list[JOBS];
     struct place_plan plan;
     int64_t left[HOSTS];
     const struct rusage_supply memory = {&memory_kind, 1, left, HOSTS};

@@ -38,7 +38,7 @@ struct place_row {
 /* Each job in a line of its own. */
 struct place_rows_waiting {
     struct job_class_entry turns[PLACE_ROWS_MAX];
-    struct job_class_entry *queued[PLACE_ROWS_MAX];
+    const struct job_class_entry *queued[PLACE_ROWS_MAX];
     struct place_class lines[PLACE_ROWS_MAX];
 };
 

@@ -156,7 +156,7 @@ static int give_hosts(const struct row *row, struct place_host *hosts)
 
 struct waiting {
     struct job_class_entry turns[LIST_MAX];
-    struct job_class_entry *queued[LIST_MAX];
+    const struct job_class_entry *queued[LIST_MAX];
     struct place_class lines[LIST_MAX];
 };
 

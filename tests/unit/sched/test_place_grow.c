@@ -135,7 +135,7 @@ struct stage {
     struct arena arena;
     struct place_host hosts[LIST_MAX];
     struct job_class_entry turns[LIST_MAX + 1];
-    struct job_class_entry *queued[LIST_MAX + 1];
+    const struct job_class_entry *queued[LIST_MAX + 1];
     struct place_class lines[LIST_MAX + 1];
     struct place_grow grow;
     int places[LIST_MAX];

@@ -34,7 +34,7 @@ struct world {
     double use[QUEUES];
     struct place_class lines[LINES];
     struct job_class_entry turns[TURNS];
-    struct job_class_entry *queued[TURNS];
+    const struct job_class_entry *queued[TURNS];
     int n_lines, n_turns;
     struct place_snapshot snapshot;
     struct place_plan plan;
@@ -412,9 +412,10 @@ static void test_use_priority_in_pool(void **state)
         init(&world, text);
         add_host(&world, "h1", 20, 0);
         add_jobs(&world, "queue1", "ana", 20, 1);
-        struct place_class *urgent = add_jobs(&world, "queue3", "ana", 20, 1);
-        for (int i = 0; i < urgent->n_entries; i++) {
-            urgent->entries[i]->priority = 9;
+        int first = world.n_turns;
+        add_jobs(&world, "queue3", "ana", 20, 1);
+        for (int i = first; i < world.n_turns; i++) {
+            world.turns[i].priority = 9;
         }
         plan(&world);
         /* 6 each at first; 8 are left: by share 4 each, or to the urgent ones. */

@@ -21,7 +21,7 @@ enum { TURNS = 10000 };
 
 struct long_line {
     struct job_class_entry turns[TURNS];
-    struct job_class_entry *queued[TURNS];
+    const struct job_class_entry *queued[TURNS];
     struct place_class line;
     struct place_snapshot snapshot;
     struct place_plan plan;
@@ -350,7 +350,7 @@ static void test_waiting_for(void **state)
         struct place_filter first = {.matches = rows[i].first},
                             second = {.matches = rows[i].second};
         struct rusage_request asks[] = {{.filter = &first}, {.filter = &second}};
-        struct job_class_entry turn = {.key = 1}, *queued = &turn;
+        const struct job_class_entry turn = {.key = 1}, *queued = &turn;
         struct place_class line = {.queue = 1,
                                    .n_slots = 3,
                                    .rusages = asks,

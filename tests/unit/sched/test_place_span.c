@@ -189,7 +189,7 @@ static const struct row rows[] = {
 
 struct waiting {
     struct job_class_entry turns[LIST_MAX];
-    struct job_class_entry *queued[LIST_MAX];
+    const struct job_class_entry *queued[LIST_MAX];
     struct place_class lines[LIST_MAX];
 };
 

@@ -71,7 +71,8 @@ struct trial {
     const char *names[JOBS];
     int n_jobs, n_classes;
     struct place_class lines[JOBS];
-    struct job_class_entry turns[JOBS], *turn_of[JOBS];
+    struct job_class_entry turns[JOBS];
+    const struct job_class_entry *turn_of[JOBS];
     int n_lines;
     /* Licences: all hosts share them; what running jobs hold is not in `left`. */
     int64_t left;

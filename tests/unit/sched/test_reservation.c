@@ -92,7 +92,7 @@ static bool pass(struct stage *stage)
                                     .used = stage->n_used,
                                     .is_open = true};
     struct job_class_entry turns[LINES] = {{.key = 1}, {.key = 2}};
-    struct job_class_entry *queued[LINES] = {&turns[0], &turns[1]};
+    const struct job_class_entry *queued[LINES] = {&turns[0], &turns[1]};
     const struct place_class lines[LINES] = {{.queue = WIDE,
                                               .n_slots = 2,
                                               .entries = &queued[0],

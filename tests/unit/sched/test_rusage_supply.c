@@ -108,7 +108,7 @@ struct world {
     struct arena arena;
     struct place_class classes[ROW_JOBS];
     struct job_class_entry entries[ROW_JOBS];
-    struct job_class_entry *queued[ROW_JOBS];
+    const struct job_class_entry *queued[ROW_JOBS];
     struct rusage_item items[ROW_JOBS][TRIES_MAX][ITEMS_MAX];
     struct rusage_request asks[ROW_JOBS][TRIES_MAX];
     int64_t left[POOLS];
