@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_check.h: checks the rules of a plan, and reports each violation.
  *
- * Errors:
+ * It is an error if
  *     a path is malformed, occurs twice, or has no parent
  *     RESERVE <= OWNED <= LIMIT does not hold
  *     children own or reserve more than their parent owns
  *     the first level owns more than the pool has, without ALLOW_OVERCOMMIT
  *     a subtree has two policies
  *     a node with children has a site, or two leaves have the same queue of a site
- * Warnings:
+ * There is a warning if
  *     the first level owns less than the pool has
  *     a limit is above that of the parent
  *     a leaf has no site

@@ -49,7 +49,7 @@ static bool is_switched(const struct switching *switching, int node)
            switching->before->nodes[was].policy != plan->nodes[node].policy;
 }
 
-/* A node that the old plan has not has borrowed nothing by it. */
+/* A node that is not in the old plan has borrowed nothing by it. */
 static int64_t keep_alone(const struct switching *switching, int node)
 {
     enum plan_policy after = switching->plan->nodes[node].policy;
