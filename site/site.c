@@ -519,7 +519,7 @@ int64_t site_wake_ms(const struct site *site)
 
 /* ---------------------------------------------------------------- looking in */
 
-struct value *site_view(const struct site *site, struct arena *arena,
+struct value *site_view(struct site *site, struct arena *arena,
                         const struct msg_query *query, int64_t now_ms,
                         const char **next)
 {

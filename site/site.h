@@ -164,7 +164,7 @@ void site_host_used(const struct site *site, const char *host, int *own,
 
 /* The JSON of docs/design/interfaces.md "JSON" for a query about jobs, hosts, queues or
  * exports: an object with schema_version and one array; `next` as in msg_reply. */
-struct value *site_view(const struct site *site, struct arena *arena,
+struct value *site_view(struct site *site, struct arena *arena,
                         const struct msg_query *query, int64_t now_ms,
                         const char **next);
 

@@ -52,7 +52,7 @@ static struct site_api api_of(struct site *site)
     };
 }
 
-struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
+struct site_view site_dispatch_view(struct site *site, int64_t now_ms)
 {
     return (struct site_view){
         .config = site->config,

@@ -32,7 +32,7 @@ static bool is_used(const struct site *site, int host)
     return own + consumers + own_still + consumers_still > 0;
 }
 
-static int count_strays(const struct site *site)
+static int count_unconfigured(const struct site *site)
 {
     const struct run_table *table = runs_table(site->runs);
     int count = 0;
@@ -46,8 +46,8 @@ static int count_strays(const struct site *site)
 
 /* Hosts with runs that no configuration of this process had: they were removed while
  * the daemon was down, or it died while they were leaving. */
-static void list_strays(const struct site *site, struct arena *arena,
-                        struct site_config *config, struct site_host *hosts)
+static void list_unconfigured(const struct site *site, struct arena *arena,
+                              struct site_config *config, struct site_host *hosts)
 {
     const struct run_table *table = runs_table(site->runs);
     for (int i = 0; i < run_table_count(table); i++) {
@@ -93,7 +93,8 @@ static void list_hosts(const struct site *site, struct arena *arena,
                        struct site_config *config)
 {
     int n_old = site->config->n_hosts;
-    size_t n_max = (size_t)config->n_hosts + (size_t)n_old + (size_t)count_strays(site);
+    size_t n_max =
+        (size_t)config->n_hosts + (size_t)n_old + (size_t)count_unconfigured(site);
     struct site_host *hosts = arena_alloc(arena, n_max, sizeof(*hosts));
     int n_hosts = 0;
     for (int i = 0; i < config->n_hosts; i++) {
@@ -110,7 +111,7 @@ static void list_hosts(const struct site *site, struct arena *arena,
     }
     config->hosts = hosts;
     config->n_hosts = n_hosts;
-    list_strays(site, arena, config, hosts);
+    list_unconfigured(site, arena, config, hosts);
 }
 
 /* The provider no longer counts the use of hosts that were removed. */
@@ -164,7 +165,7 @@ static void change_hosts(struct site *site, const struct site_config *before,
 /* Resources or hosts have changed. Hosts report their load again within a period
  * (HOST_LOAD), and providers are asked about borrowed hosts. Until then it is unknown.
  */
-static void change_facts(struct site *site, int64_t now_ms)
+static void change_resources(struct site *site, int64_t now_ms)
 {
     resreq_cache_free(site->resreq_cache);
     host_resources_free(site->host_resources);
@@ -243,7 +244,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
                 site->config->terminate_ms);
     provider_set_users(site->provider, &site->config->users);
     change_hosts(site, before, now_ms);
-    change_facts(site, now_ms);
+    change_resources(site, now_ms);
     change_groups(site);
     accept_times_set_interval(site->accept_times, site->config->accept_ms);
     capacity_reload(site->capacity, site->config);
@@ -289,7 +290,7 @@ void site_reload(struct site *site, const struct site_config *from, int64_t now_
 
 void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects)
 {
-    if (count_strays(site) > 0) {
+    if (count_unconfigured(site) > 0) {
         apply(site, site->config, now_ms, effects);
     }
 }

@@ -49,7 +49,7 @@
  * again. */
 struct invariants_site {
     const struct site_config *config;
-    const struct site *site;
+    struct site *site;
 };
 
 struct invariants_view {

@@ -38,7 +38,7 @@ static const struct value *ask_site(struct play *play, const struct statement *a
                                     struct arena *arena, enum query_kind kind,
                                     const char *name, const char **why)
 {
-    const struct site *site = world_site(play->world, at->site);
+    struct site *site = world_site(play->world, at->site);
     struct msg_query query = query_of(kind, name);
     const char *next;
 

@@ -273,7 +273,7 @@ const struct broker *world_broker(const struct world *world)
     return world->broker;
 }
 
-const struct site *world_site(const struct world *world, int site)
+struct site *world_site(const struct world *world, int site)
 {
     return world->sites[site].site;
 }

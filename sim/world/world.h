@@ -105,7 +105,7 @@ void world_fault_restore_broker(struct world *world, int64_t down_ms);
 
 /* The machines, for inspection; NULL while down. */
 const struct broker *world_broker(const struct world *world);
-const struct site *world_site(const struct world *world, int site);
+struct site *world_site(const struct world *world, int site);
 
 struct world_counts {
     uint64_t steps; /* of step machines: events and ticks */

@@ -57,7 +57,7 @@ static void query_history(const struct job_table *jobs, const struct peer *from,
     }
 }
 
-void query_request(struct site_api *api, const struct site_view *view,
+void query_request(struct site_api *api, struct site_view *view,
                    const struct peer *from, const struct msg *msg,
                    struct effects *effects)
 {

@@ -87,7 +87,7 @@ site_api_fn host_control_request;
 site_api_fn reconfig_request;
 
 /* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
-void query_request(struct site_api *api, const struct site_view *view,
+void query_request(struct site_api *api, struct site_view *view,
                    const struct peer *from, const struct msg *msg,
                    struct effects *effects);
 

@@ -16,7 +16,7 @@
 
 /* All rows of a listing, page after page. */
 typedef void (*row_fn)(void *arg, const struct value *row);
-static void for_rows(const struct site *site, enum query_kind kind, const char *name,
+static void for_rows(struct site *site, enum query_kind kind, const char *name,
                      int64_t now_ms, row_fn fn, void *arg)
 {
     struct msg_query query = {.kind = kind,
@@ -96,7 +96,7 @@ static void print_reasons(FILE *to, const struct site *site)
 
 /* ---------------------------------------------------------------- all metrics */
 
-static char *render(const struct site *site, const char *name, const char *spool,
+static char *render(struct site *site, const char *name, const char *spool,
                     const struct histogram *commits, int64_t now_ms, size_t *length)
 {
     char *text = NULL;
@@ -143,7 +143,7 @@ static char *render(const struct site *site, const char *name, const char *spool
 /* ---------------------------------------------------------------- requests */
 
 struct site_http {
-    const struct site *site;
+    struct site *site;
     const struct shell *shell;
     char name[NAME_SIZE];
     char *spool;
@@ -196,9 +196,8 @@ static void answer_request(void *arg, const struct http_request *request,
     }
 }
 
-int site_http_new(zloop_t *loop, const struct site_setup *setup,
-                  const struct site *site, const struct shell *shell,
-                  struct site_http **http, struct err *err)
+int site_http_new(zloop_t *loop, const struct site_setup *setup, struct site *site,
+                  const struct shell *shell, struct site_http **http, struct err *err)
 {
     struct site_http *made = mem_alloc(1, sizeof(*made));
     made->site = site;

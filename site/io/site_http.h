@@ -13,9 +13,9 @@
 #include "site/io/shell.h"
 
 struct site_http;
-int site_http_new(zloop_t *loop, const struct site_setup *setup,
-                  const struct site *site, const struct shell *shell,
-                  struct site_http **http, struct err *err) MUST_CHECK;
+int site_http_new(zloop_t *loop, const struct site_setup *setup, struct site *site,
+                  const struct shell *shell, struct site_http **http,
+                  struct err *err) MUST_CHECK;
 void site_http_free(struct site_http *http); /* NULL is fine */
 
 #endif

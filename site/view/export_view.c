@@ -60,7 +60,7 @@ static struct value *exported_row(struct arena *arena, const struct msg_state *b
     return row;
 }
 
-static int count_splits(const struct site_view *view)
+static int count_splits(struct site_view *view)
 {
     int count = 0;
     struct msg_state book;
@@ -71,7 +71,7 @@ static int count_splits(const struct site_view *view)
     return count;
 }
 
-void export_view_list_hosts(const struct site_view *view, struct page *page,
+void export_view_list_hosts(struct site_view *view, struct page *page,
                             const struct msg_query *query)
 {
     struct arena *arena = page->arena;
@@ -164,7 +164,7 @@ static struct value *open_row(struct arena *arena, const struct export_lease *le
     return row;
 }
 
-static void add_open(const struct site_view *view, struct page *page,
+static void add_open(struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     uint64_t number = (uint64_t)provider_count_leases(view->provider);
@@ -179,7 +179,7 @@ static void add_open(const struct site_view *view, struct page *page,
     }
 }
 
-void export_view_list(const struct site_view *view, struct page *page,
+void export_view_list(struct site_view *view, struct page *page,
                       const struct msg_query *query)
 {
     struct arena *arena = page->arena;

@@ -11,7 +11,7 @@ enum {
 };
 
 /* One row: a job, and its events. */
-struct life {
+struct past {
     const struct row_job_event *first; /* NULL: that event was deleted */
     const struct row_job_event *events;
     int n_events;
@@ -27,34 +27,34 @@ static bool is_ended(enum job_state state)
     return state == JOB_DONE || state == JOB_EXIT;
 }
 
-static void pass_time(struct life *life, int64_t from_ms, int64_t to_ms)
+static void add_time(struct past *past, int64_t from_ms, int64_t to_ms)
 {
-    if (from_ms != 0 && to_ms > from_ms && !is_ended(life->state)) {
-        life->in_state_ms[life->state] += to_ms - from_ms;
+    if (from_ms != 0 && to_ms > from_ms && !is_ended(past->state)) {
+        past->in_state_ms[past->state] += to_ms - from_ms;
     }
 }
 
-static void live(struct life *life, int64_t now_ms)
+static void sum_states(struct past *past, int64_t now_ms)
 {
-    int64_t at_ms = life->first != NULL ? life->first->at_ms : 0;
-    life->state = JOB_PEND;
-    for (int i = 0; i < life->n_events; i++) {
-        const struct row_job_event *event = &life->events[i];
-        pass_time(life, at_ms, event->at_ms);
+    int64_t at_ms = past->first != NULL ? past->first->at_ms : 0;
+    past->state = JOB_PEND;
+    for (int i = 0; i < past->n_events; i++) {
+        const struct row_job_event *event = &past->events[i];
+        add_time(past, at_ms, event->at_ms);
         at_ms = event->at_ms;
-        life->state = event->state;
+        past->state = event->state;
         if (event->event == JOB_EVENT_START) {
-            life->start_ms = event->at_ms;
+            past->start_ms = event->at_ms;
         } else if (event->event == JOB_EVENT_REQUEUE) {
-            life->start_ms = 0;
+            past->start_ms = 0;
         } else if (event->event == JOB_EVENT_SWITCH) {
-            life->queue = event->reason;
+            past->queue = event->reason;
         } else if (event->event == JOB_EVENT_END) {
-            life->end = event;
-            life->end_ms = event->at_ms;
+            past->end = event;
+            past->end_ms = event->at_ms;
         }
     }
-    pass_time(life, at_ms, now_ms);
+    add_time(past, at_ms, now_ms);
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -87,44 +87,44 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
 }
 
 static void add_events(const struct history_view *view, struct value *row,
-                       const struct life *life)
+                       const struct past *past)
 {
     struct arena *arena = view->page->arena;
-    int n_left = life->n_events - view->shown_max;
+    int n_left = past->n_events - view->shown_max;
     struct value *list = value_add(arena, row, "events", value_array(arena));
-    if (life->first != NULL) {
-        value_add(arena, list, NULL, event_row(arena, life->first));
+    if (past->first != NULL) {
+        value_add(arena, list, NULL, event_row(arena, past->first));
     }
-    for (int i = n_left > 0 ? n_left : 0; i < life->n_events; i++) {
-        if (&life->events[i] != life->first) {
-            value_add(arena, list, NULL, event_row(arena, &life->events[i]));
+    for (int i = n_left > 0 ? n_left : 0; i < past->n_events; i++) {
+        if (&past->events[i] != past->first) {
+            value_add(arena, list, NULL, event_row(arena, &past->events[i]));
         }
     }
     value_add_int(arena, row, "events_left_out", n_left > 0 ? n_left : 0);
 }
 
-static void add_facts(struct arena *arena, struct value *row, const struct life *life,
+static void add_terms(struct arena *arena, struct value *row, const struct past *past,
                       int index)
 {
     static const struct job_facts unknown = {0};
-    const struct job_facts *facts = life->first != NULL ? life->first->facts : &unknown;
+    const struct job_facts *facts = past->first != NULL ? past->first->facts : &unknown;
     value_add_text(arena, row, "name",
                    facts->name != NULL && facts->name[0] != '\0'
                        ? job_id_element_name(arena, facts->name, index)
                        : facts->command);
     value_add_text(arena, row, "user", facts->user);
     value_add_text(arena, row, "queue",
-                   life->queue != NULL ? life->queue : facts->queue);
+                   past->queue != NULL ? past->queue : facts->queue);
     value_add_text(arena, row, "project",
                    facts->project != NULL && facts->project[0] != '\0' ? facts->project
                                                                        : NULL);
     value_add_text(arena, row, "command", facts->command);
     value_add_known(arena, row, "slots", facts->n_slots > 0, facts->n_slots);
     value_add_instant(arena, row, "submit_at",
-                      life->first != NULL ? life->first->at_ms : 0);
+                      past->first != NULL ? past->first->at_ms : 0);
 }
 
-static void add_times(struct arena *arena, struct value *row, const struct life *life)
+static void add_times(struct arena *arena, struct value *row, const struct past *past)
 {
     static const struct {
         const char *key;
@@ -135,8 +135,8 @@ static void add_times(struct arena *arena, struct value *row, const struct life 
     int64_t total_ms = 0;
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         value_add_duration(arena, row, states[i].key,
-                           life->in_state_ms[states[i].state]);
-        total_ms += life->in_state_ms[states[i].state];
+                           past->in_state_ms[states[i].state]);
+        total_ms += past->in_state_ms[states[i].state];
     }
     value_add_duration(arena, row, "total_s", total_ms);
 }
@@ -156,8 +156,8 @@ static void add_id(struct arena *arena, struct value *row, const char *site,
 }
 
 /* Adds the row if it fits the page; its number is the key of the job. */
-static void add_life(const struct history_view *view, const struct row_job_event *any,
-                     struct life *life, int index)
+static void add_job(const struct history_view *view, const struct row_job_event *any,
+                    struct past *past, int index)
 {
     uint64_t key = job_id_key(any->id, index);
     struct arena *arena = view->page->arena;
@@ -166,18 +166,18 @@ static void add_life(const struct history_view *view, const struct row_job_event
         return;
     }
     struct value *row = value_object(arena);
-    live(life, view->now_ms);
+    sum_states(past, view->now_ms);
     add_id(arena, row, any->site, any->id, index);
-    value_add_text(arena, row, "state", job_state_name(life->state));
-    add_facts(arena, row, life, index);
-    value_add_instant(arena, row, "start_at", life->start_ms);
-    value_add_instant(arena, row, "end_at", life->end_ms);
-    bool has_code = life->end != NULL && row_exit_code(&life->end->exit, &code);
+    value_add_text(arena, row, "state", job_state_name(past->state));
+    add_terms(arena, row, past, index);
+    value_add_instant(arena, row, "start_at", past->start_ms);
+    value_add_instant(arena, row, "end_at", past->end_ms);
+    bool has_code = past->end != NULL && row_exit_code(&past->end->exit, &code);
     value_add_known(arena, row, "exit_code", has_code, code);
     value_add_duration(arena, row, "cpu_s",
-                       life->end != NULL ? life->end->exit.cpu_ms : -1);
-    add_times(arena, row, life);
-    add_events(view, row, life);
+                       past->end != NULL ? past->end->exit.cpu_ms : -1);
+    add_times(arena, row, past);
+    add_events(view, row, past);
     page_add(view->page, job_id_text(arena, any->id, index), row);
 }
 
@@ -202,20 +202,20 @@ void history_view_add(const struct history_view *view,
     }
     const struct row_job_event *first = find_first(events, at);
     if (at == n_events && n_events > 0) {
-        struct life life = {.first = first, .events = events, .n_events = n_events};
-        add_life(view, events, &life, view->index);
+        struct past past = {.first = first, .events = events, .n_events = n_events};
+        add_job(view, events, &past, view->index);
     }
     while (at < n_events && !view->page->is_full) {
         int end = at, index = events[at].index;
         while (end < n_events && events[end].index == index) {
             end++;
         }
-        struct life life = {
+        struct past past = {
             .first = first, .events = &events[at], .n_events = end - at};
         if (first == NULL) {
-            life.first = find_first(&events[at], end - at); /* a consumer's element */
+            past.first = find_first(&events[at], end - at); /* a consumer's element */
         }
-        add_life(view, &events[at], &life, index);
+        add_job(view, &events[at], &past, index);
         at = end;
     }
 }

@@ -16,7 +16,7 @@ static enum slot_count_kind kind_of_job(const struct job *job)
                                      : SLOT_COUNT_RUN;
 }
 
-static void count_borrowed(const struct site_view *view, struct slot_counts *slots)
+static void count_borrowed(struct site_view *view, struct slot_counts *slots)
 {
     for (int i = 0; i < job_table_count_open(view->jobs); i++) {
         const struct job *job = job_table_open_at(view->jobs, i);
@@ -49,8 +49,8 @@ static const char *status_of(const struct host_status *host)
                                        : "ok";
 }
 
-static struct value *own_row(const struct site_view *view, struct arena *arena,
-                             int index, const struct slot_counts *slots,
+static struct value *own_row(struct site_view *view, struct arena *arena, int index,
+                             const struct slot_counts *slots,
                              const struct rusage_totals *seen)
 {
     const struct site_host *host = &view->config->hosts[index];
@@ -83,7 +83,7 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
     return row;
 }
 
-static struct value *borrowed_row(const struct site_view *view, struct arena *arena,
+static struct value *borrowed_row(struct site_view *view, struct arena *arena,
                                   const struct consumer_host *host,
                                   const struct slot_counts *slots,
                                   const struct rusage_totals *seen, int place)
@@ -118,7 +118,7 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
     return row;
 }
 
-static void add_host(const struct site_view *view, struct page *page,
+static void add_host(struct site_view *view, struct page *page,
                      const struct msg_query *query, uint64_t number, int place,
                      const struct slot_counts *own, const struct slot_counts *borrowed,
                      const struct rusage_totals *seen)
@@ -138,7 +138,7 @@ static void add_host(const struct site_view *view, struct page *page,
                       : borrowed_row(view, page->arena, &host, borrowed, seen, place));
 }
 
-void host_view_list(const struct site_view *view, struct page *page,
+void host_view_list(struct site_view *view, struct page *page,
                     const struct msg_query *query)
 {
     struct arena *arena = page->arena;

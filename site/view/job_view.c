@@ -32,7 +32,7 @@ static const char *where_text(struct arena *arena, const struct job *job)
     return text;
 }
 
-static const char *waiting_reason(const struct site_view *view, struct arena *arena,
+static const char *waiting_reason(struct site_view *view, struct arena *arena,
                                   const struct job *job)
 {
     if (job->attempt != 0) {
@@ -68,7 +68,7 @@ static const char *slots_text(struct arena *arena, const struct job *job)
                               job->n_hosts - 1, job->n_hosts == 2 ? "" : "s");
 }
 
-static const char *overload_text(const struct site_view *view, struct arena *arena,
+static const char *overload_text(struct site_view *view, struct arena *arena,
                                  const struct job *job)
 {
     const char *hold = load_suspend_hold_reason(view->load_suspend, arena, job);
@@ -82,7 +82,7 @@ static const char *overload_text(const struct site_view *view, struct arena *are
 }
 
 /* Each cause, and what ends it. */
-static const char *suspension_text(const struct site_view *view, struct arena *arena,
+static const char *suspension_text(struct site_view *view, struct arena *arena,
                                    const struct job *job)
 {
     int causes = job->suspension.causes;
@@ -138,7 +138,7 @@ static void add_suspension(struct arena *arena, struct value *row,
     value_add_duration(arena, row, "suspended_s", suspended_ms);
 }
 
-static const char *why_text(const struct site_view *view, struct arena *arena,
+static const char *why_text(struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
     if (job_is_kill_deferred(job) && job->suspension.causes != 0) {
@@ -192,11 +192,11 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
     bool is_known = has_run && job_is_ended(job);
     int64_t run_ms = job_ran_ms(job, now_ms);
     value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
-    bool is_told = has_run && !is_known && job->fairshare.cpu_ms > 0;
+    bool is_reported = has_run && !is_known && job->fairshare.cpu_ms > 0;
     value_add_duration(arena, row, "cpu_s",
-                       is_known  ? job->exit->cpu_ms
-                       : is_told ? job->fairshare.cpu_ms
-                                 : -1);
+                       is_known      ? job->exit->cpu_ms
+                       : is_reported ? job->fairshare.cpu_ms
+                                     : -1);
     value_add_known(arena, row, "mem_kib", is_known, is_known ? job->exit->mem_kib : 0);
 }
 
@@ -247,7 +247,7 @@ static const char *const resize_events[] = {
 
 /* Why a running job does not get the additional slots that it asks for. NULL: it is
  * being given some, or no pass has considered it yet. */
-static const char *more_reason(const struct site_view *view, struct arena *arena,
+static const char *more_reason(struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
     const struct pending_verdict *verdict =
@@ -275,8 +275,8 @@ static const char *more_reason(const struct site_view *view, struct arena *arena
                         hosts[0] != '\0' ? ")" : "");
 }
 
-static void add_resize(const struct site_view *view, struct arena *arena,
-                       struct value *row, const struct job *job)
+static void add_resize(struct site_view *view, struct arena *arena, struct value *row,
+                       const struct job *job)
 {
     value_add_text(arena, row, "resizable", resizables[job->terms->resizable]);
     value_add_text(arena, row, "resizing", resize_events[job->resize.event]);
@@ -297,8 +297,8 @@ static void add_resize(const struct site_view *view, struct arena *arena,
 
 /* The pending reason as a word for programs, what would help, and the options of the
  * submission. */
-static void add_waiting(const struct site_view *view, struct arena *arena,
-                        struct value *row, const struct job *job)
+static void add_waiting(struct site_view *view, struct arena *arena, struct value *row,
+                        const struct job *job)
 {
     const struct job_terms *terms = job->terms;
     bool waits = job->state == JOB_PEND && job->attempt == 0;
@@ -324,7 +324,7 @@ static void add_waiting(const struct site_view *view, struct arena *arena,
     value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
 }
 
-static struct value *job_row(const struct site_view *view, struct arena *arena,
+static struct value *job_row(struct site_view *view, struct arena *arena,
                              const struct job *job, bool is_asked)
 {
     struct value *row = value_object(arena);
@@ -416,7 +416,7 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
-void job_view_list(const struct site_view *view, struct page *page,
+void job_view_list(struct site_view *view, struct page *page,
                    const struct msg_query *query)
 {
     struct job_id wanted, after;

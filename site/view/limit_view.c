@@ -20,7 +20,7 @@ static const char *const side_names[LIMIT_SIDES] = {
 };
 
 struct listing {
-    const struct site_view *view;
+    struct site_view *view;
     struct page *page;
     const struct msg_query *query;
     const struct place_host *hosts; /* own and borrowed ones */
@@ -28,7 +28,8 @@ struct listing {
     uint64_t number; /* of the row */
 };
 
-/* ---------------------------------------------------------------- whom it is for */
+/* ---------------------------------------------------------------- what it applies to
+ */
 
 /* Whether one of the words is this name, also with "@" behind it (each member). */
 static bool has_word(const char *text, const char *name)
@@ -44,7 +45,7 @@ static bool has_word(const char *text, const char *name)
     return false;
 }
 
-static bool is_in_group(const struct site_view *view, int side, const char *group,
+static bool is_in_group(struct site_view *view, int side, const char *group,
                         const char *name)
 {
     const struct groups *groups = &view->config->groups;
@@ -109,8 +110,8 @@ static void add_amount(struct arena *arena, struct value *amount, int used, int 
     value_add_known(arena, amount, "limit", limit >= 0, limit);
 }
 
-static void add_whom(struct arena *arena, struct value *row, const struct limit *limit,
-                     const struct limit_usage *use)
+static void add_sides(struct arena *arena, struct value *row, const struct limit *limit,
+                      const struct limit_usage *use)
 {
     struct value *each = value_array(arena);
     for (int i = 0; i < LIMIT_SIDES; i++) {
@@ -140,7 +141,7 @@ static struct value *limit_row(const struct listing *listing, const struct limit
     value_add_text(arena, row, "name", limit->label);
     value_add_text(arena, row, "section", limit->section);
     value_add_text(arena, row, "limit", limit->name);
-    add_whom(arena, row, limit, use);
+    add_sides(arena, row, limit, use);
     struct value *slots = value_add(arena, row, "slots", value_object(arena));
     add_amount(arena, slots, is_configured ? -1 : n_slots, most);
     if (limit->per_processor_milli >= 0) {
@@ -198,7 +199,7 @@ static void add_limits(struct listing *listing)
 
 static void add_host(struct listing *listing, int index)
 {
-    const struct site_view *view = listing->view;
+    struct site_view *view = listing->view;
     struct arena *arena = listing->page->arena;
     const char *host = host_table_name(view->hosts, index);
     int max = host_table_max(view->hosts, index), own, consumers;
@@ -219,7 +220,7 @@ static void add_host(struct listing *listing, int index)
     }
 }
 
-void limit_view_list(const struct site_view *view, struct page *page,
+void limit_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     struct listing listing = {.view = view, .page = page, .query = query};

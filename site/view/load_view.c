@@ -96,11 +96,9 @@ static void add_flags(struct arena *arena, struct value *row,
     }
 }
 
-void load_view_add_resources(const struct site_view *view, struct arena *arena,
-                             struct value *row, int host_resources_find_borrowed,
-                             const char *architecture)
+void load_view_add_resources(struct site_view *view, struct arena *arena,
+                             struct value *row, int host, const char *architecture)
 {
-    int host = host_resources_find_borrowed;
     const struct resource_table *table = host_resources_values(view->host_resources);
     add_value(arena, row, table, host, RESOURCE_TYPE);
     add_value(arena, row, table, host, RESOURCE_MODEL);
@@ -127,7 +125,7 @@ find_threshold(const struct load_thresholds *thresholds, int id,
     return NULL;
 }
 
-static struct value *threshold_row(const struct site_view *view, struct arena *arena,
+static struct value *threshold_row(struct site_view *view, struct arena *arena,
                                    const struct load_thresholds *thresholds,
                                    enum load_threshold_kind side)
 {
@@ -159,7 +157,7 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
     return row;
 }
 
-void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
+void load_view_add_thresholds(struct site_view *view, struct arena *arena,
                               struct value *row,
                               const struct load_thresholds *thresholds)
 {
@@ -208,7 +206,7 @@ static void list_places(struct arena *arena, const struct place_filter *filter,
     }
 }
 
-int load_view_select(const struct site_view *view, struct arena *arena,
+int load_view_select(struct site_view *view, struct arena *arena,
                      const struct msg_query *query, int **places, int *n_places,
                      struct err *err)
 {
@@ -234,7 +232,7 @@ int load_view_select(const struct site_view *view, struct arena *arena,
 /* ---------------------------------------------------------------- the listing */
 
 /* As in lsload: "-ok" is a host that is connected but not ready for jobs. */
-static const char *status_of(const struct site_view *view, int host)
+static const char *status_of(struct site_view *view, int host)
 {
     if (host_table_is_away(view->hosts, host) ||
         !host_resources_is_reported(view->host_resources, host)) {
@@ -243,19 +241,19 @@ static const char *status_of(const struct site_view *view, int host)
     return host_table_is_ready(view->hosts, host) ? "ok" : "-ok";
 }
 
-static struct value *load_row(const struct site_view *view, struct arena *arena,
-                              const char *name, const char *status, int row_of_facts)
+static struct value *load_row(struct site_view *view, struct arena *arena,
+                              const char *name, const char *status, int index)
 {
     const struct resource_table *table = host_resources_values(view->host_resources);
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status", status);
-    add_indices(arena, row, table, row_of_facts);
-    add_defined(arena, row, "resources", table, row_of_facts, true);
+    add_indices(arena, row, table, index);
+    add_defined(arena, row, "resources", table, index, true);
     return row;
 }
 
-static void add_place(const struct site_view *view, struct page *page,
+static void add_place(struct site_view *view, struct page *page,
                       const struct msg_query *query, uint64_t number, int place)
 {
     int n_own = host_table_count(view->hosts);
@@ -267,19 +265,18 @@ static void add_place(const struct site_view *view, struct page *page,
     if (!page_is_named(name, query->name) || !page_wants(page, number)) {
         return;
     }
-    int host_resources = place < n_own
-                             ? place
-                             : host_resources_find_borrowed(view->host_resources, name);
-    bool is_told = borrowed_resources_is_reported(
+    int index = place < n_own
+                    ? place
+                    : host_resources_find_borrowed(view->host_resources, name);
+    bool is_reported = borrowed_resources_is_reported(
         host_resources_borrowed(view->host_resources), name);
-    const char *status = place < n_own             ? status_of(view, place)
-                         : host.is_open && is_told ? "ok"
-                                                   : "unavail";
-    page_add_number(page, number,
-                    load_row(view, page->arena, name, status, host_resources));
+    const char *status = place < n_own                 ? status_of(view, place)
+                         : host.is_open && is_reported ? "ok"
+                                                       : "unavail";
+    page_add_number(page, number, load_row(view, page->arena, name, status, index));
 }
 
-void load_view_list(const struct site_view *view, struct page *page,
+void load_view_list(struct site_view *view, struct page *page,
                     const struct msg_query *query)
 {
     int *places, n_places;

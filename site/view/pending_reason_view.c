@@ -20,7 +20,7 @@ struct lease_hosts {
     bool is_batch;  /* its provider takes no interactive jobs */
 };
 
-static void count_hosts(const struct site_view *view, const struct job *job,
+static void count_hosts(struct site_view *view, const struct job *job,
                         const struct msg_contract *contract, struct lease_hosts *hosts)
 {
     const struct queue_config *queue = &view->config->queues[job->queue];
@@ -55,7 +55,7 @@ static void count_hosts(const struct site_view *view, const struct job *job,
 }
 
 /* Reasons that hold for every job. */
-static const char *reason_of_contract(const struct site_view *view,
+static const char *reason_of_contract(struct site_view *view,
                                       const struct msg_contract *contract)
 {
     if (!site_uplink_is_up(view->uplink)) {
@@ -115,7 +115,7 @@ static const char *reason_of_hosts(struct arena *arena, const struct job *job,
                          : "it may start with the next pass";
 }
 
-static const char *reason_of(const struct site_view *view, struct arena *arena,
+static const char *reason_of(struct site_view *view, struct arena *arena,
                              const struct job *job, const struct msg_contract *contract)
 {
     struct lease_hosts hosts = {0};
@@ -131,8 +131,8 @@ static const char *reason_of(const struct site_view *view, struct arena *arena,
     return reason != NULL ? reason : reason_of_hosts(arena, job, contract, &hosts);
 }
 
-struct value *pending_reason_view_leases(const struct site_view *view,
-                                         struct arena *arena, const struct job *job)
+struct value *pending_reason_view_leases(struct site_view *view, struct arena *arena,
+                                         const struct job *job)
 {
     if (job->state != JOB_PEND || job->attempt != 0 || job->pending_class == NULL ||
         job_class_verdict(job->pending_class)->reason == REASON_UNMET ||
@@ -156,7 +156,7 @@ struct value *pending_reason_view_leases(const struct site_view *view,
 /* ---------------------------------------------------------------- by requirement */
 
 struct matching {
-    const struct site_view *view;
+    struct site_view *view;
     struct arena *arena;
     const struct place_host *hosts;
     int n_hosts;
@@ -169,7 +169,7 @@ struct matching {
 
 static void list_hosts(struct matching *matching, const struct job *job)
 {
-    const struct site_view *view = matching->view;
+    struct site_view *view = matching->view;
     const struct host_list *asked = host_list_cache_get(view->host_lists, job);
     const struct queue_config *queue = &view->config->queues[job->queue];
     matching->hosts = capacity_hosts(view->capacity, matching->arena, view->local_ms,
@@ -279,8 +279,8 @@ static void take_string(struct matching *matching, const char *string)
     }
 }
 
-struct value *pending_reason_view_unmet(const struct site_view *view,
-                                        struct arena *arena, const struct job *job)
+struct value *pending_reason_view_unmet(struct site_view *view, struct arena *arena,
+                                        const struct job *job)
 {
     if (job->state != JOB_PEND || job->pending_class == NULL || job->queue < 0 ||
         job_class_verdict(job->pending_class)->n_unmet == 0) {

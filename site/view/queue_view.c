@@ -14,8 +14,7 @@ struct queue_slots {
     int64_t more; /* additional slots that running jobs ask for */
 };
 
-static struct queue_slots *count_queues(const struct site_view *view,
-                                        struct arena *arena)
+static struct queue_slots *count_queues(struct site_view *view, struct arena *arena)
 {
     struct queue_slots *slots =
         arena_alloc(arena, (size_t)view->config->n_queues, sizeof(*slots));
@@ -64,7 +63,7 @@ static bool is_before(const struct queue_config *queues, const struct relation *
 }
 
 /* The queues that this queue preempts, in that order. */
-static int list_preempted(const struct site_view *view, int queue, struct relation *all)
+static int list_preempted(struct site_view *view, int queue, struct relation *all)
 {
     const struct site_config *config = view->config;
     int count = 0;
@@ -82,7 +81,7 @@ static int list_preempted(const struct site_view *view, int queue, struct relati
     return count;
 }
 
-static const char *preempted_text(const struct site_view *view, struct arena *arena,
+static const char *preempted_text(struct site_view *view, struct arena *arena,
                                   const struct relation *all, int count)
 {
     const char *text = NULL;
@@ -97,7 +96,7 @@ static const char *preempted_text(const struct site_view *view, struct arena *ar
     return text;
 }
 
-static const char *preempting_text(const struct site_view *view, struct arena *arena,
+static const char *preempting_text(struct site_view *view, struct arena *arena,
                                    int queue)
 {
     const struct site_config *config = view->config;
@@ -112,7 +111,7 @@ static const char *preempting_text(const struct site_view *view, struct arena *a
     return text;
 }
 
-static void add_preemption(const struct site_view *view, struct arena *arena,
+static void add_preemption(struct site_view *view, struct arena *arena,
                            struct value *row, int queue)
 {
     bool has_any = view->config->preempt.is_enabled;
@@ -165,7 +164,7 @@ static const char *const takes[] = {
     [QUEUE_TAKES_INTERACTIVE] = "only",
 };
 
-void queue_view_list(const struct site_view *view, struct page *page,
+void queue_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     struct arena *arena = page->arena;

@@ -49,7 +49,7 @@ static void add_resources(struct arena *arena, struct value *row,
     }
 }
 
-void reservation_view_add_job(const struct site_view *view, struct arena *arena,
+void reservation_view_add_job(struct site_view *view, struct arena *arena,
                               struct value *row, const struct job *job)
 {
     struct reserved_job reserved = {.n_hosts = 0};
@@ -96,7 +96,7 @@ static const char *parts_text(struct arena *arena, const struct reserved_job *re
                                                : text;
 }
 
-const char *reservation_view_job_text(const struct site_view *view, struct arena *arena,
+const char *reservation_view_job_text(struct site_view *view, struct arena *arena,
                                       const struct job *job)
 {
     struct reserved_job reserved;
@@ -147,8 +147,8 @@ static const char *until_text(struct arena *arena, int64_t start_ms)
     return arena_printf(arena, "until about %.19sZ", at);
 }
 
-const char *reservation_view_others_text(const struct site_view *view,
-                                         struct arena *arena, const struct job *job)
+const char *reservation_view_others_text(struct site_view *view, struct arena *arena,
+                                         const struct job *job)
 {
     const char *text = "";
     int n_named = 0;
@@ -174,7 +174,7 @@ const char *reservation_view_others_text(const struct site_view *view,
 
 /* ---------------------------------------------------------------- sums */
 
-void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
+void reservation_view_count_hosts(struct site_view *view, struct slot_counts *own,
                                   struct slot_counts *borrowed)
 {
     for (int i = 0; i < reservation_table_count(view->reservations); i++) {
@@ -196,7 +196,7 @@ void reservation_view_add_queue(struct arena *arena, struct value *row,
     value_add_bool(arena, row, "backfill", reserve->is_backfill);
 }
 
-int64_t reservation_view_queue_slots(const struct site_view *view, int queue)
+int64_t reservation_view_queue_slots(struct site_view *view, int queue)
 {
     int64_t n_slots = 0;
     for (int i = 0; i < reservation_table_count(view->reservations); i++) {
@@ -208,7 +208,7 @@ int64_t reservation_view_queue_slots(const struct site_view *view, int queue)
     return n_slots;
 }
 
-int64_t reservation_view_account_slots(const struct site_view *view,
+int64_t reservation_view_account_slots(struct site_view *view,
                                        const struct fairshare_tree *tree, int account)
 {
     int64_t n_slots = 0;

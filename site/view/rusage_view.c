@@ -18,13 +18,13 @@ void rusage_view_add_amount(struct arena *arena, struct value *row, const char *
 }
 
 static void add_supply(struct arena *arena, struct value *row,
-                       const struct rusage_totals *seen, int pool)
+                       const struct rusage_totals *seen, int supply)
 {
-    rusage_view_add_amount(arena, row, "total", seen->total[pool]);
+    rusage_view_add_amount(arena, row, "total", seen->total[supply]);
     rusage_view_add_amount(arena, row, "reserved",
-                           seen->total[pool] - seen->left[pool]);
+                           seen->total[supply] - seen->left[supply]);
     rusage_view_add_amount(arena, row, "available",
-                           seen->left[pool] > 0 ? seen->left[pool] : 0);
+                           seen->left[supply] > 0 ? seen->left[supply] : 0);
 }
 
 void rusage_view_add_host(struct arena *arena, struct value *row,
@@ -32,23 +32,23 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
 {
     struct value *object = value_add(arena, row, "reserved", value_object(arena));
     for (int i = 0; i < seen->n_resources; i++) {
-        int pool = seen->resources[i].supply_of[place];
-        if (pool >= 0 && seen->left[pool] != seen->total[pool]) {
+        int supply = seen->resources[i].supply_of[place];
+        if (supply >= 0 && seen->left[supply] != seen->total[supply]) {
             struct value *of = value_add(arena, object, seen->resources[i].resource,
                                          value_object(arena));
-            add_supply(arena, of, seen, pool);
+            add_supply(arena, of, seen, supply);
         }
     }
 }
 
 /* "n1 n2 n1@north"; a host that is in several leases is named once. */
 static const char *location_of(struct arena *arena, const struct rusage_totals *seen,
-                               const struct rusage_totals_resource *kind, int pool)
+                               const struct rusage_totals_resource *kind, int supply)
 {
     const char *text = "", *last = "";
     for (int i = 0; i < seen->n_hosts; i++) {
         const char *name = seen->hosts[i].name;
-        if (kind->supply_of[i] == pool && strcmp(name, last) != 0) {
+        if (kind->supply_of[i] == supply && strcmp(name, last) != 0) {
             text =
                 arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "", name);
             last = name;
@@ -67,7 +67,7 @@ static bool is_first(const struct rusage_totals_resource *kind, int host)
     return kind->supply_of[host] >= 0;
 }
 
-struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena *arena)
+struct rusage_pass *rusage_view_left(struct site_view *view, struct arena *arena)
 {
     int n_hosts;
     const struct place_host *hosts =
@@ -75,7 +75,7 @@ struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena 
     return rusage_pass_new(view->rusage_sources, arena, hosts, n_hosts, view->event_ms);
 }
 
-void rusage_view_list_shared(const struct site_view *view, struct page *page,
+void rusage_view_list_shared(struct site_view *view, struct page *page,
                              const struct msg_query *query)
 {
     struct arena *arena = page->arena;

@@ -105,9 +105,8 @@ static double rounded(double number)
     return (double)llround(number * 1000) / 1000;
 }
 
-static void add_account(const struct site_view *view, struct arena *arena,
-                        struct value *row, const struct fairshare_tree *tree,
-                        int account)
+static void add_account(struct site_view *view, struct arena *arena, struct value *row,
+                        const struct fairshare_tree *tree, int account)
 {
     const struct fairshare_account *at = fairshare_tree_at(tree, account);
     struct fairshare_terms terms;
@@ -131,7 +130,7 @@ static void add_account(const struct site_view *view, struct arena *arena,
 
 /* ---------------------------------------------------------------- of a queue */
 
-void share_view_add_queue(const struct site_view *view, struct arena *arena,
+void share_view_add_queue(struct site_view *view, struct arena *arena,
                           struct value *row, int queue, bool is_asked)
 {
     const struct fairshare_tree *tree = fairshare_ledger_tree(view->fairshare, queue);
@@ -213,7 +212,7 @@ static struct account_row *add_row(struct account_rows *rows, int *capacity)
 }
 
 /* The accounts of each scope, then other users in the order of their jobs. */
-static struct account_rows list_all(const struct site_view *view, struct arena *arena)
+static struct account_rows list_all(struct site_view *view, struct arena *arena)
 {
     const struct fairshare *config = &view->config->fairshare;
     struct account_rows rows = {NULL, 0};
@@ -266,7 +265,7 @@ static bool is_asked_for(const struct account_row *row, const char *name)
     return page_is_named(own, name);
 }
 
-static struct value *user_row(const struct site_view *view, struct arena *arena,
+static struct value *user_row(struct site_view *view, struct arena *arena,
                               const struct account_row *row)
 {
     struct value *shown = value_object(arena);
@@ -302,7 +301,7 @@ static struct value *user_row(const struct site_view *view, struct arena *arena,
     return shown;
 }
 
-void share_view_list(const struct site_view *view, struct page *page,
+void share_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query)
 {
     struct account_rows rows = list_all(view, page->arena);

@@ -5,7 +5,7 @@
 #include "model/page.h"
 #include "site/view/view_rows.h"
 
-typedef void list_fn(const struct site_view *view, struct page *page,
+typedef void list_fn(struct site_view *view, struct page *page,
                      const struct msg_query *query);
 
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
     [QUERY_LIMITS] = {"limits", limit_view_list},
 };
 
-struct value *site_view_list(const struct site_view *view, struct arena *arena,
+struct value *site_view_list(struct site_view *view, struct arena *arena,
                              const struct msg_query *query, const char **next)
 {
     struct page page;
@@ -39,7 +39,7 @@ struct value *site_view_list(const struct site_view *view, struct arena *arena,
     return page.root;
 }
 
-int site_view_check(const struct site_view *view, struct arena *arena,
+int site_view_check(struct site_view *view, struct arena *arena,
                     const struct msg_query *query, struct err *err)
 {
     bool is_listing = query->kind == QUERY_LOAD || query->kind == QUERY_HOSTS;

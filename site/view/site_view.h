@@ -44,7 +44,7 @@ struct site_view {
     const struct resize_requests *resize_requests;
     struct load_suspend *load_suspend; /* caches the conditions that it has judged */
     const struct rusage_sources *rusage_sources;
-    struct provider *provider;
+    struct provider *provider; /* sums its splits when it is asked */
     const struct export_select *export_select;
     const struct consumer *consumer;
     const struct site_uplink *uplink;
@@ -57,11 +57,11 @@ struct site_view {
 
 /* The listing that the query asks for: an object with schema_version and one array;
  * `next` as in msg_reply. */
-struct value *site_view_list(const struct site_view *view, struct arena *arena,
+struct value *site_view_list(struct site_view *view, struct arena *arena,
                              const struct msg_query *query, const char **next);
 /* Whether the query's requirement string, if it has one, can be read. ERR_PARSE with
  * LSF's sentence and ours. */
-int site_view_check(const struct site_view *view, struct arena *arena,
+int site_view_check(struct site_view *view, struct arena *arena,
                     const struct msg_query *query, struct err *err) MUST_CHECK;
 
 #endif

@@ -56,8 +56,7 @@ const struct slot_count *slot_counts_find(const struct slot_counts *counts,
     return find(counts, host, lease);
 }
 
-static enum slot_count_kind kind_of_run(const struct site_view *view,
-                                        const struct run *run)
+static enum slot_count_kind kind_of_run(struct site_view *view, const struct run *run)
 {
     if (run->phase == RUN_SUSPENDED) {
         const struct job *job =
@@ -73,7 +72,7 @@ static enum slot_count_kind kind_of_run(const struct site_view *view,
     return has_begun ? SLOT_COUNT_RUN : SLOT_COUNT_RSV;
 }
 
-void slot_counts_add_runs(struct slot_counts *counts, const struct site_view *view,
+void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
                           bool by_lease)
 {
     const struct run_table *table = runs_table(view->runs);

@@ -44,7 +44,7 @@ const struct slot_count *slot_counts_find(const struct slot_counts *counts,
                                           const char *host, const char *lease);
 
 /* Adds the slots of all runs on own hosts: under lease "", or by lease. */
-void slot_counts_add_runs(struct slot_counts *counts, const struct site_view *view,
+void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
                           bool by_lease);
 int slot_count_total(const struct slot_count *count);
 /* "max", "njobs", "run", "ssusp", "ususp", "rsv" of a host's row. */

@@ -22,64 +22,63 @@ struct page;
  * backfill job uses. */
 struct fairshare_tree;
 struct slot_counts;
-void reservation_view_add_job(const struct site_view *view, struct arena *arena,
+void reservation_view_add_job(struct site_view *view, struct arena *arena,
                               struct value *row, const struct job *job);
 /* "; it has reserved 3 of 4 slots ..."; "": none. */
-const char *reservation_view_job_text(const struct site_view *view, struct arena *arena,
+const char *reservation_view_job_text(struct site_view *view, struct arena *arena,
                                       const struct job *job);
 /* "; slots are reserved: 3 on hosts of its queue by job <2> until about ..."; "": other
  * jobs reserve none there. */
-const char *reservation_view_others_text(const struct site_view *view,
-                                         struct arena *arena, const struct job *job);
+const char *reservation_view_others_text(struct site_view *view, struct arena *arena,
+                                         const struct job *job);
 /* Reserved slots that no backfill job uses: by host, of a queue, of an account. */
-void reservation_view_count_hosts(const struct site_view *view, struct slot_counts *own,
+void reservation_view_count_hosts(struct site_view *view, struct slot_counts *own,
                                   struct slot_counts *borrowed);
-int64_t reservation_view_queue_slots(const struct site_view *view, int queue);
+int64_t reservation_view_queue_slots(struct site_view *view, int queue);
 /* SLOT_RESERVE and BACKFILL of a queue. */
 void reservation_view_add_queue(struct arena *arena, struct value *row,
                                 const struct reservation_config *reserve);
-int64_t reservation_view_account_slots(const struct site_view *view,
+int64_t reservation_view_account_slots(struct site_view *view,
                                        const struct fairshare_tree *tree, int account);
 /* `jobs`, by id. A job that is asked for by id or name is shown after its end too. */
-void job_view_list(const struct site_view *view, struct page *page,
+void job_view_list(struct site_view *view, struct page *page,
                    const struct msg_query *query);
-void queue_view_list(const struct site_view *view, struct page *page,
+void queue_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query);
 /* `hosts`: own hosts in the order of the configuration, with the slots in use by all
  * jobs, then borrowed hosts with the slots in use by jobs of this site. */
-void host_view_list(const struct site_view *view, struct page *page,
+void host_view_list(struct site_view *view, struct page *page,
                     const struct msg_query *query);
 /* `hosts -e`: the slots that consumers hold and use on own hosts, by lease. */
-void export_view_list_hosts(const struct site_view *view, struct page *page,
+void export_view_list_hosts(struct site_view *view, struct page *page,
                             const struct msg_query *query);
 /* The hosts that a listing (`hosts`, `load`) shows, in its order: indexes, own hosts
  * from 0, then borrowed hosts. A requirement string selects and orders them. ERR_PARSE
  * with LSF's sentence and this program's. */
-int load_view_select(const struct site_view *view, struct arena *arena,
+int load_view_select(struct site_view *view, struct arena *arena,
                      const struct msg_query *query, int **places, int *n_places,
                      struct err *err) MUST_CHECK;
 /* `load`: the load of the hosts that load_view_select gives. */
-void load_view_list(const struct site_view *view, struct page *page,
+void load_view_list(struct site_view *view, struct page *page,
                     const struct msg_query *query);
-/* Adds the resources and the load of a host; `host_resources_find_borrowed` -1: nothing
- * is known. */
-void load_view_add_resources(const struct site_view *view, struct arena *arena,
-                             struct value *row, int host_resources_find_borrowed,
-                             const char *architecture);
+/* Adds the resources and the load of a host, given by its index in host_resources.h;
+ * -1: nothing is known. */
+void load_view_add_resources(struct site_view *view, struct arena *arena,
+                             struct value *row, int host, const char *architecture);
 /* Adds the load thresholds of a host or queue: a row loadSched, a row loadStop. */
-void load_view_add_thresholds(const struct site_view *view, struct arena *arena,
+void load_view_add_thresholds(struct site_view *view, struct arena *arena,
                               struct value *row,
                               const struct load_thresholds *thresholds);
 /* `users`: accounts of each fairshare scope in the order of its tree, then users with
  * jobs in queues without shares. */
-void share_view_list(const struct site_view *view, struct page *page,
+void share_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query);
 /* `limits`: each limit with its use, then the slots of own hosts. */
-void limit_view_list(const struct site_view *view, struct page *page,
+void limit_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query);
 /* Adds the slot pool and the fairshare accounts of a queue; more accounts if the queue
  * is asked for by name. */
-void share_view_add_queue(const struct site_view *view, struct arena *arena,
+void share_view_add_queue(struct site_view *view, struct arena *arena,
                           struct value *row, int queue, bool is_asked);
 /* Adds an amount, given in thousandths of the resource's unit. */
 void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,
@@ -90,10 +89,10 @@ struct rusage_totals;
 void rusage_view_add_host(struct arena *arena, struct value *row,
                           const struct rusage_totals *seen, int place);
 /* `hosts -s`: shared resources (ResourceMap), by location. */
-void rusage_view_list_shared(const struct site_view *view, struct page *page,
+void rusage_view_list_shared(struct site_view *view, struct page *page,
                              const struct msg_query *query);
 /* `exports`: export policies and their leases. */
-void export_view_list(const struct site_view *view, struct page *page,
+void export_view_list(struct site_view *view, struct page *page,
                       const struct msg_query *query);
 
 /* ---- what jobs come under: limits, commands before and after, exit codes. Limits are
@@ -123,18 +122,18 @@ void rules_view_add_host_limit(struct arena *arena, struct value *row,
  * have not ended. The reason is the first of several in the order in which they would
  * have to be removed. NULL: the job does not wait for slots, but for other jobs, a time
  * or its queue. Source: docs/design/leases.md "Running jobs". */
-struct value *pending_reason_view_leases(const struct site_view *view,
-                                         struct arena *arena, const struct job *job);
+struct value *pending_reason_view_leases(struct site_view *view, struct arena *arena,
+                                         const struct job *job);
 /* Part by part of its requirement: an array of {"part","hosts","of"}, of the parts that
  * some host does not meet; NULL: every host meets the requirement. A part is what
  * stands between the outermost && of a selection (of the job's -R, its application's,
  * its queue's RES_REQ); each is matched by itself, over the hosts that the queue and -m
  * allow. The type of the local host is a part if no other part names a type.
  * Source: docs/design/resreq.md. */
-struct value *pending_reason_view_unmet(const struct site_view *view,
-                                        struct arena *arena, const struct job *job);
+struct value *pending_reason_view_unmet(struct site_view *view, struct arena *arena,
+                                        const struct job *job);
 
 /* What is left of resources that jobs reserve, at this moment. */
-struct rusage_pass *rusage_view_left(const struct site_view *view, struct arena *arena);
+struct rusage_pass *rusage_view_left(struct site_view *view, struct arena *arena);
 
 #endif
