@@ -17,28 +17,21 @@
 #define TEN_YEARS (3650 * DAY) /* the upper bound of all durations */
 
 /* clang-format off */
-#define ROW(section, key, kind, status, min, max, unit, words, initial, what) \
-    {section, key, kind, status, min, max, unit, words, initial, what}
-#define TEXT(key, initial, what) \
-    ROW(SECTION, key, CONF_TEXT, CONF_BUILT, 0, 0, 0, NULL, initial, what)
-#define NAME(key, initial, what) \
-    ROW(SECTION, key, CONF_NAME, CONF_BUILT, 0, 0, 0, NULL, initial, what)
-#define LIST(key, initial, what) \
-    ROW(SECTION, key, CONF_LIST, CONF_BUILT, 0, 0, 0, NULL, initial, what)
-#define INT(key, min, max, initial, what) \
-    ROW(SECTION, key, CONF_INT, CONF_BUILT, min, max, 0, NULL, initial, what)
-#define YESNO(key, initial, what) \
-    ROW(SECTION, key, CONF_YESNO, CONF_BUILT, 0, 0, 0, NULL, initial, what)
-#define DURATION(key, unit, min, max, initial, what) \
-    ROW(SECTION, key, CONF_DURATION, CONF_BUILT, min, max, unit, NULL, initial, what)
-#define YESNO(key, initial, what) \
-    ROW(SECTION, key, CONF_YESNO, CONF_BUILT, 0, 0, 0, NULL, initial, what)
-#define WORD(key, words, initial, what) \
-    ROW(SECTION, key, CONF_WORD, CONF_BUILT, 0, 0, 0, words, initial, what)
-#define REMARK(key, what) \
-    ROW(SECTION, key, CONF_TEXT, CONF_REMARK, 0, 0, 0, NULL, NULL, what)
-#define LATER(key, what) \
-    ROW(SECTION, key, CONF_TEXT, CONF_NOT_YET, 0, 0, 0, NULL, NULL, what)
+#define KEY(name, of_kind, text, help, ...) \
+    {.section = SECTION, .key = name, .kind = of_kind, .initial = text, .what = help, __VA_ARGS__}
+#define TEXT(key, initial, what) KEY(key, CONF_TEXT, initial, what, .status = CONF_BUILT)
+#define NAME(key, initial, what) KEY(key, CONF_NAME, initial, what, .status = CONF_BUILT)
+#define LIST(key, initial, what) KEY(key, CONF_LIST, initial, what, .status = CONF_BUILT)
+#define YESNO(key, initial, what) KEY(key, CONF_YESNO, initial, what, .status = CONF_BUILT)
+#define INT(key, least, most, initial, what) \
+    KEY(key, CONF_INT, initial, what, .min = least, .max = most)
+#define DURATION(key, unit, least, most, initial, what) \
+    KEY(key, CONF_DURATION, initial, what, \
+        .min = least, .max = most, .unit_ms = unit)
+#define WORD(key, choice, initial, what) \
+    KEY(key, CONF_WORD, initial, what, .words = choice)
+#define REMARK(key, what) KEY(key, CONF_TEXT, NULL, what, .status = CONF_REMARK)
+#define LATER(key, what) KEY(key, CONF_TEXT, NULL, what, .status = CONF_NOT_YET)
 
 /* Of both hosts and queues. */
 #define LOAD_THRESHOLDS \
@@ -543,7 +536,7 @@ const struct conf_key conf_keys[] = {
     REMARK("LSF_VERSION", "version of LSF"),
     REMARK("XLSF_UIDDIR", "directory of the old window programs"),
 #undef SECTION
-    {NULL, NULL, CONF_TEXT, CONF_BUILT, 0, 0, 0, NULL, NULL, NULL},
+    {.section = NULL},
 };
 /* clang-format on */
 

@@ -49,22 +49,7 @@ int err_prefix(struct err *err, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-
-    const char *parts[] = {": ", err->text};
-    size_t used = strlen(text);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        size_t length = strlen(parts[i]);
-        size_t room = sizeof(text) - 1 - used;
-        if (length > room) {
-            length = room;
-        }
-        memcpy(text + used, parts[i], length);
-        used += length;
-        text[used] = '\0';
-    }
-    drop_half_character(text, sizeof(text));
-    memcpy(err->text, text, used + 1);
-    return err->code;
+    return err_set(err, err->code, "%s: %s", text, err->text);
 }
 
 const char *err_name(int code)

@@ -134,24 +134,15 @@ static bool collect_counts(const struct evaluation *evaluation,
 
 static bool holds(enum depend_compare compare, int a, int b)
 {
-    switch (compare) {
-    case DEPEND_EQ:
-        return a == b;
-    case DEPEND_NE:
-        return a != b;
-    case DEPEND_LT:
-        return a < b;
-    case DEPEND_LE:
-        return a <= b;
-    case DEPEND_GT:
-        return a > b;
-    case DEPEND_GE:
-        return a >= b;
-    case DEPEND_ANY:
-    case DEPEND_ALL:
-        break;
-    }
-    return true;
+    const bool results[] = {
+        [DEPEND_ANY] = true,
+        [DEPEND_EQ] = a == b,
+        [DEPEND_NE] = a != b,
+        [DEPEND_LT] = a<b, [DEPEND_LE] = a <= b, [DEPEND_GT] = a> b,
+        [DEPEND_GE] = a >= b,
+        [DEPEND_ALL] = true,
+    };
+    return results[compare];
 }
 
 /* True if all exit codes fit. Only the least and the greatest code are known, so "!="
@@ -164,67 +155,33 @@ static bool codes_hold(const struct depend_leaf *leaf,
             holds(leaf->compare, counts->max_code, leaf->number));
 }
 
-static int count_of(enum depend_kind kind, const struct depend_counts *counts)
-{
-    switch (kind) {
-    case DEPEND_NUMDONE:
-        return counts->n_done;
-    case DEPEND_NUMENDED:
-        return counts->n_done + counts->n_exit;
-    case DEPEND_NUMEXIT:
-        return counts->n_exit;
-    case DEPEND_NUMRUN:
-        return counts->n_run;
-    case DEPEND_NUMPEND:
-        return counts->n_pend;
-    case DEPEND_NUMSTART:
-        return counts->n_run + counts->n_done + counts->n_exit -
-               counts->n_never_started;
-    case DEPEND_DONE:
-    case DEPEND_ENDED:
-    case DEPEND_STARTED:
-    case DEPEND_EXIT:
-    case DEPEND_KINDS:
-        break;
-    }
-    return 0;
-}
-
 static struct depend_value evaluate_counts(const struct depend_leaf *leaf,
                                            const struct depend_counts *counts)
 {
-    int n_ended = counts->n_done + counts->n_exit;
-    bool is_over = n_ended == counts->n_jobs;
+    int n_jobs = counts->n_jobs, n_ended = counts->n_done + counts->n_exit;
+    int n_started = counts->n_run + n_ended - counts->n_never_started;
+    bool is_over = n_ended == n_jobs, is_all = leaf->compare == DEPEND_ALL;
     bool codes_fit = codes_hold(leaf, counts);
-    switch (leaf->kind) {
-    case DEPEND_DONE:
-        return (struct depend_value){counts->n_done == counts->n_jobs,
-                                     is_over || counts->n_exit > 0};
-    case DEPEND_ENDED:
-        return (struct depend_value){is_over, is_over};
-    case DEPEND_STARTED:
-        return (struct depend_value){
-            counts->n_run + n_ended - counts->n_never_started == counts->n_jobs,
-            is_over || counts->n_never_started > 0,
-        };
-    case DEPEND_EXIT:
-        return (struct depend_value){
-            counts->n_exit == counts->n_jobs && codes_fit,
-            is_over || counts->n_done > 0 || (counts->n_exit > 0 && !codes_fit),
-        };
-    case DEPEND_NUMDONE:
-    case DEPEND_NUMENDED:
-    case DEPEND_NUMEXIT:
-    case DEPEND_NUMRUN:
-    case DEPEND_NUMPEND:
-    case DEPEND_NUMSTART:
-    case DEPEND_KINDS:
-        break;
+    const struct depend_value values[] = {
+        [DEPEND_DONE] = {counts->n_done == n_jobs, is_over || counts->n_exit > 0},
+        [DEPEND_ENDED] = {is_over, is_over},
+        [DEPEND_STARTED] = {n_started == n_jobs,
+                            is_over || counts->n_never_started > 0},
+        [DEPEND_EXIT] = {counts->n_exit == n_jobs && codes_fit,
+                         is_over || counts->n_done > 0 ||
+                             (counts->n_exit > 0 && !codes_fit)},
+    };
+    const int numbers[DEPEND_KINDS] = {
+        [DEPEND_NUMDONE] = counts->n_done, [DEPEND_NUMENDED] = n_ended,
+        [DEPEND_NUMEXIT] = counts->n_exit, [DEPEND_NUMRUN] = counts->n_run,
+        [DEPEND_NUMPEND] = counts->n_pend, [DEPEND_NUMSTART] = n_started,
+    };
+    if (leaf->kind < DEPEND_NUMDONE) {
+        return values[leaf->kind];
     }
-    bool is_all = leaf->compare == DEPEND_ALL;
     return (struct depend_value){holds(is_all ? DEPEND_EQ : leaf->compare,
-                                       count_of(leaf->kind, counts),
-                                       is_all ? counts->n_jobs : leaf->number),
+                                       numbers[leaf->kind],
+                                       is_all ? n_jobs : leaf->number),
                                  is_over};
 }
 

@@ -294,18 +294,24 @@ static struct depend_value read_not(struct reader *reader)
     return value;
 }
 
+/* Joins two values by && or ||. One value decides the result alone if it is final: for
+ * && a false one, for || a true one. */
+static struct depend_value join(struct depend_value a, struct depend_value b,
+                                bool is_and)
+{
+    return (struct depend_value){
+        .is_true = is_and ? a.is_true && b.is_true : a.is_true || b.is_true,
+        .is_final = (a.is_final && b.is_final) || (a.is_final && a.is_true != is_and) ||
+                    (b.is_final && b.is_true != is_and),
+    };
+}
+
 static struct depend_value read_both(struct reader *reader)
 {
     struct depend_value value = read_not(reader);
     while (reader->code == 0 && accept(reader, "&&")) {
         report_sign(reader, " && ");
-        struct depend_value other = read_not(reader);
-        value = (struct depend_value){
-            .is_true = value.is_true && other.is_true,
-            .is_final = (value.is_final && other.is_final) ||
-                        (value.is_final && !value.is_true) ||
-                        (other.is_final && !other.is_true),
-        };
+        value = join(value, read_not(reader), true);
     }
     return value;
 }
@@ -315,13 +321,7 @@ static struct depend_value read_either(struct reader *reader)
     struct depend_value value = read_both(reader);
     while (reader->code == 0 && accept(reader, "||")) {
         report_sign(reader, " || ");
-        struct depend_value other = read_both(reader);
-        value = (struct depend_value){
-            .is_true = value.is_true || other.is_true,
-            .is_final = (value.is_final && other.is_final) ||
-                        (value.is_final && value.is_true) ||
-                        (other.is_final && other.is_true),
-        };
+        value = join(value, read_both(reader), false);
     }
     return value;
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "sched/resreq/resreq_words.h"
+
 bool resreq_compare_is_operator(enum lex_kind kind)
 {
     return kind == LEX_EQ || kind == LEX_NE || kind == LEX_ASSIGN || kind == LEX_GT ||
@@ -34,26 +36,11 @@ static enum resreq_relation relation_of(enum lex_kind kind)
 /* 'a' < type is type > 'a'. */
 static enum resreq_relation mirrored(enum resreq_relation relation)
 {
-    switch (relation) {
-    case RESREQ_GT:
-        return RESREQ_LT;
-    case RESREQ_LT:
-        return RESREQ_GT;
-    case RESREQ_GE:
-        return RESREQ_LE;
-    case RESREQ_LE:
-        return RESREQ_GE;
-    case RESREQ_EQ:
-    case RESREQ_NE:
-        break;
-    }
-    return relation;
-}
-
-static bool is_text(struct resreq_place place, const char *text)
-{
-    return place.length == (int)strlen(text) &&
-           memcmp(place.source + place.at, text, (size_t)place.length) == 0;
+    static const enum resreq_relation mirror[] = {
+        [RESREQ_GT] = RESREQ_LT, [RESREQ_LT] = RESREQ_GT, [RESREQ_GE] = RESREQ_LE,
+        [RESREQ_LE] = RESREQ_GE, [RESREQ_EQ] = RESREQ_EQ, [RESREQ_NE] = RESREQ_NE,
+    };
+    return mirror[relation];
 }
 
 /* Handles `any` and `local` of type and model. Returns true if the text was one of
@@ -62,7 +49,8 @@ static bool compare_special(struct resreq_parser *parser, int id,
                             enum resreq_relation relation, struct resreq_place text,
                             bool *is_bad)
 {
-    bool is_any = is_text(text, "any"), is_local = is_text(text, "local");
+    bool is_any = resreq_words_is(text, "any");
+    bool is_local = resreq_words_is(text, "local");
     if ((id != RESOURCE_TYPE && id != RESOURCE_MODEL) || (!is_any && !is_local)) {
         return false;
     }

@@ -59,33 +59,32 @@ void resreq_operand_silence(struct resreq_parser *parser, struct resreq_operand 
     value->kind = OPERAND_SILENT;
 }
 
-double resreq_operand_constant(const struct resreq_parser *parser,
-                               const struct resreq_operand *value, int end)
+/* The instruction of a number that is one instruction of this kind, or NULL. */
+static const struct resreq_instr *single(const struct resreq_parser *parser,
+                                         const struct resreq_operand *value, int end,
+                                         enum resreq_op op)
 {
     bool is_one = value->kind == OPERAND_NUMBER && value->start == end - 1;
     const struct resreq_instr *instr =
         is_one ? resreq_operand_instr_at(parser, value->start) : NULL;
-    return is_one && instr->op == RESREQ_OP_NUMBER ? instr->number : (double)NAN;
+    return is_one && instr->op == op ? instr : NULL;
+}
+
+double resreq_operand_constant(const struct resreq_parser *parser,
+                               const struct resreq_operand *value, int end)
+{
+    const struct resreq_instr *instr = single(parser, value, end, RESREQ_OP_NUMBER);
+    return instr != NULL ? instr->number : (double)NAN;
 }
 
 int resreq_operand_column(const struct resreq_parser *parser,
                           const struct resreq_operand *value, int end)
 {
-    bool is_one = value->kind == OPERAND_NUMBER && value->start == end - 1;
-    const struct resreq_instr *instr =
-        is_one ? resreq_operand_instr_at(parser, value->start) : NULL;
-    return is_one && instr->op == RESREQ_OP_COLUMN ? instr->id : -1;
+    const struct resreq_instr *instr = single(parser, value, end, RESREQ_OP_COLUMN);
+    return instr != NULL ? instr->id : -1;
 }
 
 /* ---------------------------------------------------------------- kinds */
-
-static bool fail_string(struct resreq_parser *parser,
-                        const struct resreq_operand *value)
-{
-    return RESREQ_FAIL(
-        parser, value->place, RESREQ_BAD_TYPE,
-        "a string resource accepts only the operators = == != < > <= >=");
-}
 
 bool resreq_operand_fail_text(struct resreq_parser *parser,
                               const struct resreq_operand *value)
@@ -96,75 +95,64 @@ bool resreq_operand_fail_text(struct resreq_parser *parser,
         "resource is compared with");
 }
 
+/* Strings and texts have no value of their own. */
+static bool has_value(struct resreq_parser *parser, const struct resreq_operand *value)
+{
+    if (value->kind == OPERAND_STRING) {
+        return RESREQ_FAIL(
+            parser, value->place, RESREQ_BAD_TYPE,
+            "a string resource accepts only the operators = == != < > <= >=");
+    }
+    return value->kind != OPERAND_TEXT || resreq_operand_fail_text(parser, value);
+}
+
 bool resreq_operand_to_truth(struct resreq_parser *parser, struct resreq_operand *value)
 {
-    switch (value->kind) {
-    case OPERAND_NUMBER:
-        resreq_operand_emit_op(parser, RESREQ_OP_TRUTH);
-        break;
-    case OPERAND_OPEN:
-        resreq_operand_emit_op(parser, RESREQ_OP_TRUE);
-        break;
-    case OPERAND_STRING:
-        return fail_string(parser, value);
-    case OPERAND_TEXT:
-        return resreq_operand_fail_text(parser, value);
-    case OPERAND_SILENT:
-        return true;
-    case OPERAND_LOGIC:
-    case OPERAND_FLAG:
-        break;
+    if (!has_value(parser, value)) {
+        return false;
     }
-    value->kind = OPERAND_LOGIC;
+    if (value->kind == OPERAND_NUMBER) {
+        resreq_operand_emit_op(parser, RESREQ_OP_TRUTH);
+    } else if (value->kind == OPERAND_OPEN) {
+        resreq_operand_emit_op(parser, RESREQ_OP_TRUE);
+    }
+    value->kind = value->kind == OPERAND_SILENT ? OPERAND_SILENT : OPERAND_LOGIC;
     return true;
 }
 
 bool resreq_operand_to_number(struct resreq_parser *parser,
                               struct resreq_operand *value)
 {
-    switch (value->kind) {
-    case OPERAND_FLAG:
-        if (!resreq_operand_is_lenient(parser)) {
-            return RESREQ_FAIL(parser, value->place, RESREQ_BAD_TYPE,
-                               "a Boolean resource accepts only the operators && || !");
-        }
+    if (!has_value(parser, value)) {
+        return false;
+    }
+    if (value->kind == OPERAND_FLAG && !resreq_operand_is_lenient(parser)) {
+        return RESREQ_FAIL(parser, value->place, RESREQ_BAD_TYPE,
+                           "a Boolean resource accepts only the operators && || !");
+    }
+    if (value->kind == OPERAND_FLAG || value->kind == OPERAND_LOGIC) {
         resreq_operand_emit_op(parser, RESREQ_OP_WIDEN);
-        break;
-    case OPERAND_LOGIC:
-        resreq_operand_emit_op(parser, RESREQ_OP_WIDEN);
-        break;
-    case OPERAND_OPEN:
+    } else if (value->kind == OPERAND_OPEN) {
         resreq_operand_emit(
             parser, (struct resreq_instr){.op = RESREQ_OP_COLUMN, .id = RESOURCE_MEM});
-        break;
-    case OPERAND_STRING:
-        return fail_string(parser, value);
-    case OPERAND_TEXT:
-        return resreq_operand_fail_text(parser, value);
-    case OPERAND_SILENT:
-        return true;
-    case OPERAND_NUMBER:
-        break;
     }
-    value->kind = OPERAND_NUMBER;
+    value->kind = value->kind == OPERAND_SILENT ? OPERAND_SILENT : OPERAND_NUMBER;
     return true;
 }
 
 /* ---------------------------------------------------------------- names */
 
-static bool fail_name(struct resreq_parser *parser, struct resreq_place place)
-{
-    if (resource_is_keyword(place.source + place.at, (size_t)place.length)) {
-        return RESREQ_FAIL(parser, place, RESREQ_BAD_NAME,
-                           "this word is no resource; a section is KEYWORD[...]");
-    }
-    return RESREQ_FAIL(parser, place, RESREQ_BAD_NAME,
-                       "there is no resource of this name");
-}
-
 static bool is_word(struct resreq_place place)
 {
     return resource_is_keyword(place.source + place.at, (size_t)place.length);
+}
+
+static bool fail_name(struct resreq_parser *parser, struct resreq_place place)
+{
+    return RESREQ_FAIL(parser, place, RESREQ_BAD_NAME,
+                       is_word(place)
+                           ? "this word is no resource; a section is KEYWORD[...]"
+                           : "there is no resource of this name");
 }
 
 int resreq_operand_find(const struct resreq_parser *parser, struct resreq_place place)

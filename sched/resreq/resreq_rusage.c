@@ -43,17 +43,23 @@ struct rusage_reader {
 
 /* ---------------------------------------------------------------- values */
 
+bool resreq_rusage_read_amount(const struct lex_token *token, int64_t *milli)
+{
+    bool is_amount = token->kind == LEX_NUMBER &&
+                     token->number <= (double)RESREQ_RUSAGE_MILLI_MAX / 1000;
+    *milli = is_amount ? (int64_t)(token->number * 1000 + 0.5) : 0;
+    return is_amount;
+}
+
 static int take_amount(struct rusage_reader *reader, int64_t *milli)
 {
     struct lex_token token = resreq_lex_peek(&reader->words.lex);
-    const double most = (double)RESREQ_RUSAGE_MILLI_MAX / 1000;
-    if (token.kind != LEX_NUMBER || !(token.number <= most)) {
+    if (!resreq_rusage_read_amount(&token, milli)) {
         return resreq_words_fail_next(
             &reader->words,
             "an amount: a number up to 10^12, with a unit K M G T P E Z or none");
     }
     resreq_lex_next(&reader->words.lex);
-    *milli = (int64_t)(token.number * 1000 + 0.5);
     return 0;
 }
 

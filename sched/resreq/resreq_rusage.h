@@ -125,6 +125,8 @@ const char *resreq_rusage_text(struct arena *arena, const struct resources *reso
  * are skipped. A text with an error reserves nothing. */
 void resreq_rusage_read(struct arena *arena, const struct resources *resources,
                         const char *text, struct resreq_rusage *rusage);
+/* Reads a token as an amount. False if it is no number, or too large. */
+bool resreq_rusage_read_amount(const struct lex_token *token, int64_t *milli);
 /* "4096", "20.5". */
 const char *resreq_rusage_amount_text(struct arena *arena, int64_t milli);
 

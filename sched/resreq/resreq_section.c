@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "sched/resreq/resreq_words.h"
 
 struct cutter {
     struct resreq_lex text; /* the whole string, without quotes around it */
@@ -74,8 +75,7 @@ static int section_of(struct resreq_place word)
 {
     for (int section = 0; section < RESREQ_SECTIONS; section++) {
         const char *name = resreq_error_section_name((enum resreq_section)section);
-        if ((int)strlen(name) == word.length &&
-            memcmp(name, word.source + word.at, (size_t)word.length) == 0) {
+        if (resreq_words_is(word, name)) {
             return section;
         }
     }

@@ -7,10 +7,10 @@
 #include "sched/resreq/resreq_select.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "sched/resreq/resreq_compare.h"
 #include "sched/resreq/resreq_operand.h"
+#include "sched/resreq/resreq_words.h"
 
 static bool parse_or(struct resreq_parser *parser, struct resreq_operand *value);
 static bool parse_list(struct resreq_parser *parser, struct resreq_operand *value);
@@ -81,8 +81,7 @@ static bool parse_primary(struct resreq_parser *parser, struct resreq_operand *v
         value->kind = OPERAND_NUMBER;
         return true;
     case LEX_NAME:
-        if (token.place.length == 7 &&
-            memcmp(token.place.source + token.place.at, "defined", 7) == 0) {
+        if (resreq_words_is(token.place, "defined")) {
             return resreq_operand_defined(parser, value);
         }
         return resreq_operand_resource(parser, value);
@@ -189,77 +188,65 @@ static bool calculate(struct resreq_parser *parser, struct resreq_operand *left,
     return true;
 }
 
-static bool parse_product(struct resreq_parser *parser, struct resreq_operand *left)
+/* Parts with either of two signs between them. */
+static bool parse_arithmetic(struct resreq_parser *parser, struct resreq_operand *left,
+                             resreq_operand_fn part, const enum lex_kind signs[2],
+                             const enum resreq_op ops[2])
 {
-    if (!parse_unary(parser, left)) {
-        return false;
-    }
-    for (;;) {
+    bool is_good = part(parser, left);
+    while (is_good) {
         enum lex_kind kind = resreq_operand_peek_token(parser).kind;
-        if (kind != LEX_STAR && kind != LEX_SLASH) {
+        if (kind != signs[0] && kind != signs[1]) {
             return true;
         }
         struct resreq_operand right;
         resreq_operand_take_token(parser);
-        if (!resreq_operand_to_number(parser, left) || !parse_unary(parser, &right) ||
-            !calculate(parser, left, &right,
-                       kind == LEX_STAR ? RESREQ_OP_MULTIPLY : RESREQ_OP_DIVIDE)) {
-            return false;
-        }
+        is_good = resreq_operand_to_number(parser, left) && part(parser, &right) &&
+                  calculate(parser, left, &right, ops[kind == signs[1]]);
     }
+    return false;
+}
+
+static bool parse_product(struct resreq_parser *parser, struct resreq_operand *left)
+{
+    static const enum lex_kind signs[] = {LEX_STAR, LEX_SLASH};
+    static const enum resreq_op ops[] = {RESREQ_OP_MULTIPLY, RESREQ_OP_DIVIDE};
+    return parse_arithmetic(parser, left, parse_unary, signs, ops);
 }
 
 static bool parse_sum(struct resreq_parser *parser, struct resreq_operand *left)
 {
-    if (!parse_product(parser, left)) {
-        return false;
-    }
-    for (;;) {
-        enum lex_kind kind = resreq_operand_peek_token(parser).kind;
-        if (kind != LEX_PLUS && kind != LEX_MINUS) {
-            return true;
-        }
-        struct resreq_operand right;
-        resreq_operand_take_token(parser);
-        if (!resreq_operand_to_number(parser, left) || !parse_product(parser, &right) ||
-            !calculate(parser, left, &right,
-                       kind == LEX_PLUS ? RESREQ_OP_ADD : RESREQ_OP_SUBTRACT)) {
-            return false;
-        }
-    }
+    static const enum lex_kind signs[] = {LEX_PLUS, LEX_MINUS};
+    static const enum resreq_op ops[] = {RESREQ_OP_ADD, RESREQ_OP_SUBTRACT};
+    return parse_arithmetic(parser, left, parse_product, signs, ops);
 }
 
 /* ---------------------------------------------------------------- comparisons */
-static bool parse_order(struct resreq_parser *parser, struct resreq_operand *left)
+
+/* Parts with comparisons between them, either all for equality or all for order. */
+static bool parse_comparisons(struct resreq_parser *parser, struct resreq_operand *left,
+                              resreq_operand_fn part, bool is_equality)
 {
-    if (!parse_sum(parser, left)) {
-        return false;
-    }
-    for (;;) {
+    bool is_good = part(parser, left);
+    while (is_good) {
         enum lex_kind kind = resreq_operand_peek_token(parser).kind;
-        if (kind != LEX_GT && kind != LEX_LT && kind != LEX_GE && kind != LEX_LE) {
+        bool is_equal = kind == LEX_EQ || kind == LEX_NE || kind == LEX_ASSIGN;
+        if (!resreq_compare_is_operator(kind) || is_equal != is_equality) {
             return true;
         }
-        if (!resreq_compare(parser, left, parse_sum)) {
-            return false;
-        }
+        is_good = resreq_compare(parser, left, part);
     }
+    return false;
+}
+
+static bool parse_order(struct resreq_parser *parser, struct resreq_operand *left)
+{
+    return parse_comparisons(parser, left, parse_sum, false);
 }
 
 static bool parse_equality(struct resreq_parser *parser, struct resreq_operand *left)
 {
-    if (!parse_order(parser, left)) {
-        return false;
-    }
-    for (;;) {
-        enum lex_kind kind = resreq_operand_peek_token(parser).kind;
-        if (kind != LEX_EQ && kind != LEX_NE && kind != LEX_ASSIGN) {
-            return true;
-        }
-        if (!resreq_compare(parser, left, parse_order)) {
-            return false;
-        }
-    }
+    return parse_comparisons(parser, left, parse_order, true);
 }
 
 /* ---------------------------------------------------------------- and, or */
@@ -279,36 +266,28 @@ static bool join(struct resreq_parser *parser, struct resreq_operand *left,
     return true;
 }
 
-static bool parse_and(struct resreq_parser *parser, struct resreq_operand *left)
+/* Parts with this sign between them. */
+static bool parse_logic(struct resreq_parser *parser, struct resreq_operand *left,
+                        resreq_operand_fn part, enum lex_kind sign, enum resreq_op op)
 {
-    if (!parse_equality(parser, left)) {
-        return false;
-    }
-    while (resreq_operand_peek_token(parser).kind == LEX_AND) {
+    bool is_good = part(parser, left);
+    while (is_good && resreq_operand_peek_token(parser).kind == sign) {
         struct resreq_operand right;
         resreq_operand_take_token(parser);
-        if (!resreq_operand_to_truth(parser, left) || !parse_equality(parser, &right) ||
-            !join(parser, left, &right, RESREQ_OP_AND)) {
-            return false;
-        }
+        is_good = resreq_operand_to_truth(parser, left) && part(parser, &right) &&
+                  join(parser, left, &right, op);
     }
-    return true;
+    return is_good;
+}
+
+static bool parse_and(struct resreq_parser *parser, struct resreq_operand *left)
+{
+    return parse_logic(parser, left, parse_equality, LEX_AND, RESREQ_OP_AND);
 }
 
 static bool parse_or(struct resreq_parser *parser, struct resreq_operand *left)
 {
-    if (!parse_and(parser, left)) {
-        return false;
-    }
-    while (resreq_operand_peek_token(parser).kind == LEX_OR) {
-        struct resreq_operand right;
-        resreq_operand_take_token(parser);
-        if (!resreq_operand_to_truth(parser, left) || !parse_and(parser, &right) ||
-            !join(parser, left, &right, RESREQ_OP_OR)) {
-            return false;
-        }
-    }
-    return true;
+    return parse_logic(parser, left, parse_and, LEX_OR, RESREQ_OP_OR);
 }
 
 /* ---------------------------------------------------------------- the old list */

@@ -22,14 +22,11 @@ struct reader {
 static int take_amount(struct reader *reader, int64_t *milli)
 {
     struct lex_token token = resreq_lex_next(&reader->lex);
-    if (token.kind != LEX_NUMBER ||
-        !(token.number <= (double)RESREQ_RUSAGE_MILLI_MAX / 1000)) {
-        return FAIL(reader->error, token.place,
-                    "expected an amount: a number up to 10^12, with a unit K M G T P E "
-                    "Z or none");
-    }
-    *milli = (int64_t)(token.number * 1000 + 0.5);
-    return 0;
+    return resreq_rusage_read_amount(&token, milli)
+               ? 0
+               : FAIL(reader->error, token.place,
+                      "expected an amount: a number up to 10^12, with a unit K M G T P "
+                      "E Z or none");
 }
 
 static int take_name(struct reader *reader, struct resreq_place place, int *id)
