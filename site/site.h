@@ -27,7 +27,6 @@
 #include "sched/fairshare/slot_pool.h"
 #include "sched/limit/limit.h"
 #include "sched/preempt/preempt_policy.h"
-#include "sched/queue/application.h"
 #include "sched/queue/queue.h"
 #include "site/config/resource_config.h"
 #include "site/ledger/rusage_ledger.h"
@@ -151,7 +150,7 @@ struct site_job {
 /* What its open jobs reserve. */
 bool site_has_reserved(const struct site *site);
 void site_list_reserved(const struct site *site, rusage_held_fn fn, void *arg);
-/* Waiting jobs by enum pending_reason (sched/pending/pending_reason.h). */
+/* Waiting jobs by enum pending_reason (sched/pending/pending.h). */
 void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);
 void site_job_at(const struct site *site, int index, struct site_job *job);

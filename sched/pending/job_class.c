@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_class.c: see job_class.h. The entries of a class are a sorted array with free
+/* job_class.c: see pending.h. The entries of a class are a sorted array with free
  * space at its front, because jobs leave from the front and the rest must not move
  * then. What a pass reads and writes of every class is in arrays of the set, because
  * the classes themselves are scattered in memory. */
-#include "sched/pending/job_class.h"
+#include "sched/pending/pending.h"
 
 #include <assert.h>
 #include <stdlib.h>

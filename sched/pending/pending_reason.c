@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending_reason.c: see pending_reason.h. */
-#include "sched/pending/pending_reason.h"
+/* pending_reason.c: see pending.h. */
+#include "sched/pending/pending.h"
 
 struct reason_row {
     const char *name, *text, *help;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* application.c: see application.h. */
-#include "sched/queue/application.h"
+/* application.c: see queue.h. */
+#include "sched/queue/queue.h"
 
 #include <string.h>
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.h: queues as configured, and the hosts that their jobs may use.
+/* queue.h: queues and application profiles as configured, and the hosts that jobs may
+ * use.
  *
  * HOSTS: `all` (own hosts), `others` (own hosts that are not named), `allremote` (all
  * borrowed hosts), `all@site`, `host@site`, host names and host groups, `~host` with
  * all, `name+N` for a preference (default 0, higher first), `none`. Default: all own
  * hosts and no borrowed ones.
+ *
+ * -m of a job restricts the HOSTS of its queue further. It has the same words without
+ * `~`; `others` stands for all hosts that the list does not name.
+ *
+ *     n1+2 pair+1 others      n1 first, then the hosts of pair, then any other host
+ *
+ * If the job has a preference for any host, only the job's preferences count, not the
+ * queue's.
  *
  * JOB_ACCEPT_INTERVAL: the time for which a host gets no further job after one was
  * dispatched to it, by any queue.
@@ -15,9 +24,13 @@
  * The value of a queue takes precedence over that of section Parameters. Without
  * either, a host gets jobs as long as it has free slots.
  *
- * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
- * Source: docs/design/leases.md "The consumer's side"; LSF's lsb.params, lsb.queues.
- * Layer: sched (base only). */
+ * An application profile has settings of a kind of job, independent of its queue
+ * (job_rules.h says which level takes precedence).
+ *
+ * Units: milliseconds. Ownership: in conf's arena; a list of -m in the arena that it
+ * was read into. Errors: diagnostics; of -m ERR_PARSE, but an unknown host is no error.
+ * Source: docs/design/leases.md "The consumer's side"; LSF's lsb.params, lsb.queues,
+ * lsb.applications, bsub -m. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_QUEUE_QUEUE_H
 #define SUBLET_SCHED_QUEUE_QUEUE_H
 
@@ -25,7 +38,8 @@
 
 #include "base/conf.h"
 #include "sched/queue/groups.h"
-#include "sched/queue/queue_rules.h"
+#include "sched/queue/job_rules.h"
+#include "sched/queue/window.h"
 #include "sched/reservation/reservation_config.h"
 #include "sched/resource/load_threshold.h"
 
@@ -53,6 +67,14 @@ enum queue_interactive {
     QUEUE_TAKES_ALL,
     QUEUE_TAKES_BATCH,       /* NO */
     QUEUE_TAKES_INTERACTIVE, /* ONLY */
+};
+
+/* Which users may use a queue, and when; and its rules for each job. Its limits are in
+ * limit.h. */
+struct queue_rules {
+    struct name_set users; /* USERS */
+    struct window_list run_windows, dispatch_windows;
+    struct job_rules job;
 };
 
 struct queue_config {
@@ -106,5 +128,70 @@ int64_t accept_interval_read_default(struct conf *conf);
 /* Of a row of section Queue. */
 int64_t accept_interval_read(struct conf *conf, const struct conf_place *at,
                              int64_t otherwise_ms);
+
+/* ---------------------------------------------------------------- users, windows */
+
+/* Reads a row of section Queue. */
+void queue_rules_read(struct conf *conf, const struct groups *groups,
+                      const struct conf_place *at, struct queue_rules *rules);
+
+/* Returns 0 if this user may submit to the queue. `err` gets LSF's sentence otherwise.
+ */
+int queue_rules_check_user(const struct queue_rules *rules, const char *user,
+                           struct err *err) MUST_CHECK;
+
+/* ---------------------------------------------------------------- applications */
+
+struct application {
+    const char *name;
+    const char *description;
+    const char *res_req; /* RES_REQ; NULL: none */
+    bool forbids_resize; /* RESIZABLE_JOBS = N */
+    enum resizable resizable;
+    const char *resize_notify; /* RESIZE_NOTIFY_CMD; "": none */
+    struct job_rules rules;
+};
+
+/* Reads all Application sections. */
+void application_read(struct conf *conf, struct application **applications,
+                      int *n_applications);
+
+/* By name, or NULL. */
+const struct application *application_find(const struct application *applications,
+                                           int n_applications, const char *name);
+
+/* ---------------------------------------------------------------- hosts of a job */
+
+struct host_list_name;
+
+/* The list of -m of a job, and the hosts that the job avoids because it has exited
+ * there with a code of EXCLUDE (REQUEUE_EXIT_VALUES). */
+struct host_list {
+    const struct queue_term *terms;
+    int n_terms;
+    const struct queue_term **wide_terms; /* terms that are not the name of a host */
+    int n_wide_terms;
+    struct host_list_name *by_name; /* hash table of the terms that are ... */
+    size_t n_buckets; /* ... with a power of two of buckets; 0: no table */
+    bool has_preferences;
+    bool is_any; /* the job has no list: it may use any host */
+    const char *const *avoided;
+    int n_avoided;
+};
+
+int host_list_parse(struct arena *arena, const struct groups *groups,
+                    const char *const *words, int n_words, struct host_list *list,
+                    struct err *err) MUST_CHECK;
+
+/* Builds a list of these terms, which are borrowed. */
+void host_list_set(struct arena *arena, const struct queue_term *terms, int n_terms,
+                   struct host_list *list);
+
+/* True if the list includes the host, avoided or not. Gives its preference, the highest
+ * one if several terms match. `site` is "" for an own host. */
+bool host_list_allows(const struct host_list *list, const char *host, const char *site,
+                      int *preference);
+/* True if the job has exited on the host with a code of EXCLUDE. `list` may be NULL. */
+bool host_list_avoids(const struct host_list *list, const char *host);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_rules.c: see queue_rules.h. */
-#include "sched/queue/queue_rules.h"
+/* queue_rules.c: see queue.h. */
+#include "sched/queue/queue.h"
 
 static void read_windows(struct conf *conf, const struct conf_place *at,
                          const char *key, struct window_list *list)

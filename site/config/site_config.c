@@ -12,7 +12,7 @@
 #include "provider/export/export_shared.h"
 #include "sched/fairshare/slot_pool.h"
 #include "sched/limit/limit.h"
-#include "sched/queue/application.h"
+#include "sched/queue/queue.h"
 #include "site/config/resource_value.h"
 #include "site/config/resreq_config.h"
 #include "site/config/rusage_config.h"

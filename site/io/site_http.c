@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/value.h"
-#include "sched/pending/pending_reason.h"
+#include "sched/pending/pending.h"
 #include "sys/daemon.h"
 #include "sys/http/http.h"
 #include "sys/promtext.h"

@@ -2,7 +2,7 @@
 /* effective_rules.c: see effective_rules.h. */
 #include "site/job/effective_rules.h"
 
-#include "sched/queue/application.h"
+#include "sched/queue/queue.h"
 
 struct job_rules_stack effective_rules_stack(const struct site_config *config,
                                              int queue, const char *app)

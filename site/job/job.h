@@ -13,11 +13,11 @@
  * state for each element that has changed since submission.
  *
  * Pending jobs that may be dispatched are kept in classes of equal jobs
- * (sched/pending/job_class.h). A pending job that first has to wait for something else
+ * (sched/pending/pending.h). A pending job that first has to wait for something else
  * is held, with a reason.
  *
  * Ownership: jobs belong to the table; a pointer is valid until job_table_clean.
- * Order: by id, then index; in a class as sched/pending/job_class.h. Layer: site. */
+ * Order: by id, then index; in a class as sched/pending/pending.h. Layer: site. */
 #ifndef SUBLET_SITE_JOB_JOB_H
 #define SUBLET_SITE_JOB_JOB_H
 
@@ -26,7 +26,7 @@
 
 #include "model/effect.h"
 #include "sched/limit/limit.h"
-#include "sched/pending/job_class.h"
+#include "sched/pending/pending.h"
 #include "sched/place/place.h"
 #include "sched/queue/queue.h"
 

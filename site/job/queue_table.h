@@ -9,7 +9,7 @@
 #define SUBLET_SITE_JOB_QUEUE_TABLE_H
 
 #include "model/effect.h"
-#include "sched/pending/pending_reason.h"
+#include "sched/pending/pending.h"
 #include "sched/queue/queue.h"
 
 struct queue_table;

@@ -7,7 +7,7 @@
 #ifndef SUBLET_SITE_PASS_HOST_LIST_CACHE_H
 #define SUBLET_SITE_PASS_HOST_LIST_CACHE_H
 
-#include "sched/pending/host_list.h"
+#include "sched/queue/queue.h"
 #include "site/job/job.h"
 
 struct host_list_cache;

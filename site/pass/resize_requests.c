@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/queue/application.h"
+#include "sched/queue/queue.h"
 #include "site/run/allocation.h"
 
 enum { RETRY_MS = 60000 }; /* after slots were refused */

@@ -72,7 +72,7 @@ def test_metrics_of_a_site():
                  'sublet_hosts{kind="own",status="unavail"} 0',
                  'sublet_site_info{site="south",version="'):
         expect(line in text, "%s in %s" % (line, text))
-    with open(os.path.join(ROOT, "sched/pending/pending_reason.h")) as table:
+    with open(os.path.join(ROOT, "sched/pending/pending.h")) as table:
         reasons = set(re.findall(r'X\(REASON_\w+, "(\w+)",', table.read())) - {"started"}
     counted = re.findall(r'^sublet_pending_jobs\{reason="(\w+)"\} \d+$', text, re.M)
     expect(len(reasons) > 20, "the table of reasons")

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sched/pending/host_list.h"
+#include "sched/queue/queue.h"
 
 enum { NO = -1 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "sched/pending/job_class.h"
+#include "sched/pending/pending.h"
 
 static void test_order(void **state)
 {

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "sched/queue/application.h"
 #include "sched/queue/queue.h"
 
 static const char *const own_hosts[] = {"n1"};

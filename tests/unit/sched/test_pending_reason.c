@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sched/pending/pending_reason.h"
+#include "sched/pending/pending.h"
 
 static int setup(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every reason of the table (sched/pending/pending_reason.h), reached: a site is
+/* Every reason of the table (sched/pending/pending.h), reached: a site is
  * brought to where a job waits for it, and says so as a word, a sentence, a hint and a
  * number. A reason that is added without a row here, or a line in docs/scheduling.md,
  * is a failure. */
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched/pending/pending_reason.h"
+#include "sched/pending/pending.h"
 #include "tests/unit/site/site_stage.h"
 
 enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "sched/pending/pending_reason.h"
+#include "sched/pending/pending.h"
 #include "tests/unit/site/site_stage.h"
 
 static const char site_text[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_list.c: see host_list.h. */
-#include "sched/pending/host_list.h"
+/* host_list.c: see queue.h. */
+#include "sched/queue/queue.h"
 
 #include <stdint.h>
 #include <string.h>
