@@ -101,25 +101,25 @@ const struct candidate *candidates_top(const struct place_state *state,
 
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_snapshot *snapshot, int queue,
-                       const struct host_list *asked, enum host_scope bond, int index,
-                       int *preference)
+                       const struct host_list *host_list, enum host_scope scope,
+                       int index, int *preference)
 {
     const struct place_host *host = &snapshot->hosts[index];
     int of_job;
     if (host->lease[0] != '\0' &&
-        (bond == HOST_SCOPE_OWN ||
-         (bond == HOST_SCOPE_INTERACTIVE && host->is_batch_only))) {
+        (scope == HOST_SCOPE_OWN ||
+         (scope == HOST_SCOPE_INTERACTIVE && host->is_batch_only))) {
         return false;
     }
     if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
         !place_state_takes_queue(host, snapshot->queues[queue].name)) {
         return false;
     }
-    if (asked == NULL) {
+    if (host_list == NULL) {
         return true;
     }
-    bool is_asked = host_list_allows(asked, host->name, host->site, &of_job);
-    *preference = asked->has_preferences ? of_job : *preference;
+    bool is_asked = host_list_allows(host_list, host->name, host->site, &of_job);
+    *preference = host_list->has_preferences ? of_job : *preference;
     return is_asked;
 }
 
@@ -389,7 +389,7 @@ struct candidates *candidates_of(struct place_state *state,
     return has_own ? own_view(state, class, rusage) : common_view(state, class, rusage);
 }
 
-static void forget_told(struct candidates *view)
+static void forget_reasons(struct candidates *view)
 {
     for (; view != NULL; view = view->next) {
         view->explained_slots = 0;
@@ -399,9 +399,9 @@ static void forget_told(struct candidates *view)
 void candidates_forget_reasons(struct place_state *state)
 {
     for (int i = 0; i < state->snapshot->n_queues; i++) {
-        forget_told(state->of_queue[i]);
+        forget_reasons(state->of_queue[i]);
     }
     for (int i = 0; state->of_class != NULL && i < state->snapshot->n_classes; i++) {
-        forget_told(state->of_class[i]);
+        forget_reasons(state->of_class[i]);
     }
 }

@@ -55,7 +55,7 @@ struct candidates {
     int explained_slots; /* for which the verdict says why; 0: none yet */
     struct pending_verdict
         hosts_verdict;              /* what is against hosts whatever the job's slots */
-    struct pending_verdict verdict; /* with what is against them for told_slots */
+    struct pending_verdict verdict; /* with what is against them for explained_slots */
     uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
                          NULL: nobody preempts or reserves slots, and rusage */
     bool *is_in_heap; /* by host: it is in the heap of its group */
@@ -81,7 +81,7 @@ bool candidates_is_better(const struct candidate *a, const struct candidate *b);
 /* The group's best host with a free slot, as things stand now; NULL: none. */
 const struct candidate *candidates_top(const struct place_state *state,
                                        struct candidate_group *group);
-/* Slots of the host are free again: it stands in the view's heap if it may. */
+/* Slots of the host are free again: it returns to its heap if the class may use it. */
 void candidates_restore(const struct place_state *state, struct candidates *view,
                         int host);
 /* The same for all hosts that draw from a supply (`supply_of` is by host). */

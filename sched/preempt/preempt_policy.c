@@ -12,17 +12,15 @@ enum { WAIT_S = 300, LEVEL_MAX = 1000000, PERCENT_MAX = 99 };
 
 struct reader {
     struct conf *conf;
-    const struct conf_section *section;
-    const struct conf_row *row;
+    struct conf_place at;
     const struct queue_config *queues;
     int n_queues;
 };
 
-#define REPORT(reader, severity, key, ...)                                             \
-    conf_complain((reader)->conf, severity, (reader)->section, (reader)->row,          \
-                  conf_cell((reader)->row, key), __VA_ARGS__)
-#define COMPLAIN(reader, key, ...) REPORT(reader, CONF_ERROR, key, __VA_ARGS__)
-#define WARN(reader, key, ...) REPORT(reader, CONF_WARNING, key, __VA_ARGS__)
+#define COMPLAIN(reader, key, ...)                                                     \
+    CONF_COMPLAIN((reader)->conf, CONF_ERROR, &(reader)->at, key, __VA_ARGS__)
+#define WARN(reader, key, ...)                                                         \
+    CONF_COMPLAIN((reader)->conf, CONF_WARNING, &(reader)->at, key, __VA_ARGS__)
 
 static const char key_name[] = "PREEMPTION";
 
@@ -178,8 +176,8 @@ static void check_priorities(const struct reader *reader, int index,
 static void read_preemption(const struct reader *reader, int index,
                             struct preempt_queue *queue)
 {
-    const char *text = conf_text(reader->row, key_name, NULL);
-    queue->is_in_slot_pool = conf_text(reader->row, "SLOT_POOL", NULL) != NULL;
+    const char *text = conf_text(reader->at.row, key_name, NULL);
+    queue->is_in_slot_pool = conf_text(reader->at.row, "SLOT_POOL", NULL) != NULL;
     if (text == NULL) {
         return;
     }
@@ -203,7 +201,7 @@ static void read_preemption(const struct reader *reader, int index,
 static void read_protected_time(const struct reader *reader, const char *key,
                                 struct preempt_duration *time)
 {
-    const char *text = conf_text(reader->row, key, NULL);
+    const char *text = conf_text(reader->at.row, key, NULL);
     struct err err;
     if (text == NULL) {
         return;
@@ -231,7 +229,7 @@ static void read_protected_time(const struct reader *reader, const char *key,
 static void read_time(const struct reader *reader, const char *key, int64_t unit_ms,
                       int64_t *ms)
 {
-    const char *text = conf_text(reader->row, key, NULL);
+    const char *text = conf_text(reader->at.row, key, NULL);
     int64_t read_ms;
     if (text != NULL && conf_parse_duration(text, unit_ms, &read_ms, NULL) == 0) {
         *ms = read_ms;
@@ -241,7 +239,7 @@ static void read_time(const struct reader *reader, const char *key, int64_t unit
 static void read_protection(const struct reader *reader,
                             struct preempt_protection *protection)
 {
-    const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT", NULL);
+    const char *text = conf_text(reader->at.row, "MAX_JOB_PREEMPT", NULL);
     int64_t count;
     if (text != NULL && conf_parse_int(text, 1, INT32_MAX, &count, NULL) == 0) {
         protection->max_count = (int)count;
@@ -290,7 +288,7 @@ static int read_words(const struct reader *reader, const char *key,
                       const struct word_value *values)
 {
     struct conf_words words =
-        conf_words(reader->conf->arena, conf_text(reader->row, key, NULL));
+        conf_words(reader->conf->arena, conf_text(reader->at.row, key, NULL));
     int sum = 0;
     for (int i = 0; i < words.count; i++) {
         const struct word_value *at = values;
@@ -360,7 +358,7 @@ static void check_backfill(const struct reader *reader,
 
 static void read_reset(const struct reader *reader, struct preempt_policy *policy)
 {
-    const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT_RESET", NULL);
+    const char *text = conf_text(reader->at.row, "MAX_JOB_PREEMPT_RESET", NULL);
     bool is_reset;
     if (text != NULL && conf_parse_bool(text, &is_reset, NULL) == 0) {
         policy->reset = is_reset ? PREEMPT_RESET_ALWAYS : PREEMPT_RESET_NEVER;
@@ -371,20 +369,14 @@ static void read_parameters(struct reader *reader, struct preempt_policy *policy
                             struct preempt_protection *protection)
 {
     policy->wait_ms = WAIT_S * SECOND_MS;
-    reader->section = NULL;
-    while ((reader->section = conf_next(reader->conf, "Parameters", reader->section)) !=
-           NULL) {
-        for (int i = 0; i < reader->section->n_rows; i++) {
-            reader->row = &reader->section->rows[i];
-            read_protection(reader, protection);
-            read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &policy->wait_ms);
-            policy->preempt_for |= read_words(reader, "PREEMPT_FOR", for_words);
-            read_reset(reader, policy);
-            int types = read_words(reader, "PREEMPT_JOBTYPE", type_words);
-            policy->has_exclusive =
-                policy->has_exclusive || (types & TYPE_EXCLUSIVE) != 0;
-            policy->has_backfill = policy->has_backfill || (types & TYPE_BACKFILL) != 0;
-        }
+    while (conf_next_row(reader->conf, "Parameters", &reader->at)) {
+        read_protection(reader, protection);
+        read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &policy->wait_ms);
+        policy->preempt_for |= read_words(reader, "PREEMPT_FOR", for_words);
+        read_reset(reader, policy);
+        int types = read_words(reader, "PREEMPT_JOBTYPE", type_words);
+        policy->has_exclusive = policy->has_exclusive || (types & TYPE_EXCLUSIVE) != 0;
+        policy->has_backfill = policy->has_backfill || (types & TYPE_BACKFILL) != 0;
     }
 }
 
@@ -406,24 +398,15 @@ static bool has_any(const struct preempt_protection *protection)
 
 static void read_apps(struct reader *reader, struct preempt_policy *policy)
 {
-    int n_rows = 0;
-    reader->section = NULL;
-    while ((reader->section =
-                conf_next(reader->conf, "Application", reader->section)) != NULL) {
-        n_rows += reader->section->n_rows;
-    }
+    int n_rows = conf_count_rows(reader->conf, "Application");
     struct preempt_app *apps =
         arena_alloc(reader->conf->arena, (size_t)n_rows + 1, sizeof(*apps));
-    while ((reader->section =
-                conf_next(reader->conf, "Application", reader->section)) != NULL) {
-        for (int i = 0; i < reader->section->n_rows; i++) {
-            struct preempt_app *app = &apps[policy->n_apps];
-            reader->row = &reader->section->rows[i];
-            app->name = conf_text(reader->row, "NAME", "");
-            app->protection = protection_unset;
-            read_protection(reader, &app->protection);
-            policy->n_apps += has_any(&app->protection);
-        }
+    while (conf_next_row(reader->conf, "Application", &reader->at)) {
+        struct preempt_app *app = &apps[policy->n_apps];
+        app->name = conf_text(reader->at.row, "NAME", "");
+        app->protection = protection_unset;
+        read_protection(reader, &app->protection);
+        policy->n_apps += has_any(&app->protection);
     }
     policy->apps = apps;
 }
@@ -439,44 +422,32 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
     policy->reserving_priority = find_reserving(queues, n_queues);
     read_parameters(&reader, policy, &protection);
     read_apps(&reader, policy);
-    reader.section = NULL;
-    while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
-        for (int i = 0; i < reader.section->n_rows; i++) {
-            reader.row = &reader.section->rows[i];
-            int index = find_queue(&reader, conf_text(reader.row, "QUEUE_NAME", ""));
-            if (index < 0) {
-                continue; /* reported already */
-            }
-            all[index].protection = protection;
-            read_preemption(&reader, index, &all[index]);
-            read_protection(&reader, &all[index].protection);
-            all[index].terminate_when =
-                read_words(&reader, "TERMINATE_WHEN", end_words);
-            check_backfill(&reader, policy, index);
-            policy->is_enabled = policy->is_enabled || all[index].is_preemptive ||
-                                 all[index].is_preemptable;
+    while (conf_next_row(conf, "Queue", &reader.at)) {
+        int index = find_queue(&reader, conf_text(reader.at.row, "QUEUE_NAME", ""));
+        if (index < 0) {
+            continue; /* reported already */
         }
+        all[index].protection = protection;
+        read_preemption(&reader, index, &all[index]);
+        read_protection(&reader, &all[index].protection);
+        all[index].terminate_when = read_words(&reader, "TERMINATE_WHEN", end_words);
+        check_backfill(&reader, policy, index);
+        policy->is_enabled =
+            policy->is_enabled || all[index].is_preemptive || all[index].is_preemptable;
     }
 }
 
 int preempt_policy_read_for(const struct conf *conf)
 {
-    const struct conf_section *section = NULL;
     struct conf unreported = {.arena = conf->arena}; /* preempt_policy_read reports */
     struct reader reader = {.conf = &unreported};
     int reasons = 0;
     bool is_enabled = false;
-    while ((reader.section = conf_next(conf, "Parameters", reader.section)) != NULL) {
-        for (int i = 0; i < reader.section->n_rows; i++) {
-            reader.row = &reader.section->rows[i];
-            reasons |= read_words(&reader, "PREEMPT_FOR", for_words);
-        }
+    while (conf_next_row(conf, "Parameters", &reader.at)) {
+        reasons |= read_words(&reader, "PREEMPT_FOR", for_words);
     }
-    while ((section = conf_next(conf, "Queue", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            is_enabled =
-                is_enabled || conf_text(&section->rows[i], key_name, NULL) != NULL;
-        }
+    while (conf_next_row(conf, "Queue", &reader.at)) {
+        is_enabled = is_enabled || conf_text(reader.at.row, key_name, NULL) != NULL;
     }
     return is_enabled ? reasons : -1;
 }

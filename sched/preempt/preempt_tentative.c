@@ -81,39 +81,27 @@ int preempt_tentative_limit_slots(const struct preempt *preempt,
                : INT_MAX;
 }
 
-static int room_on(const struct preempt *preempt, const struct place_class *class,
-                   int host)
-{
-    const struct place_host *at = &preempt->place->hosts[host];
-    const struct limit *limit;
-    if (class->limit_class == NULL || preempt->limits == NULL ||
-        !limits_have_host_limits(class->limit_class)) {
-        return INT_MAX;
-    }
-    return limits_slots_left_on(preempt->limits, class->limit_class, at->name,
-                                at->n_processors > 0 ? at->n_processors : at->max,
-                                preempt->hosts, preempt->n_hosts, &limit);
-}
-
-/* Slots there that may be reserved for, besides the job's pieces so far. */
-static int reserved_on(struct preempt *preempt,
-                       const struct preempt_selection *selection, int host)
-{
-    return selection->candidates->rusage == NULL
-               ? INT_MAX
-               : preempt_resources_max_slots(
-                     &preempt->resources, selection->candidates->rusage, host,
-                     preempt->hosts, preempt->indexes, preempt->n_hosts);
-}
-
 /* Slots that the job may have there in addition to its pieces so far. */
 static int room_beside(struct preempt *preempt,
                        const struct preempt_selection *selection, int host)
 {
-    int n = preempt_tentative_free_slots(preempt, host);
-    int room = n > 0 ? room_on(preempt, selection->class, host) : 0;
-    n = n < room ? n : room;
-    room = n > 0 ? reserved_on(preempt, selection, host) : 0;
+    const struct place_host *at = &preempt->place->hosts[host];
+    const struct limit_owner *class = selection->class->limit_class;
+    const struct rusage_request *rusage = selection->candidates->rusage;
+    const struct limit *limit;
+    int n = preempt_tentative_free_slots(preempt, host), room = n;
+    if (n > 0 && class != NULL && preempt->limits != NULL &&
+        limits_have_host_limits(class)) {
+        room = limits_slots_left_on(preempt->limits, class, at->name,
+                                    at->n_processors > 0 ? at->n_processors : at->max,
+                                    preempt->hosts, preempt->n_hosts, &limit);
+        n = n < room ? n : room;
+    }
+    if (n > 0 && rusage != NULL) {
+        room = preempt_resources_max_slots(&preempt->resources, rusage, host,
+                                           preempt->hosts, preempt->indexes,
+                                           preempt->n_hosts);
+    }
     return n < room ? n : room;
 }
 
