@@ -564,6 +564,7 @@ static void test_application(void **state)
         "Begin Application\nNAME = now\nPREEMPT_DELAY = 0\nEnd Application\n");
     assert_int_equal(world.conf.n_errors, 0);
     assert_int_equal(world.rules.n_apps, 2);
+    assert_int_equal(preempt_policy_read_for(&world.conf), 0); /* not -1 */
     static const struct {
         const char *app;
         int max_count, percent;
