@@ -96,7 +96,6 @@ struct job {
     uint64_t written_attempt;        /* whose output is being written; 0: none */
     struct job_class_entry entry;    /* its entry in that class */
     struct job_class *pending_class; /* of equal pending jobs; NULL: it is in none */
-    bool has_claim;                  /* the last pass preempts jobs for it */
     int64_t hold_ms;                 /* held until then; INT64_MAX: until an event */
     enum pending_reason hold;        /* why it is held; REASON_NEW: it is not */
     int n_refused;                   /* consecutive refusals */
@@ -111,6 +110,7 @@ struct job {
     bool is_victim;             /* it is being preempted in this pass */
     bool is_growth_unannounced; /* more slots could not be announced to it */
     int64_t grow_after_ms;      /* its last growth failed; no other one before then */
+    bool has_claim;             /* the last pass preempts jobs for it */
     bool is_dropped;            /* about to be removed */
     struct job_recorded recorded;
 };
