@@ -138,10 +138,14 @@ bool attempt_is_ended(const struct attempt *attempt)
 
 /* ------------------------------------------------------------ to the provider */
 
+/* Does nothing without a session. */
 static void send(const struct attempts *attempts, const char *provider, struct msg *msg,
                  struct effects *effects)
 {
     struct peer broker = {.kind = PEER_BROKER, .name = ""};
+    if (attempts->session == 0) {
+        return;
+    }
     msg->session = attempts->session;
     msg->site = arena_str(&effects->arena, provider);
     effects_send(effects, &broker, msg);
@@ -181,13 +185,11 @@ void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
                        int64_t now_ms, struct effects *effects)
 {
     attempt->asked_ms = now_ms;
-    if (attempts->session != 0) {
-        struct msg msg = {
-            .kind = MSG_ATTEMPT_ASK,
-            .attempt = {run_of(attempts, attempt->number, effects)},
-        };
-        send(attempts, attempt->provider, &msg, effects);
-    }
+    struct msg msg = {
+        .kind = MSG_ATTEMPT_ASK,
+        .attempt = {run_of(attempts, attempt->number, effects)},
+    };
+    send(attempts, attempt->provider, &msg, effects);
 }
 
 void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
@@ -199,41 +201,35 @@ void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
         return;
     }
     attempt->control_sent_ms = now_ms;
-    if (attempts->session != 0) {
-        struct msg msg = {
-            .kind = MSG_ATTEMPT_CONTROL,
-            .lifecycle_control = {run_of(attempts, attempt->number, effects),
-                                  attempt->control},
-        };
-        send(attempts, attempt->provider, &msg, effects);
-    }
+    struct msg msg = {
+        .kind = MSG_ATTEMPT_CONTROL,
+        .lifecycle_control = {run_of(attempts, attempt->number, effects),
+                              attempt->control},
+    };
+    send(attempts, attempt->provider, &msg, effects);
 }
 
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
                                uint64_t number, struct effects *effects)
 {
-    if (attempts->session != 0) {
-        struct msg msg = {
-            .kind = MSG_ATTEMPT_ACK,
-            .attempt = {run_of(attempts, number, effects)},
-        };
-        send(attempts, provider, &msg, effects);
-    }
+    struct msg msg = {
+        .kind = MSG_ATTEMPT_ACK,
+        .attempt = {run_of(attempts, number, effects)},
+    };
+    send(attempts, provider, &msg, effects);
 }
 
 void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
                               int64_t now_ms, struct effects *effects)
 {
     attempt->sent_ms = now_ms;
-    if (attempts->session != 0) {
-        struct msg msg = {
-            .kind = MSG_OUTPUT_ASK,
-            .output_ask = {.run = run_of(attempts, attempt->number, effects),
-                           .request = attempt->request,
-                           .stream = attempt->stream,
-                           .offset = attempt->offset,
-                           .n_bytes = OUTPUT_CHUNK_MAX},
-        };
-        send(attempts, attempt->provider, &msg, effects);
-    }
+    struct msg msg = {
+        .kind = MSG_OUTPUT_ASK,
+        .output_ask = {.run = run_of(attempts, attempt->number, effects),
+                       .request = attempt->request,
+                       .stream = attempt->stream,
+                       .offset = attempt->offset,
+                       .n_bytes = OUTPUT_CHUNK_MAX},
+    };
+    send(attempts, attempt->provider, &msg, effects);
 }

@@ -171,7 +171,7 @@ struct row_closed {
 
 /* The hosts that RES_SELECT of an export policy chose by their reported resources. */
 struct row_pick {
-    const char *policy;  /* export_late's name */
+    const char *policy;  /* export_deferred's name */
     const char *content; /* of the policy */
     const char *hosts;   /* names, joined by blanks, in file order */
     bool is_gone;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/recall_book.h"
+#include "provider/lease_recall.h"
 
 bool leaf_contract_is_leaf(const struct ledger_lease *lease)
 {
@@ -126,7 +126,7 @@ static bool is_acceptable(const struct ledger *ledger, const struct ledger_lease
         }
         n_held += msg->hosts[i].n_slots;
     }
-    return n_held <= recall_book_limit(lease) || n_held <= ledger_count_held(lease);
+    return n_held <= lease_recall_limit(lease) || n_held <= ledger_count_held(lease);
 }
 
 /* Moves slots of one host from the idle ones to the leaf, or back. */

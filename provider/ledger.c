@@ -123,7 +123,7 @@ struct ledger_lease *ledger_add(struct ledger *ledger, const char *id,
     lease->policy = dup_text(policy);
     lease->consumer = dup_text(consumer);
     lease->content = dup_text("");
-    lease->told_ms = INT64_MIN / 2; /* never, and long ago */
+    lease->sent_ms = INT64_MIN / 2; /* never, and long ago */
     lease->paced_ms = INT64_MIN / 2;
     ledger->items = sorted_add(ledger->items, &ledger->count, &ledger->capacity, id,
                                compare_lease, lease);

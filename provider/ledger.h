@@ -50,7 +50,7 @@ struct ledger_host {
     int64_t spaces_mib[SPACES]; /* memory and swap space; -1: not known */
     bool is_down;
     bool is_used_exclusively; /* by an exclusive job */
-    bool needs_reconcile;     /* reconcile.c has to look at it */
+    bool needs_reconcile;     /* reconcile.c has to handle it */
     struct ledger_link *links;
     int n_links, links_capacity;
     UT_hash_handle hh;
@@ -64,7 +64,7 @@ struct lease_share {
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
     int consumer_running, consumer_yielded; /* slots of the consumer's jobs */
-    bool is_recalled_whole; /* all of it is recalled (recall_book.h); in memory only */
+    bool is_recalled_whole; /* all of it is recalled (lease_recall.h); in memory only */
     struct space wanted[SPACES]; /* that the export policy gives it */
     struct space spaces[SPACES]; /* that the consumer has */
 };
@@ -83,7 +83,7 @@ struct ledger_lease {
     bool is_whole;                          /* it wants hosts whole */
     struct row_recall recalls[RECALLS_MAX]; /* open recalls, by deadline */
     int n_recalls;
-    int n_due;      /* of these, at the last look at the clock */
+    int n_due;      /* of these, when lease_recall_tick was last called */
     bool is_frozen; /* in memory only, as are all below but the hosts */
     int64_t frozen_until_ms;
     uint64_t freeze;     /* the highest number accepted */
@@ -95,9 +95,9 @@ struct ledger_lease {
     bool has_part;       /* provider_export: drained, but its policy exists */
     bool is_open;        /* provider_export: its hosts are not picked yet */
     bool is_dirty;       /* differs from the STATE last sent */
-    int64_t told_ms;     /* when STATE was last sent */
-    int n_repeats;       /* how often it was repeated since */
-    int64_t paced_ms;    /* when it were sent at one per gap */
+    int64_t sent_ms;     /* when STATE was last sent */
+    int n_repeats;       /* repetitions since then */
+    int64_t paced_ms;    /* when the next one is due at one per gap */
     struct lease_share *hosts;
     int n_hosts;
     struct lease_resource *resources; /* shared ones, that the consumer has */
@@ -114,7 +114,7 @@ struct ledger {
     struct ledger_host *table;  /* a scheduler asks about every host in every pass */
     int n_hosts, hosts_capacity;
     uint64_t n_changes; /* of what is exported besides slots */
-    bool needs_reshare; /* shared_instances.c has to look at shared resources */
+    bool needs_reshare; /* shared_instances.c has to run */
 };
 
 void ledger_release(struct ledger *ledger);

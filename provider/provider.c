@@ -8,11 +8,11 @@
 
 #include "base/resend.h"
 #include "model/exported_resources.h"
-#include "provider/recall_book.h"
+#include "provider/lease_recall.h"
 #include "provider/reconcile.h"
 
-static const struct resend_waits tell_waits = {.first_ms = PROVIDER_TELL_EVERY_MS,
-                                               .last_ms = PROVIDER_TELL_CALM_MS};
+static const struct resend_waits state_waits = {.first_ms = PROVIDER_STATE_EVERY_MS,
+                                                .last_ms = PROVIDER_STATE_CALM_MS};
 
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
 {
@@ -230,7 +230,7 @@ void provider_set_local_yielded(struct provider *provider, const char *name,
     }
 }
 
-static void tell_all(struct ledger_host *host)
+static void mark_all_dirty(struct ledger_host *host)
 {
     for (int i = 0; i < host->n_links; i++) {
         host->links[i].lease->is_dirty = true;
@@ -242,7 +242,7 @@ void provider_set_down(struct provider *provider, const char *name, bool is_down
     struct ledger_host *host = ledger_add_host(&provider->ledger, name);
     if (host->is_down != is_down) {
         host->is_down = is_down;
-        tell_all(host);
+        mark_all_dirty(host);
     }
 }
 
@@ -252,7 +252,7 @@ void provider_set_used_exclusively(struct provider *provider, const char *name,
     struct ledger_host *host = ledger_add_host(&provider->ledger, name);
     if (host->is_used_exclusively != is_taken) {
         host->is_used_exclusively = is_taken;
-        tell_all(host);
+        mark_all_dirty(host);
     }
 }
 
@@ -357,8 +357,8 @@ static void send_state(const struct provider *provider, const struct msg_state *
     effects_send(effects, &broker, &msg);
 }
 
-void provider_tell(struct provider *provider, struct ledger_lease *lease,
-                   int64_t now_ms, struct effects *effects)
+void provider_send_state(struct provider *provider, struct ledger_lease *lease,
+                         int64_t now_ms, struct effects *effects)
 {
     if (provider->session == 0) {
         return;
@@ -368,13 +368,13 @@ void provider_tell(struct provider *provider, struct ledger_lease *lease,
     fill_state(provider, lease, &effects->arena, &state);
     send_state(provider, &state, effects);
     lease->is_dirty = false;
-    lease->told_ms = now_ms;
+    lease->sent_ms = now_ms;
     lease->n_repeats = 0;
     lease->paced_ms =
-        (lease->paced_ms > now_ms ? lease->paced_ms : now_ms) + PROVIDER_TELL_GAP_MS;
+        (lease->paced_ms > now_ms ? lease->paced_ms : now_ms) + PROVIDER_STATE_GAP_MS;
 }
 
-void provider_tell_unknown(struct provider *provider, const char *id,
+void provider_send_unknown(struct provider *provider, const char *id,
                            struct effects *effects)
 {
     if (provider->session != 0) {
@@ -390,7 +390,7 @@ void provider_session(struct provider *provider, uint64_t session, int64_t now_m
     provider->session = session;
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->ledger.count; i++) {
-        provider_tell(provider, provider->ledger.items[i], now_ms, effects);
+        provider_send_state(provider, provider->ledger.items[i], now_ms, effects);
     }
 }
 
@@ -424,7 +424,7 @@ bool provider_overdue_at(const struct provider *provider, int index,
     *overdue = (struct provider_overdue){.lease = lease->lease,
                                          .is_own = lease->part == LEDGER_OWN_LEAF};
     overdue->n_slots =
-        recall_book_overdue(lease, arena, &overdue->hosts, &overdue->n_hosts);
+        lease_recall_overdue(lease, arena, &overdue->hosts, &overdue->n_hosts);
     return overdue->n_slots > 0;
 }
 
@@ -446,7 +446,7 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     provider->now_ms = now_ms;
     for (int i = 0; i < provider->ledger.count; i++) {
         struct ledger_lease *lease = provider->ledger.items[i];
-        recall_book_tick(lease, now_ms);
+        lease_recall_tick(lease, now_ms);
         if (lease->is_frozen && lease->frozen_until_ms <= now_ms) {
             lease->is_frozen = false;
             lease->is_dirty = true;
@@ -466,8 +466,8 @@ static int64_t pause_of(const struct provider *provider,
                         const struct ledger_lease *lease)
 {
     int64_t pause_ms = lease->is_ended
-                           ? PROVIDER_TELL_CALM_MS
-                           : resend_wait_ms(tell_waits, lease->n_repeats + 1);
+                           ? PROVIDER_STATE_CALM_MS
+                           : resend_wait_ms(state_waits, lease->n_repeats + 1);
     return pause_ms * provider->patience;
 }
 
@@ -475,13 +475,13 @@ static int64_t pause_of(const struct provider *provider,
  * counts, except for a lease that changes very often, which is paced. A lease that has
  * ended is repeated rarely: only a broker that has lost its disk, and the first STATE
  * of the session, needs it. */
-static int64_t tell_at(const struct provider *provider,
+static int64_t send_at(const struct provider *provider,
                        const struct ledger_lease *lease)
 {
     if (lease->is_dirty) {
-        return lease->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
+        return lease->paced_ms - PROVIDER_STATE_BURST * PROVIDER_STATE_GAP_MS;
     }
-    return lease->told_ms + pause_of(provider, lease);
+    return lease->sent_ms + pause_of(provider, lease);
 }
 
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)
@@ -489,9 +489,9 @@ void provider_tick(struct provider *provider, int64_t now_ms, struct effects *ef
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->ledger.count; i++) {
         struct ledger_lease *lease = provider->ledger.items[i];
-        if (tell_at(provider, lease) <= now_ms) {
+        if (send_at(provider, lease) <= now_ms) {
             int n_repeats = lease->is_dirty ? 0 : lease->n_repeats + 1;
-            provider_tell(provider, lease, now_ms, effects);
+            provider_send_state(provider, lease, now_ms, effects);
             lease->n_repeats = n_repeats;
         }
     }
@@ -502,12 +502,12 @@ int64_t provider_wake_ms(const struct provider *provider)
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < provider->ledger.count; i++) {
         const struct ledger_lease *lease = provider->ledger.items[i];
-        int64_t tell_ms = provider->session != 0 ? tell_at(provider, lease) : INT64_MAX;
-        wake_ms = tell_ms < wake_ms ? tell_ms : wake_ms;
+        int64_t send_ms = provider->session != 0 ? send_at(provider, lease) : INT64_MAX;
+        wake_ms = send_ms < wake_ms ? send_ms : wake_ms;
         if (lease->is_frozen && lease->frozen_until_ms < wake_ms) {
             wake_ms = lease->frozen_until_ms;
         }
-        int64_t recall_ms = recall_book_wake_ms(lease);
+        int64_t recall_ms = lease_recall_wake_ms(lease);
         wake_ms = recall_ms < wake_ms ? recall_ms : wake_ms;
     }
     return wake_ms;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* provider_broker.c: the broker's requests about a contract, checked against the ledger
  * alone: FREEZE [2] and PROPOSE [4]. Those about contracts of a pool are passed on to
- * leaf_contract.c and recall_book.c. The answer is always the whole STATE.
+ * leaf_contract.c and lease_recall.c. The answer is always the whole STATE.
  *
  * FREEZE is accepted if it is based on the lease's epoch and its number is above all
  * that were accepted before. That number is in memory only: after a restart the lease
@@ -13,7 +13,7 @@
 #include "provider/provider_parts.h"
 
 #include "provider/leaf_contract.h"
-#include "provider/recall_book.h"
+#include "provider/lease_recall.h"
 
 static void freeze(struct provider *provider, struct ledger_lease *lease,
                    const struct msg_freeze *msg, int64_t now_ms)
@@ -129,7 +129,7 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
                                    msg->lease_open.lease, effects);
     }
     if (lease == NULL) {
-        provider_tell_unknown(provider, lease_of(msg), effects);
+        provider_send_unknown(provider, lease_of(msg), effects);
         return;
     }
     if (msg->kind == MSG_FREEZE) {
@@ -141,11 +141,11 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
     } else if (msg->kind == MSG_DRAIN) {
         provider_export_drain(provider, &msg->drain, now_ms, effects);
     } else if (msg->kind == MSG_RECALL && leaf_contract_is_leaf(lease)) {
-        recall_book_accept(lease, &msg->recall, now_ms, effects);
+        lease_recall_accept(lease, &msg->recall, now_ms, effects);
         for (int i = 0; i < lease->n_hosts; i++) {
             ledger_attribute(lease->hosts[i].host);
         }
         provider_refresh(provider, now_ms, effects);
     }
-    provider_tell(provider, lease, now_ms, effects);
+    provider_send_state(provider, lease, now_ms, effects);
 }

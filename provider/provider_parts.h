@@ -15,10 +15,10 @@
 #include "provider/provider.h"
 
 enum {
-    PROVIDER_TELL_GAP_MS = 100,    /* between unasked STATEs of one lease ... */
-    PROVIDER_TELL_BURST = 20,      /* ... after so many without a gap */
-    PROVIDER_TELL_EVERY_MS = 5000, /* until it is repeated; doubles each time ... */
-    PROVIDER_TELL_CALM_MS = 60000, /* ... up to this */
+    PROVIDER_STATE_GAP_MS = 100,    /* between unasked STATEs of one lease ... */
+    PROVIDER_STATE_BURST = 20,      /* ... after so many without a gap */
+    PROVIDER_STATE_EVERY_MS = 5000, /* until it is repeated; doubles each time ... */
+    PROVIDER_STATE_CALM_MS = 60000, /* ... up to this */
 };
 
 struct provider {
@@ -32,14 +32,14 @@ struct provider {
     struct ledger ledger;
     struct admitted admitted;
     struct arena *shown; /* of provider_find_lease */
-    int64_t now_ms;      /* of the latest look at the clock */
+    int64_t now_ms;      /* of the last call that had it */
 };
 
 /* Sends STATE now; it is not sent again before it changes or is due. */
-void provider_tell(struct provider *provider, struct ledger_lease *lease,
-                   int64_t now_ms, struct effects *effects);
+void provider_send_state(struct provider *provider, struct ledger_lease *lease,
+                         int64_t now_ms, struct effects *effects);
 /* STATE with epoch 0, of a lease that the ledger does not have. */
-void provider_tell_unknown(struct provider *provider, const char *lease,
+void provider_send_unknown(struct provider *provider, const char *lease,
                            struct effects *effects);
 /* DRAIN. The lease continues above the epoch in the order, if that is set: the broker
  * knows the lease, and this site does not any more. The lease is withdrawn until it is

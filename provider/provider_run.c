@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------ checks */
 
-static const char *judge_lease(const struct ledger_lease *lease,
+static const char *check_lease(const struct ledger_lease *lease,
                                const struct msg_start *start, struct arena *arena)
 {
     if (lease == NULL) {
@@ -58,7 +58,7 @@ static int count_used(const struct ledger_host *host, bool with_suspended)
     return n_used;
 }
 
-static const char *judge_host(const struct provider *provider,
+static const char *check_host(const struct provider *provider,
                               const struct ledger_lease *lease,
                               const struct msg_start *start, int place,
                               struct arena *arena)
@@ -97,7 +97,7 @@ static const char *judge_host(const struct provider *provider,
 
 /* The user must have an account here; the site looks up which when it starts the job.
  */
-static const char *judge_user(const struct provider *provider,
+static const char *check_user(const struct provider *provider,
                               const struct msg_start *start, struct arena *arena)
 {
     const char *user = start->spec.user != NULL ? start->spec.user : "";
@@ -110,13 +110,13 @@ static const char *judge_user(const struct provider *provider,
 }
 
 /* The reason to refuse it, or NULL. */
-static const char *judge(const struct provider *provider,
+static const char *check(const struct provider *provider,
                          const struct ledger_lease *lease,
                          const struct msg_start *start, struct arena *arena)
 {
-    const char *reason = judge_lease(lease, start, arena);
+    const char *reason = check_lease(lease, start, arena);
     if (reason == NULL) {
-        reason = judge_user(provider, start, arena);
+        reason = check_user(provider, start, arena);
     }
     if (reason == NULL && start->spec.interaction != INTERACTION_NONE &&
         !lease->terms.takes_interactive) {
@@ -127,7 +127,7 @@ static const char *judge(const struct provider *provider,
         reason = "no host is requested";
     }
     for (int i = 0; reason == NULL && i < start->n_hosts; i++) {
-        reason = judge_host(provider, lease, start, i, arena);
+        reason = check_host(provider, lease, start, i, arena);
     }
     return reason;
 }
@@ -146,8 +146,9 @@ static void decide(struct provider *provider, const struct run_id *run,
     effects_store(effects, &row);
 }
 
-static void take(struct provider *provider, struct ledger_lease *lease,
-                 const struct msg_start *start, int64_t now_ms, struct effects *effects)
+static void admit(struct provider *provider, struct ledger_lease *lease,
+                  const struct msg_start *start, int64_t now_ms,
+                  struct effects *effects)
 {
     admitted_add(&provider->admitted, &provider->ledger, &start->run, lease,
                  start->hosts, start->n_hosts, false);
@@ -157,7 +158,7 @@ static void take(struct provider *provider, struct ledger_lease *lease,
     if (!lease->is_made) {
         lease->is_made = true;
         ledger_store(lease, effects);
-        provider_tell(provider, lease, now_ms, effects);
+        provider_send_state(provider, lease, now_ms, effects);
     }
 }
 
@@ -175,7 +176,7 @@ enum provider_verdict provider_run_start(struct provider *provider,
     }
     provider_refresh(provider, now_ms, effects);
     struct ledger_lease *lease = ledger_find(&provider->ledger, start->lease);
-    const char *against = judge(provider, lease, start, &effects->arena);
+    const char *against = check(provider, lease, start, &effects->arena);
     decide(provider, &start->run, effects);
     if (against != NULL) {
         *reason = against;
@@ -184,7 +185,7 @@ enum provider_verdict provider_run_start(struct provider *provider,
         }
         return PROVIDER_REFUSED;
     }
-    take(provider, lease, start, now_ms, effects);
+    admit(provider, lease, start, now_ms, effects);
     return PROVIDER_ADMITTED;
 }
 

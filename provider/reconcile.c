@@ -25,7 +25,7 @@
 
 #include "model/exported_resources.h"
 #include "provider/leaf_contract.h"
-#include "provider/recall_book.h"
+#include "provider/lease_recall.h"
 
 /* Each round but the first uses slots that the one before has made idle. It ends long
  * before this bound. */
@@ -356,7 +356,7 @@ static bool attribute_all(struct ledger *ledger)
 static bool reconcile_once(struct ledger *ledger, struct effects *effects)
 {
     for (int i = 0; i < ledger->count; i++) {
-        recall_book_reconcile(ledger->items[i], effects);
+        lease_recall_reconcile(ledger->items[i], effects);
     }
     for (int i = 0; i < ledger->n_hosts; i++) {
         if (ledger->hosts[i]->needs_reconcile) {

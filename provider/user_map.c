@@ -28,7 +28,7 @@ static bool is_all(const char *name)
     return strcasecmp(name, everybody) == 0;
 }
 
-/* "ana@south" in its parts. False, with a complaint, where it is none. */
+/* Splits "ana@south". False, with a complaint, for another text. */
 static bool split(struct reader *reader, const struct conf_cell *cell, const char *word,
                   const char **user, const char **site)
 {

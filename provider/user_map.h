@@ -31,7 +31,7 @@ struct user_map_row {
 };
 
 struct user_map {
-    bool is_set; /* there is a section: who stands in no row does not run here */
+    bool is_set; /* there is a section: users in no row may not run here */
     const struct user_map_row *rows;
     int n_rows;
 };

@@ -37,7 +37,7 @@ struct host_agent {
     bool is_synced;
     bool needs_session; /* at the end of this step */
     uint64_t seq;
-    int64_t heard_ms;
+    int64_t received_ms;
     int64_t hello_ms; /* when the last one was sent; 0: none was */
     int64_t load_ms;  /* when the load was last sent; 0: not in this session */
     int flush_timer;  /* -1: not set */
@@ -380,7 +380,7 @@ static void on_message(void *arg, const struct peer *from, const struct msg *msg
     if (msg->session != agent->session) {
         return;
     }
-    agent->heard_ms = daemon_now_ms();
+    agent->received_ms = daemon_now_ms();
     for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
         if (handlers[i].kind == msg->kind) {
             handlers[i].take(agent, msg);
@@ -414,7 +414,7 @@ static void begin_session(struct host_agent *agent)
     agent->is_synced = false;
     agent->needs_session = false;
     agent->hello_ms = agent->load_ms = 0;
-    agent->heard_ms = daemon_now_ms();
+    agent->received_ms = daemon_now_ms();
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
         run->is_reported = run->is_use_reported = false;
@@ -431,7 +431,7 @@ static int count_cpus(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN); /* there are more than the set holds */
 }
 
-static void say_hello(struct host_agent *agent)
+static void send_hello(struct host_agent *agent)
 {
     int64_t now = daemon_now_ms();
     if (now - agent->hello_ms < HELLO_MS) {
@@ -444,7 +444,7 @@ static void say_hello(struct host_agent *agent)
     if (send_to_site(agent, &msg) == 0) {
         agent->hello_ms = now;
     } else {
-        agent->heard_ms = now; /* there is no connection, and libzmq keeps trying */
+        agent->received_ms = now; /* there is no connection, and libzmq keeps trying */
     }
 }
 
@@ -493,7 +493,7 @@ static int on_connect_look(zloop_t *loop, int timer, void *arg)
     (void)timer;
     struct host_agent *agent = arg;
     if (!agent->is_welcome) {
-        say_hello(agent);
+        send_hello(agent);
     }
     return 0;
 }
@@ -516,7 +516,7 @@ static int on_alive(zloop_t *loop, int timer, void *arg)
     (void)timer;
     struct host_agent *agent = arg;
     host_runs_tick(agent->runs);
-    if (daemon_now_ms() - agent->heard_ms >= SILENCE_MS) {
+    if (daemon_now_ms() - agent->received_ms >= SILENCE_MS) {
         reopen(agent);
     } else if (agent->is_welcome) {
         struct msg msg = {.kind = MSG_HOST_ALIVE};

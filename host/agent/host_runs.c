@@ -125,24 +125,20 @@ static void remove_directory(struct host_runs *runs, const char *name)
     }
 }
 
-static int start_guard(struct host_runs *runs, struct entry *entry, struct err *err)
-{
-    char parent[HOST_SPOOL_PATH_SIZE + sizeof("/runs")];
-    int link = -1;
-    snprintf(parent, sizeof(parent), "%s/runs", runs->spool->path);
-    int code = guard_client_start(&runs->guards, parent, entry->run.name, &link, err);
-    if (code == 0) {
-        watch(runs, entry, link);
-    }
-    return code;
-}
-
-static int start_reaping(struct host_runs *runs, struct entry *entry, struct err *err)
+/* Starts a guard for the run, or one that reaps it. */
+static int start_guard(struct host_runs *runs, struct entry *entry, bool is_reaping,
+                       struct err *err)
 {
     char path[HOST_SPOOL_PATH_SIZE + HOST_RUNS_NAME_SIZE + sizeof("/runs/")];
     int link = -1;
-    snprintf(path, sizeof(path), "%s/runs/%s", runs->spool->path, entry->run.name);
-    int code = guard_client_spawn(runs->setting.guard, "--bury", path, &link, err);
+    int length = snprintf(path, sizeof(path), "%s/runs", runs->spool->path);
+    int code;
+    if (is_reaping) {
+        snprintf(path + length, sizeof(path) - (size_t)length, "/%s", entry->run.name);
+        code = guard_client_spawn(runs->setting.guard, "--bury", path, &link, err);
+    } else {
+        code = guard_client_start(&runs->guards, path, entry->run.name, &link, err);
+    }
     if (code == 0) {
         watch(runs, entry, link);
     }
@@ -244,7 +240,7 @@ static void reap(struct host_runs *runs, struct entry *entry)
         entry->run.record.phase = RUN_UNKNOWN;
         entry->unknown_since = daemon_now_ms();
     }
-    if (start_reaping(runs, entry, &err) != 0) {
+    if (start_guard(runs, entry, true, &err) != 0) {
         log_line(LOG_LEVEL_WARNING, "run %s: %s", entry->run.name, err.text);
         resolve_later(runs, entry);
     }
@@ -260,7 +256,7 @@ static void start_again(struct host_runs *runs, struct entry *entry)
         return;
     }
     entry->is_second_start = true;
-    if (start_guard(runs, entry, &err) != 0) {
+    if (start_guard(runs, entry, false, &err) != 0) {
         fail(runs, entry, err.text);
     }
 }
@@ -388,7 +384,7 @@ static int prepare_run(struct host_runs *runs, struct entry *entry,
     }
     int code = spec_writer_write(dir, entry->run.name, start, &runs->setting.spec, err);
     close(dir);
-    return code != 0 ? code : start_guard(runs, entry, err);
+    return code != 0 ? code : start_guard(runs, entry, false, err);
 }
 
 struct host_run *host_runs_start(struct host_runs *runs,

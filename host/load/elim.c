@@ -17,7 +17,6 @@
 
 #include "base/arena.h"
 #include "host/load/elim_line.h"
-#include "host/load/elim_table.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -35,7 +34,7 @@ struct elim {
     pid_t pid;  /* 0: not running */
     int output; /* our end of its standard output; -1 */
     int timer;  /* of the next start, or the next look at the output; -1: none */
-    bool is_polled, is_aborted, has_news;
+    bool is_polled, is_aborted, has_changed;
     int64_t started_ms, pause_ms;
     struct elim_table table;
     char line[ELIM_LINE_MAX + 1];
@@ -49,7 +48,7 @@ static int on_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 
 static void drop_values(struct elim *elim)
 {
-    elim->has_news = elim->has_news || elim->table.count > 0;
+    elim->has_changed = elim->has_changed || elim->table.count > 0;
     elim->table.count = 0;
 }
 
@@ -95,7 +94,7 @@ static void take_line(struct elim *elim)
     if (elim_line_parse(elim->line, elim->length, pairs, &n_pairs, &err) != 0) {
         complain(elim, err.text);
     } else if (elim_table_take(&elim->table, pairs, n_pairs, daemon_now_ms())) {
-        elim->has_news = true;
+        elim->has_changed = true;
     }
     elim->length = 0;
 }
@@ -357,9 +356,9 @@ int elim_values(struct elim *elim, struct load_value *values, int max)
     return elim_table_list(&elim->table, values, max);
 }
 
-bool elim_has_news(struct elim *elim)
+bool elim_has_changed(struct elim *elim)
 {
-    bool has_news = elim->has_news;
-    elim->has_news = false;
+    bool has_news = elim->has_changed;
+    elim->has_changed = false;
     return has_news;
 }

@@ -35,12 +35,12 @@ int elim_new(zloop_t *loop, const char *program, struct elim **elim,
 void elim_start(struct elim *elim);
 void elim_free(struct elim *elim); /* kills it */
 
-/* On SIGCHLD, before anybody waits for any child. */
+/* On SIGCHLD, before any other call waits for children. */
 void elim_reap(struct elim *elim);
 
 /* The valid values; at most `max`. Returns how many. */
 int elim_values(struct elim *elim, struct load_value *values, int max);
 /* True if any value has changed since the last call. */
-bool elim_has_news(struct elim *elim);
+bool elim_has_changed(struct elim *elim);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elim_line.h: parses a line of an elim, in LSF's format.
+/* elim_line.h: parses a line of an elim, in LSF's format, and stores the values.
  *
  *     3 licences 17 scratch 2048.5 os_version 4.2
  *
@@ -10,13 +10,17 @@
  *
  * Ownership: the pairs point into the line, which is modified.
  * Errors: ERR_PARSE, ERR_BOUNDS; no pair is valid then.
- * Source: LSF's elim (docs/resources.md). Layer: host (base only). */
+ * Source: LSF's elim (docs/resources.md). Layer: host. */
 #ifndef SUBLET_HOST_LOAD_ELIM_LINE_H
 #define SUBLET_HOST_LOAD_ELIM_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/bounds.h"
 #include "base/err.h"
+#include "model/msg.h"
 
 enum {
     ELIM_PAIRS_MAX = 256,  /* as LSF's external indices */
@@ -32,5 +36,26 @@ struct elim_pair {
  * for ELIM_PAIRS_MAX. */
 int elim_line_parse(char *line, size_t length, struct elim_pair *pairs, int *n_pairs,
                     struct err *err) MUST_CHECK;
+
+/* ---- the values of an elim, by name, with their times (milliseconds) */
+
+struct elim_value {
+    char name[NAME_SIZE];
+    char value[LOAD_VALUE_SIZE];
+    int64_t received_ms;
+};
+
+struct elim_table {
+    struct elim_value values[ELIM_PAIRS_MAX];
+    int count;
+};
+
+/* Stores the pairs. Returns true if any value changed. If the table is full, new names
+ * are left out. */
+bool elim_table_take(struct elim_table *table, const struct elim_pair *pairs,
+                     int n_pairs, int64_t now_ms);
+/* Removes values older than that; true if there were any. */
+bool elim_table_expire(struct elim_table *table, int64_t before_ms);
+int elim_table_list(const struct elim_table *table, struct load_value *values, int max);
 
 #endif

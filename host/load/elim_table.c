@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elim_table.c: see elim_table.h. */
-#include "host/load/elim_table.h"
+/* elim_table.c: see elim_line.h. */
+#include "host/load/elim_line.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool take(struct elim_table *table, const struct elim_pair *pair, int64_t
     bool is_changed = is_new || strcmp(value->value, pair->value) != 0;
     snprintf(value->name, sizeof(value->name), "%s", pair->name);
     snprintf(value->value, sizeof(value->value), "%s", pair->value);
-    value->said_ms = now_ms;
+    value->received_ms = now_ms;
     return is_changed;
 }
 
@@ -56,7 +56,7 @@ bool elim_table_expire(struct elim_table *table, int64_t before_ms)
 {
     int before = table->count;
     for (int i = table->count; i-- > 0;) {
-        if (table->values[i].said_ms < before_ms) {
+        if (table->values[i].received_ms < before_ms) {
             remove_at(table, i);
         }
     }

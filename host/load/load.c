@@ -25,16 +25,16 @@ struct load {
     int n_local;
     struct elim *elims[LOAD_ELIMS_MAX];
     int n_elims;
-    bool has_news;
+    bool has_changed;
     /* The message: */
-    struct arena told;
+    struct arena message;
     struct load_value values[LOAD_VALUES_MAX];
     int n_values;
 };
 
 /* ---------------------------------------------------------------- the message */
 
-static bool is_told(const struct load *load, const char *name)
+static bool has_value(const struct load *load, const char *name)
 {
     for (int i = 0; i < load->n_values; i++) {
         if (strcmp(load->values[i].name, name) == 0) {
@@ -44,10 +44,10 @@ static bool is_told(const struct load *load, const char *name)
     return false;
 }
 
-/* What was added first stands. */
+/* The first value of a name counts. */
 static void add_value(struct load *load, const struct load_value *value)
 {
-    if (load->n_values < LOAD_VALUES_MAX && !is_told(load, value->name)) {
+    if (load->n_values < LOAD_VALUES_MAX && !has_value(load, value->name)) {
         load->values[load->n_values++] = *value;
     }
 }
@@ -62,7 +62,7 @@ static void add_text(struct load *load, const char *name, const char *text)
 static void add_number(struct load *load, const char *name, double number)
 {
     if (number >= 0) {
-        add_text(load, name, arena_printf(&load->told, "%.15g", number));
+        add_text(load, name, arena_printf(&load->message, "%.15g", number));
     }
 }
 
@@ -126,11 +126,11 @@ static bool may_be_measured(const struct load_value *value)
 
 static void add_measured(struct load *load, struct elim *elim)
 {
-    struct load_value said[LOAD_VALUES_MAX];
-    int n_said = elim_values(elim, said, LOAD_VALUES_MAX);
-    for (int i = 0; i < n_said; i++) {
-        if (may_be_measured(&said[i])) {
-            add_value(load, &said[i]);
+    struct load_value measured[LOAD_VALUES_MAX];
+    int n_measured = elim_values(elim, measured, LOAD_VALUES_MAX);
+    for (int i = 0; i < n_measured; i++) {
+        if (may_be_measured(&measured[i])) {
+            add_value(load, &measured[i]);
         }
     }
 }
@@ -138,8 +138,8 @@ static void add_measured(struct load *load, struct elim *elim)
 void load_fill(struct load *load, struct msg_host_load *msg)
 {
     load->n_values = 0;
-    load->has_news = false;
-    arena_clear(&load->told);
+    load->has_changed = false;
+    arena_clear(&load->message);
     for (int i = 0; i < load->n_local; i++) {
         add_value(load, &load->local[i]);
     }
@@ -151,12 +151,12 @@ void load_fill(struct load *load, struct msg_host_load *msg)
     *msg = (struct msg_host_load){.values = load->values, .n_values = load->n_values};
 }
 
-bool load_is_due(struct load *load, int64_t told_ms, int64_t now_ms)
+bool load_is_due(struct load *load, int64_t reported_ms, int64_t now_ms)
 {
     for (int i = 0; i < load->n_elims; i++) {
-        load->has_news = elim_has_news(load->elims[i]) || load->has_news;
+        load->has_changed = elim_has_changed(load->elims[i]) || load->has_changed;
     }
-    return load->has_news || now_ms - told_ms >= LOAD_TELL_MS;
+    return load->has_changed || now_ms - reported_ms >= LOAD_REPORT_MS;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -184,7 +184,7 @@ static int on_read(zloop_t *loop, int timer, void *arg)
     }
     int n_known = count_known(&load->index);
     load_index_take(&load->index, &load->sample);
-    load->has_news = load->has_news || count_known(&load->index) != n_known;
+    load->has_changed = load->has_changed || count_known(&load->index) != n_known;
     return 0;
 }
 
@@ -210,7 +210,7 @@ int load_new(zloop_t *loop, const struct load_setting *setting, struct load **lo
     struct load *made = mem_alloc(1, sizeof(*made));
     made->loop = loop;
     arena_init(&made->arena);
-    arena_init(&made->told);
+    arena_init(&made->message);
     load_index_init(&made->index);
     made->reader = load_read_new();
     int code = 0;
@@ -255,7 +255,7 @@ void load_free(struct load *load)
     }
     load_read_free(load->reader);
     arena_release(&load->arena);
-    arena_release(&load->told);
+    arena_release(&load->message);
     free(load);
 }
 

@@ -21,7 +21,7 @@
 enum {
     LOAD_READ_MS = 5000,
     LOAD_SLOW_MS = 30000,
-    LOAD_TELL_MS = 15000, /* LSF's interval */
+    LOAD_REPORT_MS = 15000, /* LSF's interval */
     LOAD_ELIMS_MAX = 16,
 };
 
@@ -41,9 +41,9 @@ void load_free(struct load *load);
 /* On SIGCHLD, before any other call waits for children. */
 void load_reap(struct load *load);
 
-/* True if a report is due: LOAD_TELL_MS after `told_ms`, or at once if an elim's value
- * has changed or another index is known. */
-bool load_is_due(struct load *load, int64_t told_ms, int64_t now_ms);
+/* True if a report is due: LOAD_REPORT_MS after `reported_ms`, or at once if an elim's
+ * value has changed or another index is known. */
+bool load_is_due(struct load *load, int64_t reported_ms, int64_t now_ms);
 void load_fill(struct load *load, struct msg_host_load *msg);
 
 #endif

@@ -60,10 +60,10 @@ static void take_run_queue(struct load_index *index, const struct load_sample *s
         sample->has_average ? sample->quarter : LOAD_INDEX_UNKNOWN;
 }
 
-static void take_rate(double *value, bool is_told, uint64_t before, uint64_t now,
+static void take_rate(double *value, bool is_known, uint64_t before, uint64_t now,
                       double elapsed_s)
 {
-    if (is_told && now >= before && elapsed_s > 0) {
+    if (is_known && now >= before && elapsed_s > 0) {
         smooth(value, (double)(now - before) / elapsed_s, elapsed_s, MINUTE);
     }
 }
@@ -92,9 +92,9 @@ static void take_rates(struct load_index *index, const struct load_sample *sampl
               last->disk_kib, sample->disk_kib, elapsed_s);
 }
 
-static double mib(bool is_told, int64_t kib)
+static double mib(bool is_known, int64_t kib)
 {
-    return is_told ? (double)(kib / KIB_PER_MIB) : LOAD_INDEX_UNKNOWN;
+    return is_known ? (double)(kib / KIB_PER_MIB) : LOAD_INDEX_UNKNOWN;
 }
 
 static void take_levels(struct load_index *index, const struct load_sample *sample)

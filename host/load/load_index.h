@@ -7,7 +7,7 @@
  * wrapped, or a disk is gone) gives no rate for that reading.
  *
  * Units: r15s r1m r15m processes; ut 0.0 to 1.0; pg pages/s; io KB/s; ls users; it
- * minutes; tmp swp mem MB (2^20 bytes), as LSF has them. LOAD_INDEX_UNKNOWN: not told.
+ * minutes; tmp swp mem MB (2^20 bytes), as LSF has them. LOAD_INDEX_UNKNOWN: not known.
  * Source: docs/resources.md; spec/LSF 5.8. Layer: host (libc only). */
 #ifndef SUBLET_HOST_LOAD_LOAD_INDEX_H
 #define SUBLET_HOST_LOAD_LOAD_INDEX_H

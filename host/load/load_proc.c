@@ -16,7 +16,7 @@ static const char *next_line(const char *text)
     return end != NULL ? end + 1 : text + strlen(text);
 }
 
-/* What stands behind `name` at the beginning of a line; NULL: no line begins so. */
+/* The text behind `name` in the line that begins with it; NULL: none does. */
 static const char *find_line(const char *text, const char *name)
 {
     size_t length = strlen(name);

@@ -91,7 +91,7 @@ static int read_disks(struct load_read *reader, uint64_t *kib)
 struct users {
     uint64_t seen[USERS_MAX]; /* logged-in users: hash of the name, or uid */
     int count;
-    int64_t active_s; /* when anybody last did something */
+    int64_t active_s; /* the last activity of any user */
 };
 
 static void add_user(struct users *users, uint64_t user)

@@ -38,7 +38,7 @@ struct stdio_relay {
     bool owes_input_end;  /* ... and the job gets its end after reading that */
     bool is_blocked;      /* the socket to the agent is full */
     uint8_t last;         /* last byte that was written to the job */
-    int64_t begun_ms, heard_ms, drain_ms;
+    int64_t begun_ms, received_ms, drain_ms;
     struct winsize size; /* of the user's terminal, as last reported */
     bool is_relayed;
     struct token_bucket bucket; /* rate limit of both directions, if is_relayed */
@@ -271,7 +271,7 @@ static void take_packet(struct stdio_relay *relay, const struct stream_packet *p
         }
     }
     relay->owes_ack = relay->owes_ack || (head->flags & STREAM_AGAIN) != 0;
-    relay->heard_ms = now_ms;
+    relay->received_ms = now_ms;
     relay->is_user_there = true;
     relay->size = (struct winsize){.ws_row = head->n_rows, .ws_col = head->n_columns};
     set_size(relay);
@@ -375,7 +375,7 @@ void stdio_relay_end(struct stdio_relay *relay, int64_t drain_ms, int64_t now_ms
         close_fd(&relay->stdio.in);
         relay->has_job_ended = true;
         relay->owes_ack = true;
-        relay->heard_ms = now_ms;
+        relay->received_ms = now_ms;
     }
 }
 
@@ -384,13 +384,13 @@ bool stdio_relay_is_drained(const struct stdio_relay *relay, int64_t now_ms)
     bool is_open = relay->stdio.out >= 0 || relay->stdio.err >= 0;
     bool is_owed = buffer_count(&relay->outs[OUTPUT_OUT]) > 0 ||
                    buffer_count(&relay->outs[OUTPUT_ERR]) > 0;
-    return (!is_open && !is_owed) || now_ms >= relay->heard_ms + relay->drain_ms;
+    return (!is_open && !is_owed) || now_ms >= relay->received_ms + relay->drain_ms;
 }
 
 int64_t stdio_relay_deadline_ms(const struct stdio_relay *relay)
 {
     if (relay->has_job_ended) {
-        return relay->heard_ms + relay->drain_ms;
+        return relay->received_ms + relay->drain_ms;
     }
     return relay->has_begun && !relay->is_user_there
                ? relay->begun_ms + STDIO_RELAY_USER_WAIT_MS

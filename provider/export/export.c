@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export.c: see export.h. Sections are taken in file order, because RES_SELECT skips
- * what earlier ones took: each is read by itself (export_policy.c), its slots are
- * shared out, and what comes of it is compared with what earlier sections export.
+ * hosts of earlier ones. Each is parsed by itself (export_policy.c), its slots are
+ * distributed, and the result is checked against what earlier sections export.
  *
  * Example: hostA and hostB, SLOTS=4, DISTRIBUTION=([c1, 1] [c2, 3]): on each host the
  * seats go c2 (3/1), c1 (1/1, equal to c2's 3/3, and earlier), c2 (3/3), c2 (3/5): one
@@ -42,7 +42,7 @@ struct export
     struct export_policy **policies; /* taken into the plan */
     int n_policies;
     struct export_plan *plan;
-    int leases_capacity, late_capacity, claims_capacity;
+    int leases_capacity, deferred_capacity, claims_capacity;
 };
 
 /* What one consumer gets of one host, before it is gathered into leases. */
@@ -63,7 +63,7 @@ struct pieces {
     conf_complain((export)->conf, severity, (policy)->section, (policy)->row, cell,    \
                   __VA_ARGS__)
 
-/* Arena memory that grows: the old piece stays where it is until the arena goes. */
+/* Makes room for one more. The old array stays in the arena until its release. */
 static void *grown(struct arena *arena, void *items, int count, int *capacity,
                    size_t size)
 {
@@ -214,7 +214,7 @@ static const struct piece *share_host(struct export *export,
     return parts;
 }
 
-/* PER_HOST: the slots of each host go round the consumers. */
+/* PER_HOST: distributes the slots of each host. */
 static bool share_slots(struct export *export, const struct export_policy *policy,
                         struct pieces *pieces)
 {
@@ -249,7 +249,7 @@ static bool is_free(const struct candidate *candidate)
     return candidate->n_exported == 0 && candidate->host->max > 0;
 }
 
-/* RES_SELECT passes over it. */
+/* RES_SELECT skips it. */
 static bool is_left_out(const struct export_policy *policy,
                         const struct candidate *candidate)
 {
@@ -285,7 +285,7 @@ static int pick_hosts(const struct export *export, const struct export_policy *p
     return n_picked;
 }
 
-/* RES_SELECT: hosts go whole, the first of them to the first consumer. */
+/* RES_SELECT: whole hosts, the first of them to the first consumer. */
 static void share_hosts(struct export *export, const struct export_policy *policy,
                         const uint8_t *matches, struct pieces *pieces)
 {
@@ -425,30 +425,31 @@ static void record_uses(struct export *export, const struct export_policy *polic
 
 /* ------------------------------------------------------------ later */
 
-static const char *late_name(struct export *export, const struct export_policy *policy,
-                             const char *content)
+static const char *deferred_name(struct export *export,
+                                 const struct export_policy *policy,
+                                 const char *content)
 {
     const struct export_plan *plan = export->plan;
     int number = 1;
-    for (int i = 0; i < plan->n_late; i++) {
-        number +=
-            plan->late[i].name[0] == '#' && !strcmp(plan->late[i].content, content);
+    for (int i = 0; i < plan->n_deferred; i++) {
+        number += plan->deferred[i].name[0] == '#' &&
+                  !strcmp(plan->deferred[i].content, content);
     }
     return policy->name[0] != '\0' ? policy->name
                                    : arena_printf(export->arena, "#%d", number);
 }
 
 /* A lease for each consumer, without hosts. */
-static void add_late(struct export *export, const struct export_policy *policy)
+static void add_deferred(struct export *export, const struct export_policy *policy)
 {
     struct export_plan *plan = export->plan;
     const char *content = export_policy_content(export->arena, policy);
     int64_t *shares =
         arena_alloc(export->arena, (size_t)policy->shares.count, sizeof(*shares));
-    plan->late = grown(export->arena, plan->late, plan->n_late, &export->late_capacity,
-                       sizeof(*plan->late));
-    plan->late[plan->n_late] = (struct export_late){
-        .name = late_name(export, policy, content),
+    plan->deferred = grown(export->arena, plan->deferred, plan->n_deferred,
+                           &export->deferred_capacity, sizeof(*plan->deferred));
+    plan->deferred[plan->n_deferred] = (struct export_deferred){
+        .name = deferred_name(export, policy, content),
         .content = content,
         .select = policy->hosts_cell->value,
         .n_hosts_max = policy->n_hosts_max,
@@ -456,7 +457,8 @@ static void add_late(struct export *export, const struct export_policy *policy)
         .n_shares = policy->shares.count,
         .shares = shares,
     };
-    memcpy(plan->late[plan->n_late++].spaces, policy->spaces, sizeof(policy->spaces));
+    memcpy(plan->deferred[plan->n_deferred++].spaces, policy->spaces,
+           sizeof(policy->spaces));
     for (int i = 0; i < policy->shares.count; i++) {
         shares[i] = policy->shares.items[i].share;
         add_lease(export, policy, i, content, 0);
@@ -464,9 +466,9 @@ static void add_late(struct export *export, const struct export_policy *policy)
     }
 }
 
-void export_give(struct arena *arena, struct export_plan *plan,
-                 const struct export_late *late, const struct export_host *hosts,
-                 int n_hosts)
+void export_assign_hosts(struct arena *arena, struct export_plan *plan,
+                         const struct export_deferred *late,
+                         const struct export_host *hosts, int n_hosts)
 {
     int64_t *seats = arena_alloc(arena, (size_t)late->n_shares, sizeof(*seats));
     webster_share(n_hosts, late->shares, late->n_shares, seats);
@@ -529,8 +531,8 @@ static void add_policy(struct export *export, struct export_policy *policy,
         return;
     }
     take_policy(export, policy, policies_capacity);
-    if (answer == EXPORT_LATER) {
-        add_late(export, policy);
+    if (answer == EXPORT_DEFERRED) {
+        add_deferred(export, policy);
         return;
     }
     add_leases(export, policy, &pieces);

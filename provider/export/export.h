@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.h: export policies (HostExport) evaluated: which slots of which host go to
- * whom.
+/* export.h: evaluates export policies (HostExport): which slots of which host are
+ * exported to which consumer.
  *
- * PER_HOST: slots of each named host, shared out among the consumers per host by
- * highest averages, seat after seat in the order of DISTRIBUTION. RES_SELECT: whole
- * hosts, the first NHOSTS matches in file order that no earlier section took, counted
- * out by highest averages, first all of the first-listed consumer. The site's own entry
- * in DISTRIBUTION is ignored.
+ * PER_HOST: slots of each named host, distributed to the consumers by highest averages,
+ * with ties in the order of DISTRIBUTION. RES_SELECT: whole hosts, the first NHOSTS in
+ * file order that match and that no earlier section exports. Their number is
+ * distributed by highest averages; the consumer that is listed first gets the first
+ * hosts. The site's own entry in DISTRIBUTION is ignored.
  *
  * MEM and SWAP (or SWP) are exported of each host. Consumers that share a host get them
- * in proportion to their slots; a host that goes whole takes all of it along. Hosts of
- * type DLINUX are exported with swap space only: RES_SELECT passes over others.
+ * in proportion to their slots. A host of type DLINUX can be exported only together
+ * with swap space: RES_SELECT skips such a host otherwise.
  *
- * What RES_SELECT means is the requirement language's, which this room does not know:
- * whoever reads policies says which hosts match; or that only the hosts can tell, and
- * then the policy is a late one.
+ * This room does not know the language of RES_SELECT. The caller of export_read says
+ * which hosts match, or that this depends on what hosts report. The policy is then
+ * deferred.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`, naming file,
  * line and key; the plan then leaves that policy out. Source: docs/design/leases.md
@@ -36,19 +36,18 @@ struct export_host {
 
 enum export_answer {
     EXPORT_MATCHED,
-    EXPORT_LATER,   /* hosts have to tell first */
-    EXPORT_REFUSED, /* the cell has been complained about */
+    EXPORT_DEFERRED, /* hosts have to report first */
+    EXPORT_REFUSED,  /* there is a complaint about the cell */
 };
 
-/* Which hosts RES_SELECT means: matches[i] becomes 1 for the i-th host if it does, else
- * 0. */
+/* Sets matches[i] to 1 if the i-th host matches RES_SELECT, else to 0. */
 typedef enum export_answer (*export_match_fn)(void *arg,
                                               const struct conf_section *section,
                                               const struct conf_row *row,
                                               const struct conf_cell *cell,
                                               uint8_t *matches);
 
-/* What policies are about. */
+/* The site that exports. */
 struct export_site {
     const char *name;
     const struct export_host *hosts;
@@ -75,33 +74,33 @@ struct export_part {
 
 /* One policy towards one consumer: what becomes one lease. */
 struct export_lease {
-    const char *policy; /* NAME; "" where unnamed: provider_export numbers it */
+    const char *policy; /* NAME; "": none, provider_export numbers the policy */
     int place;          /* of the section among the HostExports, from 1 */
     const char *consumer;
-    const char *content; /* the policy as a normal text (for all its consumers) */
+    const char *content; /* the policy in normal form, the same for all consumers */
     enum lease_type type;
     struct export_terms terms;
     struct export_part *hosts; /* in the policy's order */
     int n_hosts;
-    bool is_open; /* its hosts are still to be picked: a lease of the policy stays */
+    bool is_open; /* its hosts are not chosen yet: an existing lease stays */
     const struct lease_resource *resources; /* by SharedResourceExport */
     int n_resources;
 };
 
-/* A policy whose hosts are picked when they have told what its RES_SELECT names: whole
- * ones, NHOSTS at most. Until then its leases are open. */
-struct export_late {
-    const char *name;    /* NAME; unnamed: "#1", of those with equal content "#2" ... */
+/* A policy whose hosts are chosen once they have reported the values that its
+ * RES_SELECT names: at most NHOSTS, each whole. Until then its leases are open. */
+struct export_deferred {
+    const char *name;    /* NAME; without one "#1", with equal content "#2" ... */
     const char *content; /* as its leases' */
     const char *select;  /* RES_SELECT */
     int n_hosts_max;
-    int first_lease; /* of the plan's, one for each consumer ... */
+    int first_lease; /* in the plan: one for each consumer ... */
     int n_shares;
-    const int64_t *shares;       /* ... and what each gets */
+    const int64_t *shares;       /* ... and the share of each */
     struct space spaces[SPACES]; /* of each host */
 };
 
-/* That a policy names a site, whether anything came of it or not. */
+/* A policy names this site, whether or not it got a lease. */
 struct export_claim {
     int place; /* as in export_lease */
     const char *consumer;
@@ -110,15 +109,15 @@ struct export_claim {
 struct export_plan {
     struct export_lease *leases;
     int n_leases;
-    struct export_late *late;
-    int n_late;
-    struct export_claim *claims; /* of all policies, for who reads on */
+    struct export_deferred *deferred;
+    int n_deferred;
+    struct export_claim *claims; /* of all policies; export_shared_read needs them */
     int n_claims;
     struct export_shared *shared; /* export_shared.h */
     int n_shared;
 };
 
-/* A host of that type is not exported with nothing but this. */
+/* True if a host of that type cannot be exported with these. */
 bool export_lacks_swap(const struct space spaces[SPACES], const char *type);
 
 /* Complaints: SLOTS above MXJ (sums too), an unknown host, a host twice, PER_HOST and
@@ -129,10 +128,10 @@ bool export_lacks_swap(const struct space spaces[SPACES], const char *type);
 void export_read(struct conf *conf, const struct export_site *site,
                  const struct export_terms *defaults, struct export_plan *plan);
 
-/* Hosts were picked for a late policy: its leases get them, the first host the first
- * consumer. Nobody is left out but for want of hosts; a lease without any is none. */
-void export_give(struct arena *arena, struct export_plan *plan,
-                 const struct export_late *late, const struct export_host *hosts,
-                 int n_hosts);
+/* Distributes the hosts that were chosen for a deferred policy to its leases, the first
+ * host to the first consumer. A lease that gets none does not exist. */
+void export_assign_hosts(struct arena *arena, struct export_plan *plan,
+                         const struct export_deferred *late,
+                         const struct export_host *hosts, int n_hosts);
 
 #endif

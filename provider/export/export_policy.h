@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_policy.h: one HostExport section taken apart: what stands in it, judged by
- * itself. What it means for the hosts, and beside other sections, is export.c's.
+/* export_policy.h: parses one HostExport section, and checks it by itself. export.c
+ * checks it against the hosts and other sections.
  *
- * A value that conf_check has complained about (a number out of bounds, an unknown
- * word) is not complained about twice: the policy is left out.
+ * If conf_check has complained about a value (a number out of bounds, an unknown word),
+ * the policy is left out without a second complaint.
  *
  * Ownership: everything in conf's arena.
  * Source: docs/design/leases.md "Export policies", "Shared leases". Layer: provider. */
@@ -29,7 +29,7 @@ struct export_shares {
 struct export_policy {
     const struct conf_section *section;
     const struct conf_row *row;
-    const struct conf_cell *hosts_cell; /* PER_HOST or RES_SELECT, whichever there is */
+    const struct conf_cell *hosts_cell; /* PER_HOST or RES_SELECT */
     const struct conf_cell *slots_cell, *name_cell;
     struct space spaces[SPACES]; /* MEM, SWAP: of each host */
     const char *name;            /* "" unnamed */
@@ -49,7 +49,8 @@ bool export_policy_read(struct conf *conf, const char *site,
                         const struct conf_section *section, const struct conf_row *row,
                         struct export_policy *policy);
 
-/* The policy as a normal text: what makes it the same policy after a reload. */
+/* The policy in normal form. With equal content it is the same policy after a reload.
+ */
 const char *export_policy_content(struct arena *arena,
                                   const struct export_policy *policy);
 
@@ -60,7 +61,7 @@ bool export_shares_read(struct conf *conf, const char *site,
                         const struct conf_section *section, const struct conf_row *row,
                         struct export_shares *shares);
 
-/* n things by the shares; in the arena. */
+/* Distributes n by the shares; the result is in the arena. */
 int64_t *export_shares_divide(struct arena *arena, const struct export_shares *shares,
                               int64_t n);
 

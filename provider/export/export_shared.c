@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_shared.c: see export_shared.h. Here: who gets how much. export_shared_read.c
- * reads the sections.
+/* export_shared.c: see export_shared.h. Here: how many instances each site gets.
+ * export_shared_read.c reads the sections.
  *
  * Example: lic is 4@[n1 n2] 6@[n3]; south borrows n1, east n2 and n3. NINSTANCES=10 by
  * ([south, 30] [east, 70]): south gets 3 of the first place; east 7: the one that is
@@ -16,13 +16,12 @@ struct giving {
     struct arena *arena;
     struct export_plan *plan;
     const struct export_shared *shared;
-    int64_t *left; /* by place: instances that nobody has */
+    int64_t *left; /* by place: instances that are not given yet */
     bool *is_seen; /* by consumer and place */
     bool is_cut;
 };
 
-/* A lease of that site, of a policy that stands before; `*i` is the first to look at.
- */
+/* The next lease of that site and of an earlier policy, from index *i on. */
 static struct export_lease *next_lease(const struct giving *giving,
                                        const char *consumer, int *i)
 {
@@ -75,7 +74,7 @@ static void list_seen(struct giving *giving)
 
 /* ------------------------------------------------------------ giving */
 
-/* "n1 n2", or "" where it is all of them; NULL: it is too long. */
+/* "n1 n2", or "" for all of them; NULL: too long. */
 static const char *hosts_text(struct giving *giving, const struct export_lease *lease,
                               int place)
 {
@@ -116,7 +115,7 @@ static void add_resource(struct giving *giving, struct export_lease *lease,
     lease->n_resources++;
 }
 
-/* The site's leases see so many of the place. */
+/* Gives the site's leases that many instances of the place. */
 static void give(struct giving *giving, const char *consumer, int place, int64_t n)
 {
     const struct export_shared *shared = giving->shared;
@@ -138,7 +137,7 @@ static void give(struct giving *giving, const char *consumer, int place, int64_t
 
 /* ------------------------------------------------------------ sharing out */
 
-/* How many there are in places that anybody sees, at most what is asked for. */
+/* Instances in places that any of the sites can use, at most NINSTANCES. */
 static int64_t count_there(const struct giving *giving)
 {
     const struct export_shared *shared = giving->shared;
@@ -153,7 +152,7 @@ static int64_t count_there(const struct giving *giving)
     return n_there < shared->n_instances ? n_there : shared->n_instances;
 }
 
-/* What each site gets: those that see none have no share. */
+/* How many each site gets. A site that can use no place has no share. */
 static const int64_t *divide(struct giving *giving)
 {
     const struct export_shared *shared = giving->shared;

@@ -2,15 +2,16 @@
 /* export_shared.h: SharedResourceExport: instances of shared resources that go to sites
  * which borrow hosts.
  *
- * NAME, NINSTANCES and DISTRIBUTION, all three. A site that is named must be one that a
- * HostExport before it names too. Instances come from places (ResourceMap) that a host
- * exported to the site by then is in, and are seen from its hosts there; a site without
- * such a host gets none, and its part goes to the others. NINSTANCES are shared out by
- * highest averages, or as many as there are; a place whose instances are measured has
- * what NINSTANCES says. Places are used in file order.
+ * NAME, NINSTANCES and DISTRIBUTION are required. Each site in DISTRIBUTION must be
+ * named by an earlier HostExport. It gets instances of a place (ResourceMap) only if an
+ * earlier HostExport exports a host in that place to it, and its jobs can use them only
+ * on such hosts. A site without such a host gets none, and the others share its part.
+ * NINSTANCES, or as many as exist, are distributed by highest averages. If the
+ * instances of a place are measured, it counts as having NINSTANCES. Places are used in
+ * file order.
  *
- * What a site gets is not of each host: each of its leases with hosts in the place
- * names the same pool.
+ * The instances of a site are not counted by host: each of its leases with hosts in the
+ * place names the same pool.
  *
  * Ownership: in the arena given, or conf's. Source: docs/design/leases.md "Shared
  * resources"; docs/adr/0006. Layer: provider. */
@@ -19,7 +20,7 @@
 
 #include "provider/export/export.h"
 
-/* Hosts that have instances of a resource together. */
+/* Hosts that share instances of a resource. */
 struct export_place {
     int64_t n_instances; /* -1: measured */
     const int *hosts;    /* indexes into the site's */
@@ -34,13 +35,13 @@ struct export_resource {
     int n_places;                      /* 0: it is not shared */
 };
 
-/* A section, judged. */
+/* A section that was checked. */
 struct export_shared {
     const char *name;
     int traits;
     int64_t n_instances;
-    int n_before;     /* policies that stand before it: these count */
-    const int *pools; /* by host of the site: its place, from 1; 0: none */
+    int n_before;     /* how many policies are before it: only these count */
+    const int *pools; /* by host of the site: the number of its place; 0: none */
     int n_hosts;
     const int64_t *counts; /* by place: its instances */
     int n_places;

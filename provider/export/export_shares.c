@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_shares.c: DISTRIBUTION: which sites get how much of what is exported.
+/* export_shares.c: DISTRIBUTION: the share of each site in what is exported.
  *
  * `([a, 1] [b, 2])`, or without the outer parentheses as LSF's own sample has it. Only
- * ratios matter. The site's own entry is ignored, and somebody else must be named.
+ * ratios matter. The site's own entry is ignored, and another site must be named.
  * `([pool:NAME])`: a pool, alone.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`.
@@ -50,8 +50,7 @@ static const char *trimmed(struct arena *arena, const char *at, const char *end)
 
 static const char pool_word[] = "pool:";
 
-/* `[pool:NAME]`: the plan of the pool says who gets how many, so there are no shares.
- */
+/* `[pool:NAME]`: there are no shares, because the plan of the pool distributes. */
 static bool read_pool(struct reading *reading, const char *text)
 {
     struct export_shares *shares = reading->shares;
@@ -71,7 +70,7 @@ static bool read_pool(struct reading *reading, const char *text)
     return true;
 }
 
-/* One entry: what stands between its brackets. */
+/* The text between the brackets of one entry. */
 static bool read_share(struct reading *reading, const char *at, const char *end)
 {
     const struct conf_cell *cell = reading->shares->cell;
@@ -110,7 +109,6 @@ static bool read_share(struct reading *reading, const char *at, const char *end)
     return true;
 }
 
-/* `([a, 1] [b, 2])`, or without the outer parentheses as LSF's own sample has it. */
 static bool read_shares(struct reading *reading, const char *text)
 {
     const struct conf_cell *cell = reading->shares->cell;

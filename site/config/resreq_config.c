@@ -231,7 +231,7 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
         return EXPORT_REFUSED;
     }
     if (!is_settled(selector, &spot, &resreq.program)) {
-        return EXPORT_LATER;
+        return EXPORT_DEFERRED;
     }
     resreq_program_run(&resreq.program, host_resources_table(selector->host_resources),
                        NULL, &resreq_config_nowhere, matches);

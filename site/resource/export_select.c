@@ -75,14 +75,14 @@ void export_select_load(struct export_select *selection, const struct row_pick *
 
 /* ---------------------------------------------------------------- on record */
 
-static bool is_of(const struct pick *pick, const struct export_late *late)
+static bool is_of(const struct pick *pick, const struct export_deferred *late)
 {
     return strcmp(pick->policy, late->name) == 0 &&
            strcmp(pick->content, late->content) == 0;
 }
 
 static const struct pick *find_pick(const struct export_select *selection,
-                                    const struct export_late *late)
+                                    const struct export_deferred *late)
 {
     for (int i = 0; i < selection->count; i++) {
         if (is_of(&selection->items[i], late)) {
@@ -94,8 +94,8 @@ static const struct pick *find_pick(const struct export_select *selection,
 
 static bool is_configured(const struct export_plan *plan, const struct pick *pick)
 {
-    for (int i = 0; i < plan->n_late; i++) {
-        if (is_of(pick, &plan->late[i])) {
+    for (int i = 0; i < plan->n_deferred; i++) {
+        if (is_of(pick, &plan->deferred[i])) {
             return true;
         }
     }
@@ -152,7 +152,7 @@ static uint8_t *list_free(const struct export_select *selection, struct arena *a
 }
 
 /* The policy gets the hosts that are on record for it, in file order. */
-static void give(struct export_select *selection, const struct export_late *late,
+static void give(struct export_select *selection, const struct export_deferred *late,
                  const struct pick *pick)
 {
     struct arena *arena = &selection->arena;
@@ -175,7 +175,7 @@ static void give(struct export_select *selection, const struct export_late *late
                 config->hosts[i].name, config->hosts[i].max, config->hosts[i].type, i};
         }
     }
-    export_give(arena, &selection->plan, late, hosts, n_hosts);
+    export_assign_hosts(arena, &selection->plan, late, hosts, n_hosts);
 }
 
 /* The configuration's plan with the recorded hosts. True if a policy is open. */
@@ -187,10 +187,10 @@ static bool make_plan(struct export_select *selection)
     selection->plan = *from;
     selection->plan.leases =
         size > 0 ? arena_copy(&selection->arena, from->leases, size) : NULL;
-    for (int i = 0; i < from->n_late; i++) {
-        const struct pick *pick = find_pick(selection, &from->late[i]);
+    for (int i = 0; i < from->n_deferred; i++) {
+        const struct pick *pick = find_pick(selection, &from->deferred[i]);
         if (pick != NULL) {
-            give(selection, &from->late[i], pick);
+            give(selection, &from->deferred[i], pick);
         }
         is_open = is_open || pick == NULL;
     }
@@ -262,7 +262,7 @@ static void set_state(struct export_select *selection, int host)
 
 /* What the selection means, by host; false: some of those that could be picked have to
  * tell first. */
-static bool match(struct export_select *selection, const struct export_late *late,
+static bool match(struct export_select *selection, const struct export_deferred *late,
                   struct arena *arena, bool is_late, uint8_t *matches)
 {
     struct resreq_rules rules = resreq_config_select_rules(
@@ -297,7 +297,7 @@ static bool match(struct export_select *selection, const struct export_late *lat
 
 /* The first NHOSTS that match, as they go on record. */
 static const char *first_of(const struct export_select *selection,
-                            const struct export_late *late, struct arena *arena,
+                            const struct export_deferred *late, struct arena *arena,
                             const uint8_t *matches)
 {
     size_t size = 1;
@@ -327,7 +327,7 @@ static const char *first_of(const struct export_select *selection,
 }
 
 /* True if hosts were found. */
-static bool pick(struct export_select *selection, const struct export_late *late,
+static bool pick(struct export_select *selection, const struct export_deferred *late,
                  bool is_late, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
@@ -376,9 +376,9 @@ void export_select_tick(struct export_select *selection, int64_t now_ms,
     }
     bool is_late = is_due || selection->wait_ms == INT64_MAX;
     selection->has_news = false;
-    for (int i = 0; i < from->n_late; i++) {
-        if (find_pick(selection, &from->late[i]) == NULL &&
-            pick(selection, &from->late[i], is_late, effects)) {
+    for (int i = 0; i < from->n_deferred; i++) {
+        if (find_pick(selection, &from->deferred[i]) == NULL &&
+            pick(selection, &from->deferred[i], is_late, effects)) {
             selection->is_open = export_all(selection, now_ms, effects);
             pass_request_set(selection->parts.pass_request);
         }

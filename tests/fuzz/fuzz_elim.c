@@ -6,7 +6,6 @@
 
 #include "base/conf.h"
 #include "host/load/elim_line.h"
-#include "host/load/elim_table.h"
 #include "model/local_resources.h"
 #include "proto/codec.h"
 #include "tests/fuzz/input.h"

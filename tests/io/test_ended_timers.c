@@ -80,7 +80,7 @@ static int watch_elim(zloop_t *loop, int timer_id, void *arg)
     struct measuring *measuring = arg;
     siginfo_t info;
     if (!measuring->was_kept) {
-        measuring->was_kept = elim_has_news(measuring->elim);
+        measuring->was_kept = elim_has_changed(measuring->elim);
         if (measuring->was_kept) {
             zclock_sleep(ELIM_READ_MS + OVERDUE_MS);
         }

@@ -12,7 +12,6 @@
 
 #include "base/arena.h"
 #include "host/load/elim_line.h"
-#include "host/load/elim_table.h"
 
 static const struct {
     const char *line;

@@ -141,7 +141,7 @@ static enum export_answer match(void *arg, const struct conf_section *section,
         return EXPORT_REFUSED;
     }
     if (strstr(cell->value, "mem") != NULL) {
-        return EXPORT_LATER;
+        return EXPORT_DEFERRED;
     }
     resreq_program_run(&resreq.program, world->table, NULL, &local, matches);
     return EXPORT_MATCHED;

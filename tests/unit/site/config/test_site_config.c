@@ -309,7 +309,7 @@ static void test_res_select(void **state)
         read_text(&world, rows[i].text);
         const char *text = exported_text(&world);
         bool is_text = world.conf.diags != NULL;
-        bool is_error = is_text && world.setup.config.exports.n_late == 0;
+        bool is_error = is_text && world.setup.config.exports.n_deferred == 0;
         if (strncmp(text, rows[i].expected,
                     is_text ? strlen(rows[i].expected) : strlen(text) + 1) != 0 ||
             world.conf.n_errors != is_error) {

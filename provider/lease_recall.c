@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recall_book.c: see recall_book.h. */
-#include "provider/recall_book.h"
+/* lease_recall.c: see lease_recall.h. */
+#include "provider/lease_recall.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@ static int count_used(const struct ledger_lease *lease)
     return n_used;
 }
 
-int recall_book_limit(const struct ledger_lease *lease)
+int lease_recall_limit(const struct ledger_lease *lease)
 {
     return lease->n_recalls > 0 ? lease->recalls[lease->n_recalls - 1].n_held : INT_MAX;
 }
 
-void recall_book_accept(struct ledger_lease *lease, const struct msg_recall *msg,
-                        int64_t now_ms, struct effects *effects)
+void lease_recall_accept(struct ledger_lease *lease, const struct msg_recall *msg,
+                         int64_t now_ms, struct effects *effects)
 {
     if (msg->number <= lease->recall) {
         return;
@@ -39,7 +39,7 @@ void recall_book_accept(struct ledger_lease *lease, const struct msg_recall *msg
         lease->recalls[lease->n_recalls++] = (struct row_recall){
             msg->recalls[i].n_held, now_ms + msg->recalls[i].left_ms};
     }
-    recall_book_tick(lease, now_ms);
+    lease_recall_tick(lease, now_ms);
     lease->is_dirty = true;
     ledger_store(lease, effects);
 }
@@ -94,17 +94,19 @@ static bool remove_met(struct ledger_lease *lease, int n_held)
     return n_done > 0;
 }
 
-void recall_book_reconcile(struct ledger_lease *lease, struct effects *effects)
+void lease_recall_reconcile(struct ledger_lease *lease, struct effects *effects)
 {
     if (lease->n_recalls == 0) {
         return;
     }
     int n_held = ledger_count_held(lease), n_before = n_held;
     bool can_go =
-        !lease->is_whole || n_held <= recall_book_limit(lease) ||
-        choose_hosts(lease, n_held - recall_book_limit(lease), &effects->arena) > 0;
-    for (int i = lease->n_hosts - 1; i >= 0 && n_held > recall_book_limit(lease); i--) {
-        n_held -= take_idle(lease, &lease->hosts[i], n_held - recall_book_limit(lease));
+        !lease->is_whole || n_held <= lease_recall_limit(lease) ||
+        choose_hosts(lease, n_held - lease_recall_limit(lease), &effects->arena) > 0;
+    for (int i = lease->n_hosts - 1; i >= 0 && n_held > lease_recall_limit(lease);
+         i--) {
+        n_held -=
+            take_idle(lease, &lease->hosts[i], n_held - lease_recall_limit(lease));
     }
     bool is_done = remove_met(lease, can_go ? n_held : INT_MIN);
     if (n_held < n_before) {
@@ -118,7 +120,7 @@ void recall_book_reconcile(struct ledger_lease *lease, struct effects *effects)
 
 /* ---------------------------------------------------------------- time */
 
-void recall_book_tick(struct ledger_lease *lease, int64_t now_ms)
+void lease_recall_tick(struct ledger_lease *lease, int64_t now_ms)
 {
     while (lease->n_due < lease->n_recalls &&
            lease->recalls[lease->n_due].deadline_ms <= now_ms) {
@@ -148,8 +150,8 @@ static int overdue_whole(const struct ledger_lease *lease, struct arena *arena,
     return n_used;
 }
 
-int recall_book_overdue(const struct ledger_lease *lease, struct arena *arena,
-                        const struct host_slots **hosts, int *n_hosts)
+int lease_recall_overdue(const struct ledger_lease *lease, struct arena *arena,
+                         const struct host_slots **hosts, int *n_hosts)
 {
     *hosts = NULL;
     *n_hosts = 0;
@@ -163,7 +165,7 @@ int recall_book_overdue(const struct ledger_lease *lease, struct arena *arena,
     return excess > 0 ? excess : 0;
 }
 
-int64_t recall_book_wake_ms(const struct ledger_lease *lease)
+int64_t lease_recall_wake_ms(const struct ledger_lease *lease)
 {
     return lease->n_due < lease->n_recalls ? lease->recalls[lease->n_due].deadline_ms
                                            : INT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recall_book.h: slots of a pool that a leaf of its plan has to give back: a RECALL,
+/* lease_recall.h: slots of a pool that a leaf of its plan has to give back: a RECALL,
  * and how much of it is done.
  *
  * A RECALL says how many slots the contract may hold at most, and after which time;
@@ -9,7 +9,7 @@
  * until the contract holds no more than the last RECALL allows;
  *   - a proposal that would give the contract more is refused;
  *   - at each deadline, by this site's clock and without tolerance, jobs on the slots
- * that are still in use beyond the bound have to be ended: recall_book_overdue() says
+ * that are still in use beyond the bound have to be ended: lease_recall_overdue() says
  * how many slots.
  *
  * If `is_whole`, only whole hosts are given back, each when it is idle altogether. They
@@ -20,30 +20,30 @@
  * Units: slots, milliseconds. Order: of the idle slots the last host gives first.
  * Source: Symphony, "Reclaim"; docs/adr/0012; docs/design/plans.md "Decided". Layer:
  * provider. */
-#ifndef SUBLET_PROVIDER_RECALL_BOOK_H
-#define SUBLET_PROVIDER_RECALL_BOOK_H
+#ifndef SUBLET_PROVIDER_LEASE_RECALL_H
+#define SUBLET_PROVIDER_LEASE_RECALL_H
 
 #include "provider/ledger.h"
 
 /* Stores a RECALL whose number is above the last. Others change nothing. */
-void recall_book_accept(struct ledger_lease *lease, const struct msg_recall *msg,
-                        int64_t now_ms, struct effects *effects);
+void lease_recall_accept(struct ledger_lease *lease, const struct msg_recall *msg,
+                         int64_t now_ms, struct effects *effects);
 
 /* Gives idle slots back; of whole hosts only the chosen ones. Hosts that lose slots
  * need reconciling, and bounds that are met are removed. The lease is marked changed,
  * or stored. */
-void recall_book_reconcile(struct ledger_lease *lease, struct effects *effects);
+void lease_recall_reconcile(struct ledger_lease *lease, struct effects *effects);
 
 /* Notes which deadlines have passed. */
-void recall_book_tick(struct ledger_lease *lease, int64_t now_ms);
+void lease_recall_tick(struct ledger_lease *lease, int64_t now_ms);
 /* Slots in use whose jobs have to be ended now. If hosts go whole, also which hosts:
  * all jobs on them have to end. The list is the arena's. */
-int recall_book_overdue(const struct ledger_lease *lease, struct arena *arena,
-                        const struct host_slots **hosts, int *n_hosts);
+int lease_recall_overdue(const struct ledger_lease *lease, struct arena *arena,
+                         const struct host_slots **hosts, int *n_hosts);
 /* When the next deadline comes; INT64_MAX: none will. */
-int64_t recall_book_wake_ms(const struct ledger_lease *lease);
+int64_t lease_recall_wake_ms(const struct ledger_lease *lease);
 
 /* How many slots it may hold at most; INT_MAX: no bound. */
-int recall_book_limit(const struct ledger_lease *lease);
+int lease_recall_limit(const struct ledger_lease *lease);
 
 #endif
