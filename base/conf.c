@@ -523,11 +523,11 @@ static void check_table(struct conf *conf, const struct conf_section *section)
     for (int column = 0; column < section->n_columns; column++) {
         const struct conf_key *key =
             conf_keys_find(section->name, section->columns[column]);
-        bool told = false;
-        for (int i = 0; i < section->n_rows && !told; i++) {
+        bool is_reported = false;
+        for (int i = 0; i < section->n_rows && !is_reported; i++) {
             const struct conf_row *row = &section->rows[i];
             if (column < row->n_cells) {
-                told = check_cell(conf, section, row, &row->cells[column], key);
+                is_reported = check_cell(conf, section, row, &row->cells[column], key);
             }
         }
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_value.h: a row's value, or what counts where it has none.
+/* conf_value.h: the value of a key: as written in the row, or what applies instead.
  *
- * As written in the row; else as written outside sections, where the key is known there
- * too (ego.conf's); else the default of the key table (conf_keys.h); else `otherwise`.
- * A malformed value is conf_check's complaint: it counts as `otherwise` here.
+ * A key that the row does not have is looked up outside sections, if it is known there
+ * too (keys of ego.conf). After that the default of the key table applies
+ * (conf_keys.h), then `otherwise`. A malformed value has been reported by conf_check,
+ * and `otherwise` applies instead of it.
  *
  * Units: as conf_keys.h. Ownership: texts are borrowed. Layer: base. */
 #ifndef SUBLET_BASE_CONF_VALUE_H

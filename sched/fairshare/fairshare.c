@@ -186,7 +186,7 @@ static void join_partition(struct list *list, const struct conf_place *at, int s
 
 /* `all` means the hosts that no earlier partition has. */
 static struct name_set partition_hosts(struct list *list, const struct conf_place *at,
-                                       const struct name_set *taken, int n_taken)
+                                       const struct name_set *earlier, int n_earlier)
 {
     const struct groups *groups = list->groups;
     struct name_set hosts = groups_read_hosts(list->conf, groups, at, "HOSTS");
@@ -196,8 +196,8 @@ static struct name_set partition_hosts(struct list *list, const struct conf_plac
     for (int i = 0; i < groups->n_own_hosts; i++) {
         const char *host = groups->own_hosts[i];
         bool is_taken = false;
-        for (int k = 0; k < n_taken; k++) {
-            is_taken = is_taken || groups_has(&taken[k], host);
+        for (int k = 0; k < n_earlier; k++) {
+            is_taken = is_taken || groups_has(&earlier[k], host);
         }
         if (is_taken && !hosts.is_all && groups_has(&hosts, host)) {
             COMPLAIN(list, CONF_ERROR, at, "HOSTS",
@@ -211,7 +211,7 @@ static struct name_set partition_hosts(struct list *list, const struct conf_plac
 }
 
 static void read_partition(struct list *list, const struct conf_place *at,
-                           struct name_set *taken, int *n_taken)
+                           struct name_set *earlier, int *n_earlier)
 {
     const char *name = conf_text(at->row, "HPART_NAME", NULL);
     if (name == NULL || conf_text(at->row, "HOSTS", NULL) == NULL ||
@@ -225,11 +225,11 @@ static void read_partition(struct list *list, const struct conf_place *at,
     scope->is_partition = scope->is_by_queue = true;
     fairshare_read_assignments(list->conf, list->groups, at, "USER_SHARES",
                                &scope->assignments, &scope->n_assignments);
-    taken[*n_taken] = partition_hosts(list, at, taken, *n_taken);
+    earlier[*n_earlier] = partition_hosts(list, at, earlier, *n_earlier);
     for (int i = 0; i < list->n_queues; i++) {
-        join_partition(list, at, list->n_scopes - 1, i, &taken[*n_taken]);
+        join_partition(list, at, list->n_scopes - 1, i, &earlier[*n_earlier]);
     }
-    (*n_taken)++;
+    (*n_earlier)++;
 }
 
 /* ---------------------------------------------------------------- all */
@@ -238,15 +238,15 @@ void fairshare_load(struct conf *conf, const struct groups *groups,
                     const struct queue_config *queues, int n_queues,
                     struct fairshare *config)
 {
-    int n_partitions = conf_count_rows(conf, "HostPartition"), n_taken = 0;
+    int n_partitions = conf_count_rows(conf, "HostPartition"), n_earlier = 0;
     struct list list = {
         .conf = conf, .groups = groups, .queues = queues, .n_queues = n_queues};
     struct conf_place at = {0};
     list.scopes = arena_alloc(conf->arena, (size_t)(n_queues + n_partitions),
                               sizeof(*list.scopes));
     list.scope_of = arena_alloc(conf->arena, (size_t)n_queues, sizeof(int));
-    struct name_set *taken =
-        arena_alloc(conf->arena, (size_t)n_partitions, sizeof(*taken));
+    struct name_set *earlier =
+        arena_alloc(conf->arena, (size_t)n_partitions, sizeof(*earlier));
     for (int i = 0; i < n_queues; i++) {
         list.scope_of[i] = -1;
     }
@@ -259,7 +259,7 @@ void fairshare_load(struct conf *conf, const struct groups *groups,
         read_queue(&list, &at);
     }
     while (conf_next_row(conf, "HostPartition", &at)) {
-        read_partition(&list, &at, taken, &n_taken);
+        read_partition(&list, &at, earlier, &n_earlier);
     }
     *config = (struct fairshare){
         .scopes = list.scopes, .n_scopes = list.n_scopes, .scope_of = list.scope_of};

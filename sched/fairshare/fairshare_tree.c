@@ -80,13 +80,13 @@ static int add_user(struct fairshare_tree *tree, const struct joining *joiner,
     return user->account;
 }
 
-static void note_line(struct fairshare_tree *tree,
-                      const struct share_assignment *assignment, int account)
+static void add_assignment(struct fairshare_tree *tree,
+                           const struct share_assignment *assignment, int account)
 {
-    struct assignment_account *noted = mem_alloc(1, sizeof(*noted));
-    noted->assignment = assignment;
-    noted->account = account;
-    HASH_ADD_PTR(tree->assignments, assignment, noted);
+    struct assignment_account *entry = mem_alloc(1, sizeof(*entry));
+    entry->assignment = assignment;
+    entry->account = account;
+    HASH_ADD_PTR(tree->assignments, assignment, entry);
 }
 
 /* Adds groups, and users with an assignment of their own. */
@@ -105,7 +105,7 @@ static void add_assignments(struct fairshare_tree *tree,
                                                   .position = i,
                                                   .shares = assignment->shares,
                                                   .sharing_account = tree->count});
-            note_line(tree, assignment, account);
+            add_assignment(tree, assignment, account);
             add_assignments(tree, assignment->children, assignment->n_children,
                             account);
         }
@@ -142,13 +142,13 @@ struct fairshare_tree *fairshare_tree_new(const struct fairshare_scope *scope)
 void fairshare_tree_free(struct fairshare_tree *tree)
 {
     struct user *user, *next;
-    struct assignment_account *noted, *next_noted;
+    struct assignment_account *entry, *next_entry;
     if (tree == NULL) {
         return;
     }
-    HASH_ITER (hh, tree->assignments, noted, next_noted) {
-        HASH_DEL(tree->assignments, noted);
-        free(noted);
+    HASH_ITER (hh, tree->assignments, entry, next_entry) {
+        HASH_DEL(tree->assignments, entry);
+        free(entry);
     }
     HASH_ITER (hh, tree->users, user, next) {
         HASH_DEL(tree->users, user);
@@ -187,9 +187,9 @@ static int find_user(const struct fairshare_tree *tree, const char *name)
 static int account_of(const struct fairshare_tree *tree,
                       const struct share_assignment *assignment)
 {
-    struct assignment_account *noted;
-    HASH_FIND_PTR(tree->assignments, &assignment, noted);
-    return noted != NULL ? noted->account : 0;
+    struct assignment_account *entry;
+    HASH_FIND_PTR(tree->assignments, &assignment, entry);
+    return entry != NULL ? entry->account : 0;
 }
 
 /* The account of the user at the end of the path. */

@@ -51,7 +51,7 @@ const struct fairshare_scope *fairshare_tree_scope(const struct fairshare_tree *
 int fairshare_tree_join(struct fairshare_tree *tree, const char *user,
                         const char *group);
 /* The same by the path of an account. */
-int fairshare_tree_join_path(struct fairshare_tree *tree, const char *seat);
+int fairshare_tree_join_path(struct fairshare_tree *tree, const char *path);
 int fairshare_tree_count(const struct fairshare_tree *tree);
 const struct fairshare_account *fairshare_tree_at(const struct fairshare_tree *tree,
                                                   int account);

@@ -134,11 +134,11 @@ struct pending_reason_preempt {
 /* Which part of span and same the hosts cannot meet. */
 struct pending_reason_span {
     enum place_span_kind kind;
-    int n_span;       /* of PTILE and BLOCK; 0: each host has a value of its own */
-    bool is_same;     /* same[] is given */
-    bool is_never;    /* SPAN_LARGE: not even if no other job ran there */
-    int n_wanted;     /* slots ... */
-    int n_fit;        /* ... of which so many would fit; HOST: the most on a host */
+    int n_span;         /* of PTILE and BLOCK; 0: each host has a value of its own */
+    bool is_same;       /* same[] is given */
+    bool is_impossible; /* SPAN_LARGE: not met even if no other job ran there */
+    int n_wanted;       /* slots ... */
+    int n_fit;          /* ... of which so many would fit; HOST: the most on a host */
     const char *host; /* HOST: the name of that host, owned by the configuration; NULL:
                          a borrowed host or none */
 };

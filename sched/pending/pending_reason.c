@@ -175,16 +175,16 @@ static const char *span_text(struct arena *arena,
     const char *name = span_name(arena, span);
     if (span->kind != PLACE_SPAN_HOST) {
         return arena_printf(arena, "%d of %d slots have room%s (%s)", span->n_fit,
-                            span->n_wanted, span->is_never ? " on idle hosts" : "",
+                            span->n_wanted, span->is_impossible ? " on idle hosts" : "",
                             name);
     }
     const char *text =
         arena_printf(arena, "no host has %d %sslots (%s)", span->n_wanted,
-                     span->is_never ? "" : "free ", name);
+                     span->is_impossible ? "" : "free ", name);
     return span->n_fit == 0
                ? text
                : arena_printf(arena, "%s; %s: %s with %d", text,
-                              span->is_never ? "the largest" : "most free",
+                              span->is_impossible ? "the largest" : "most free",
                               span->host != NULL ? span->host : "a borrowed one",
                               span->n_fit);
 }

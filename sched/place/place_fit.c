@@ -222,7 +222,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k];
             int n_free = candidates_free_slots(&pass->state, host, group);
-            int n = verdict->span.is_never ? size_of(&hosts[host]) : n_free;
+            int n = verdict->span.is_impossible ? size_of(&hosts[host]) : n_free;
             int least = least_on(span, host, n_slots);
             bool is_small = least > 0 && n_free < (least < n_slots ? least : n_slots);
             bool is_loaded =
@@ -254,16 +254,16 @@ static bool explain_span(const struct place_pass *pass, const struct candidates 
         return false;
     }
     int n_fit = count_fitting(pass, view, n_slots, true);
-    bool is_never = n_fit < n_slots;
-    if (!is_never && n_free == 0) {
+    bool is_impossible = n_fit < n_slots;
+    if (!is_impossible && n_free == 0) {
         return false; /* neither span nor same is the cause */
     }
-    n_fit = is_never ? n_fit : count_fitting(pass, view, n_slots, false);
+    n_fit = is_impossible ? n_fit : count_fitting(pass, view, n_slots, false);
     verdict->span = (struct pending_reason_span){
         .kind = span->kind,
         .n_span = span->n_slots,
         .is_same = span->n_same > 0,
-        .is_never = is_never,
+        .is_impossible = is_impossible,
         .n_wanted = n_slots,
         .n_fit = n_fit,
     };
@@ -304,7 +304,7 @@ static void explain(struct place_pass *pass, struct candidates *view, int n_slot
         verdict->reason = REASON_CLOSED;
     } else if (view->capacity < n_slots) {
         verdict->reason = REASON_TOO_LARGE;
-    } else if (has_span && verdict->span.is_never) {
+    } else if (has_span && verdict->span.is_impossible) {
         verdict->reason = REASON_SPAN_LARGE;
     } else if (verdict->n_loaded > 0 &&
                verdict->n_loaded + verdict->n_closed == n_allowed) {

@@ -187,17 +187,17 @@ static int check_command(const struct job_rules *rules, const struct job_spec *s
 static int check_limits(const struct job_rules *rules, const struct job_spec *spec,
                         struct err *err)
 {
-    struct job_rlimits asked;
+    struct job_rlimits requested;
     struct arena arena;
-    int code = job_rlimits_read(spec->limits, spec->n_limits, &asked, err);
+    int code = job_rlimits_read(spec->limits, spec->n_limits, &requested, err);
     for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
         const struct job_rlimit_kind *kind = &job_rlimit_kinds[i];
-        if (asked.values[i] == JOB_RLIMIT_NONE) {
+        if (requested.values[i] == JOB_RLIMIT_NONE) {
             continue;
         }
         if (kind->option == NULL) {
             code = err_set(err, ERR_DENIED, "%s is not a job's to ask for", kind->key);
-        } else if (asked.values[i] > rules->hard.values[i]) {
+        } else if (requested.values[i] > rules->hard.values[i]) {
             arena_init(&arena);
             code = err_set(
                 err, ERR_BOUNDS, "%s: Cannot exceed queue's hard limit(s), which is %s",

@@ -66,7 +66,7 @@ bool load_thresholds_find(const struct load_thresholds *thresholds,
                           const struct resource_table *table, int row,
                           enum load_threshold_kind side, struct load_excess *excess);
 
-/* "r1m 2.6 > 2", "mem 80 < 100", "licload is not told". */
+/* "r1m 2.6 > 2", "mem 80 < 100", "licload is not reported". */
 const char *load_threshold_text(struct arena *arena, const struct load_excess *excess);
 
 #endif
