@@ -13,8 +13,8 @@
 #include "site/config/resource_map.h"
 #include "site/config/resource_value.h"
 
-#define COMPLAIN(severity, section, row, cell, ...)                                    \
-    conf_complain(conf, severity, section, row, cell, __VA_ARGS__)
+#define COMPLAIN(severity, at, cell, ...)                                              \
+    conf_complain(conf, severity, (at)->section, (at)->row, cell, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- values */
 
@@ -23,16 +23,6 @@ static bool is_yes(const struct conf_row *row, const char *key, bool otherwise)
     const char *text = conf_text(row, key, NULL);
     bool flag = otherwise;
     return text != NULL && conf_parse_bool(text, &flag, NULL) != 0 ? otherwise : flag;
-}
-
-static int count_rows(const struct conf *conf, const char *name)
-{
-    int count = 0;
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, name, section)) != NULL) {
-        count += section->n_rows;
-    }
-    return count;
 }
 
 /* ---------------------------------------------------------------- Resource */
@@ -58,14 +48,13 @@ static int type_of(const char *text)
 }
 
 static void add_resource(struct reader *reader, const struct resource *resource,
-                         const struct conf_section *section, const struct conf_row *row,
-                         const struct conf_cell *cell)
+                         const struct conf_place *at, const struct conf_cell *cell)
 {
     struct conf *conf = reader->conf;
     struct err err;
     int id;
     if (resources_add(reader->catalogue, resource, &id, &err) != 0) {
-        COMPLAIN(CONF_ERROR, section, row, cell, "%s", err.text);
+        COMPLAIN(CONF_ERROR, at, cell, "%s", err.text);
         return;
     }
     if (reader->n_resources == reader->capacity) {
@@ -82,20 +71,20 @@ static void add_resource(struct reader *reader, const struct resource *resource,
     reader->resources[reader->n_resources++] = *resource;
 }
 
-static void read_resource(struct reader *reader, const struct conf_section *section,
-                          const struct conf_row *row)
+static void read_resource(struct reader *reader, const struct conf_place *at)
 {
     struct conf *conf = reader->conf;
+    const struct conf_row *row = at->row;
     const struct conf_cell *cell = conf_cell(row, "RESOURCENAME");
     int type = type_of(conf_text(row, "TYPE", ""));
     int64_t seconds = 0;
     if (cell == NULL || cell->value == NULL) {
-        COMPLAIN(CONF_ERROR, section, row, cell,
+        COMPLAIN(CONF_ERROR, at, cell,
                  "a resource without a name, expected RESOURCENAME");
         return;
     }
     if (conf_text(row, "TYPE", NULL) == NULL) {
-        COMPLAIN(CONF_ERROR, section, row, cell,
+        COMPLAIN(CONF_ERROR, at, cell,
                  "resource \"%s\" has no TYPE, expected Numeric, Boolean or String",
                  cell->value);
     }
@@ -119,17 +108,7 @@ static void read_resource(struct reader *reader, const struct conf_section *sect
                          row, "CONSUMABLE", type == RESOURCE_NUMERIC && !is_increasing),
                      .description = conf_text(row, "DESCRIPTION", ""),
                  },
-                 section, row, cell);
-}
-
-static void read_resources(struct reader *reader)
-{
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(reader->conf, "Resource", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            read_resource(reader, section, &section->rows[i]);
-        }
-    }
+                 at, cell);
 }
 
 /* ---------------------------------------------------------------- RESOURCES */
@@ -139,11 +118,11 @@ static bool has_boolean(struct reader *reader, const struct resource_config_host
                         const char *name)
 {
     struct conf *conf = reader->conf;
-    const struct conf_cell *cell = conf_cell(host->row, "RESOURCES");
+    const struct conf_cell *cell = conf_cell(host->at.row, "RESOURCES");
     int id = resources_find(reader->catalogue, name, strlen(name));
     if (id < 0) {
         if (conf_next(conf, "Resource", NULL) != NULL) {
-            COMPLAIN(CONF_WARNING, host->section, host->row, cell,
+            COMPLAIN(CONF_WARNING, &host->at, cell,
                      "resource \"%s\" is not defined in section Resource, taken as a "
                      "Boolean",
                      name);
@@ -152,12 +131,12 @@ static bool has_boolean(struct reader *reader, const struct resource_config_host
         add_resource(reader,
                      &(struct resource){
                          .name = name, .type = RESOURCE_BOOLEAN, .description = ""},
-                     host->section, host->row, cell);
+                     &host->at, cell);
         return reader->n_resources > before;
     }
     if (id < RESOURCE_BUILTINS ||
         resources_at(reader->catalogue, id)->type != RESOURCE_BOOLEAN) {
-        COMPLAIN(CONF_ERROR, host->section, host->row, cell,
+        COMPLAIN(CONF_ERROR, &host->at, cell,
                  "resource \"%s\" is no Boolean, expected it in section ResourceMap",
                  name);
         return false;
@@ -194,12 +173,10 @@ static void read_given(struct reader *reader, struct resource_config *config)
 static bool is_defined(const struct conf *conf, const char *section_name,
                        const char *key, const char *name)
 {
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, section_name, section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            if (strcmp(conf_text(&section->rows[i], key, ""), name) == 0) {
-                return true;
-            }
+    struct conf_place at = {NULL, NULL};
+    while (conf_next_row(conf, section_name, &at)) {
+        if (strcmp(conf_text(at.row, key, ""), name) == 0) {
+            return true;
         }
     }
     return false;
@@ -213,37 +190,35 @@ static void check_defined(struct conf *conf, const struct resource_config_host *
     if (name[0] != '\0' && strcmp(name, "!") != 0 &&
         conf_next(conf, section, NULL) != NULL &&
         !is_defined(conf, section, key, name)) {
-        COMPLAIN(CONF_ERROR, host->section, host->row, conf_cell(host->row, host_key),
+        COMPLAIN(CONF_ERROR, &host->at, conf_cell(host->at.row, host_key),
                  "unknown \"%s\", expected \"!\" or one of section %s", name, section);
     }
 }
 
-static void read_model(struct conf *conf, const struct conf_section *section,
-                       const struct conf_row *row, struct resource_config *config,
-                       struct host_model *models)
+static void read_model(struct conf *conf, const struct conf_place *at,
+                       struct resource_config *config, struct host_model *models)
 {
-    const struct conf_cell *cell = conf_cell(row, "MODELNAME");
-    const char *factor = conf_text(row, "CPUFACTOR", "1");
+    const struct conf_cell *cell = conf_cell(at->row, "MODELNAME");
+    const char *factor = conf_text(at->row, "CPUFACTOR", "1");
     double cpuf = 1.0;
     if (cell == NULL || cell->value == NULL) {
-        COMPLAIN(CONF_ERROR, section, row, cell,
-                 "a model without a name, expected MODELNAME");
+        COMPLAIN(CONF_ERROR, at, cell, "a model without a name, expected MODELNAME");
         return;
     }
     if (!resource_value_parse_number(factor, &cpuf) || cpuf <= 0) {
-        COMPLAIN(CONF_ERROR, section, row, conf_cell(row, "CPUFACTOR"),
+        COMPLAIN(CONF_ERROR, at, conf_cell(at->row, "CPUFACTOR"),
                  "\"%s\" is no factor, expected a number above 0", factor);
         cpuf = 1.0;
     }
     for (int i = 0; i < config->n_models; i++) {
         if (strcmp(models[i].name, cell->value) == 0) {
-            COMPLAIN(CONF_ERROR, section, row, cell,
+            COMPLAIN(CONF_ERROR, at, cell,
                      "model \"%s\" is defined twice, expected one row", cell->value);
             return;
         }
     }
     struct conf_words words =
-        conf_words(conf->arena, conf_text(row, "ARCHITECTURE", NULL));
+        conf_words(conf->arena, conf_text(at->row, "ARCHITECTURE", NULL));
     models[config->n_models++] = (struct host_model){.name = cell->value,
                                                      .cpuf = cpuf,
                                                      .architectures = words.words,
@@ -253,13 +228,11 @@ static void read_model(struct conf *conf, const struct conf_section *section,
 static void read_models(struct conf *conf, struct resource_config *config)
 {
     struct host_model *models = arena_alloc(
-        conf->arena, (size_t)count_rows(conf, "HostModel"), sizeof(*models));
-    const struct conf_section *section = NULL;
+        conf->arena, (size_t)conf_count_rows(conf, "HostModel"), sizeof(*models));
+    struct conf_place at = {NULL, NULL};
     config->models = models;
-    while ((section = conf_next(conf, "HostModel", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            read_model(conf, section, &section->rows[i], config, models);
-        }
+    while (conf_next_row(conf, "HostModel", &at)) {
+        read_model(conf, &at, config, models);
     }
 }
 
@@ -268,9 +241,9 @@ static void read_models(struct conf *conf, struct resource_config *config)
 static void read_cpus(const struct conf *conf, struct resource_config *config)
 {
     static const char *const words[] = {"procs", "cores", "threads"};
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "", section)) != NULL) {
-        const char *text = conf_text(&section->rows[0], "EGO_DEFINE_NCPUS", NULL);
+    struct conf_place at = {NULL, NULL};
+    while (conf_next_row(conf, "", &at)) {
+        const char *text = conf_text(at.row, "EGO_DEFINE_NCPUS", NULL);
         for (int i = 0; text != NULL && i < 3; i++) {
             if (strcasecmp(words[i], text) == 0) {
                 config->cpus = (enum ncpus_unit)i;
@@ -286,8 +259,11 @@ void resource_config_read(struct conf *conf, const struct resource_config_host *
 {
     struct reader reader = {
         .conf = conf, .hosts = hosts, .n_hosts = n_hosts, .catalogue = resources_new()};
+    struct conf_place at = {NULL, NULL};
     *config = (struct resource_config){.cpus = NCPUS_PROCS};
-    read_resources(&reader);
+    while (conf_next_row(conf, "Resource", &at)) {
+        read_resource(&reader, &at);
+    }
     read_given(&reader, config);
     config->resources = reader.resources;
     config->n_resources = reader.n_resources;

@@ -78,8 +78,7 @@ struct resource_config_host {
     const char *type, *model;     /* "": unset, "!": detected */
     const char *const *resources; /* words of RESOURCES */
     int n_resources;
-    const struct conf_section *section; /* where it stands, for complaints */
-    const struct conf_row *row;
+    struct conf_place at; /* where it stands, for complaints */
 };
 
 void resource_config_read(struct conf *conf, const struct resource_config_host *hosts,

@@ -13,8 +13,7 @@ enum { MEMBERS_MAX_ALL = 1000000 };
 /* One row of the section. */
 struct map_row {
     struct conf *conf;
-    const struct conf_section *section;
-    const struct conf_row *row;
+    struct conf_place at;
     const struct resource *resource;
     const char *name; /* its, as written: the catalogue's does not last */
     const struct resource_config_host *hosts;
@@ -33,8 +32,8 @@ struct map_list {
 };
 
 #define COMPLAIN(map, key, ...)                                                        \
-    conf_complain((map)->conf, CONF_ERROR, (map)->section, (map)->row,                 \
-                  conf_cell((map)->row, key), __VA_ARGS__)
+    conf_complain((map)->conf, CONF_ERROR, (map)->at.section, (map)->at.row,           \
+                  conf_cell((map)->at.row, key), __VA_ARGS__)
 
 static int find_host(const struct map_row *map, const char *name)
 {
@@ -207,7 +206,7 @@ static void read_place(struct map_row *map, const char *word, enum pass pass,
 static void read_location(struct map_row *map, struct map_list *list)
 {
     struct conf_words words =
-        conf_words(map->conf->arena, conf_text(map->row, "LOCATION", NULL));
+        conf_words(map->conf->arena, conf_text(map->at.row, "LOCATION", NULL));
     size_t n_hosts = (size_t)map->n_hosts;
     map->is_named = arena_alloc(map->conf->arena, n_hosts, sizeof(*map->is_named));
     map->wants = arena_alloc(map->conf->arena, n_hosts, sizeof(*map->wants));
@@ -226,7 +225,7 @@ static void read_location(struct map_row *map, struct map_list *list)
 static void read_row(struct map_row *map, const struct resources *catalogue,
                      struct map_list *list)
 {
-    const char *name = conf_text(map->row, "RESOURCENAME", "");
+    const char *name = conf_text(map->at.row, "RESOURCENAME", "");
     int id = resources_find(catalogue, name, strlen(name));
     if (id < RESOURCE_BUILTINS) {
         COMPLAIN(map, "RESOURCENAME",
@@ -252,16 +251,9 @@ void resource_map_read(struct conf *conf, const struct resources *catalogue,
         .is_mapped = arena_alloc(conf->arena, (size_t)resources_count(catalogue),
                                  sizeof(*list.is_mapped)),
     };
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "ResourceMap", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            struct map_row map = {.conf = conf,
-                                  .section = section,
-                                  .row = &section->rows[i],
-                                  .hosts = hosts,
-                                  .n_hosts = n_hosts};
-            read_row(&map, catalogue, &list);
-        }
+    struct map_row map = {.conf = conf, .hosts = hosts, .n_hosts = n_hosts};
+    while (conf_next_row(conf, "ResourceMap", &map.at)) {
+        read_row(&map, catalogue, &list);
     }
     config->places = list.places;
     config->n_places = list.count;

@@ -7,31 +7,25 @@
 #include "base/conf_value.h"
 #include "site/resource/host_resources.h"
 
-/* Where a requirement stands. */
-struct spot {
-    const struct conf_section *section;
-    const struct conf_row *row;
-    const struct conf_cell *cell;
-};
-
 /* ---------------------------------------------------------------- one string */
 
 /* False: it is no good, and has been complained about. */
-static bool compile(struct conf *conf, const struct spot *spot,
-                    const struct resreq_rules *rules, struct resreq *resreq)
+static bool compile(struct conf *conf, const struct conf_place *at,
+                    const struct conf_cell *cell, const struct resreq_rules *rules,
+                    struct resreq *resreq)
 {
     struct resreq_notes notes = {.arena = conf->arena};
     struct resreq_error fault;
-    struct resreq_strings from = {.queue = spot->cell->value};
+    struct resreq_strings from = {.queue = cell->value};
     bool is_good =
         resreq_compile(conf->arena, rules, &from, resreq, &notes, &fault) == 0;
     if (!is_good) {
-        conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
-                      "%s Column %d: %s", fault.text, fault.at + 1, fault.hint);
+        conf_complain(conf, CONF_ERROR, at->section, at->row, cell, "%s Column %d: %s",
+                      fault.text, fault.at + 1, fault.hint);
     }
     for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
-        conf_complain(conf, CONF_WARNING, spot->section, spot->row, spot->cell,
-                      "column %d: %s", note->at + 1, note->text);
+        conf_complain(conf, CONF_WARNING, at->section, at->row, cell, "column %d: %s",
+                      note->at + 1, note->text);
     }
     return is_good;
 }
@@ -41,55 +35,41 @@ static bool compile(struct conf *conf, const struct spot *spot,
 static void check_key(struct conf *conf, const char *name, const char *key,
                       const struct resreq_rules *rules)
 {
-    const struct conf_section *section = NULL;
+    struct conf_place at = {NULL, NULL};
     struct resreq resreq;
-    while ((section = conf_next(conf, name, section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const struct conf_row *row = &section->rows[i];
-            struct spot spot = {section, row, conf_cell(row, key)};
-            if (spot.cell != NULL && spot.cell->value != NULL) {
-                compile(conf, &spot, rules, &resreq);
-            }
+    while (conf_next_row(conf, name, &at)) {
+        const struct conf_cell *cell = conf_cell(at.row, key);
+        if (cell != NULL && cell->value != NULL) {
+            compile(conf, &at, cell, rules, &resreq);
         }
     }
 }
 
 /* RESRSV_LIMIT of a queue, and that what the queue reserves by itself is within it. */
-static void check_range(struct conf *conf, const struct spot *spot,
+static void check_range(struct conf *conf, const struct conf_place *at,
                         const struct resreq_rules *rules)
 {
+    const struct conf_cell *cell = conf_cell(at->row, "RESRSV_LIMIT");
     const struct resources *resources = rules->language.resources;
-    struct resreq_strings from = {.queue = conf_text(spot->row, "RES_REQ", NULL)};
+    struct resreq_strings from = {.queue = conf_text(at->row, "RES_REQ", NULL)};
     struct resreq_notes notes = {.arena = conf->arena};
     struct resrsv_limits ranges;
     struct resreq_error fault;
     struct resreq resreq;
-    if (resrsv_limit_parse(conf->arena, resources, spot->cell->value, &ranges,
-                           &fault) != 0) {
-        conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
-                      "column %d: %s", fault.at + 1, fault.hint);
+    if (cell == NULL || cell->value == NULL) {
+        return;
+    }
+    if (resrsv_limit_parse(conf->arena, resources, cell->value, &ranges, &fault) != 0) {
+        conf_complain(conf, CONF_ERROR, at->section, at->row, cell, "column %d: %s",
+                      fault.at + 1, fault.hint);
     } else if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) ==
                    0 &&
                resrsv_limit_check(conf->arena, resources, &ranges, &resreq.rusages,
                                   &fault) != 0) {
-        conf_complain(conf, CONF_ERROR, spot->section, spot->row,
-                      conf_cell(spot->row, "RES_REQ"), "column %d: %s", fault.at + 1,
+        conf_complain(conf, CONF_ERROR, at->section, at->row,
+                      conf_cell(at->row, "RES_REQ"), "column %d: %s", fault.at + 1,
                       fault.hint);
     } /* else it is good, or has been complained about */
-}
-
-static void check_ranges(struct conf *conf, const struct resreq_rules *rules)
-{
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Queue", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const struct conf_row *row = &section->rows[i];
-            struct spot spot = {section, row, conf_cell(row, "RESRSV_LIMIT")};
-            if (spot.cell != NULL && spot.cell->value != NULL) {
-                check_range(conf, &spot, rules);
-            }
-        }
-    }
 }
 
 static void check_keys(struct conf *conf, const struct site_config *config)
@@ -97,9 +77,12 @@ static void check_keys(struct conf *conf, const struct site_config *config)
     struct resources *resources = resource_config_catalogue(&config->resource_config);
     struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_rules conditions = resreq_config_select_rules(config, resources);
+    struct conf_place at = {NULL, NULL};
     check_key(conf, "Queue", "RES_REQ", &rules);
     check_key(conf, "Application", "RES_REQ", &rules);
-    check_ranges(conf, &rules);
+    while (conf_next_row(conf, "Queue", &at)) {
+        check_range(conf, &at, &rules);
+    }
     check_key(conf, "Queue", "STOP_COND", &conditions);
     check_key(conf, "Queue", "RESUME_COND", &conditions);
     resources_free(resources);
@@ -195,7 +178,8 @@ static int find_told(const struct host_resources *host_resources,
 }
 
 /* Says so where hosts have to tell. */
-static bool is_settled(const struct resreq_selector *selector, const struct spot *spot,
+static bool is_settled(const struct resreq_selector *selector,
+                       const struct conf_place *at, const struct conf_cell *cell,
                        const struct resreq_program *program)
 {
     int id = find_told(selector->host_resources, program);
@@ -204,7 +188,7 @@ static bool is_settled(const struct resreq_selector *selector, const struct spot
     }
     const char *name =
         resources_at(host_resources_catalogue(selector->host_resources), id)->name;
-    conf_complain(selector->conf, CONF_WARNING, spot->section, spot->row, spot->cell,
+    conf_complain(selector->conf, CONF_WARNING, at->section, at->row, cell,
                   selector->is_simulated ? "%s is reported by hosts, and simulated "
                                            "hosts do not report it: it is absent"
                                          : "%s is reported by hosts: the hosts are "
@@ -218,11 +202,11 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
                                        const struct conf_cell *cell, uint8_t *matches)
 {
     const struct resreq_selector *selector = arg;
-    struct spot spot = {section, row, cell};
+    struct conf_place at = {section, row};
     struct resreq_rules rules = resreq_config_select_rules(
         selector->config, host_resources_catalogue(selector->host_resources));
     struct resreq resreq;
-    if (!compile(selector->conf, &spot, &rules, &resreq)) {
+    if (!compile(selector->conf, &at, cell, &rules, &resreq)) {
         return EXPORT_REFUSED;
     }
     if ((resreq.sections & ~(1U << RESREQ_SELECT)) != 0) {
@@ -230,7 +214,7 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
                       "more than a select section, expected that alone");
         return EXPORT_REFUSED;
     }
-    if (!is_settled(selector, &spot, &resreq.program)) {
+    if (!is_settled(selector, &at, cell, &resreq.program)) {
         return EXPORT_DEFERRED;
     }
     resreq_program_run(&resreq.program, host_resources_table(selector->host_resources),

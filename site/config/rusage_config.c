@@ -49,38 +49,28 @@ static const char *wrong_with(const struct site_config *config, const char *name
     return find_method(config, name) != NULL ? "appears there twice" : NULL;
 }
 
-static void read_row(struct conf *conf, const struct conf_section *section,
-                     const struct conf_row *row, const struct site_config *config,
-                     struct rusage_method *method)
+static void read_row(struct conf *conf, const struct conf_place *at,
+                     const struct site_config *config, struct rusage_method *method)
 {
-    const char *name = conf_text(row, "RESOURCE", NULL);
-    const char *how = conf_text(row, "METHOD", NULL);
+    const char *name = conf_text(at->row, "RESOURCE", NULL);
+    const char *how = conf_text(at->row, "METHOD", NULL);
     method->scope = RESREQ_SCOPE_DEFAULT;
     if (name == NULL || how == NULL) {
-        conf_complain(conf, CONF_ERROR, section, row, NULL,
+        conf_complain(conf, CONF_ERROR, at->section, at->row, NULL,
                       "a row needs both RESOURCE and METHOD");
         return;
     }
     const char *wrong = wrong_with(config, name);
     if (wrong != NULL) {
-        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, "RESOURCE"),
-                      "resource \"%s\" %s", name, wrong);
+        conf_complain(conf, CONF_ERROR, at->section, at->row,
+                      conf_cell(at->row, "RESOURCE"), "resource \"%s\" %s", name,
+                      wrong);
         return;
     }
     method->resource = name;
     method->scope = strcmp(how, "PER_JOB") == 0    ? RESREQ_SCOPE_JOB
                     : strcmp(how, "PER_HOST") == 0 ? RESREQ_SCOPE_HOST
                                                    : RESREQ_SCOPE_SLOT;
-}
-
-static int count_rows(const struct conf *conf)
-{
-    const struct conf_section *section = NULL;
-    int n_rows = 0;
-    while ((section = conf_next(conf, "ReservationUsage", section)) != NULL) {
-        n_rows += section->n_rows;
-    }
-    return n_rows;
 }
 
 /* ---------------------------------------------------------------- to be preempted */
@@ -139,22 +129,20 @@ static void read_preemptable(struct conf *conf, struct site_config *config)
 
 void rusage_config_read(struct conf *conf, struct site_config *config)
 {
-    struct conf_place at =
-        conf_value_last(conf, "Parameters", "RESOURCE_RESERVE_PER_SLOT");
+    struct conf_place at = {NULL, NULL}, per_slot;
     struct rusage_method *methods =
-        arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(*methods));
-    const struct conf_section *section = NULL;
+        arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "ReservationUsage"),
+                    sizeof(*methods));
+    per_slot = conf_value_last(conf, "Parameters", "RESOURCE_RESERVE_PER_SLOT");
     config->is_reserved_per_slot =
-        conf_value_bool(conf, &at, "RESOURCE_RESERVE_PER_SLOT", false);
+        conf_value_bool(conf, &per_slot, "RESOURCE_RESERVE_PER_SLOT", false);
     config->methods = methods;
     config->n_methods = 0;
     read_preemptable(conf, config);
-    while ((section = conf_next(conf, "ReservationUsage", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            struct rusage_method *method = &methods[config->n_methods];
-            read_row(conf, section, &section->rows[i], config, method);
-            config->n_methods += method->scope != RESREQ_SCOPE_DEFAULT;
-        }
+    while (conf_next_row(conf, "ReservationUsage", &at)) {
+        struct rusage_method *method = &methods[config->n_methods];
+        read_row(conf, &at, config, method);
+        config->n_methods += method->scope != RESREQ_SCOPE_DEFAULT;
     }
 }
 

@@ -18,8 +18,8 @@
 #include "site/config/rusage_config.h"
 #include "site/config/threshold_config.h"
 
-#define COMPLAIN(section, row, cell, ...)                                              \
-    conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
+#define COMPLAIN(at, cell, ...)                                                        \
+    conf_complain(conf, CONF_ERROR, (at)->section, (at)->row, cell, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- values */
 
@@ -27,13 +27,6 @@ static bool is_set(const struct conf_row *row, const char *key)
 {
     return conf_text(row, key, NULL) != NULL;
 }
-
-/* Where a value stands: its section, row and cell. */
-struct place {
-    const struct conf_section *section;
-    const struct conf_row *row;
-    const struct conf_cell *cell;
-};
 
 static int64_t parameter_duration(const struct conf *conf, const char *key)
 {
@@ -53,17 +46,16 @@ static int parameter_int(const struct conf *conf, const char *key)
 struct host_entry {
     struct site_host host;
     struct resource_config_host resource_host;
-    struct place place;    /* its first row */
-    struct place forms[2]; /* by HOST_NAME, by HOSTNAME */
+    struct conf_place first;    /* its first row */
+    struct conf_place forms[2]; /* by HOST_NAME, by HOSTNAME */
     bool has_slots;
-    bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
 };
 
 struct host_entries {
     struct host_entry *items;
     int count;
-    struct site_host others; /* what row "default" says; max -1: nothing */
-    struct place others_at;  /* and where it stands */
+    struct site_host others;     /* what row "default" says; max -1: nothing */
+    struct conf_place others_at; /* and where it stands */
 };
 
 static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
@@ -79,14 +71,12 @@ static struct host_entry *find_entry(struct host_entries *list, const char *name
 }
 
 static struct host_entry *add_entry(struct host_entries *list, const char *name,
-                                    const struct place *place)
+                                    const struct conf_place *at)
 {
     struct host_entry *entry = &list->items[list->count++];
     entry->host.name = name;
     entry->host.type = entry->host.model = "";
-    entry->resource_host =
-        (struct resource_config_host){.section = place->section, .row = place->row};
-    entry->place = *place;
+    entry->resource_host.at = entry->first = *at;
     return entry;
 }
 
@@ -100,31 +90,38 @@ static void read_slots(const struct conf_row *row, int *max, bool *is_found)
     }
 }
 
-static void read_window(struct conf *conf, const struct place *place, const char *key,
+/* The cell that names the host of a row, and by which form; NULL: none. */
+static const struct conf_cell *name_cell(const struct conf_row *row, int *form)
+{
+    *form = is_set(row, host_keys[0]) ? 0 : 1;
+    const struct conf_cell *cell = conf_cell(row, host_keys[*form]);
+    return cell != NULL && cell->value != NULL ? cell : NULL;
+}
+
+static void read_window(struct conf *conf, const struct conf_place *at, const char *key,
                         struct window_list *list)
 {
-    const char *text = conf_text(place->row, key, NULL);
+    const char *text = conf_text(at->row, key, NULL);
     struct err err;
     if (text != NULL && window_read(conf->arena, text, list, &err) != 0) {
-        COMPLAIN(place->section, place->row, conf_cell(place->row, key), "%s",
-                 err.text);
+        COMPLAIN(at, conf_cell(at->row, key), "%s", err.text);
     }
 }
 
-static void read_windows(struct conf *conf, const struct place *place,
+static void read_windows(struct conf *conf, const struct conf_place *at,
                          struct site_host *host)
 {
-    read_window(conf, place, "RUNWINDOW", &host->run_windows);
-    read_window(conf, place, "DISPATCH_WINDOW", &host->dispatch_windows);
+    read_window(conf, at, "RUNWINDOW", &host->run_windows);
+    read_window(conf, at, "DISPATCH_WINDOW", &host->dispatch_windows);
 }
 
-static void merge_row(struct conf *conf, const struct place *place,
+static void merge_row(struct conf *conf, const struct conf_place *at,
                       struct host_entry *entry)
 {
-    const struct conf_row *row = place->row;
+    const struct conf_row *row = at->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
     read_slots(row, &entry->host.max, &entry->has_slots);
-    read_windows(conf, place, &entry->host);
+    read_windows(conf, at, &entry->host);
     entry->host.type = conf_text(row, "TYPE", entry->host.type);
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
     if (resources != NULL) {
@@ -133,75 +130,51 @@ static void merge_row(struct conf *conf, const struct place *place,
         entry->resource_host.n_resources = words.count;
     }
     if (resources != NULL || is_set(row, "TYPE") || is_set(row, "MODEL")) {
-        entry->resource_host.section = place->section;
-        entry->resource_host.row = row;
+        entry->resource_host.at = *at;
     }
 }
 
-/* `form` is the key that names the host. */
-static void read_host_row(struct conf *conf, struct place place, int form,
-                          struct host_entries *list)
+static void read_host(struct conf *conf, const struct conf_place *at,
+                      struct host_entries *list)
 {
-    const char *name = place.cell->value;
-    struct host_entry *entry = find_entry(list, name);
+    int form;
     bool is_found = false;
-    if (form == 0 && strcasecmp(name, "default") == 0) {
-        list->others_at = place;
-        read_slots(place.row, &list->others.max, &is_found);
-        read_windows(conf, &place, &list->others);
+    const struct conf_cell *cell = name_cell(at->row, &form);
+    if (cell == NULL) {
+        COMPLAIN(at, NULL, "a host without a name, expected HOST_NAME");
         return;
     }
-    if (conf_parse_name(name, NULL) != 0) {
+    if (form == 0 && strcasecmp(cell->value, "default") == 0) {
+        list->others_at = *at;
+        read_slots(at->row, &list->others.max, &is_found);
+        read_windows(conf, at, &list->others);
+        return;
+    }
+    if (conf_parse_name(cell->value, NULL) != 0) {
         return; /* conf_check has said so */
     }
-    if (entry != NULL && entry->is_named[form]) {
-        COMPLAIN(place.section, place.row, place.cell,
-                 "host \"%s\" is defined twice, expected one row", name);
+    struct host_entry *entry = find_entry(list, cell->value);
+    if (entry != NULL && entry->forms[form].row != NULL) {
+        COMPLAIN(at, cell, "host \"%s\" is defined twice, expected one row",
+                 cell->value);
         return;
     }
     if (entry == NULL && list->count == HOSTS_MAX) {
-        COMPLAIN(place.section, place.row, place.cell,
-                 "too many hosts, expected at most %d", HOSTS_MAX);
+        COMPLAIN(at, cell, "too many hosts, expected at most %d", HOSTS_MAX);
         return;
     }
     if (entry == NULL) {
-        entry = add_entry(list, name, &place);
+        entry = add_entry(list, cell->value, at);
     }
-    entry->is_named[form] = true;
-    entry->forms[form] = place;
-    merge_row(conf, &place, entry);
-}
-
-static void read_host_section(struct conf *conf, const struct conf_section *section,
-                              struct host_entries *list)
-{
-    for (int i = 0; i < section->n_rows; i++) {
-        const struct conf_row *row = &section->rows[i];
-        int form = is_set(row, host_keys[0]) ? 0 : 1;
-        const struct conf_cell *cell = conf_cell(row, host_keys[form]);
-        if (cell == NULL || cell->value == NULL) {
-            COMPLAIN(section, row, NULL, "a host without a name, expected HOST_NAME");
-        } else {
-            read_host_row(conf, (struct place){section, row, cell}, form, list);
-        }
-    }
-}
-
-static int count_rows(const struct conf *conf, const char *name)
-{
-    int count = 0;
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, name, section)) != NULL) {
-        count += section->n_rows;
-    }
-    return count;
+    entry->forms[form] = *at;
+    merge_row(conf, at, entry);
 }
 
 static void judge_hosts(struct conf *conf, struct host_entries *list)
 {
     for (int i = 0; i < list->count; i++) {
         struct host_entry *entry = &list->items[i];
-        if (!entry->is_named[0]) {
+        if (entry->forms[0].row == NULL) {
             entry->host.run_windows = list->others.run_windows;
             entry->host.dispatch_windows = list->others.dispatch_windows;
             entry->forms[0] = list->others_at;
@@ -209,7 +182,8 @@ static void judge_hosts(struct conf *conf, struct host_entries *list)
         if (!entry->has_slots && list->others.max >= 0) {
             entry->host.max = list->others.max;
         } else if (!entry->has_slots) {
-            COMPLAIN(entry->place.section, entry->place.row, entry->place.cell,
+            int form;
+            COMPLAIN(&entry->first, name_cell(entry->first.row, &form),
                      "host \"%s\" has no slots, expected MXJ", entry->host.name);
         }
     }
@@ -218,18 +192,18 @@ static void judge_hosts(struct conf *conf, struct host_entries *list)
 static void read_hosts(struct conf *conf, struct host_entries *list)
 {
     *list = (struct host_entries){
-        .items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
+        .items = arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "Host"),
                              sizeof(*list->items)),
         .others = {.max = -1},
     };
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Host", section)) != NULL) {
-        read_host_section(conf, section, list);
+    struct conf_place at = {NULL, NULL};
+    while (conf_next_row(conf, "Host", &at)) {
+        read_host(conf, &at, list);
     }
     judge_hosts(conf, list);
 }
 
-static void read_hosts_here(struct conf *conf, const struct place *site,
+static void read_hosts_here(struct conf *conf, const struct conf_place *site,
                             struct host_entries *list, struct site_setup *setup)
 {
     const struct conf_cell *cell = conf_cell(site->row, "HOSTS_HERE");
@@ -240,8 +214,7 @@ static void read_hosts_here(struct conf *conf, const struct place *site,
     for (int i = 0; i < words.count; i++) {
         struct host_entry *entry = find_entry(list, words.words[i]);
         if (entry == NULL) {
-            COMPLAIN(site->section, site->row, cell,
-                     "unknown host \"%s\", expected one of section Host",
+            COMPLAIN(site, cell, "unknown host \"%s\", expected one of section Host",
                      words.words[i]);
         } else if (!entry->host.is_here) {
             entry->host.is_here = true;
@@ -253,11 +226,10 @@ static void read_hosts_here(struct conf *conf, const struct place *site,
 /* Those of its rows that say something of its load. */
 static struct threshold_rows rows_of(const struct host_entry *entry)
 {
-    struct threshold_rows rows = {.rows = {NULL}};
+    struct threshold_rows rows = {.rows = {{NULL, NULL}}};
     for (int i = 0, n_rows = 0; i < THRESHOLD_ROWS; i++) {
         if (entry->forms[i].row != NULL) {
-            rows.sections[n_rows] = entry->forms[i].section;
-            rows.rows[n_rows++] = entry->forms[i].row;
+            rows.rows[n_rows++] = entry->forms[i];
         }
     }
     return rows;
@@ -287,7 +259,7 @@ static void give_hosts(struct conf *conf, const struct host_entries *list,
 }
 
 /* What the site hands to the hosts that it starts itself. */
-static void read_measures(struct conf *conf, const struct place *site,
+static void read_measures(struct conf *conf, const struct conf_place *site,
                           struct site_setup *setup)
 {
     struct load_value values[LOCAL_RESOURCES_MAX];
@@ -299,18 +271,16 @@ static void read_measures(struct conf *conf, const struct place *site,
     setup->n_elims = elims.count;
     for (int i = 0; i < elims.count; i++) {
         if (elims.words[i][0] != '/') {
-            COMPLAIN(site->section, site->row, conf_cell(site->row, "ELIM"),
+            COMPLAIN(site, conf_cell(site->row, "ELIM"),
                      "\"%s\", expected a path that begins with /", elims.words[i]);
         }
     }
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "", section)) != NULL) {
-        const struct conf_row *row = &section->rows[0];
-        const char *text = conf_text(row, "LSF_LOCAL_RESOURCES", NULL);
+    struct conf_place at = {NULL, NULL};
+    while (conf_next_row(conf, "", &at)) {
+        const char *text = conf_text(at.row, "LSF_LOCAL_RESOURCES", NULL);
         if (text != NULL &&
             local_resources_read(conf->arena, text, values, &n_values, &err) != 0) {
-            COMPLAIN(section, row, conf_cell(row, "LSF_LOCAL_RESOURCES"), "%s",
-                     err.text);
+            COMPLAIN(&at, conf_cell(at.row, "LSF_LOCAL_RESOURCES"), "%s", err.text);
         }
         setup->local_resources = text != NULL ? text : setup->local_resources;
     }
@@ -333,8 +303,7 @@ static void read_default_queue(struct conf *conf, struct site_config *config)
             is_known = is_known || strcmp(config->queues[k].name, words.words[i]) == 0;
         }
         if (!is_known) {
-            COMPLAIN(at.section, at.row, cell,
-                     "unknown queue \"%s\", expected one of section Queue",
+            COMPLAIN(&at, cell, "unknown queue \"%s\", expected one of section Queue",
                      words.words[i]);
         } else if (i == 0) {
             config->default_queue = words.words[0];
@@ -344,17 +313,16 @@ static void read_default_queue(struct conf *conf, struct site_config *config)
 
 static void read_default_application(struct conf *conf, struct site_config *config)
 {
-    struct conf_place place =
-        conf_value_last(conf, "Parameters", "DEFAULT_APPLICATION");
+    struct conf_place at = conf_value_last(conf, "Parameters", "DEFAULT_APPLICATION");
     config->default_application = "";
-    if (!is_set(place.row, "DEFAULT_APPLICATION")) {
+    if (!is_set(at.row, "DEFAULT_APPLICATION")) {
         return;
     }
-    const struct conf_cell *cell = conf_cell(place.row, "DEFAULT_APPLICATION");
+    const struct conf_cell *cell = conf_cell(at.row, "DEFAULT_APPLICATION");
     config->default_application = cell->value;
     if (application_find(config->applications, config->n_applications,
                          config->default_application) == NULL) {
-        COMPLAIN(place.section, place.row, cell,
+        COMPLAIN(&at, cell,
                  "unknown application \"%s\", expected one of section Application",
                  config->default_application);
     }
@@ -375,7 +343,7 @@ static void read_applications(struct conf *conf, struct site_config *config)
     config->limit_unit_kib = job_rules_unit_kib(conf);
 }
 
-static void read_queues(struct conf *conf, const struct place *site,
+static void read_queues(struct conf *conf, const struct conf_place *site,
                         struct site_config *config)
 {
     const char **names =
@@ -400,7 +368,8 @@ static void read_queues(struct conf *conf, const struct place *site,
     }
     read_applications(conf, config);
     if (config->n_queues == 0) {
-        COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");
+        conf_complain(conf, CONF_ERROR, site->section, NULL, NULL,
+                      "no queue, expected a section Queue");
     }
     read_default_queue(conf, config);
 }
@@ -479,45 +448,44 @@ static void read_exports(struct conf *conf, bool is_simulated,
     resreq_config_free(selector);
     if (config->exports.n_leases > 0 && (config->roles & ROLE_PROVIDER) == 0) {
         const struct conf_section *section = conf_next(conf, "HostExport", NULL);
-        COMPLAIN(
-            section, NULL, NULL,
+        conf_complain(
+            conf, CONF_ERROR, section, NULL, NULL,
             "ROLES of section Site leave out provider, expected it with a HostExport");
     }
 }
 
 /* ---------------------------------------------------------------- the site */
 
-static void read_roles(struct conf *conf, const struct place *site,
+static void read_roles(struct conf *conf, const struct conf_place *site,
                        struct site_config *config)
 {
-    struct conf_place at = {site->section, site->row};
     struct conf_words words =
-        conf_words(conf->arena, conf_value_text(conf, &at, "ROLES"));
+        conf_words(conf->arena, conf_value_text(conf, site, "ROLES"));
     for (int i = 0; i < words.count; i++) {
         if (strcasecmp(words.words[i], "provider") == 0) {
             config->roles |= ROLE_PROVIDER;
         } else if (strcasecmp(words.words[i], "consumer") == 0) {
             config->roles |= ROLE_CONSUMER;
         } else {
-            COMPLAIN(site->section, site->row, conf_cell(site->row, "ROLES"),
+            COMPLAIN(site, conf_cell(site->row, "ROLES"),
                      "unknown role \"%s\", expected provider, consumer",
                      words.words[i]);
         }
     }
 }
 
-static const char *need(struct conf *conf, const struct place *site, const char *key,
-                        const char *why)
+static const char *need(struct conf *conf, const struct conf_place *site,
+                        const char *key, const char *why)
 {
     const char *text = conf_text(site->row, key, NULL);
     if (text == NULL) {
-        COMPLAIN(site->section, site->row, conf_cell(site->row, key),
-                 "%s is missing, expected it %s", key, why);
+        COMPLAIN(site, conf_cell(site->row, key), "%s is missing, expected it %s", key,
+                 why);
     }
     return text;
 }
 
-static void read_shell(struct conf *conf, const struct place *site,
+static void read_shell(struct conf *conf, const struct conf_place *site,
                        struct site_setup *setup)
 {
     const struct conf_row *row = site->row;
@@ -538,7 +506,7 @@ static void read_shell(struct conf *conf, const struct place *site,
     struct err err;
     if (http != NULL && conf_parse_address(http, conf->arena, &setup->http_host,
                                            &setup->http_port, &err) < 0) {
-        COMPLAIN(site->section, row, conf_cell(row, "HTTP"), "%s", err.text);
+        COMPLAIN(site, conf_cell(row, "HTTP"), "%s", err.text);
     }
     setup->spool = need(conf, site, "SPOOL", "for the journal");
     setup->socket = conf_text(row, "SOCKET", NULL);
@@ -547,18 +515,18 @@ static void read_shell(struct conf *conf, const struct place *site,
     }
 }
 
-static void read_site(struct conf *conf, const struct place *site,
+static void read_site(struct conf *conf, const struct conf_place *site,
                       struct site_config *config)
 {
-    struct conf_place at = {site->section, site->row};
     const char *name = need(conf, site, "NAME", "in section Site");
     struct conf_words admins =
-        conf_words(conf->arena, conf_value_text(conf, &at, "ADMINS"));
+        conf_words(conf->arena, conf_value_text(conf, site, "ADMINS"));
     config->name = name != NULL && conf_parse_name(name, NULL) == 0 ? name : "";
     config->admins = admins.words;
     config->n_admins = admins.count;
-    config->freeze_timeout_ms = conf_value_duration(conf, &at, "FREEZE_TIMEOUT", 30000);
-    config->lease_account = conf_value_text(conf, &at, "LEASE_USER");
+    config->freeze_timeout_ms =
+        conf_value_duration(conf, site, "FREEZE_TIMEOUT", 30000);
+    config->lease_account = conf_value_text(conf, site, "LEASE_USER");
     config->lease_account = config->lease_account != NULL ? config->lease_account : "";
     user_map_read(conf, &config->users);
     read_roles(conf, site, config);
@@ -582,11 +550,11 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     if (section == NULL || section->n_rows == 0) {
         return false;
     }
-    struct place site = {section, &section->rows[0], NULL};
+    struct conf_place site = {section, &section->rows[0]};
     const struct conf_section *second = conf_next(conf, "Site", section);
     if (second != NULL || section->n_rows > 1) {
-        COMPLAIN(second != NULL ? second : section, NULL, NULL,
-                 "a second site, expected one section Site");
+        conf_complain(conf, CONF_ERROR, second != NULL ? second : section, NULL, NULL,
+                      "a second site, expected one section Site");
     }
     read_site(conf, &site, &setup->config);
     if (!is_simulated) {

@@ -16,8 +16,7 @@ struct reader {
     struct conf *conf;
     const struct resource_config *definitions;
     struct resources *resources;
-    const struct conf_section *section;
-    const struct conf_row *row;
+    struct conf_place at;
 };
 
 static struct reader reader_of(struct conf *conf,
@@ -39,7 +38,7 @@ static bool is_named(const struct reader *reader, const char *key, int id)
     return strcasecmp(key, resource->name) == 0 &&
            (id < RESOURCE_BUILTINS
                 ? load_threshold_is_index(resource, id)
-                : conf_keys_find(reader->section->name, key) == NULL);
+                : conf_keys_find(reader->at.section->name, key) == NULL);
 }
 
 /* The index that a key of the row is about, or -1. */
@@ -72,19 +71,20 @@ static bool read_cell(const struct reader *reader, const struct conf_cell *cell,
     struct err err;
     if (load_threshold_parse(reader->resources, id, cell->value, threshold, &err) !=
         0) {
-        conf_complain(reader->conf, CONF_ERROR, reader->section, reader->row, cell,
-                      "%s", err.text);
+        conf_complain(reader->conf, CONF_ERROR, reader->at.section, reader->at.row,
+                      cell, "%s", err.text);
         return false;
     }
     if (is_shared(reader, id)) {
-        conf_complain(reader->conf, CONF_ERROR, reader->section, reader->row, cell,
+        conf_complain(reader->conf, CONF_ERROR, reader->at.section, reader->at.row,
+                      cell,
                       "hosts share its value (ResourceMap), expected a load index of "
                       "each host");
         return false;
     }
     if (load_threshold_is_inverted(reader->resources, threshold)) {
         conf_complain(
-            reader->conf, CONF_WARNING, reader->section, reader->row, cell,
+            reader->conf, CONF_WARNING, reader->at.section, reader->at.row, cell,
             "\"%s\": loadStop is reached before loadSched, and counts for both",
             cell->value);
     }
@@ -114,9 +114,10 @@ static void insert(struct load_threshold *items, int n_items,
 }
 
 /* What the row says of indices that nothing before it spoke of. */
-static void read_row(struct reader *reader, const struct conf_section *section,
-                     const struct conf_row *row, struct load_thresholds *thresholds)
+static void read_row(struct reader *reader, const struct conf_place *at,
+                     struct load_thresholds *thresholds)
 {
+    const struct conf_row *row = at->row;
     size_t n_most = (size_t)(thresholds->n_items + row->n_cells);
     struct load_threshold *items =
         arena_alloc(reader->conf->arena, n_most + 1, sizeof(*items));
@@ -124,8 +125,7 @@ static void read_row(struct reader *reader, const struct conf_section *section,
     for (int i = 0; i < n_items; i++) {
         items[i] = thresholds->items[i];
     }
-    reader->section = section;
-    reader->row = row;
+    reader->at = *at;
     for (int i = 0; i < row->n_cells; i++) {
         const struct conf_cell *cell = &row->cells[i];
         int id = cell->value != NULL ? find_index(reader, cell->key) : -1;
@@ -145,9 +145,8 @@ void threshold_config_hosts(struct conf *conf,
 {
     struct reader reader = reader_of(conf, definitions);
     for (int i = 0; i < n_hosts; i++) {
-        for (int k = 0; k < THRESHOLD_ROWS && rows[i].rows[k] != NULL; k++) {
-            read_row(&reader, rows[i].sections[k], rows[i].rows[k],
-                     &hosts[i].thresholds);
+        for (int k = 0; k < THRESHOLD_ROWS && rows[i].rows[k].row != NULL; k++) {
+            read_row(&reader, &rows[i].rows[k], &hosts[i].thresholds);
         }
     }
     resources_free(reader.resources);
@@ -169,15 +168,12 @@ void threshold_config_queues(struct conf *conf,
                              struct queue_config *queues, int n_queues)
 {
     struct reader reader = reader_of(conf, definitions);
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Queue", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const struct conf_row *row = &section->rows[i];
-            struct queue_config *queue =
-                find_queue(queues, n_queues, conf_text(row, "QUEUE_NAME", ""));
-            if (queue != NULL) {
-                read_row(&reader, section, row, &queue->thresholds);
-            }
+    struct conf_place at = {NULL, NULL};
+    while (conf_next_row(conf, "Queue", &at)) {
+        struct queue_config *queue =
+            find_queue(queues, n_queues, conf_text(at.row, "QUEUE_NAME", ""));
+        if (queue != NULL) {
+            read_row(&reader, &at, &queue->thresholds);
         }
     }
     resources_free(reader.resources);

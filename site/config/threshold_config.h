@@ -27,8 +27,7 @@
  * read. */
 enum { THRESHOLD_ROWS = 2 };
 struct threshold_rows {
-    const struct conf_section *sections[THRESHOLD_ROWS];
-    const struct conf_row *rows[THRESHOLD_ROWS];
+    struct conf_place rows[THRESHOLD_ROWS];
 };
 void threshold_config_hosts(struct conf *conf,
                             const struct resource_config *definitions,
