@@ -16,91 +16,11 @@
 #ifndef SUBLET_SITE_SITE_H
 #define SUBLET_SITE_SITE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "model/effect.h"
-#include "provider/export/export.h"
-#include "provider/user_map.h"
-#include "sched/fairshare/fairshare.h"
-#include "sched/fairshare/slot_pool.h"
-#include "sched/limit/limit.h"
-#include "sched/preempt/preempt_policy.h"
-#include "sched/queue/queue.h"
-#include "site/config/resource_config.h"
 #include "site/ledger/rusage_ledger.h"
 
-/* What an amount of a resource in rusage applies to. */
-struct rusage_method {
-    const char *resource;
-    enum resreq_scope scope;
-};
-
-struct site_host {
-    const char *name;
-    int max;                  /* MXJ */
-    const char *type, *model; /* "" or "!": as the host detects them */
-    bool is_here;             /* HOSTS_HERE */
-    struct window_list run_windows, dispatch_windows;
-    struct load_thresholds thresholds; /* of load */
-    bool is_leaving; /* not configured any more; kept until its last job has
-                        ended */
-    int n_stay;      /* then its former slots, for suspended jobs; 0: not
-                        known */
-};
-
-struct site_config {
-    const char *name;
-    int roles;
-    const struct site_host *hosts; /* file order */
-    int n_hosts;
-    const struct queue_config *queues; /* file order */
-    int n_queues;
-    int64_t accept_ms; /* the longest JOB_ACCEPT_INTERVAL of them; 0: none has any */
-    const char *default_queue;
-    struct groups groups;
-    struct fairshare fairshare;
-    struct slot_pools pools;
-    const struct application *applications; /* file order */
-    int n_applications;
-    const char *default_application; /* "": none */
-    struct job_rules rules;          /* of section Parameters, for all jobs */
-    int64_t limit_unit_kib;          /* LSF_UNIT_FOR_LIMITS */
-    int64_t terminate_ms;            /* JOB_TERMINATE_INTERVAL */
-    bool has_thresholds;             /* of load, or conditions, anywhere */
-    int64_t load_interval_ms;        /* SBD_SLEEP_TIME, and as hosts tell their load */
-    const struct limit *limits;      /* of queues, hosts, users, and Limit sections */
-    int n_limits;
-    struct preempt_policy preempt;
-    struct export_plan exports;
-    struct resource_config resource_config;
-    int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
-    int64_t freeze_timeout_ms;
-    int64_t clean_period_ms;   /* ended jobs are forgotten after it */
-    int64_t history_period_ms; /* what happened to jobs, after that */
-    int max_user_priority;     /* of -sp; 0: nobody may say one */
-    int max_array_size;        /* elements of an array, and its largest index */
-    const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
-                                  is root; "" where it is not */
-    struct user_map users; /* UserMap: whom else leased jobs run as, by their user */
-    int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
-    const char *const *admins; /* users and user groups besides root and the daemon's */
-    int n_admins;
-    bool is_resreq_lenient;              /* LSF_STRICT_RESREQ=N */
-    bool is_sched_by_slot;               /* PARALLEL_SCHED_BY_SLOT */
-    bool is_reserved_per_slot;           /* RESOURCE_RESERVE_PER_SLOT */
-    const struct rusage_method *methods; /* section ReservationUsage */
-    int n_methods;
-    const char *const *preemptable; /* PREEMPTABLE_RESOURCES */
-    int n_preemptable;
-    bool is_alone; /* there is no broker: nothing is said to one */
-    /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
-     * the questions that silence raises come so many times later than they would. */
-    int patience;
-    bool is_prompt; /* USAGE follows each change: there a message costs nothing */
-};
-
+struct site_config;
 struct site;
 struct site *site_new(const struct site_config *config);
 void site_free(struct site *site);

@@ -7,6 +7,7 @@
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "site/client/site_client.h"
+#include "site/config/site_config.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/site_uplink.h"

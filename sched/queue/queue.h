@@ -89,7 +89,7 @@ struct queue_config {
     bool is_balanced;           /* PLACEMENT of parallel jobs: balanced or stacked */
     bool is_exclusive;          /* EXCLUSIVE: jobs may ask for exclusive hosts */
     enum queue_interactive interactive;
-    struct load_thresholds thresholds; /* load thresholds, read by threshold_config.h */
+    struct load_thresholds thresholds; /* load thresholds, read by threshold_config.c */
     const char *stop_cond, *resume_cond; /* selection strings; NULL: none */
     struct reservation_config reservation;
     struct queue_rules rules;

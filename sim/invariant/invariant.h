@@ -43,6 +43,7 @@
 
 #include "broker/broker.h"
 #include "sim/world/executor.h"
+#include "site/config/site_config.h"
 #include "site/site.h"
 
 /* The machines to check. Machines that are down are NULL, and checked when they are up

@@ -11,7 +11,6 @@
 #include "model/exported_resources.h"
 #include "provider/provider.h"
 #include "site/config/resource_config.h"
-#include "site/config/resource_value.h"
 #include "site/ledger/rusage_ledger.h"
 
 /* The state of summing up one site's jobs. */

@@ -16,7 +16,7 @@
 #include "sched/queue/queue.h"
 #include "sim/scenario/scenario_build.h"
 #include "site/config/resource_config.h"
-#include "site/config/resreq_config.h"
+#include "site/config/site_config.h"
 
 static const struct site_config *config_of(const struct scenario *scenario, int site)
 {

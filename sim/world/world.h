@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "broker/broker.h"
+#include "site/config/site_config.h"
 #include "site/site.h"
 
 struct world_options {

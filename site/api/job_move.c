@@ -5,7 +5,7 @@
 #include "site/api/site_api.h"
 
 #include "site/api/job_answer.h"
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 #include "site/job/history.h"
 #include "site/job/lifecycle.h"
 
@@ -62,7 +62,7 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     code =
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
     struct job_rules_stack stack =
-        effective_rules_stack(call->api->config, call->queue, job->spec->app);
+        site_config_rules_stack(call->api->config, call->queue, job->spec->app);
     code = code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
     return code == 0 ? check_requirements(call, job->spec, err) : code;
 }

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 #include "model/effect.h"
+#include "site/config/site_config.h"
 #include "site/job/job.h"
-#include "site/site.h"
 
 /* Administrators are root, the user that the daemon runs as, the users and groups of
  * ADMINS, and connections that the daemon itself marks as such (ROLE_ADMIN). */

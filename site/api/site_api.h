@@ -12,6 +12,7 @@
 #include "consumer/consumer.h"
 #include "model/effect.h"
 #include "site/client/site_client.h"
+#include "site/config/site_config.h"
 #include "site/exchange/site_uplink.h"
 #include "site/job/history.h"
 #include "site/job/job.h"
@@ -21,7 +22,6 @@
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/site.h"
 #include "site/view/site_view.h"
 
 /* The parts of a site that requests act on. A submission alone is checked against most

@@ -8,7 +8,7 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "sched/pending/depend.h"
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 
 enum { NAMED_JOBS_MAX = 1000 }; /* jobs that one name in a dependency may stand for */
 
@@ -244,7 +244,8 @@ static int check_rules(const struct site_api *api, int queue, uint64_t bare_limi
         return code;
     }
     struct job_rules rules;
-    struct job_rules_stack stack = effective_rules_stack(api->config, queue, spec->app);
+    struct job_rules_stack stack =
+        site_config_rules_stack(api->config, queue, spec->app);
     job_rules_merge(&stack, &rules);
     spec->is_rerunnable = spec->interaction == INTERACTION_NONE &&
                           (spec->is_rerunnable || rules.rerunnable == 1);

@@ -3,15 +3,12 @@
  * that its rules of names are the only ones; ResourceMap is resource_map.c's. */
 #include "site/config/resource_config.h"
 
-#include "model/msg.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "site/config/resource_map.h"
-#include "site/config/resource_value.h"
+#include "site/config/config_parts.h"
 
 #define COMPLAIN(severity, at, cell, ...)                                              \
     conf_complain(conf, severity, (at)->section, (at)->row, cell, __VA_ARGS__)

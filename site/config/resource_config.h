@@ -90,6 +90,23 @@ struct resources *resource_config_catalogue(const struct resource_config *config
 /* As contracts tell how a resource is defined: enum resource_trait. */
 int resource_config_traits(const struct resource *resource);
 
+/* ---- values */
+
+/* Puts a value, as hosts and the configuration write it, into the table by its
+ * resource's type. False if it is no value of that type; nothing is set then. */
+bool resource_value_set(struct resource_table *table, int row, int id,
+                        const char *text);
+/* What a host has reported of a resource; NULL: nothing. */
+struct msg_host_load;
+const char *resource_value_find_reported(const struct msg_host_load *msg,
+                                         const char *name);
+/* A number as requirement strings and elims write it: all of the text, finite. */
+bool resource_value_parse_number(const char *text, double *number);
+/* 1, Y, yes, true and their opposites. */
+bool resource_value_parse_flag(const char *text, bool *flag);
+
+/* ---- types and models */
+
 /* A type or model of "" or "!": the host detects it. */
 bool resource_config_is_detected(const char *text);
 

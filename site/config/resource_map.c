@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_map.c: see resource_map.h. */
-#include "site/config/resource_map.h"
+/* resource_map.c: section ResourceMap: the hosts on which a resource is, and which of
+ * them share it. resource_config.h describes the syntax.
+ *
+ * Source: LSF's lsf.cluster. */
+#include "site/config/config_parts.h"
 
 #include <string.h>
 #include <strings.h>
-
-#include "site/config/resource_value.h"
 
 /* All LOCATIONs of a site: each host of the largest in a hundred resources. */
 enum { MEMBERS_MAX_ALL = 1000000 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_value.c: see resource_value.h. */
-#include "site/config/resource_value.h"
+/* resource_value.c: values of resources as text; see resource_config.h. */
+#include "site/config/resource_config.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "model/msg.h"
 
 bool resource_value_parse_number(const char *text, double *number)
 {

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_config.c: see resreq_config.h. */
-#include "site/config/resreq_config.h"
+/* resreq_config.c: requirement strings in the configuration: RES_REQ and RESRSV_LIMIT
+ * of queues, their STOP_COND and RESUME_COND, RES_SELECT of export policies, and the
+ * rules by which they are read (LSF_STRICT_RESREQ, PARALLEL_SCHED_BY_SLOT). Errors have
+ * LSF's sentence, the column and a hint.
+ *
+ * RES_SELECT is a select section only, its default is `type == any`, and there is no
+ * local host. If the configuration gives all that it names (type, model and factor of
+ * every host, RESOURCES, ResourceMap, names, slots), it is judged at once; else when
+ * the hosts have reported (export_select.h). Simulated hosts do not report: what the
+ * configuration does not give is absent there.
+ *
+ * Source: docs/design/leases.md "Export policies", "Decided"; docs/design/resreq.md
+ * "Sections", "Select". */
+#include "site/config/config_parts.h"
 
 #include <stdlib.h>
 

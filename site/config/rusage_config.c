@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rusage_config.c: see rusage_config.h. */
-#include "site/config/rusage_config.h"
+/* rusage_config.c: what an amount in rusage is of if the job does not say (/job, /host,
+ * /slot): section ReservationUsage, else RESOURCE_RESERVE_PER_SLOT; and the resources
+ * for which jobs are preempted: PREEMPTABLE_RESOURCES.
+ *
+ *     Begin ReservationUsage
+ *     RESOURCE  METHOD
+ *     licences  PER_SLOT
+ *     End ReservationUsage
+ *
+ * Without either, an amount of a resource that hosts share (ResourceMap) is of the job;
+ * an amount of any other resource is of each of its hosts.
+ *
+ * Jobs release memory only when they are ended: mem in PREEMPTABLE_RESOURCES is a
+ * warning if no queue has TERMINATE_WHEN = PREEMPT.
+ * Source: docs/design/scheduling.md "What protects a job", docs/design/resreq.md
+ * "Rusage". */
+#include "site/config/config_parts.h"
 
 #include <string.h>
 

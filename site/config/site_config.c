@@ -10,13 +10,7 @@
 #include "base/conf_value.h"
 #include "model/local_resources.h"
 #include "provider/export/export_shared.h"
-#include "sched/fairshare/slot_pool.h"
-#include "sched/limit/limit.h"
-#include "sched/queue/queue.h"
-#include "site/config/resource_value.h"
-#include "site/config/resreq_config.h"
-#include "site/config/rusage_config.h"
-#include "site/config/threshold_config.h"
+#include "site/config/config_parts.h"
 
 #define COMPLAIN(at, cell, ...)                                                        \
     conf_complain(conf, CONF_ERROR, (at)->section, (at)->row, cell, __VA_ARGS__)
@@ -580,4 +574,36 @@ bool site_config_read(struct conf *conf, struct site_setup *setup)
 bool site_config_read_simulated(struct conf *conf, struct site_setup *setup)
 {
     return read_all(conf, true, setup);
+}
+
+/* ---------------------------------------------------------------- rules of jobs */
+
+struct job_rules_stack site_config_rules_stack(const struct site_config *config,
+                                               int queue, const char *app)
+{
+    const struct application *application =
+        app[0] == '\0'
+            ? NULL
+            : application_find(config->applications, config->n_applications, app);
+    return (struct job_rules_stack){
+        .site = &config->rules,
+        .queue = queue >= 0 ? &config->queues[queue].rules.job : NULL,
+        .app = application != NULL ? &application->rules : NULL,
+    };
+}
+
+void site_config_rules(const struct site_config *config, int queue, const char *app,
+                       struct job_rules *rules)
+{
+    struct job_rules_stack stack = site_config_rules_stack(config, queue, app);
+    job_rules_merge(&stack, rules);
+}
+
+bool site_config_has_post(const struct site_config *config, int queue,
+                          const struct job_spec *spec)
+{
+    struct job_rules rules;
+    site_config_rules(config, queue, spec->app, &rules);
+    return spec->n_post_execs > 0 || rules.post_exec[0] != '\0' ||
+           (queue >= 0 && config->queues[queue].rules.job.post_exec[0] != '\0');
 }

@@ -1,16 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_config.h: the Site, Host, Queue, Parameters and HostExport sections, judged and
- * turned into a configuration.
+/* site_config.h: the configuration of a site: its sections are judged and turned into
+ * one struct.
  *
- * Errors become diagnostics of `conf`. Ownership: all in conf's arena.
- * Layer: site. */
+ * Errors become diagnostics of `conf`. Units: milliseconds, slots. Ownership: all is in
+ * conf's arena. Source: docs/design/leases.md "Export policies", docs/design/resreq.md
+ * "Sections", "Select". Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_SITE_CONFIG_H
 #define SUBLET_SITE_CONFIG_SITE_CONFIG_H
 
 #include "base/conf.h"
-#include "site/site.h"
+#include "provider/export/export.h"
+#include "provider/user_map.h"
+#include "sched/fairshare/fairshare.h"
+#include "sched/fairshare/slot_pool.h"
+#include "sched/limit/limit.h"
+#include "sched/preempt/preempt_policy.h"
+#include "sched/queue/queue.h"
+#include "sched/resreq/resreq.h"
+#include "site/config/resource_config.h"
 
-/* What only the shell needs stands beside what the step machine gets. */
+/* What an amount of a resource in rusage applies to. */
+struct rusage_method {
+    const char *resource;
+    enum resreq_scope scope;
+};
+
+struct site_host {
+    const char *name;
+    int max;                  /* MXJ */
+    const char *type, *model; /* "" or "!": as the host detects them */
+    bool is_here;             /* HOSTS_HERE */
+    struct window_list run_windows, dispatch_windows;
+    struct load_thresholds thresholds; /* of load */
+    bool is_leaving; /* no longer configured; kept until its last job has ended */
+    int n_stay;      /* if it is leaving: its former slots, for suspended jobs; 0: not
+                        known */
+};
+
+struct site_config {
+    const char *name;
+    int roles;
+    const struct site_host *hosts; /* file order */
+    int n_hosts;
+    const struct queue_config *queues; /* file order */
+    int n_queues;
+    int64_t accept_ms; /* the longest JOB_ACCEPT_INTERVAL of them; 0: none has any */
+    const char *default_queue;
+    struct groups groups;
+    struct fairshare fairshare;
+    struct slot_pools pools;
+    const struct application *applications; /* file order */
+    int n_applications;
+    const char *default_application; /* "": none */
+    struct job_rules rules;          /* of section Parameters, for all jobs */
+    int64_t limit_unit_kib;          /* LSF_UNIT_FOR_LIMITS */
+    int64_t terminate_ms;            /* JOB_TERMINATE_INTERVAL */
+    bool has_thresholds;             /* of load, or conditions, anywhere */
+    int64_t load_interval_ms;   /* SBD_SLEEP_TIME; hosts report their load as often */
+    const struct limit *limits; /* of queues, hosts, users, and Limit sections */
+    int n_limits;
+    struct preempt_policy preempt;
+    struct export_plan exports;
+    struct resource_config resource_config;
+    int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
+    int64_t freeze_timeout_ms;
+    int64_t clean_period_ms;   /* ended jobs are removed after it */
+    int64_t history_period_ms; /* events of jobs are removed after it */
+    int max_user_priority;     /* of -sp; 0: no user may set one */
+    int max_array_size;        /* elements of an array, and its largest index */
+    const char *lease_account; /* LEASE_USER: the account of leased jobs if the daemon
+                                  is root; "": none */
+    struct user_map users; /* UserMap: other accounts of leased jobs, by their user */
+    int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
+    const char *const *admins; /* users and user groups besides root and the daemon's */
+    int n_admins;
+    bool is_resreq_lenient;              /* LSF_STRICT_RESREQ=N */
+    bool is_sched_by_slot;               /* PARALLEL_SCHED_BY_SLOT */
+    bool is_reserved_per_slot;           /* RESOURCE_RESERVE_PER_SLOT */
+    const struct rusage_method *methods; /* section ReservationUsage */
+    int n_methods;
+    const char *const *preemptable; /* PREEMPTABLE_RESOURCES */
+    int n_preemptable;
+    bool is_alone; /* there is no broker */
+    /* Of simulated worlds; 0 in a daemon. */
+    int patience;   /* if no message can be lost, timeouts are so many times longer */
+    bool is_prompt; /* USAGE is sent at each change, since a message costs nothing */
+};
+
+/* What only the daemon needs is beside what the step machine gets. */
 struct site_setup {
     struct site_config config;
     const char *broker; /* endpoint; NULL: alone */
@@ -22,19 +99,52 @@ struct site_setup {
     const char *host_key; /* public key that those must have; NULL: the site's own */
     const char **hosts_here;
     int n_hosts_here;
-    /* What the sublet-hosts of those are given: */
+    /* Given to the hosts of HOSTS_HERE: */
     const char **elims; /* ELIM */
     int n_elims;
     const char *local_resources; /* LSF_LOCAL_RESOURCES; NULL: none */
 };
 
-/* True where there is a Site section. Complaints: no NAME, SPOOL; BROKER without KEY
- * and BROKER_KEY; a host or queue twice; HOSTS_HERE, PER_HOST or a queue's HOSTS that
- * name an unknown host; MXJ missing; no queue; whatever export_read and queue_read
- * find. */
+/* True if there is a Site section. Errors: no NAME or SPOOL; BROKER without KEY and
+ * BROKER_KEY; a host or queue twice; an unknown host in HOSTS_HERE, PER_HOST or HOSTS;
+ * no MXJ; no queue; whatever the readers of other sections find. */
 bool site_config_read(struct conf *conf, struct site_setup *setup);
 /* For a simulation: of section Site only NAME is needed; nothing is connected, and the
  * site is not alone. */
 bool site_config_read_simulated(struct conf *conf, struct site_setup *setup);
+
+/* The rules for jobs of a queue (by index; -1: it is not configured any more) and of an
+ * application ("": none): those of section Parameters, of the queue and of the profile.
+ * An application that is not configured any more has no rules. */
+struct job_rules_stack site_config_rules_stack(const struct site_config *config,
+                                               int queue, const char *app);
+/* The same, merged. */
+void site_config_rules(const struct site_config *config, int queue, const char *app,
+                       struct job_rules *rules);
+/* A job with that spec is followed by post-execution commands. */
+bool site_config_has_post(const struct site_config *config, int queue,
+                          const struct job_spec *spec);
+
+/* ---- requirement strings and rusage */
+
+/* The rules by which the configuration has requirement strings read. */
+struct resreq_rules resreq_config_rules(const struct site_config *config,
+                                        const struct resources *resources);
+/* The rules for a RES_SELECT or a condition, which has no local host. */
+struct resreq_rules resreq_config_select_rules(const struct site_config *config,
+                                               const struct resources *resources);
+extern const struct resreq_local resreq_config_nowhere;
+
+/* A condition of a queue (STOP_COND, RESUME_COND); it is valid. */
+void threshold_config_compile(struct arena *arena, const struct site_config *config,
+                              const struct resources *resources, const char *text,
+                              struct resreq *condition);
+
+/* RESREQ_SCOPE_DEFAULT: the configuration does not say. */
+enum resreq_scope rusage_config_scope(const struct site_config *config,
+                                      const char *resource);
+/* Jobs that reserve the resource are preempted for it. */
+bool rusage_config_is_preemptable(const struct site_config *config,
+                                  const char *resource);
 
 #endif

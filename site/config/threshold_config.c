@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threshold_config.c: see threshold_config.h. */
-#include "site/config/threshold_config.h"
+/* threshold_config.c: load thresholds: load indices as columns of section Host and keys
+ * of section Queue, STOP_COND and RESUME_COND of queues, SBD_SLEEP_TIME.
+ *
+ *     Begin Host                       Begin Queue
+ *     HOST_NAME MXJ r1m     it         QUEUE_NAME = night
+ *     desk1     4   0.7/2.0 10/1       mem        = 500/100
+ *     default   8   3.5     ()         licload    = 10/20
+ *     End Host                         End Queue
+ *
+ * An index is one of LSF's, or a number of section Resource that has an INTERVAL and a
+ * value of its own on each host. If a host has rows of both forms (HOST_NAME,
+ * HOSTNAME), both count; for an index in both, the former does.
+ *
+ * Source: LSF's lsb.hosts, lsb.queues; docs/adr/0016. */
+#include "site/config/config_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +21,6 @@
 
 #include "base/conf_keys.h"
 #include "base/conf_value.h"
-#include "site/config/resreq_config.h"
 
 enum { TELL_MS = 15000 }; /* as often as a host tells its load (host/load/load.h) */
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "site/site.h"
+#include "site/config/site_config.h"
 
 enum {
     HELLO_MS = 1000,          /* between two HELLOs */

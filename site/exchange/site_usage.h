@@ -8,12 +8,12 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/config/site_config.h"
 #include "site/job/job.h"
 #include "site/pass/capacity.h"
 #include "site/pass/pass.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/site.h"
 
 struct site_usage_parts {
     const struct site_config *config;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 #include "site/job/job.h"
 #include "site/job/lifecycle_parts.h"
 
@@ -40,7 +40,7 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
 {
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
     struct job_rules_stack stack =
-        effective_rules_stack(life->parts.config, job->queue, spec->app);
+        site_config_rules_stack(life->parts.config, job->queue, spec->app);
     job_rules_apply(&effects->arena, &stack, spec);
     spec->run_limit_ms = job_run_limit_ms(job, now_ms);
     return spec;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "site/client/site_client.h"
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 #include "site/job/lifecycle_parts.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
@@ -78,7 +78,7 @@ static void end_job(struct lifecycle *life, struct job *job,
                     struct effects *effects)
 {
     struct job_rules rules;
-    effective_rules_of(life->parts.config, job, &rules);
+    site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
     bool is_done = exit->end == RUN_END_EXITED && job_rules_succeed(&rules, exit->code);
     job_table_end(life->parts.jobs, job, exit, is_done, end_reason(effects, job, exit),
                   exit->end_ms != 0 ? exit->end_ms : now_ms);
@@ -164,7 +164,7 @@ static void finish_pre_exec(struct lifecycle *life, struct job *job,
     const char *what = job->backfill.lender != 0
                            ? "its pre-execution command failed or took too long"
                            : "its pre-execution command failed";
-    effective_rules_of(life->parts.config, job, &rules);
+    site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
         hold(life, job, REQUEUE_LOST, exit,
@@ -217,7 +217,7 @@ static bool finish_by_code(struct lifecycle *life, struct job *job,
 {
     struct job_rules rules;
     struct arena *arena = &effects->arena;
-    effective_rules_of(life->parts.config, job, &rules);
+    site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
     int code = exit->code;
     if (!asks_again(job, &rules, exit, now_ms)) {
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lifecycle.c: see lifecycle.h. */
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 #include "site/job/lifecycle_parts.h"
 
 #include <signal.h>
@@ -86,7 +86,7 @@ enum { PATIENCE_MS = 600000 }; /* if JOB_POSTPROC_TIMEOUT is not set */
 static int64_t patience_ms(const struct lifecycle *life, const struct job *job)
 {
     struct job_rules rules;
-    effective_rules_of(life->parts.config, job, &rules);
+    site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
     int64_t post_ms = rules.soft.values[JOB_RLIMIT_POST_TIME];
     return post_ms != JOB_RLIMIT_NONE ? post_ms : PATIENCE_MS;
 }
@@ -105,7 +105,7 @@ static bool defer(struct lifecycle *life, struct job *job, int signal, int64_t n
     bool has_yielded = suspension->causes != 0 && suspension->yields &&
                        lifecycle_is_suspended(life, job);
     if (signal == SIGKILL || !has_yielded ||
-        !effective_rules_has_post(life->parts.config, job)) {
+        !site_config_has_post(life->parts.config, job->queue, job->spec)) {
         return false;
     }
     if (job->end_by_ms == 0) {

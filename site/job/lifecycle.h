@@ -19,6 +19,7 @@
 #include "model/effect.h"
 #include "sched/place/place.h"
 #include "site/client/site_client.h"
+#include "site/config/site_config.h"
 #include "site/job/history.h"
 #include "site/job/job.h"
 #include "site/ledger/accept_times.h"
@@ -26,7 +27,6 @@
 #include "site/pass/pass_request.h"
 #include "site/pass/resize_requests.h"
 #include "site/run/runs.h"
-#include "site/site.h"
 
 struct lifecycle_parts {
     const char *site; /* its name */

@@ -3,7 +3,7 @@
 
 #include "model/dup.h"
 #include "model/job_id.h"
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 #include "site/job/lifecycle_parts.h"
 
 void suspend_add_cause(struct lifecycle *life, struct job *job,
@@ -125,7 +125,7 @@ void suspend_or_terminate(struct lifecycle *life, struct job *job,
                           struct effects *effects)
 {
     struct job_rules rules;
-    effective_rules_of(life->parts.config, job, &rules);
+    site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
     bool is_requeued = job_controls_requeue(&rules.controls);
     if ((job->suspension.causes & (int)cause) != 0 || job_is_kill_deferred(job)) {
         return;

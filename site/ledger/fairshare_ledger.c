@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "model/dup.h"
+#include "site/config/site_config.h"
 #include "site/ledger/slot_pool_ledger.h"
-#include "site/site.h"
 
 /* What is left of use that counts for nothing any more. */
 static const double forgotten_ms = 1;

@@ -6,7 +6,7 @@
  * each host is in, what it has, and what open jobs take off it. */
 #include <string.h>
 
-#include "site/config/rusage_config.h"
+#include "site/config/site_config.h"
 #include "site/job/lifecycle.h"
 #include "site/ledger/rusage_ledger_parts.h"
 

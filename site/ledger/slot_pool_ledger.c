@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/site.h"
+#include "site/config/site_config.h"
 
 static const double hour_ms = 3600000;
 

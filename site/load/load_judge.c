@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-#include "site/config/resreq_config.h"
-#include "site/config/threshold_config.h"
+#include "site/config/site_config.h"
 
 struct condition {
     struct resreq resreq;

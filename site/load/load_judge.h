@@ -9,9 +9,9 @@
 #define SUBLET_SITE_LOAD_LOAD_JUDGE_H
 
 #include "sched/resource/load_threshold.h"
+#include "site/config/site_config.h"
 #include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
-#include "site/site.h"
 
 struct load_judge;
 struct load_judge_parts {

@@ -32,11 +32,11 @@
 
 #include "model/effect.h"
 #include "sched/place/place.h"
+#include "site/config/site_config.h"
 #include "site/job/job.h"
 #include "site/pass/pass_request.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/site.h"
 
 enum { LOAD_SUSPEND_LOOK_MS = 5000 }; /* least time between two looks */
 

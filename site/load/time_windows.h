@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 #include "model/effect.h"
+#include "site/config/site_config.h"
 #include "site/job/queue_table.h"
 #include "site/pass/pass_request.h"
 #include "site/run/host_table.h"
-#include "site/site.h"
 
 struct time_windows_parts {
     const struct site_config *config;

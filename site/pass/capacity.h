@@ -10,11 +10,11 @@
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "sched/place/place.h"
+#include "site/config/site_config.h"
 #include "site/ledger/accept_times.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
-#include "site/site.h"
 
 struct capacity_parts {
     const struct site_config *config;

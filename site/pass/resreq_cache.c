@@ -8,7 +8,7 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
-#include "site/config/resreq_config.h"
+#include "site/config/site_config.h"
 
 /* One or two kilobytes each. Beyond that all are dropped and compiled again. */
 enum { CLASSES_MAX = 20000 };

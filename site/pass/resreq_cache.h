@@ -9,8 +9,8 @@
 #define SUBLET_SITE_PASS_RESREQ_CACHE_H
 
 #include "sched/resreq/resreq.h"
+#include "site/config/site_config.h"
 #include "site/resource/host_resources.h"
-#include "site/site.h"
 
 /* The fields are for resreq_match.h, which reads them. */
 struct resreq_cache {

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "site/config/resreq_config.h"
+#include "site/config/site_config.h"
 #include "site/pass/span_match.h"
 
 /* What a class means in the pass. */

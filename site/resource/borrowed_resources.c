@@ -10,7 +10,7 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "site/config/resource_value.h"
+#include "site/config/resource_config.h"
 
 struct entry {
     int place; /* row of `told`; n_own + place in the table */

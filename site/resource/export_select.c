@@ -7,7 +7,7 @@
 
 #include "model/dup.h"
 #include "provider/export/export_shared.h"
-#include "site/config/resreq_config.h"
+#include "site/config/site_config.h"
 
 /* A recorded choice. */
 struct pick {

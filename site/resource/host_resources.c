@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "model/dup.h"
 #include "site/config/resource_config.h"
-#include "site/config/resource_value.h"
 #include "site/resource/shared_resources.h"
 
 enum space_side { SPACE_FREE, SPACE_ALL, SPACE_SIDES };

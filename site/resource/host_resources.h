@@ -15,8 +15,8 @@
 
 #include "model/msg.h"
 #include "sched/resource/resource.h"
+#include "site/config/site_config.h"
 #include "site/resource/borrowed_resources.h"
-#include "site/site.h"
 
 struct host_resources;
 

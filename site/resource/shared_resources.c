@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "site/config/resource_value.h"
+#include "site/config/resource_config.h"
 
 enum { NOBODY = -1 };
 

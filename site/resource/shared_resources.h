@@ -12,7 +12,7 @@
 
 #include "model/msg.h"
 #include "sched/resource/resource.h"
-#include "site/site.h"
+#include "site/config/site_config.h"
 
 struct shared_resources;
 

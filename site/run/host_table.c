@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "model/dup.h"
-#include "site/site.h"
+#include "site/config/site_config.h"
 
 /* A host says ALIVE each 2 s: so many may be lost or late. */
 enum { HOSTS_SILENT_MS = 15000 };

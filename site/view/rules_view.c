@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/page.h"
-#include "site/job/effective_rules.h"
+#include "site/config/site_config.h"
 
 /* ---------------------------------------------------------------- limits */
 
@@ -145,7 +145,8 @@ void rules_view_add_job(struct arena *arena, struct value *row,
 {
     struct job_spec spec = *job->spec;
     struct job_rlimits limits;
-    struct job_rules_stack stack = effective_rules_stack(config, job->queue, spec.app);
+    struct job_rules_stack stack =
+        site_config_rules_stack(config, job->queue, spec.app);
     job_rules_apply(arena, &stack, &spec);
     value_add_nonempty(arena, row, "app", spec.app);
     if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {

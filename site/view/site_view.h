@@ -11,6 +11,7 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/config/site_config.h"
 #include "site/exchange/site_uplink.h"
 #include "site/job/job.h"
 #include "site/job/queue_table.h"
@@ -24,7 +25,6 @@
 #include "site/resource/export_select.h"
 #include "site/run/host_admin.h"
 #include "site/run/runs.h"
-#include "site/site.h"
 
 /* The parts of a site that its listings show. Most rows join many of them: a row of
  * `hosts` shows the configuration, the session with the host, its runs, its resources,

@@ -9,6 +9,7 @@
 #define SUBLET_TESTS_BENCH_LONE_SITE_H
 
 #include "site/config/site_config.h"
+#include "site/site.h"
 
 enum { LONE_SITE_NAME_SIZE = 16 };
 

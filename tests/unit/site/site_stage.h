@@ -12,6 +12,7 @@
 
 #include "base/value.h"
 #include "model/effect.h"
+#include "site/config/site_config.h"
 #include "site/site.h"
 
 struct stage_row {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_parts.h: the readers of some sections of a site's configuration. site_config.c
+ * calls them in order: resources (and with them their map), thresholds, queues,
+ * requirement strings, rusage, export policies.
+ *
+ * Errors: diagnostics of `conf`. Layer: site. */
+#ifndef SUBLET_SITE_CONFIG_CONFIG_PARTS_H
+#define SUBLET_SITE_CONFIG_CONFIG_PARTS_H
+
+#include "site/config/site_config.h"
+
+/* Section ResourceMap: fills config->places. */
+void resource_map_read(struct conf *conf, const struct resources *catalogue,
+                       const struct resource_config_host *hosts, int n_hosts,
+                       struct resource_config *config);
+
+/* Load thresholds of hosts, by the rows of each that count, the first one first; an
+ * empty place is behind the last. */
+enum { THRESHOLD_ROWS = 2 };
+struct threshold_rows {
+    struct conf_place rows[THRESHOLD_ROWS];
+};
+void threshold_config_hosts(struct conf *conf,
+                            const struct resource_config *definitions,
+                            const struct threshold_rows *rows, struct site_host *hosts,
+                            int n_hosts);
+void threshold_config_queues(struct conf *conf,
+                             const struct resource_config *definitions,
+                             struct queue_config *queues, int n_queues);
+/* Sets has_thresholds and load_interval_ms. */
+void threshold_config_read(struct conf *conf, struct site_config *config);
+
+/* Sets is_resreq_lenient and is_sched_by_slot, and judges the strings of queues and
+ * applications by them. */
+void resreq_config_read(struct conf *conf, struct site_config *config);
+
+/* Answers which hosts a RES_SELECT selects, while export policies are read. */
+struct resreq_selector;
+struct resreq_selector *resreq_config_selector(struct conf *conf,
+                                               const struct site_config *config,
+                                               bool is_simulated);
+void resreq_config_free(struct resreq_selector *selector);
+/* `arg` is the selector; an export_match_fn. */
+enum export_answer resreq_config_match(void *arg, const struct conf_section *section,
+                                       const struct conf_row *row,
+                                       const struct conf_cell *cell, uint8_t *matches);
+
+void rusage_config_read(struct conf *conf, struct site_config *config);
+
+#endif
