@@ -25,11 +25,11 @@ static bool is_configured(const struct site_config *config, const char *host)
 
 static bool is_used(const struct site *site, int host)
 {
-    int own, consumers, own_still, consumers_still;
+    int own, consumers, own_suspended, consumers_suspended;
     run_table_used_slots(runs_table(site->runs), host, &own, &consumers);
-    run_table_suspended_slots(runs_table(site->runs), host, &own_still,
-                              &consumers_still);
-    return own + consumers + own_still + consumers_still > 0;
+    run_table_suspended_slots(runs_table(site->runs), host, &own_suspended,
+                              &consumers_suspended);
+    return own + consumers + own_suspended + consumers_suspended > 0;
 }
 
 static int count_unconfigured(const struct site *site)

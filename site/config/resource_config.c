@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_config.c: see resource_config.h. The catalogue is made along the way, so
- * that its rules of names are the only ones; ResourceMap is resource_map.c's. */
+/* resource_config.c: see resource_config.h. Names are added to a catalogue
+ * while they are read, so that its rules for names apply. */
 #include "site/config/resource_config.h"
 
 #include <limits.h>
@@ -33,7 +33,7 @@ struct reader {
     int n_resources, capacity;
 };
 
-/* The type, or -1 for a word that is none: conf_check has said so. */
+/* The type; -1: any other word, which conf_check has reported. */
 static int type_of(const char *text)
 {
     for (int type = RESOURCE_NUMERIC; type <= RESOURCE_STRING; type++) {
@@ -88,7 +88,7 @@ static void read_resource(struct reader *reader, const struct conf_place *at)
     const char *interval = conf_text(row, "INTERVAL", NULL);
     if (interval != NULL && conf_parse_int(interval, 1, RESOURCE_CONFIG_INTERVAL_MAX,
                                            &seconds, NULL) != 0) {
-        seconds = 0; /* conf_check has said so */
+        seconds = 0; /* conf_check has reported it */
     }
     if (type < 0) {
         return;
@@ -110,7 +110,8 @@ static void read_resource(struct reader *reader, const struct conf_place *at)
 
 /* ---------------------------------------------------------------- RESOURCES */
 
-/* The word as a Boolean of the catalogue; false where it cannot be one. */
+/* Adds the word to the catalogue as a Boolean if it is new; false if it cannot be one.
+ */
 static bool has_boolean(struct reader *reader, const struct resource_config_host *host,
                         const char *name)
 {
@@ -170,7 +171,7 @@ static void read_given(struct reader *reader, struct resource_config *config)
 static bool is_defined(const struct conf *conf, const char *section_name,
                        const char *key, const char *name)
 {
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     while (conf_next_row(conf, section_name, &at)) {
         if (strcmp(conf_text(at.row, key, ""), name) == 0) {
             return true;
@@ -179,7 +180,7 @@ static bool is_defined(const struct conf *conf, const char *section_name,
     return false;
 }
 
-/* One of the section's names, where there is such a section. */
+/* If there is such a section, the name must be one of it. */
 static void check_defined(struct conf *conf, const struct resource_config_host *host,
                           const char *host_key, const char *name, const char *section,
                           const char *key)
@@ -226,7 +227,7 @@ static void read_models(struct conf *conf, struct resource_config *config)
 {
     struct host_model *models = arena_alloc(
         conf->arena, (size_t)conf_count_rows(conf, "HostModel"), sizeof(*models));
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     config->models = models;
     while (conf_next_row(conf, "HostModel", &at)) {
         read_model(conf, &at, config, models);
@@ -238,7 +239,7 @@ static void read_models(struct conf *conf, struct resource_config *config)
 static void read_cpus(const struct conf *conf, struct resource_config *config)
 {
     static const char *const words[] = {"procs", "cores", "threads"};
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     while (conf_next_row(conf, "", &at)) {
         const char *text = conf_text(at.row, "EGO_DEFINE_NCPUS", NULL);
         for (int i = 0; text != NULL && i < 3; i++) {
@@ -256,7 +257,7 @@ void resource_config_read(struct conf *conf, const struct resource_config_host *
 {
     struct reader reader = {
         .conf = conf, .hosts = hosts, .n_hosts = n_hosts, .catalogue = resources_new()};
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     *config = (struct resource_config){.cpus = NCPUS_PROCS};
     while (conf_next_row(conf, "Resource", &at)) {
         read_resource(&reader, &at);
@@ -294,7 +295,7 @@ bool resource_config_is_detected(const char *text)
     return text[0] == '\0' || strcmp(text, "!") == 0;
 }
 
-/* How far apart two descriptions' speeds are; LONG_MAX: they are of other machines. */
+/* The difference of the speeds in two descriptions; LONG_MAX: other machines. */
 static long distance(const char *one, const char *other)
 {
     size_t family = strcspn(one, "_");
@@ -312,7 +313,7 @@ static long distance(const char *one, const char *other)
         return LONG_MAX;
     }
     long apart = labs(one_speed - other_speed);
-    return apart < LONG_MAX - 1 ? apart + 1 : LONG_MAX; /* the very word is nearer */
+    return apart < LONG_MAX - 1 ? apart + 1 : LONG_MAX; /* the same word is nearest */
 }
 
 const char *resource_config_find_model(const struct resource_config *config,

@@ -16,7 +16,7 @@ struct map_row {
     struct conf *conf;
     struct conf_place at;
     const struct resource *resource;
-    const char *name; /* its, as written: the catalogue's does not last */
+    const char *name; /* of it, as written: the catalogue's is freed */
     const struct resource_config_host *hosts;
     int n_hosts;
     /* Of each host: */
@@ -75,8 +75,8 @@ static void add_place(struct map_row *map, struct map_list *list, const char *va
 
 /* ---------------------------------------------------------------- one place */
 
-/* The value before '@', judged; false where it is no good. */
-static bool is_value(const struct map_row *map, const char *value)
+/* False, with an error, if the value before '@' is not of the resource's type. */
+static bool is_value(struct map_row *map, const char *value)
 {
     double number;
     bool flag;
@@ -93,7 +93,7 @@ static bool is_value(const struct map_row *map, const char *value)
 }
 
 /* Wants the hosts that the words name. */
-static void read_names(const struct map_row *map, const struct conf_words *words)
+static void read_names(struct map_row *map, const struct conf_words *words)
 {
     for (int i = 0; i < words->count; i++) {
         const char *word = words->words[i];
@@ -108,7 +108,7 @@ static void read_names(const struct map_row *map, const struct conf_words *words
                      word + is_not);
         }
     }
-    /* Exceptions hold wherever they stand. */
+    /* Exceptions apply wherever they are written. */
     for (int i = 0; i < words->count; i++) {
         const char *word = words->words[i];
         int host = find_host(map, word + (word[0] == '~'));
@@ -146,11 +146,11 @@ static void take_wanted(struct map_row *map)
     }
 }
 
-enum pass { NAMED, REMAINING }; /* `others` and `default` are for who is left */
+enum pass { NAMED, REMAINING }; /* `others` and `default` mean remaining hosts */
 
-/* `value@[hosts]` taken apart; NULL: it is not so, which the first pass says. */
-static const char *take_apart(const struct map_row *map, const char *word,
-                              enum pass pass, const char **value)
+/* Splits `value@[hosts]`; NULL: it has another form, which the first pass reports. */
+static const char *split_place(struct map_row *map, const char *word, enum pass pass,
+                               const char **value)
 {
     size_t length = strlen(word);
     const char *open = strchr(word, '[');
@@ -174,7 +174,7 @@ static void read_place(struct map_row *map, const char *word, enum pass pass,
                        struct map_list *list)
 {
     const char *value = NULL;
-    const char *inside = take_apart(map, word, pass, &value);
+    const char *inside = split_place(map, word, pass, &value);
     int *members;
     if (inside == NULL) {
         return;

@@ -21,7 +21,7 @@
 
 /* ---------------------------------------------------------------- one string */
 
-/* False: it is no good, and has been complained about. */
+/* False, with an error, if the string is wrong. */
 static bool compile(struct conf *conf, const struct conf_place *at,
                     const struct conf_cell *cell, const struct resreq_rules *rules,
                     struct resreq *resreq)
@@ -47,7 +47,7 @@ static bool compile(struct conf *conf, const struct conf_place *at,
 static void check_key(struct conf *conf, const char *name, const char *key,
                       const struct resreq_rules *rules)
 {
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     struct resreq resreq;
     while (conf_next_row(conf, name, &at)) {
         const struct conf_cell *cell = conf_cell(at.row, key);
@@ -57,7 +57,8 @@ static void check_key(struct conf *conf, const char *name, const char *key,
     }
 }
 
-/* RESRSV_LIMIT of a queue, and that what the queue reserves by itself is within it. */
+/* Checks RESRSV_LIMIT of a queue, and that what the queue reserves by itself is within
+ * it. */
 static void check_range(struct conf *conf, const struct conf_place *at,
                         const struct resreq_rules *rules)
 {
@@ -81,7 +82,7 @@ static void check_range(struct conf *conf, const struct conf_place *at,
         conf_complain(conf, CONF_ERROR, at->section, at->row,
                       conf_cell(at->row, "RES_REQ"), "column %d: %s", fault.at + 1,
                       fault.hint);
-    } /* else it is good, or has been complained about */
+    }
 }
 
 static void check_keys(struct conf *conf, const struct site_config *config)
@@ -89,7 +90,7 @@ static void check_keys(struct conf *conf, const struct site_config *config)
     struct resources *resources = resource_config_catalogue(&config->resource_config);
     struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_rules conditions = resreq_config_select_rules(config, resources);
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     check_key(conf, "Queue", "RES_REQ", &rules);
     check_key(conf, "Application", "RES_REQ", &rules);
     while (conf_next_row(conf, "Queue", &at)) {
@@ -120,7 +121,7 @@ void resreq_config_read(struct conf *conf, struct site_config *config)
 struct resreq_selector {
     struct conf *conf;
     const struct site_config *config;
-    struct host_resources *host_resources; /* of hosts that have told nothing */
+    struct host_resources *host_resources; /* of hosts that have reported nothing */
     bool is_simulated;
 };
 
@@ -173,9 +174,9 @@ void resreq_config_free(struct resreq_selector *selector)
     free(selector);
 }
 
-/* The first resource that the configuration does not settle, or -1. */
-static int find_told(const struct host_resources *host_resources,
-                     const struct resreq_program *program)
+/* The first resource that hosts report, or -1. */
+static int find_reported(const struct host_resources *host_resources,
+                         const struct resreq_program *program)
 {
     for (int i = 0; i < program->n_instrs; i++) {
         const struct resreq_instr *instr = &program->instrs[i];
@@ -189,12 +190,12 @@ static int find_told(const struct host_resources *host_resources,
     return -1;
 }
 
-/* Says so where hosts have to tell. */
-static bool is_settled(const struct resreq_selector *selector,
-                       const struct conf_place *at, const struct conf_cell *cell,
+/* False, with a warning, if hosts have to report a value first. */
+static bool is_settled(struct resreq_selector *selector, const struct conf_place *at,
+                       const struct conf_cell *cell,
                        const struct resreq_program *program)
 {
-    int id = find_told(selector->host_resources, program);
+    int id = find_reported(selector->host_resources, program);
     if (id < 0) {
         return true;
     }
@@ -213,7 +214,7 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
                                        const struct conf_row *row,
                                        const struct conf_cell *cell, uint8_t *matches)
 {
-    const struct resreq_selector *selector = arg;
+    struct resreq_selector *selector = arg;
     struct conf_place at = {section, row};
     struct resreq_rules rules = resreq_config_select_rules(
         selector->config, host_resources_catalogue(selector->host_resources));

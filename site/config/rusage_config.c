@@ -50,8 +50,8 @@ static bool may_be_reserved(const struct resource *resource)
            resource->type == RESOURCE_NUMERIC;
 }
 
-/* What is wrong with a row about that resource; NULL: nothing. */
-static const char *wrong_with(const struct site_config *config, const char *name)
+/* The error in a row about that resource; NULL: none. */
+static const char *row_error(const struct site_config *config, const char *name)
 {
     const struct resource *resource = find_defined(config, name);
     if (resource == NULL) {
@@ -75,7 +75,7 @@ static void read_row(struct conf *conf, const struct conf_place *at,
                       "a row needs both RESOURCE and METHOD");
         return;
     }
-    const char *wrong = wrong_with(config, name);
+    const char *wrong = row_error(config, name);
     if (wrong != NULL) {
         conf_complain(conf, CONF_ERROR, at->section, at->row,
                       conf_cell(at->row, "RESOURCE"), "resource \"%s\" %s", name,
@@ -90,9 +90,8 @@ static void read_row(struct conf *conf, const struct conf_place *at,
 
 /* ---------------------------------------------------------------- to be preempted */
 
-/* NULL: nothing is wrong. */
-static const char *why_not_preemptable(const struct site_config *config,
-                                       const char *name)
+/* NULL: none. */
+static const char *preemptable_error(const struct site_config *config, const char *name)
 {
     const struct resource *resource = find_defined(config, name);
     if (strcmp(name, "mem") == 0) {
@@ -128,7 +127,7 @@ static void read_preemptable(struct conf *conf, struct site_config *config)
     struct conf_words words =
         conf_words(conf->arena, cell != NULL ? cell->value : NULL);
     for (int i = 0; i < words.count; i++) {
-        const char *wrong = why_not_preemptable(config, words.words[i]);
+        const char *wrong = preemptable_error(config, words.words[i]);
         if (wrong != NULL) {
             conf_complain(conf, CONF_ERROR, at.section, at.row, cell,
                           "resource \"%s\" %s", words.words[i], wrong);
@@ -144,7 +143,7 @@ static void read_preemptable(struct conf *conf, struct site_config *config)
 
 void rusage_config_read(struct conf *conf, struct site_config *config)
 {
-    struct conf_place at = {NULL, NULL}, per_slot;
+    struct conf_place at = {0}, per_slot;
     struct rusage_method *methods =
         arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "ReservationUsage"),
                     sizeof(*methods));

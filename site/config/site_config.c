@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_config.c: see site_config.h. A value that conf_check finds malformed is its
- * complaint; here it counts as unset. */
+ * error; here it counts as unset. */
 #include "site/config/site_config.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static int parameter_int(const struct conf *conf, const char *key)
 
 /* ---------------------------------------------------------------- hosts */
 
-/* A host as its rows say, which may be two: one of each form. */
+/* A host by its rows: one or two, of different forms. */
 struct host_entry {
     struct site_host host;
     struct resource_config_host resource_host;
@@ -48,8 +48,8 @@ struct host_entry {
 struct host_entries {
     struct host_entry *items;
     int count;
-    struct site_host others;     /* what row "default" says; max -1: nothing */
-    struct conf_place others_at; /* and where it stands */
+    struct site_host others;     /* row "default"; max -1: it has no MXJ */
+    struct conf_place others_at; /* its place */
 };
 
 static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
@@ -145,7 +145,7 @@ static void read_host(struct conf *conf, const struct conf_place *at,
         return;
     }
     if (conf_parse_name(cell->value, NULL) != 0) {
-        return; /* conf_check has said so */
+        return; /* conf_check has reported it */
     }
     struct host_entry *entry = find_entry(list, cell->value);
     if (entry != NULL && entry->forms[form].row != NULL) {
@@ -190,7 +190,7 @@ static void read_hosts(struct conf *conf, struct host_entries *list)
                              sizeof(*list->items)),
         .others = {.max = -1},
     };
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     while (conf_next_row(conf, "Host", &at)) {
         read_host(conf, &at, list);
     }
@@ -217,10 +217,10 @@ static void read_hosts_here(struct conf *conf, const struct conf_place *site,
     }
 }
 
-/* Those of its rows that say something of its load. */
+/* The rows that may have load thresholds of the host. */
 static struct threshold_rows rows_of(const struct host_entry *entry)
 {
-    struct threshold_rows rows = {.rows = {{NULL, NULL}}};
+    struct threshold_rows rows = {.rows = {{0}}};
     for (int i = 0, n_rows = 0; i < THRESHOLD_ROWS; i++) {
         if (entry->forms[i].row != NULL) {
             rows.rows[n_rows++] = entry->forms[i];
@@ -229,8 +229,8 @@ static struct threshold_rows rows_of(const struct host_entry *entry)
     return rows;
 }
 
-static void give_hosts(struct conf *conf, const struct host_entries *list,
-                       struct site_config *config)
+static void set_hosts(struct conf *conf, const struct host_entries *list,
+                      struct site_config *config)
 {
     struct site_host *hosts =
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
@@ -252,9 +252,9 @@ static void give_hosts(struct conf *conf, const struct host_entries *list,
     threshold_config_hosts(conf, &config->resource_config, rows, hosts, list->count);
 }
 
-/* What the site hands to the hosts that it starts itself. */
-static void read_measures(struct conf *conf, const struct conf_place *site,
-                          struct site_setup *setup)
+/* What the site gives to the hosts that it starts itself. */
+static void read_elims(struct conf *conf, const struct conf_place *site,
+                       struct site_setup *setup)
 {
     struct load_value values[LOCAL_RESOURCES_MAX];
     int n_values;
@@ -269,7 +269,7 @@ static void read_measures(struct conf *conf, const struct conf_place *site,
                      "\"%s\", expected a path that begins with /", elims.words[i]);
         }
     }
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     while (conf_next_row(conf, "", &at)) {
         const char *text = conf_text(at.row, "LSF_LOCAL_RESOURCES", NULL);
         if (text != NULL &&
@@ -322,7 +322,7 @@ static void read_default_application(struct conf *conf, struct site_config *conf
     }
 }
 
-/* Profiles, and what section Parameters says of all jobs. */
+/* Profiles, and the rules of section Parameters for all jobs. */
 static void read_applications(struct conf *conf, struct site_config *config)
 {
     struct application *applications;
@@ -370,7 +370,7 @@ static void read_queues(struct conf *conf, const struct conf_place *site,
 
 /* ---------------------------------------------------------------- exports */
 
-/* What its places of ResourceMap have, in file order. */
+/* Lists the places of the resource (ResourceMap), in file order. */
 static void list_places(struct arena *arena, const struct resource_config *definitions,
                         struct export_resource *resource)
 {
@@ -524,7 +524,7 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->lease_account = config->lease_account != NULL ? config->lease_account : "";
     user_map_read(conf, &config->users);
     read_roles(conf, site, config);
-    /* The default is the broker's to apply: 0 is "not configured". */
+    /* The broker applies the default: 0 is "not configured". */
     struct conf_place delay = conf_value_last(conf, "Parameters", "MC_RECLAIM_DELAY");
     if (is_set(delay.row, "MC_RECLAIM_DELAY")) {
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
@@ -556,8 +556,8 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     }
     read_hosts(conf, &hosts);
     read_hosts_here(conf, &site, &hosts, setup);
-    give_hosts(conf, &hosts, &setup->config);
-    read_measures(conf, &site, setup);
+    set_hosts(conf, &hosts, &setup->config);
+    read_elims(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     resreq_config_read(conf, &setup->config);
     threshold_config_read(conf, &setup->config);

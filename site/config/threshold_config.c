@@ -22,7 +22,7 @@
 #include "base/conf_keys.h"
 #include "base/conf_value.h"
 
-enum { TELL_MS = 15000 }; /* as often as a host tells its load (host/load/load.h) */
+enum { REPORT_MS = 15000 }; /* as often as a host reports its load (host/load/load.h) */
 
 struct reader {
     struct conf *conf;
@@ -64,7 +64,7 @@ static int find_index(const struct reader *reader, const char *key)
     return -1;
 }
 
-/* Its value is no host's own (ResourceMap). */
+/* Hosts share its value (ResourceMap). */
 static bool is_shared(const struct reader *reader, int id)
 {
     const char *name = resources_at(reader->resources, id)->name;
@@ -77,7 +77,7 @@ static bool is_shared(const struct reader *reader, int id)
     return false;
 }
 
-static bool read_cell(const struct reader *reader, const struct conf_cell *cell, int id,
+static bool read_cell(struct reader *reader, const struct conf_cell *cell, int id,
                       struct load_threshold *threshold)
 {
     struct err err;
@@ -125,7 +125,7 @@ static void insert(struct load_threshold *items, int n_items,
     items[at] = threshold;
 }
 
-/* What the row says of indices that nothing before it spoke of. */
+/* Adds the thresholds of indices that no row before had. */
 static void read_row(struct reader *reader, const struct conf_place *at,
                      struct load_thresholds *thresholds)
 {
@@ -180,7 +180,7 @@ void threshold_config_queues(struct conf *conf,
                              struct queue_config *queues, int n_queues)
 {
     struct reader reader = reader_of(conf, definitions);
-    struct conf_place at = {NULL, NULL};
+    struct conf_place at = {0};
     while (conf_next_row(conf, "Queue", &at)) {
         struct queue_config *queue =
             find_queue(queues, n_queues, conf_text(at.row, "QUEUE_NAME", ""));
@@ -213,8 +213,8 @@ static bool has_any(const struct site_config *config)
 void threshold_config_read(struct conf *conf, struct site_config *config)
 {
     struct conf_place at = conf_value_last(conf, "Parameters", "SBD_SLEEP_TIME");
-    int64_t interval_ms = conf_value_duration(conf, &at, "SBD_SLEEP_TIME", TELL_MS);
-    config->load_interval_ms = interval_ms > TELL_MS ? interval_ms : TELL_MS;
+    int64_t interval_ms = conf_value_duration(conf, &at, "SBD_SLEEP_TIME", REPORT_MS);
+    config->load_interval_ms = interval_ms > REPORT_MS ? interval_ms : REPORT_MS;
     config->has_thresholds = has_any(config);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history.c: see history.h. Each job has the state that was recorded last of it
- * (job->noted); an event is recorded if its row differs from that.
+ * (job->recorded); an event is recorded if its row differs from that.
  *
  * A provider may refuse a job again and again. So a dispatch to it is recorded when the
  * job is accepted, and a refusal once for each reason. */
@@ -16,13 +16,13 @@ enum {
 };
 
 struct history {
-    const struct job_table *jobs;
+    struct job_table *jobs;
     int64_t period_ms;
     int64_t now_ms;     /* of the step */
     int64_t trimmed_ms; /* old events were last deleted */
 };
 
-struct history *history_new(const struct job_table *jobs, int64_t period_ms)
+struct history *history_new(struct job_table *jobs, int64_t period_ms)
 {
     struct history *history = mem_alloc(1, sizeof(*history));
     history->jobs = jobs;
@@ -184,11 +184,12 @@ static const char *backfill_text(const struct history *history, struct arena *ar
 
 static void record_dispatch(const struct history *history,
                             const struct row_job_state *row,
-                            const struct job_recorded *noted, struct effects *effects)
+                            const struct job_recorded *recorded,
+                            struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_DISPATCH);
     event.state = JOB_PEND;
-    event.at_ms = noted->dispatch_ms != 0 ? noted->dispatch_ms : history->now_ms;
+    event.at_ms = recorded->dispatch_ms != 0 ? recorded->dispatch_ms : history->now_ms;
     event.hosts = row->hosts;
     event.n_hosts = row->n_hosts;
     if (row->backfill_of != 0) {
@@ -199,28 +200,28 @@ static void record_dispatch(const struct history *history,
 
 /* Records dispatch, acceptance by the provider, and start. */
 static void record_attempt(const struct history *history,
-                           const struct row_job_state *row, struct job_recorded *noted,
-                           struct effects *effects)
+                           const struct row_job_state *row,
+                           struct job_recorded *recorded, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_ACCEPT);
     event.state = JOB_PEND;
-    if (row->attempt != noted->attempt) {
-        *noted = (struct job_recorded){.attempt = row->attempt,
-                                       .dispatch_ms = history->now_ms,
-                                       .refusal = noted->refusal,
-                                       .state = JOB_PEND};
+    if (row->attempt != recorded->attempt) {
+        *recorded = (struct job_recorded){.attempt = row->attempt,
+                                          .dispatch_ms = history->now_ms,
+                                          .refusal = recorded->refusal,
+                                          .state = JOB_PEND};
     }
-    if (row->is_decided && !noted->is_accepted) {
-        noted->is_accepted = true;
-        noted->refusal = 0;
-        record_dispatch(history, row, noted, effects);
+    if (row->is_decided && !recorded->is_accepted) {
+        recorded->is_accepted = true;
+        recorded->refusal = 0;
+        record_dispatch(history, row, recorded, effects);
         if (row->lease[0] != '\0') {
             record(&event, effects);
         }
     }
-    if (row->start_ms != 0 && !noted->has_begun) {
-        noted->has_begun = true;
-        noted->state = JOB_RUN;
+    if (row->start_ms != 0 && !recorded->has_begun) {
+        recorded->has_begun = true;
+        recorded->state = JOB_RUN;
         event.event = JOB_EVENT_START;
         event.state = JOB_RUN;
         event.at_ms = row->start_ms;
@@ -241,16 +242,16 @@ static uint32_t digest(const char *text)
 
 /* The job is pending again: its attempt has ended, or was refused. */
 static void record_requeue(const struct history *history,
-                           const struct row_job_state *row, struct job_recorded *noted,
-                           struct effects *effects)
+                           const struct row_job_state *row,
+                           struct job_recorded *recorded, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_REQUEUE);
-    uint32_t refusal = noted->is_accepted ? 0 : digest(row->reason);
+    uint32_t refusal = recorded->is_accepted ? 0 : digest(row->reason);
     event.reason = row->reason;
-    if (refusal == 0 || refusal != noted->refusal) {
+    if (refusal == 0 || refusal != recorded->refusal) {
         record(&event, effects);
     }
-    *noted = (struct job_recorded){.state = row->state, .refusal = refusal};
+    *recorded = (struct job_recorded){.state = row->state, .refusal = refusal};
 }
 
 /* Records the start too if that was not known before. The end of a lost run is unknown,
@@ -281,15 +282,16 @@ void history_run_end(const struct history *history, struct job *job,
 
 static void record_suspension(const struct history *history,
                               const struct row_job_state *row,
-                              const struct job_recorded *noted, struct effects *effects)
+                              const struct job_recorded *recorded,
+                              struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_RESUME);
     bool is_to_end = row->is_killed || row->requeue_cause != REQUEUE_NONE;
-    if (is_ended(row->state) || row->state == noted->state ||
-        row->attempt != noted->attempt) {
+    if (is_ended(row->state) || row->state == recorded->state ||
+        row->attempt != recorded->attempt) {
         return;
     }
-    if (is_to_end && is_suspended(noted->state) && is_suspended(row->state)) {
+    if (is_to_end && is_suspended(recorded->state) && is_suspended(row->state)) {
         return; /* it stays suspended until its end, for the recorded reason */
     }
     if (row->state == JOB_UNKWN) {
@@ -299,7 +301,7 @@ static void record_suspension(const struct history *history,
         record(&event, effects);
         return;
     }
-    if (noted->state == JOB_UNKWN) {
+    if (recorded->state == JOB_UNKWN) {
         event.event = JOB_EVENT_KNOWN;
         record(&event, effects);
     }
@@ -307,17 +309,17 @@ static void record_suspension(const struct history *history,
         event.event = JOB_EVENT_SUSPEND;
         event.reason = suspend_reason(&effects->arena, row);
         record(&event, effects);
-    } else if (is_suspended(noted->state)) {
+    } else if (is_suspended(recorded->state)) {
         event.reason = row->overload;
         record(&event, effects);
     }
 }
 
 static void record_end(const struct history *history, const struct row_job_state *row,
-                       const struct job_recorded *noted, struct effects *effects)
+                       const struct job_recorded *recorded, struct effects *effects)
 {
     struct row_job_event event = event_of(history, row, JOB_EVENT_END);
-    if (!is_ended(row->state) || is_ended(noted->state)) {
+    if (!is_ended(row->state) || is_ended(recorded->state)) {
         return;
     }
     event.at_ms = row->end_ms != 0 ? row->end_ms : history->now_ms;
@@ -326,31 +328,31 @@ static void record_end(const struct history *history, const struct row_job_state
     record(&event, effects);
 }
 
-static void record_state(const struct history *history, const struct row_job_state *row,
+static void record_state(struct history *history, const struct row_job_state *row,
                          struct effects *effects)
 {
     struct job *job = job_table_find(history->jobs, job_id_key(row->id, row->index));
     if (job == NULL || row->is_dropped || row->is_gone) {
         return;
     }
-    struct job_recorded *noted = &job->recorded;
-    if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
-        record_requeue(history, row, noted, effects);
+    struct job_recorded *recorded = &job->recorded;
+    if (row->attempt == 0 && recorded->attempt != 0 && !is_ended(row->state)) {
+        record_requeue(history, row, recorded, effects);
         return;
     }
     if (row->attempt != 0) {
-        record_attempt(history, row, noted, effects);
+        record_attempt(history, row, recorded, effects);
     }
-    if (row->is_killed && !noted->is_killed && !is_ended(row->state)) {
+    if (row->is_killed && !recorded->is_killed && !is_ended(row->state)) {
         struct row_job_event event = event_of(history, row, JOB_EVENT_KILL);
-        event.state = noted->state;
+        event.state = recorded->state;
         event.reason = row->reason;
         record(&event, effects);
     }
-    record_suspension(history, row, noted, effects);
-    record_end(history, row, noted, effects);
-    noted->state = row->state;
-    noted->is_killed = row->is_killed;
+    record_suspension(history, row, recorded, effects);
+    record_end(history, row, recorded, effects);
+    recorded->state = row->state;
+    recorded->is_killed = row->is_killed;
 }
 
 /* ---------------------------------------------------------------- consumers' jobs */

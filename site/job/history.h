@@ -16,7 +16,7 @@
 
 struct history;
 /* Events are deleted `period_ms` after they were written. The jobs are borrowed. */
-struct history *history_new(const struct job_table *jobs, int64_t period_ms);
+struct history *history_new(struct job_table *jobs, int64_t period_ms);
 void history_free(struct history *history);
 void history_reload(struct history *history, int64_t period_ms);
 

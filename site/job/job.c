@@ -88,16 +88,16 @@ enum job_state job_suspended_state(const struct job *job)
 bool job_note_suspension(struct job *job, enum job_state state, int64_t now_ms)
 {
     struct job_suspension *suspension = &job->suspension;
-    bool is_still = state != JOB_RUN;
-    if (is_still == (suspension->since_ms != 0)) {
+    bool is_suspended = state != JOB_RUN;
+    if (is_suspended == (suspension->since_ms != 0)) {
         return false;
     }
-    if (!is_still) {
+    if (!is_suspended) {
         suspension->total_ms +=
             now_ms > suspension->since_ms ? now_ms - suspension->since_ms : 0;
         suspension->resumed_ms = now_ms;
     }
-    suspension->since_ms = is_still ? now_ms : 0;
+    suspension->since_ms = is_suspended ? now_ms : 0;
     return true;
 }
 

@@ -121,8 +121,9 @@ struct fairshare_ledger;
 /* All arguments are borrowed. The table counts what jobs use for the limits, for
  * fairshare, and for the reservations of rusage. */
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
-                                struct limits *limits, struct fairshare_ledger *shares,
-                                struct rusage_ledger *reserves);
+                                struct limits *limits,
+                                struct fairshare_ledger *fairshare,
+                                struct rusage_ledger *rusage);
 void job_table_free(struct job_table *jobs);
 
 /* Rows of the journal; after the last one job_table_start builds the indexes. */
@@ -142,7 +143,7 @@ void job_table_retry_all(struct job_table *jobs);
  * place in the limits and shares. The old ones are not used any more. */
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
                       int n_queues, struct limits *limits,
-                      struct fairshare_ledger *shares);
+                      struct fairshare_ledger *fairshare);
 
 /* A new job, PEND; its id is above all others. Not stored yet. */
 struct job *job_table_add(struct job_table *jobs, const struct row_job *row);

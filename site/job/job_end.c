@@ -197,10 +197,10 @@ static bool is_interrupted(const struct job *job, const struct run_exit *exit,
                            int64_t now_ms)
 {
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
-    bool stood_still = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
+    bool was_suspended = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
     return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.lender != 0 &&
            (job_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
-            (!stood_still && end_ms >= job->backfill.until_ms - CLOCKS_MS));
+            (!was_suspended && end_ms >= job->backfill.until_ms - CLOCKS_MS));
 }
 
 static bool asks_again(const struct job *job, const struct job_rules *rules,
@@ -210,7 +210,7 @@ static bool asks_again(const struct job *job, const struct job_rules *rules,
            job_rules_requeue(rules, exit->code);
 }
 
-/* By its exit code. False where that asks for nothing. */
+/* By its exit code. False if that asks for nothing. */
 static bool finish_by_code(struct lifecycle *life, struct job *job,
                            const struct run_exit *exit, int64_t now_ms,
                            struct effects *effects)
@@ -237,7 +237,7 @@ static bool finish_by_code(struct lifecycle *life, struct job *job,
     job->n_requeues++;
     int64_t run_ms = exit->end_ms - exit->start_ms;
     if (is_excluded) {
-        avoid_hosts(arena, job); /* of which there is an end */
+        avoid_hosts(arena, job); /* their number is limited */
     } else if (run_ms >= 0 && run_ms < REQUEUE_PAUSE_MS) {
         job->retry_after_ms = now_ms + REQUEUE_PAUSE_MS - run_ms;
     }

@@ -36,13 +36,12 @@ int job_list_by_clean(const struct job *a, const struct job *b)
                : job_list_by_id(a, b);
 }
 
-/* The first place whose job does not come before `key`. */
 int job_list_place(const struct job_list *list, const struct job *key,
                    job_list_compare_fn compare)
 {
     int low = 0, high = list->count;
     if (high > 0 && compare(list->items[high - 1], key) < 0) {
-        return high; /* one more, most often */
+        return high; /* a new job, most often */
     }
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -60,7 +59,7 @@ static bool is_before(const struct job *job, uint64_t id, int index)
     return job->id != id ? job->id < id : job->index < index;
 }
 
-/* Of 0 to `last`, if ids were spread evenly: they are given in turn. */
+/* From 0 to `last`, as if ids were spread evenly: they are given in order. */
 static int guess_place(const struct job_list *list, uint64_t id, int last)
 {
     uint64_t first_id = list->items[0]->id, last_id = list->items[last]->id;
@@ -69,7 +68,8 @@ static int guess_place(const struct job_list *list, uint64_t id, int last)
     return (int)(share * last);
 }
 
-/* From a guess, which most often is the place or near, in steps that double. */
+/* Searches from a guess, which most often is the place or near it, in steps that
+ * double. */
 int job_list_place_by_id(const struct job_list *list, uint64_t id, int index)
 {
     struct job *const *items = list->items;

@@ -164,9 +164,9 @@ void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REAS
         counts[i] = jobs->n_by_hold[i];
     }
     for (int i = 0; i < job_class_set_count(jobs->classes); i++) {
-        struct job_class *line = job_class_set_at(jobs->classes, i);
-        int n_turns;
-        job_class_entries(line, &n_turns);
-        counts[job_class_verdict(line)->reason] += n_turns;
+        struct job_class *class = job_class_set_at(jobs->classes, i);
+        int n_entries;
+        job_class_entries(class, &n_entries);
+        counts[job_class_verdict(class)->reason] += n_entries;
     }
 }

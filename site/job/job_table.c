@@ -90,15 +90,16 @@ void job_table_reindex(struct job_table *jobs, struct job *job)
 /* ---------------------------------------------------------------- the table */
 
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
-                                struct limits *limits, struct fairshare_ledger *shares,
-                                struct rusage_ledger *reserves)
+                                struct limits *limits,
+                                struct fairshare_ledger *fairshare,
+                                struct rusage_ledger *rusage)
 {
     struct job_table *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
-    jobs->fairshare = shares;
-    jobs->rusage = reserves;
+    jobs->fairshare = fairshare;
+    jobs->rusage = rusage;
     jobs->classes = job_class_set_new();
     jobs->dependents = dependents_new();
     arena_init(&jobs->scratch);
@@ -159,7 +160,7 @@ void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *
 
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
                       int n_queues, struct limits *limits,
-                      struct fairshare_ledger *shares)
+                      struct fairshare_ledger *fairshare)
 {
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
@@ -170,7 +171,7 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
-    jobs->fairshare = shares;
+    jobs->fairshare = fairshare;
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         job_table_enter_queue(jobs, job, job_queue_name(job));

@@ -19,10 +19,10 @@ void lifecycle_free(struct lifecycle *life)
 }
 
 void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
-                      struct fairshare_ledger *shares)
+                      struct fairshare_ledger *fairshare)
 {
     life->parts.config = config;
-    life->parts.fairshare = shares;
+    life->parts.fairshare = fairshare;
 }
 
 /* ---------------------------------------------------------------- the run of an

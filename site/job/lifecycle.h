@@ -48,7 +48,7 @@ struct lifecycle *lifecycle_new(const struct lifecycle_parts *parts);
 void lifecycle_free(struct lifecycle *life);
 /* Another configuration, with other shares. */
 void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
-                      struct fairshare_ledger *shares);
+                      struct fairshare_ledger *fairshare);
 
 /* ---- the run of a job's attempt, on own or on borrowed hosts */
 

@@ -58,7 +58,7 @@ void queue_table_reload(struct queue_table *queues, const struct queue_config *c
 void queue_table_load(struct queue_table *queues, const struct row_queue *row)
 {
     int queue = queue_table_find(queues, row->name);
-    if (queue >= 0) { /* one that is gone says nothing, and may come back */
+    if (queue >= 0) { /* else it is not configured any more */
         queues->states[queue] = (struct queue_state){row->is_closed, row->is_inactive};
     }
 }

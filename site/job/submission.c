@@ -63,7 +63,7 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || strcmp(a, b) == 0;
 }
 
-/* Where lists are equal, `mine` is put in the place of the other. */
+/* If the lists are equal, `mine` replaces the other. */
 static void equate(const char *const **theirs, int n_theirs, const char *const *mine,
                    int n_mine)
 {
@@ -75,8 +75,8 @@ static void equate(const char *const **theirs, int n_theirs, const char *const *
     *theirs = n_theirs == n_mine ? mine : *theirs;
 }
 
-/* What rules make anew is compared by what it says, the rest by its address: a field
- * that is not thought of here counts as another, and costs a copy, not a job. */
+/* Fields that rules may build again are compared by content, all others by address: a
+ * field that is forgotten here costs a copy of the spec, nothing else. */
 bool submission_is_same_spec(const struct submission *submission,
                              const struct job_spec *spec)
 {

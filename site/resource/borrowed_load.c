@@ -8,7 +8,7 @@ enum {
     LEASES_PER_TICK = 64,    /* reported, or asked about */
     ANSWERS_PER_SECOND = 64, /* a consumer without an answer asks again */
     SOON_MS = 1000,
-    LOOK_MS = 100,          /* many contracts that come together are checked once */
+    CHECK_MS = 100,         /* many contracts that come together are checked once */
     MESSAGE_BYTES = 150000, /* of names and values: in all, below a frame */
     VALUE_BYTES = 12,       /* of a value, besides its texts */
 };
@@ -26,9 +26,9 @@ void borrowed_load_reload(struct borrowed_load *load, const struct site_config *
     load->parts.host_resources = host_resources;
 }
 
-/* ---------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------- provider */
 
-/* Texts that may be sent; others are of use to this site alone. */
+/* The text may be sent; other texts are of use to this site alone. */
 static bool is_plain(const char *text)
 {
     size_t length = 0;
@@ -57,7 +57,7 @@ static size_t list_values(const struct borrowed_load *load, struct arena *arena,
                           int row, struct lease_load_host *host)
 {
     const struct resource_table *table =
-        host_resources_table(load->parts.host_resources);
+        host_resources_values(load->parts.host_resources);
     const struct resources *resources =
         host_resources_catalogue(load->parts.host_resources);
     struct load_value *values = arena_alloc(arena, LOAD_VALUES_MAX, sizeof(*values));
@@ -108,8 +108,8 @@ static size_t list_thresholds(const struct borrowed_load *load, struct arena *ar
     return n_bytes;
 }
 
-/* The site whose lease it is; NULL: nobody's but ours (a pool's idle slots, and its
- * leaf that is this site). */
+/* The site that borrows by the lease; NULL: none (idle slots of a pool, and its leaf
+ * for this site). */
 static const char *consumer_of(const struct borrowed_load *load, const char *lease,
                                struct arena *arena)
 {
@@ -134,8 +134,8 @@ static void send_hosts(const struct borrowed_load *load, const char *lease,
     }
 }
 
-static void tell_lease(const struct borrowed_load *load, const struct msg_state *book,
-                       struct effects *effects)
+static void report_lease(const struct borrowed_load *load, const struct msg_state *book,
+                         struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const char *lease = arena_str(arena, book->lease);
@@ -163,33 +163,33 @@ static void tell_lease(const struct borrowed_load *load, const struct msg_state 
     send_hosts(load, lease, &hosts[first], count - first, effects);
 }
 
-static void tell_some(struct borrowed_load *load, int64_t now_ms,
-                      struct effects *effects)
+static void report_some(struct borrowed_load *load, int64_t now_ms,
+                        struct effects *effects)
 {
     for (int i = 0; i < LEASES_PER_TICK; i++) {
         struct msg_state book;
         if (load->next >= provider_count_leases(load->parts.provider)) {
             load->next = 0;
-            load->told_ms = now_ms;
-            load->tell_ms = load->is_news ? now_ms + SOON_MS : INT64_MAX;
+            load->reported_ms = now_ms;
+            load->report_ms = load->is_news ? now_ms + SOON_MS : INT64_MAX;
             load->is_news = false;
             return;
         }
         const char *id = provider_lease_id(load->parts.provider, load->next++);
         if (provider_find_lease(load->parts.provider, id, &book) && !book.is_ended) {
-            tell_lease(load, &book, effects);
+            report_lease(load, &book, effects);
         }
     }
 }
 
 void borrowed_load_mark(struct borrowed_load *load, bool is_soon, int64_t now_ms)
 {
-    int64_t tell_ms =
-        is_soon ? now_ms + SOON_MS : load->told_ms + BORROWED_LOAD_REPORT_MS;
+    int64_t report_ms =
+        is_soon ? now_ms + SOON_MS : load->reported_ms + BORROWED_LOAD_REPORT_MS;
     if (load->next > 0) {
         load->is_news = load->is_news || is_soon; /* after this round */
-    } else if (tell_ms < load->tell_ms) {
-        load->tell_ms = tell_ms;
+    } else if (report_ms < load->report_ms) {
+        load->report_ms = report_ms;
     }
 }
 
@@ -206,11 +206,11 @@ void borrowed_load_answer(struct borrowed_load *load, const struct msg *msg,
     if (consumer != NULL && strcmp(consumer, msg->site) == 0 &&
         load->n_answers++ < ANSWERS_PER_SECOND &&
         provider_find_lease(load->parts.provider, lease, &book)) {
-        tell_lease(load, &book, effects);
+        report_lease(load, &book, effects);
     }
 }
 
-/* ---------------------------------------------------------------- hearing */
+/* ---------------------------------------------------------------- consumer */
 
 static bool has_host(const struct msg_contract *contract, const char *host)
 {
@@ -222,7 +222,7 @@ static bool has_host(const struct msg_contract *contract, const char *host)
     return false;
 }
 
-/* The contract of that lease with that very provider. */
+/* The contract of that lease, if it is with that provider. */
 static bool find_contract(const struct borrowed_load *load, const char *lease,
                           const char *provider, struct msg_contract *contract)
 {
@@ -238,7 +238,7 @@ bool borrowed_load_receive(struct borrowed_load *load, const struct msg *msg,
         host_resources_borrowed(load->parts.host_resources);
     const struct msg_lease_load *report = &msg->lease_load;
     struct msg_contract contract;
-    bool is_taken = false;
+    bool is_accepted = false;
     if (!find_contract(load, report->lease, msg->site, &contract)) {
         return false;
     }
@@ -251,10 +251,10 @@ bool borrowed_load_receive(struct borrowed_load *load, const struct msg *msg,
             borrowed_resources_report(borrowed, name, host->values, host->n_values);
             borrowed_resources_set_thresholds(borrowed, name, host->thresholds,
                                               host->n_thresholds);
-            is_taken = true;
+            is_accepted = true;
         }
     }
-    return is_taken;
+    return is_accepted;
 }
 
 static void ask(const struct borrowed_load *load, const struct consumer_host *host,
@@ -266,21 +266,21 @@ static void ask(const struct borrowed_load *load, const struct consumer_host *ho
     site_uplink_send(load->parts.uplink, &msg, effects);
 }
 
-struct kept {
+struct needed_rows {
     const struct host_resources *host_resources;
     const bool *rows;
 };
 
-static bool is_kept(void *arg, const char *name)
+static bool is_needed(void *arg, const char *name)
 {
-    const struct kept *kept = arg;
-    return kept->rows[host_resources_find_borrowed(kept->host_resources, name)];
+    const struct needed_rows *needed = arg;
+    return needed->rows[host_resources_find_borrowed(needed->host_resources, name)];
 }
 
-/* Asks about leases of which a host is unknown that is open, or has jobs, which may
- * stand still until something is known; and forgets hosts that no
- * contract has. True where it asked. */
-static bool look_around(struct borrowed_load *load, struct effects *effects)
+/* Asks about leases with an unknown host that is open or has jobs, which may stay
+ * suspended until its load is known. Forgets hosts that no contract has. True if it
+ * asked. */
+static bool ask_unknown(struct borrowed_load *load, struct effects *effects)
 {
     int n_rows = resource_table_rows(host_resources_table(load->parts.host_resources));
     bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
@@ -290,13 +290,13 @@ static bool look_around(struct borrowed_load *load, struct effects *effects)
         struct consumer_host host;
         consumer_host_at(load->parts.consumer, i, &host);
         int row = host_resources_find_borrowed(load->parts.host_resources, host.name);
-        bool is_told = borrowed_resources_is_reported(
+        bool is_reported = borrowed_resources_is_reported(
             host_resources_borrowed(load->parts.host_resources), host.name);
         if (row >= 0) {
             rows[row] = true;
         }
         bool is_wanted = host.is_open || host.n_used > 0;
-        if (!is_told && is_wanted && n_asked < LEASES_PER_TICK &&
+        if (!is_reported && is_wanted && n_asked < LEASES_PER_TICK &&
             strcmp(asked, host.lease) != 0) {
             asked = host.lease;
             n_asked++;
@@ -304,15 +304,16 @@ static bool look_around(struct borrowed_load *load, struct effects *effects)
         }
     }
     borrowed_resources_prune(
-        host_resources_borrowed(load->parts.host_resources), is_kept,
-        &(struct kept){.host_resources = load->parts.host_resources, .rows = rows});
+        host_resources_borrowed(load->parts.host_resources), is_needed,
+        &(struct needed_rows){.host_resources = load->parts.host_resources,
+                              .rows = rows});
     return n_asked > 0;
 }
 
 void borrowed_load_check_soon(struct borrowed_load *load, int64_t now_ms)
 {
-    if (load->ask_ms > now_ms + LOOK_MS) {
-        load->ask_ms = now_ms + LOOK_MS;
+    if (load->ask_ms > now_ms + CHECK_MS) {
+        load->ask_ms = now_ms + CHECK_MS;
     }
 }
 
@@ -329,12 +330,12 @@ void borrowed_load_tick(struct borrowed_load *load, int64_t now_ms,
     if (!site_uplink_is_up(load->parts.uplink)) {
         return;
     }
-    if (has_leases(load) && now_ms >= load->tell_ms) {
-        tell_some(load, now_ms, effects);
+    if (has_leases(load) && now_ms >= load->report_ms) {
+        report_some(load, now_ms, effects);
     }
     if (now_ms >= load->ask_ms) {
         load->ask_ms =
-            look_around(load, effects) ? now_ms + BORROWED_LOAD_ASK_MS : INT64_MAX;
+            ask_unknown(load, effects) ? now_ms + BORROWED_LOAD_ASK_MS : INT64_MAX;
     }
 }
 
@@ -343,6 +344,6 @@ int64_t borrowed_load_wake_ms(const struct borrowed_load *load)
     if (!site_uplink_is_up(load->parts.uplink)) {
         return INT64_MAX;
     }
-    return has_leases(load) && load->tell_ms < load->ask_ms ? load->tell_ms
-                                                            : load->ask_ms;
+    return has_leases(load) && load->report_ms < load->ask_ms ? load->report_ms
+                                                              : load->ask_ms;
 }

@@ -40,11 +40,11 @@ struct borrowed_load_parts {
 
 struct borrowed_load {
     struct borrowed_load_parts parts;
-    int64_t tell_ms; /* next reports; INT64_MAX: nothing is new */
-    int64_t told_ms; /* when the last round ended */
-    int next;        /* of these leases */
-    bool is_news;    /* another round soon */
-    int64_t ask_ms;  /* next search for unknown hosts; INT64_MAX: none */
+    int64_t report_ms;   /* next reports; INT64_MAX: nothing is new */
+    int64_t reported_ms; /* when the last round ended */
+    int next;            /* of these leases */
+    bool is_news;        /* another round soon */
+    int64_t ask_ms;      /* next search for unknown hosts; INT64_MAX: none */
     int64_t answers_ms;
     int n_answers; /* in the second that began at answers_ms */
 };

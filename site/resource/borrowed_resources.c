@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* borrowed_resources.c: see borrowed_resources.h. What providers tell is kept
- * in a table of its own, so that a grant that ends uncovers it. */
+/* borrowed_resources.c: see borrowed_resources.h. Reported values
+ * are in a table of their own, so that they are known again when a grant ends. */
 #include "site/resource/borrowed_resources.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "site/config/resource_config.h"
 
 struct entry {
-    int place; /* row of `told`; n_own + place in the table */
-    bool is_told;
+    int place; /* row of `reported`; n_own + place in the table */
+    bool is_reported;
     struct contract_resource *grants;
     int n_grants;
     struct load_threshold *thresholds;
@@ -24,10 +24,10 @@ struct entry {
 };
 
 struct borrowed_resources {
-    struct resource_table *table, *told;
+    struct resource_table *table, *reported;
     int n_own;
     struct entry *by_name;
-    int n_bound; /* hosts that have thresholds */
+    int n_with_thresholds; /* hosts */
     int *free_places;
     int n_free, free_capacity;
 };
@@ -37,7 +37,7 @@ struct borrowed_resources *borrowed_resources_new(struct resource_table *table,
 {
     struct borrowed_resources *borrowed = mem_alloc(1, sizeof(*borrowed));
     borrowed->table = table;
-    borrowed->told = resource_table_new(resource_table_resources(table));
+    borrowed->reported = resource_table_new(resource_table_resources(table));
     borrowed->n_own = n_own;
     return borrowed;
 }
@@ -45,7 +45,7 @@ struct borrowed_resources *borrowed_resources_new(struct resource_table *table,
 static void free_entry(struct borrowed_resources *borrowed, struct entry *entry)
 {
     HASH_DEL(borrowed->by_name, entry);
-    borrowed->n_bound -= entry->n_thresholds > 0;
+    borrowed->n_with_thresholds -= entry->n_thresholds > 0;
     free(entry->thresholds);
     free(entry->grants);
     free(entry);
@@ -60,7 +60,7 @@ void borrowed_resources_free(struct borrowed_resources *borrowed)
     HASH_ITER (hh, borrowed->by_name, entry, next) {
         free_entry(borrowed, entry);
     }
-    resource_table_free(borrowed->told);
+    resource_table_free(borrowed->reported);
     free(borrowed->free_places);
     free(borrowed);
 }
@@ -86,8 +86,8 @@ static struct entry *find_or_add(struct borrowed_resources *borrowed, const char
     if (borrowed->n_free > 0) {
         entry->place = borrowed->free_places[--borrowed->n_free];
     } else {
-        entry->place = resource_table_rows(borrowed->told);
-        resource_table_resize(borrowed->told, entry->place + 1);
+        entry->place = resource_table_rows(borrowed->reported);
+        resource_table_resize(borrowed->reported, entry->place + 1);
         resource_table_resize(borrowed->table, borrowed->n_own + entry->place + 1);
     }
     HASH_ADD_STR(borrowed->by_name, name, entry);
@@ -96,7 +96,7 @@ static struct entry *find_or_add(struct borrowed_resources *borrowed, const char
 
 static void drop(struct borrowed_resources *borrowed, struct entry *entry)
 {
-    resource_table_clear_row(borrowed->told, entry->place);
+    resource_table_clear_row(borrowed->reported, entry->place);
     resource_table_clear_row(borrowed->table, borrowed->n_own + entry->place);
     if (borrowed->n_free == borrowed->free_capacity) {
         borrowed->free_capacity = borrowed->free_capacity * 2 + 16;
@@ -118,7 +118,7 @@ bool borrowed_resources_is_reported(const struct borrowed_resources *borrowed,
                                     const char *name)
 {
     const struct entry *entry = find(borrowed, name);
-    return entry != NULL && entry->is_told;
+    return entry != NULL && entry->is_reported;
 }
 
 void borrowed_resources_prune(struct borrowed_resources *borrowed,
@@ -138,7 +138,7 @@ void borrowed_resources_prune(struct borrowed_resources *borrowed,
 static void show(struct borrowed_resources *borrowed, const struct entry *entry)
 {
     int row = borrowed->n_own + entry->place;
-    resource_table_copy_row(borrowed->table, row, borrowed->told, entry->place);
+    resource_table_copy_row(borrowed->table, row, borrowed->reported, entry->place);
     resource_table_set_text(borrowed->table, row, RESOURCE_HNAME, entry->name);
     for (int i = 0; i < entry->n_grants; i++) {
         const struct contract_resource *grant = &entry->grants[i];
@@ -146,7 +146,7 @@ static void show(struct borrowed_resources *borrowed, const struct entry *entry)
             resource_table_unset(borrowed->table, row, grant->id);
             continue;
         }
-        double more = grant->is_on_top ? resource_table_number(borrowed->told,
+        double more = grant->is_on_top ? resource_table_number(borrowed->reported,
                                                                entry->place, grant->id)
                                        : 0;
         resource_table_set_number(borrowed->table, row, grant->id,
@@ -154,7 +154,7 @@ static void show(struct borrowed_resources *borrowed, const struct entry *entry)
     }
 }
 
-static bool is_ours(int id)
+static bool is_set_here(int id)
 {
     return id == RESOURCE_HNAME || id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
            id == RESOURCE_MAXSLOTS;
@@ -164,18 +164,19 @@ void borrowed_resources_report(struct borrowed_resources *borrowed, const char *
                                const struct load_value *values, int n_values)
 {
     struct entry *entry = find_or_add(borrowed, name);
-    const struct resources *resources = resource_table_resources(borrowed->told);
-    entry->is_told = true;
-    resource_table_clear_row(borrowed->told, entry->place);
+    const struct resources *resources = resource_table_resources(borrowed->reported);
+    entry->is_reported = true;
+    resource_table_clear_row(borrowed->reported, entry->place);
     for (int i = 0; i < n_values; i++) {
         int id = resources_find(resources, values[i].name, strlen(values[i].name));
-        if (id < 0 || is_ours(id) ||
-            !resource_value_set(borrowed->told, entry->place, id, values[i].value)) {
+        if (id < 0 || is_set_here(id) ||
+            !resource_value_set(borrowed->reported, entry->place, id,
+                                values[i].value)) {
             continue;
         }
         if (values[i].is_exclusive &&
             resources_at(resources, id)->type == RESOURCE_BOOLEAN) {
-            resource_table_set_exclusive(borrowed->told, entry->place, id, true);
+            resource_table_set_exclusive(borrowed->reported, entry->place, id, true);
         }
     }
     show(borrowed, entry);
@@ -203,8 +204,8 @@ void borrowed_resources_set_thresholds(struct borrowed_resources *borrowed,
                                        int n_texts)
 {
     struct entry *entry = find_or_add(borrowed, name);
-    const struct resources *resources = resource_table_resources(borrowed->told);
-    borrowed->n_bound -= entry->n_thresholds > 0;
+    const struct resources *resources = resource_table_resources(borrowed->reported);
+    borrowed->n_with_thresholds -= entry->n_thresholds > 0;
     free(entry->thresholds);
     entry->thresholds =
         n_texts > 0 ? mem_alloc((size_t)n_texts, sizeof(*entry->thresholds)) : NULL;
@@ -223,7 +224,7 @@ void borrowed_resources_set_thresholds(struct borrowed_resources *borrowed,
         qsort(entry->thresholds, (size_t)entry->n_thresholds,
               sizeof(struct load_threshold), compare_thresholds);
     }
-    borrowed->n_bound += entry->n_thresholds > 0;
+    borrowed->n_with_thresholds += entry->n_thresholds > 0;
 }
 
 struct load_thresholds
@@ -242,12 +243,12 @@ borrowed_resources_reported(const struct borrowed_resources *borrowed, const cha
 {
     const struct entry *entry = find(borrowed, name);
     *row = entry != NULL ? entry->place : -1;
-    return entry != NULL ? borrowed->told : NULL;
+    return entry != NULL ? borrowed->reported : NULL;
 }
 
 bool borrowed_resources_has_thresholds(const struct borrowed_resources *borrowed)
 {
-    return borrowed->n_bound > 0;
+    return borrowed->n_with_thresholds > 0;
 }
 
 static bool has_grants(const struct entry *entry,

@@ -13,10 +13,9 @@
 enum space_side { SPACE_FREE, SPACE_ALL, SPACE_SIDES };
 
 struct host_record {
-    bool is_told;
+    bool is_reported;
     char *architecture;
-    double spaces[SPACES][SPACE_SIDES]; /* MB as the host told them; below 0: it did
-                                           not */
+    double spaces[SPACES][SPACE_SIDES]; /* MB, as reported; below 0: not reported */
     int64_t exported[SPACES];           /* of that, MB */
 };
 
@@ -30,8 +29,7 @@ struct host_resources {
     struct resources *resources;
     struct resource_table *table;
     struct host_record *known; /* of own hosts */
-    /* What config gives a host: given[first_given[host]] up to those of the next, as
-     * they stand in the hosts' order. */
+    /* The Booleans of a host: given[first_given[host]] up to those of the next host. */
     int *first_given;
     struct shared_resources *shared; /* places of ResourceMap */
     struct borrowed_resources *borrowed;
@@ -79,7 +77,7 @@ static void set_given(struct host_resources *hosts, int host)
     }
 }
 
-/* What the configuration says, whoever is there. */
+/* Sets what the configuration states. */
 static void set_configured(struct host_resources *hosts, int host)
 {
     const struct site_host *config = &hosts->config->hosts[host];
@@ -96,16 +94,16 @@ static void set_configured(struct host_resources *hosts, int host)
     set_given(hosts, host);
 }
 
-/* ---------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------- reported values */
 
-/* Forgets what the host told: all of the load, or all there is where `with_static`. */
-static void unset_told(struct host_resources *hosts, int host, bool with_static)
+/* Unsets the reported load, and static values too if `with_static`. */
+static void unset_reported(struct host_resources *hosts, int host, bool with_static)
 {
     for (int id = 0; id < resources_count(hosts->resources); id++) {
-        bool is_others = id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
-                         id == RESOURCE_MAXSLOTS ||
-                         shared_resources_find_location(hosts->shared, host, id) >= 0;
-        if (is_others || (!with_static && !is_dynamic(hosts, id))) {
+        bool is_skipped = id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
+                          id == RESOURCE_MAXSLOTS ||
+                          shared_resources_find_location(hosts->shared, host, id) >= 0;
+        if (is_skipped || (!with_static && !is_dynamic(hosts, id))) {
             continue;
         }
         resource_table_unset(hosts->table, host, id);
@@ -122,22 +120,22 @@ static bool is_given(const struct host_resources *hosts, int host, int id)
            resource_table_has(hosts->table, host, id);
 }
 
-static bool take_value(struct host_resources *hosts, int host,
-                       const struct load_value *value)
+static bool set_value(struct host_resources *hosts, int host,
+                      const struct load_value *value)
 {
     int id = find(hosts, value->name);
     if (id < 0) {
         return false;
     }
     if (id == RESOURCE_TYPE || id == RESOURCE_MODEL) {
-        return true; /* set_detected's */
+        return true; /* set_detected sets it */
     }
     int place = shared_resources_find_location(hosts->shared, host, id);
     if (place >= 0) {
         return shared_resources_report(hosts->shared, host, place, value->value);
     }
     if (shared_resources_is_mapped(hosts->shared, id) || is_given(hosts, host, id)) {
-        return true; /* it is elsewhere; or the configuration has said so */
+        return true; /* it is not there, or the configuration states it */
     }
     if (!resource_value_set(hosts->table, host, id, value->value)) {
         return false;
@@ -149,8 +147,8 @@ static bool take_value(struct host_resources *hosts, int host,
     return true;
 }
 
-/* Those that the host is no authority on. */
-static bool is_ours(const char *name)
+/* Values that this site sets itself. */
+static bool is_set_here(const char *name)
 {
     static const char *const names[] = {"status", "slots",  "maxslots", "hname",
                                         "server", "rexpri", "cpuf",     "ncpus"};
@@ -179,7 +177,7 @@ static void count_cpus(struct host_resources *hosts, int host)
     resource_table_set_number(table, host, RESOURCE_NCPUS, count);
 }
 
-/* ---------------------------------------------------------------- what leases have */
+/* ---------------------------------------------------------------- exported */
 
 static void show_spaces(struct host_resources *hosts, int host)
 {
@@ -195,8 +193,8 @@ static void show_spaces(struct host_resources *hosts, int host)
     }
 }
 
-/* The table has what the host told. */
-static void keep_spaces(struct host_resources *hosts, int host)
+/* The table has the values that the host has reported. */
+static void record_spaces(struct host_resources *hosts, int host)
 {
     for (int kind = 0; kind < SPACES; kind++) {
         for (int side = 0; side < SPACE_SIDES; side++) {
@@ -239,7 +237,7 @@ int64_t host_resources_space(const struct host_resources *hosts, int host,
     return mib >= 0 && mib <= SPACE_MAX_MIB ? (int64_t)mib : -1;
 }
 
-/* ---------------------------------------------------------------- taking */
+/* ---------------------------------------------------------------- reports */
 
 const char *host_resources_report(struct host_resources *hosts, int host,
                                   const struct msg_host_load *msg)
@@ -247,12 +245,12 @@ const char *host_resources_report(struct host_resources *hosts, int host,
     const char *unknown = NULL;
     const char *type = resource_value_find_reported(msg, "type");
     const char *architecture = resource_value_find_reported(msg, "model");
-    unset_told(hosts, host, true);
+    unset_reported(hosts, host, true);
     set_configured(hosts, host);
     shared_resources_drop_unreported(hosts->shared, host, msg);
     for (int i = 0; i < msg->n_values; i++) {
         const struct load_value *value = &msg->values[i];
-        if (!is_ours(value->name) && !take_value(hosts, host, value) &&
+        if (!is_set_here(value->name) && !set_value(hosts, host, value) &&
             unknown == NULL) {
             unknown = value->name;
         }
@@ -261,16 +259,16 @@ const char *host_resources_report(struct host_resources *hosts, int host,
     architecture = architecture != NULL ? architecture : "";
     set_detected(hosts, host, type, architecture);
     count_cpus(hosts, host);
-    keep_spaces(hosts, host);
+    record_spaces(hosts, host);
     dup_set_text(&hosts->known[host].architecture, architecture);
-    hosts->known[host].is_told = true;
+    hosts->known[host].is_reported = true;
     return unknown;
 }
 
 void host_resources_disconnect(struct host_resources *hosts, int host)
 {
-    hosts->known[host].is_told = false;
-    unset_told(hosts, host, false);
+    hosts->known[host].is_reported = false;
+    unset_reported(hosts, host, false);
     for (int kind = 0; kind < SPACES; kind++) {
         hosts->known[host].spaces[kind][SPACE_FREE] = -1;
     }
@@ -280,7 +278,7 @@ void host_resources_disconnect(struct host_resources *hosts, int host)
 
 bool host_resources_is_reported(const struct host_resources *hosts, int host)
 {
-    return hosts->known[host].is_told;
+    return hosts->known[host].is_reported;
 }
 
 /* Every host has a type (or a model) in section Host. */
@@ -374,7 +372,7 @@ struct host_resources *host_resources_new(const struct site_config *config)
     for (int i = 0; i < config->n_hosts; i++) {
         hosts->known[i].architecture = dup_text("");
         set_configured(hosts, i);
-        keep_spaces(hosts, i);
+        record_spaces(hosts, i);
     }
     return hosts;
 }

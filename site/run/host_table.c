@@ -11,10 +11,11 @@
 #include "model/dup.h"
 #include "site/config/site_config.h"
 
-/* A host says ALIVE each 2 s: so many may be lost or late. */
+/* A host sends ALIVE every 2 s, so that some of them may be lost or late. */
 enum { HOSTS_SILENT_MS = 15000 };
 
-/* A list of runs takes a moment, or, where a host buries a dead guard, some of them. */
+/* A list of runs takes a moment, and longer while a host cleans up after a dead guard.
+ */
 enum { HOSTS_STUCK_MS = 60000 };
 
 struct host_state {
@@ -51,7 +52,7 @@ static void fill(struct host_table *hosts, const struct site_host *config, int n
         struct named_host *named;
         hosts->states[i].boot = dup_text("");
         HASH_FIND_STR(hosts->by_name, name, named);
-        if (named == NULL) { /* of two with a name the first is meant */
+        if (named == NULL) { /* of two hosts with one name the first counts */
             HASH_ADD_KEYPTR(hh, hosts->by_name, name, strlen(name), &hosts->named[i]);
         }
     }
@@ -152,7 +153,7 @@ int host_table_find(const struct host_table *hosts, const char *name)
     return named != NULL ? (int)(named - hosts->named) : -1;
 }
 
-static bool is_speaker(const struct host_state *state, const struct peer *from,
+static bool is_session(const struct host_state *state, const struct peer *from,
                        uint64_t session)
 {
     return state->session != 0 && state->session == session &&
@@ -162,13 +163,13 @@ static bool is_speaker(const struct host_state *state, const struct peer *from,
 int host_table_find_session(const struct host_table *hosts, const struct peer *from,
                             uint64_t session)
 {
-    /* The connection's name is the host's or nothing: a short cut, not a proof. */
+    /* The name of the connection is a short cut, not a proof. */
     int named = host_table_find(hosts, from->name != NULL ? from->name : "");
-    if (named >= 0 && is_speaker(&hosts->states[named], from, session)) {
+    if (named >= 0 && is_session(&hosts->states[named], from, session)) {
         return named;
     }
     for (int i = 0; i < hosts->n_hosts; i++) {
-        if (is_speaker(&hosts->states[i], from, session)) {
+        if (is_session(&hosts->states[i], from, session)) {
             return i;
         }
     }
@@ -229,7 +230,7 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
     }
     send_welcome(from, msg->session, true, 0, "", effects);
     if (is_repeated) {
-        return -1; /* its list of runs is on the way, or here */
+        return -1; /* its list of runs is on the way or was received */
     }
     state->session = msg->session;
     state->link = from->link;

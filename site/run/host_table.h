@@ -27,23 +27,22 @@ void host_table_set_patience(struct host_table *hosts, int patience);
 /* The site starts: timeouts begin. */
 void host_table_start(struct host_table *hosts, int64_t now_ms);
 
-/* Others are configured now: those that stay keep their session. places[i] is where the
- * i-th stands now, -1: it is gone. `config` is borrowed. */
+/* Other hosts are configured: those that stay keep their session. places[i] is the new
+ * index of the i-th host; -1: it is removed. `config` is borrowed. */
 void host_table_change(struct host_table *hosts, const struct site_host *config,
                        int n_hosts, int *places, int64_t now_ms);
 
 int host_table_count(const struct host_table *hosts);
 const char *host_table_name(const struct host_table *hosts, int index);
 int host_table_max(const struct host_table *hosts, int index); /* MXJ */
-/* Of one that is leaving: what it had; 0: of another, or not known. */
+/* The former slots of a host that is leaving; 0: any other host, or not known. */
 int host_table_leaving_max(const struct host_table *hosts, int index);
-/* Not configured any more, and away: it may never come back. */
+/* The host is not configured any more, and away: it may never come back. */
 bool host_table_is_gone(const struct host_table *hosts, int index);
 /* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
  * sched/queue/window.h. */
 bool host_table_is_window_closed(const struct host_table *hosts, int index,
                                  int64_t local_ms);
-/* The index, or -1. */
 int host_table_find(const struct host_table *hosts, const char *name);
 /* The host that this connection and session belong to: its index, or -1. */
 int host_table_find_session(const struct host_table *hosts, const struct peer *from,
@@ -52,7 +51,7 @@ int host_table_find_session(const struct host_table *hosts, const struct peer *f
 /* Runs may be started there. */
 bool host_table_is_ready(const struct host_table *hosts, int index);
 bool host_table_is_away(const struct host_table *hosts, int index);
-/* The boot that the session is of; "" while there is none. */
+/* The boot of the host in its session; "": it has none. */
 const char *host_table_boot(const struct host_table *hosts, int index);
 uint64_t host_table_session(const struct host_table *hosts, int index);
 
@@ -66,14 +65,14 @@ void host_table_synced(struct host_table *hosts, int index);
 bool host_table_heard(struct host_table *hosts, int index, int64_t now_ms);
 /* It sent HELLO long ago, but never SYNCED: part of its list was lost. */
 bool host_table_is_stuck(const struct host_table *hosts, int index, int64_t now_ms);
-/* The sender has no session here: it is asked to send HELLO again. */
+/* The sender has no session here: asks it to send HELLO again. */
 void host_table_refuse(const struct peer *from, const struct msg *msg,
                        struct effects *effects);
 
 void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
                      struct effects *effects);
 
-/* The next host that is away since the last call; -1: none. Call until then. */
+/* The next host that has become away; -1: none. To be called until then. */
 int host_table_tick(struct host_table *hosts, int64_t now_ms);
 int64_t host_table_wake_ms(const struct host_table *hosts);
 

@@ -10,9 +10,9 @@
 
 struct host_use {
     int own, consumers; /* in use */
-    int own_still, consumers_still;
-    int n_exclusive; /* runs; a consumer's also while it stands still */
-    int n_exclusive_still;
+    int own_suspended, consumers_suspended;
+    int n_exclusive; /* runs; those of consumers also while suspended */
+    int n_exclusive_suspended;
 };
 
 struct run_table {
@@ -89,11 +89,11 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
         }
         struct host_use *use = &table->uses[host];
         bool is_own = run->lease[0] == '\0';
-        int *n_exclusive =
-            run->is_suspended && is_own ? &use->n_exclusive_still : &use->n_exclusive;
+        int *n_exclusive = run->is_suspended && is_own ? &use->n_exclusive_suspended
+                                                       : &use->n_exclusive;
         *n_exclusive += run->spec->is_exclusive ? sign : 0;
         int *count = run->is_suspended
-                         ? is_own ? &use->own_still : &use->consumers_still
+                         ? is_own ? &use->own_suspended : &use->consumers_suspended
                      : is_own ? &use->own
                               : &use->consumers;
         *count += sign * run->hosts[i].n_slots;
@@ -107,7 +107,7 @@ bool run_table_is_used_exclusively(const struct run_table *table, int host)
 
 bool run_table_has_suspended_exclusive(const struct run_table *table, int host)
 {
-    return table->uses[host].n_exclusive_still > 0;
+    return table->uses[host].n_exclusive_suspended > 0;
 }
 
 void run_table_used_slots(const struct run_table *table, int host, int *own,
@@ -120,13 +120,14 @@ void run_table_used_slots(const struct run_table *table, int host, int *own,
 void run_table_suspended_slots(const struct run_table *table, int host, int *own,
                                int *consumers)
 {
-    *own = table->uses[host].own_still;
-    *consumers = table->uses[host].consumers_still;
+    *own = table->uses[host].own_suspended;
+    *consumers = table->uses[host].consumers_suspended;
 }
 
-/* A consumer comes to the same (consumer_news.c). A hard kill never wakes what it ends;
- * but commands after it run then, and nothing new is to begin beside them. */
-static bool stands_still(const struct run *run)
+/* The run is suspended as ordered, and its slots are not in use. The consumer decides
+ * the same of its attempts. SIGKILL does not resume a run, but if post-execution
+ * commands follow, they use the slots. */
+static bool has_yielded(const struct run *run)
 {
     const struct run_control *control = &run->control;
     if (run->record == RUN_RECORD_ENDED || run->phase != RUN_SUSPENDED) {
@@ -143,12 +144,12 @@ static bool stands_still(const struct run *run)
 
 bool run_table_update_suspended(struct run_table *table, struct run *run)
 {
-    bool is_still = stands_still(run);
-    if (is_still == run->is_suspended) {
+    bool is_suspended = has_yielded(run);
+    if (is_suspended == run->is_suspended) {
         return false;
     }
     add_use(table, run, -1);
-    run->is_suspended = is_still;
+    run->is_suspended = is_suspended;
     add_use(table, run, 1);
     return true;
 }

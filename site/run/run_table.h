@@ -49,8 +49,8 @@ struct run {
     uint64_t resize_done;         /* as last reported by the host, with ... */
     int resize_code;              /* ... this exit code */
     bool is_seen;                 /* the host has reported on it in its session */
-    bool is_away;                 /* its host is unreachable, so its state is unknown */
-    bool is_suspended;            /* suspended as ordered: its slots are not in use */
+    bool is_away;                 /* its host is unreachable; its state is unknown */
+    bool is_suspended;            /* as ordered; its slots are not in use */
     uint64_t
         go_session; /* the session in which RUN_GO was sent; 0: none since the start */
     char *boot;     /* of the host, when its guard was stored; "" unknown */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs.h: runs on this site's own hosts, of its own jobs and of consumers: what is
- * stored of each run, and what its host is told.
+ * stored of each run, and the orders to its host.
  *
  * A run is TAKEN (it has slots, and a guard is asked for), GUARDED (the token of its
  * guard is stored, and the guard is told to start the command), ENDED (its exit is
@@ -29,7 +29,7 @@ struct runs_setting {
     int64_t terminate_ms;         /* between the signals that end a run */
 };
 
-/* A run has changed: it is as it stands there now. */
+/* A run has changed; it has its new state. */
 typedef void (*runs_changed_fn)(void *arg, struct run *run, int64_t now_ms,
                                 struct effects *effects);
 
@@ -37,42 +37,40 @@ struct runs;
 struct runs *runs_new(const struct runs_setting *setting, struct host_table *hosts,
                       runs_changed_fn on_changed, void *arg);
 void runs_free(struct runs *runs);
-/* The submission that it executes as it stands: where the row has no spec. NULL: none
- * is known. */
+/* `submission`: the run executes its spec if the row has none; NULL: unknown. */
 void runs_load(struct runs *runs, const struct row_run *row,
                struct submission *submission);
 /* As run_table_change_hosts. */
 void runs_change_hosts(struct runs *runs, const int *places);
-/* LEASE_USER, UserMap and JOB_TERMINATE_INTERVAL, for what starts from now on.
+/* LEASE_USER, UserMap and JOB_TERMINATE_INTERVAL of runs that start from now on.
  * Borrowed. */
 void runs_reload(struct runs *runs, const char *lease_account,
                  const struct user_map *users, int64_t terminate_ms);
-/* To look things up. */
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);
 
-/* A new run, TAKEN: its row, and RUN_START. It executes the row's spec; or else a
- * submission, as it stands: then the job's state says so (is_taken), and this run gets
- * a row of its own when there is more to say. */
+/* A new run, TAKEN: stores its row and sends RUN_START. If it executes the spec of a
+ * submission unchanged, the state of its job records it (is_taken), and the run gets a
+ * row of its own only when it changes. */
 struct run *runs_add(struct runs *runs, const struct row_run *row,
                      struct submission *submission, int64_t now_ms,
                      struct effects *effects);
-/* The latest control action. A kill ends a run whose command was never started at once.
- */
+/* Carries out the latest control action. A kill ends a run at once if its command was
+ * never started. */
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
                   int64_t now_ms, struct effects *effects);
-/* Its slots change. The host is told until it answers, and until then the run is not
- * suspended. Added slots belong to the run at once, and are stored; slots to be
- * released belong to it until the answer. */
+/* Changes the slots of the run. The order is sent until the host answers; until then
+ * the run is not suspended. Added slots belong to the run at once, and are stored.
+ * Slots to be released belong to it until the answer. */
 void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize *order,
                  int64_t now_ms, struct effects *effects);
-/* The same after a restart, when it is stored already. */
+/* The same after a restart, when the change is stored already. */
 void runs_resize_again(struct run *run, const struct msg_run_resize *order);
 /* The host has answered; the run has these hosts now. */
 void runs_finish_resize(struct runs *runs, struct run *run,
                         const struct host_slots *hosts, int n_hosts, int64_t now_ms,
                         struct effects *effects);
-/* It is running, and its host is reachable and has carried out all control actions. */
+/* The run is running; its host is reachable and has carried out all control actions. */
 bool runs_is_settled(const struct runs *runs, const struct run *run);
 /* Ends the run because its consumer is lost, or because the grace period of a recall
  * has expired; its exit says so. */
@@ -89,8 +87,7 @@ void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
                       struct effects *effects);
 void runs_host_state(struct runs *runs, int host, const struct msg_run_state *state,
                      int64_t now_ms, struct effects *effects);
-/* Heard again in the same session after it was unreachable: it is asked about all its
- * runs. */
+/* The host is reachable again in the same session: it is asked about all its runs. */
 void runs_host_back(struct runs *runs, int host, int64_t now_ms,
                     struct effects *effects);
 void runs_host_away(struct runs *runs, int host, int64_t now_ms,
