@@ -67,7 +67,7 @@ static int64_t wake_ms(const void *self)
     return broker_wake_ms(self);
 }
 
-static void view(const void *self, struct invariants_view *view)
+static void view(void *self, struct invariants_view *view)
 {
     view->broker = self;
 }

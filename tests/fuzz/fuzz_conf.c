@@ -5,6 +5,7 @@
 
 #include "broker/broker_config.h"
 #include "site/config/site_config.h"
+#include "site/site.h"
 #include "tests/fuzz/input.h"
 
 enum { FILES_MAX = 8 };

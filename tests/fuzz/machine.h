@@ -19,7 +19,7 @@ struct machine_role {
     void (*step)(void *self, const struct event *event, struct effects *effects);
     int64_t (*wake_ms)(const void *self);
     /* The state that sim/invariant/invariant.h checks. */
-    void (*view)(const void *self, struct invariants_view *view);
+    void (*view)(void *self, struct invariants_view *view);
     /* The state that a restart must restore, as text. */
     const char *(*describe)(const void *self, struct arena *arena);
     /* An honest peer's answer to `heard`; false if there is none. */
