@@ -9,7 +9,8 @@
  *
  *     queues with a preference, the higher number first; then queues of lower priority;
  *     with PREEMPT_FOR=LEAST_RUN_TIME: the job that has run for the shortest time;
- *     else: jobs on the least loaded host, there the job that started last;
+ *     else: the job whose most loaded host is the least loaded, there the job that
+ *     started last;
  *     the higher key first
  *
  * A victim that turns out not to be needed is spared, unless it and the preempting job
@@ -70,7 +71,8 @@ struct preempt_snapshot {
     const struct preempt_job *jobs; /* all running jobs, in any order; needed where
                                        preempt_needs_jobs */
     int n_jobs;
-    const int *loads; /* by host: least loaded first; NULL: by running slots / slots */
+    const int *loads; /* by host: a smaller number is less load; among equal numbers,
+                         and for NULL, running slots / slots decides */
     const uint64_t *claims; /* pending jobs that victims already make room for */
     int n_claims;
     int max_jobs; /* that preempt, of one plan */

@@ -58,25 +58,41 @@ struct preempt_order_rank {
     int64_t ran_ms;            /* 0: the host is */
 };
 
-static struct preempt_order_rank rank_of(const struct preempt_running *running,
-                                         const struct preempt_order_job *candidate)
+static int compare_loads(const struct preempt_order_rank *a,
+                         const struct preempt_order_rank *b)
+{
+    if (a->load != b->load) {
+        return a->load < b->load ? -1 : 1;
+    }
+    int64_t of_a = (int64_t)a->used * b->max, of_b = (int64_t)b->used * a->max;
+    return of_a < of_b ? -1 : of_a > of_b;
+}
+
+static struct preempt_order_rank rank_of(const struct preempt_running *running, int job)
 {
     const struct preempt_snapshot *snapshot = running->snapshot;
-    const struct preempt_job *job = &running->snapshot->jobs[candidate->job];
-    const struct place_host *host = &running->place->hosts[candidate->host];
-    struct preempt_order_rank rank = {.job = candidate->job, .queue = job->queue};
+    const struct preempt_job *of = &snapshot->jobs[job];
+    struct preempt_order_rank rank = {.job = job, .queue = of->queue};
     if ((snapshot->policy->preempt_for & PREEMPT_FOR_LEAST_RUN_TIME) != 0) {
-        rank.ran_ms = job->ran_ms;
+        rank.ran_ms = of->ran_ms;
         return rank;
     }
-    rank.host = candidate->host;
-    rank.load = snapshot->loads != NULL ? snapshot->loads[candidate->host] : 0;
-    rank.used = host->used;
-    rank.max = host->max;
+    for (int i = 0; i < of->n_pieces; i++) {
+        int host = of->pieces[i].host;
+        struct preempt_order_rank there = rank;
+        there.host = host;
+        there.load = snapshot->loads != NULL ? snapshot->loads[host] : 0;
+        there.used = running->place->hosts[host].used;
+        there.max = running->place->hosts[host].max;
+        if (i == 0 || compare_loads(&there, &rank) > 0) {
+            rank = there; /* its most loaded host counts */
+        }
+    }
     return rank;
 }
 
-/* Below 0 where jobs of the one queue come before those of the other. */
+/* Below 0 where jobs of the one queue come before those of the other; 0: the queues are
+ * equal. */
 static int compare_queues(const struct preempt_running *running,
                           const struct preempt_order *order, int a, int b)
 {
@@ -84,23 +100,9 @@ static int compare_queues(const struct preempt_running *running,
     if (order->preferences[a] != order->preferences[b]) {
         return order->preferences[a] > order->preferences[b] ? -1 : 1;
     }
-    if (queues[a].priority != queues[b].priority) {
-        return queues[a].priority < queues[b].priority ? -1 : 1;
-    }
-    return a - b;
-}
-
-static int compare_hosts(const struct preempt_order_rank *a,
-                         const struct preempt_order_rank *b)
-{
-    if (a->load != b->load) {
-        return a->load < b->load ? -1 : 1;
-    }
-    int64_t of_a = (int64_t)a->used * b->max, of_b = (int64_t)b->used * a->max;
-    if (of_a != of_b) {
-        return of_a < of_b ? -1 : 1;
-    }
-    return a->host < b->host ? -1 : a->host > b->host;
+    return queues[a].priority < queues[b].priority   ? -1
+           : queues[a].priority > queues[b].priority ? 1
+                                                     : 0;
 }
 
 static bool is_before(const struct preempt_running *running,
@@ -108,15 +110,16 @@ static bool is_before(const struct preempt_running *running,
                       const struct preempt_order_rank *a,
                       const struct preempt_order_rank *b)
 {
-    if (a->queue != b->queue) {
-        return compare_queues(running, order, a->queue, b->queue) < 0;
+    int by_queue = compare_queues(running, order, a->queue, b->queue);
+    if (by_queue != 0) {
+        return by_queue < 0;
     }
     if (a->ran_ms != b->ran_ms) {
         return a->ran_ms < b->ran_ms;
     }
-    int by_host = compare_hosts(a, b);
-    if (by_host != 0) {
-        return by_host < 0;
+    int by_load = compare_loads(a, b);
+    if (by_load != 0 || a->host != b->host) {
+        return by_load != 0 ? by_load < 0 : a->host < b->host;
     }
     const struct preempt_job *of_a = &running->snapshot->jobs[a->job],
                              *of_b = &running->snapshot->jobs[b->job];
@@ -182,7 +185,7 @@ static void sort_free(const struct preempt_running *running,
     order->sorted = arena_alloc(running->arena, (size_t)n_free, sizeof(int));
     for (int i = 0; i < order->n_jobs; i++) {
         if (order->jobs[i].protection == REASON_UNPROTECTED) {
-            order->heap[order->n_heap++] = rank_of(running, &order->jobs[i]);
+            order->heap[order->n_heap++] = rank_of(running, order->jobs[i].job);
         }
     }
     for (int at = order->n_heap / 2 - 1; at >= 0; at--) {

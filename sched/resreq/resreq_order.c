@@ -76,15 +76,14 @@ void resreq_order_default(struct resreq_order *order)
 /* ---------------------------------------------------------------- sorting */
 
 struct item {
-    int row;
-    bool is_last; /* its status is not ok */
+    int row, place; /* in the list that is sorted */
+    bool is_last;   /* its status is not ok */
     int n_keys;
     const double *keys; /* less is better */
 };
 
-static int compare_items(const void *left, const void *right)
+static int compare_keys(const struct item *a, const struct item *b)
 {
-    const struct item *a = left, *b = right;
     if (a->is_last != b->is_last) {
         return a->is_last ? 1 : -1;
     }
@@ -93,7 +92,14 @@ static int compare_items(const void *left, const void *right)
             return a->keys[i] < b->keys[i] ? -1 : 1;
         }
     }
-    return a->row < b->row ? -1 : a->row > b->row;
+    return 0;
+}
+
+static int compare_items(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    int by_keys = compare_keys(a, b);
+    return by_keys != 0 ? by_keys : a->row < b->row ? -1 : a->row > b->row;
 }
 
 static double normalized(const struct resource_table *table,
@@ -112,21 +118,24 @@ static bool is_ok(const struct resource_table *table, int row)
            strcmp(resource_table_text(table, row, RESOURCE_STATUS), "ok") == 0;
 }
 
-void resreq_order_sort(const struct resreq_order *order,
-                       const struct resource_table *table,
-                       const struct resource_overrides *overrides, int *rows,
-                       int n_rows)
+/* Rows with their keys. */
+struct items {
+    struct item *items;
+    double *keys;
+};
+
+static struct items make_items(const struct resreq_order *order,
+                               const struct resource_table *table,
+                               const struct resource_overrides *overrides,
+                               const int *rows, int n_rows)
 {
-    if (n_rows < 2 || order->n_keys == 0) {
-        return;
-    }
     const struct resources *resources = resource_table_resources(table);
     size_t n_keys = (size_t)order->n_keys;
-    struct item *items = mem_alloc((size_t)n_rows, sizeof(*items));
-    double *keys = mem_alloc((size_t)n_rows * n_keys, sizeof(*keys));
+    struct items made = {mem_alloc((size_t)n_rows, sizeof(struct item)),
+                         mem_alloc((size_t)n_rows * n_keys, sizeof(double))};
     for (int i = 0; i < n_rows; i++) {
-        double *own = keys + (size_t)i * n_keys;
-        items[i] = (struct item){rows[i], !is_ok(table, rows[i]), order->n_keys, own};
+        double *own = made.keys + (size_t)i * n_keys;
+        made.items[i] = (struct item){rows[i], i, false, order->n_keys, own};
         for (int k = 0; k < order->n_keys; k++) {
             int id = order->keys[k].id;
             double value = normalized(table, overrides, rows[i], id);
@@ -135,10 +144,45 @@ void resreq_order_sort(const struct resreq_order *order,
             own[k] = is_less_better ? value : -value;
         }
     }
-    qsort(items, (size_t)n_rows, sizeof(*items), compare_items);
-    for (int i = 0; i < n_rows; i++) {
-        rows[i] = items[i].row;
+    return made;
+}
+
+static void free_items(struct items *items)
+{
+    free(items->keys);
+    free(items->items);
+}
+
+void resreq_order_sort(const struct resreq_order *order,
+                       const struct resource_table *table,
+                       const struct resource_overrides *overrides, int *rows,
+                       int n_rows)
+{
+    if (n_rows < 2 || order->n_keys == 0) {
+        return;
     }
-    free(keys);
-    free(items);
+    struct items items = make_items(order, table, overrides, rows, n_rows);
+    for (int i = 0; i < n_rows; i++) {
+        items.items[i].is_last = !is_ok(table, rows[i]);
+    }
+    qsort(items.items, (size_t)n_rows, sizeof(struct item), compare_items);
+    for (int i = 0; i < n_rows; i++) {
+        rows[i] = items.items[i].row;
+    }
+    free_items(&items);
+}
+
+void resreq_order_rank(const struct resreq_order *order,
+                       const struct resource_table *table,
+                       const struct resource_overrides *overrides, const int *rows,
+                       int n_rows, int *ranks)
+{
+    struct items items = make_items(order, table, overrides, rows, n_rows);
+    qsort(items.items, (size_t)n_rows, sizeof(struct item), compare_items);
+    for (int i = 0; i < n_rows; i++) {
+        bool is_equal =
+            i > 0 && compare_keys(&items.items[i - 1], &items.items[i]) == 0;
+        ranks[items.items[i].place] = is_equal ? ranks[items.items[i - 1].place] : i;
+    }
+    free_items(&items);
 }

@@ -42,5 +42,10 @@ void resreq_order_sort(const struct resreq_order *order,
                        const struct resource_table *table,
                        const struct resource_overrides *overrides, int *rows,
                        int n_rows);
+/* By place in `rows`: how many of the rows are better, whatever their status. */
+void resreq_order_rank(const struct resreq_order *order,
+                       const struct resource_table *table,
+                       const struct resource_overrides *overrides, const int *rows,
+                       int n_rows, int *ranks);
 
 #endif

@@ -442,20 +442,6 @@ static const struct preempt_job *list_preemptable(struct preempt_claims *claims,
 
 /* ---------------------------------------------------------------- planning */
 
-/* The order of hosts by r15s, then pg. NULL in a simulation, which measures nothing. */
-static const int *loads_of(const struct preempt_claims *claims,
-                           struct resreq_match *match)
-{
-    const struct place_filter *filter = NULL;
-    struct err err;
-    if (claims->parts.config->patience > 1 ||
-        resreq_match_select(match, RESREQ_MATCH_HOSTS, "order[r15s:pg]", &filter,
-                            &err) != 0) {
-        return NULL;
-    }
-    return filter != NULL ? filter->ranks : NULL;
-}
-
 static const uint64_t *list_claims(const struct preempt_claims *claims,
                                    struct arena *arena)
 {
@@ -480,7 +466,7 @@ preempt_claims_snapshot(struct preempt_claims *claims, struct pass_terms *terms,
                                           .n_claims = claims->count,
                                           .max_jobs = CLAIMS_PER_PASS_MAX};
     if (preempt_needs_jobs(place, policy)) {
-        snapshot->loads = loads_of(claims, terms->match);
+        snapshot->loads = resreq_match_loads(terms->match);
         snapshot->jobs =
             list_preemptable(claims, terms->rusages, arena, place, &snapshot->n_jobs);
     }

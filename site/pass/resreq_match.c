@@ -487,3 +487,31 @@ int resreq_match_select(struct resreq_match *match, enum resreq_match_listing li
                                            : match_remaining(match, &resreq);
     return 0;
 }
+
+const int *resreq_match_loads(struct resreq_match *match)
+{
+    struct resreq by_load = {.next = NULL};
+    resreq_order_default(&by_load.order);
+    struct resource_overrides remaining = find_remaining(match, &by_load);
+    const struct resource_table *table =
+        host_resources_values(match->cache->host_resources);
+    size_t n_hosts = (size_t)match->n_hosts;
+    int *rows = arena_alloc(match->arena, n_hosts, sizeof(*rows));
+    int *hosts = arena_alloc(match->arena, n_hosts, sizeof(*hosts));
+    int *ranks = arena_alloc(match->arena, n_hosts, sizeof(*ranks));
+    int *loads = arena_alloc(match->arena, n_hosts, sizeof(*loads));
+    int n_known = 0;
+    for (int i = 0; i < match->n_hosts; i++) {
+        loads[i] = INT_MAX;
+        if (match->rows[i] >= 0 &&
+            resource_table_has(table, match->rows[i], RESOURCE_R15S)) {
+            hosts[n_known] = i;
+            rows[n_known++] = match->rows[i];
+        }
+    }
+    resreq_order_rank(&by_load.order, table, &remaining, rows, n_known, ranks);
+    for (int i = 0; i < n_known; i++) {
+        loads[hosts[i]] = ranks[i];
+    }
+    return loads;
+}

@@ -45,5 +45,9 @@ enum resreq_match_listing {
 int resreq_match_select(struct resreq_match *match, enum resreq_match_listing listing,
                         const char *string, const struct place_filter **filter,
                         struct err *err) MUST_CHECK;
+/* By host, which is least loaded by order[r15s:pg], whatever requirements hosts meet: a
+ * smaller number is less load. Hosts that report no load are equal, after the others.
+ */
+const int *resreq_match_loads(struct resreq_match *match);
 
 #endif
