@@ -141,9 +141,6 @@ static int read_option(struct call *call, int argc, char **argv, int *at)
         }
         value = argv[++*at];
     }
-    if (call->n_given == CALL_OPTIONS_MAX) {
-        return call_misuse(call, "more than %d options", CALL_OPTIONS_MAX);
-    }
     call->given[call->n_given].option = option;
     call->given[call->n_given++].value = value != NULL ? value : "";
     return CALL_OK;
@@ -174,6 +171,7 @@ int call_read(struct call *call, const struct command *commands, int argc, char 
     memset(call, 0, sizeof *call);
     arena_init(&call->arena);
     call->operands = arena_alloc(&call->arena, (size_t)argc + 1, sizeof(char *));
+    call->given = arena_alloc(&call->arena, (size_t)argc + 1, sizeof(*call->given));
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (may_be_option && strcmp(word, "--") == 0) {

@@ -52,12 +52,10 @@ struct call_given {
     const char *value;
 };
 
-enum { CALL_OPTIONS_MAX = 64 };
-
 struct call {
     struct arena arena; /* lives until the process ends */
     const struct command *command;
-    struct call_given given[CALL_OPTIONS_MAX];
+    struct call_given *given; /* in the arena, in the order of the line */
     int n_given;
     char **operands;
     int n_operands;

@@ -4,12 +4,10 @@
 
 #include <string.h>
 
-enum { WORDS_MAX = 2 * CALL_OPTIONS_MAX };
-
 static const char mark[] = "#BSUB";
 
 struct words {
-    char *items[WORDS_MAX + 3]; /* as a command line: program, command, ... NULL */
+    char **items; /* as a command line: program, command, ... */
     int count;
 };
 
@@ -52,11 +50,6 @@ static int split(struct call *call, const char *line, int number, struct words *
                              "submitted",
                              number);
         }
-        if (words->count == WORDS_MAX + 2) {
-            return call_fail("sub: line %d: too many options in the script; no job was "
-                             "submitted",
-                             number);
-        }
         words->items[words->count++] = word;
     }
     return CALL_OK;
@@ -69,12 +62,12 @@ static int put_first(struct call *call, const struct call *from)
                          "script; no job was submitted",
                          mark, from->operands[0]);
     }
-    if (from->n_given + call->n_given > CALL_OPTIONS_MAX) {
-        return call_fail("sub: too many options in the script; no job was submitted");
-    }
-    memmove(call->given + from->n_given, call->given,
-            (size_t)call->n_given * sizeof(call->given[0]));
-    memcpy(call->given, from->given, (size_t)from->n_given * sizeof(call->given[0]));
+    size_t n_first = (size_t)from->n_given, n_last = (size_t)call->n_given;
+    struct call_given *all =
+        arena_alloc(&call->arena, n_first + n_last + 1, sizeof(*all));
+    memcpy(all, from->given, n_first * sizeof(*all));
+    memcpy(all + n_first, call->given, n_last * sizeof(*all));
+    call->given = all;
     call->n_given += from->n_given;
     return CALL_OK;
 }
@@ -92,6 +85,9 @@ int embedded_options_read(struct call *call, const char *script)
     struct words *words = arena_alloc(&call->arena, 1, sizeof(*words));
     struct call *inner = arena_alloc(&call->arena, 1, sizeof(*inner));
     int status = CALL_OK, number = 1;
+    /* A blank or a new line is between two words. */
+    words->items =
+        arena_alloc(&call->arena, strlen(script) / 2 + 3, sizeof(*words->items));
     words->items[words->count++] = arena_str(&call->arena, "sublet");
     words->items[words->count++] = arena_str(&call->arena, call->command->name);
     for (const char *line = script; status == CALL_OK && *line != '\0'; number++) {

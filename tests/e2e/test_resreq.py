@@ -91,6 +91,10 @@ def test_check_alone():
             expect_equal("valid." in result.stdout, code == 0, str(strings))
         expect_equal(f.cli("north", "sub", "true").stdout,
                      "Resource requirement string is valid.\n", "without -R")
+        for n_strings, code in [(256, 0), (257, 255)]:
+            options = [w for i in range(n_strings) for w in ("-R", "swp>%d" % i)]
+            result = f.cli("north", "sub", *options, "true", code=code)
+            expect_equal("at most 256 strings" in result.stderr, code != 0, n_strings)
 
 
 def test_lenient_where_the_site_says_so():

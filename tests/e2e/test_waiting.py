@@ -159,6 +159,10 @@ def test_script():
     job = submit("-J", "mine", stdin=script)
     expect_equal(f.job("south", job)["name"], "mine", "the command line wins")
     f.wait_state("south", job, "DONE")
+    many = "".join("#BSUB -J a%d -q again\n" % i for i in range(300))
+    job = submit(stdin=many + "true\n")
+    expect_equal(f.job("south", job)["name"], "a299", "the last of many options wins")
+    f.wait_state("south", job, "DONE")
     expect("unknown option" in refused_script("#BSUB -Q 1\ntrue\n", code=2), "one we lack")
     expect("quote" in refused_script("#BSUB -J 'x\ntrue\n"), "an open quote")
 
