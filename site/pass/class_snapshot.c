@@ -85,8 +85,7 @@ static void read_first(struct cached_class *cached, struct place_class *class,
     cached->first = first;
     cached->match = NULL;
     cached->has_own_terms = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
-                            first->avoided != NULL ||
-                            (spec->app != NULL && spec->app[0] != '\0');
+                            first->avoided != NULL || spec->app[0] != '\0';
     cached->is_array_limited = first->submission->max_open > 0;
     *class = (struct place_class){
         .queue = first->queue,

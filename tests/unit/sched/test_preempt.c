@@ -13,6 +13,7 @@
 
 #include "sched/limit/limit.h"
 #include "sched/preempt/preempt.h"
+#include "sched/preempt/preempt_resources.h"
 
 enum { LINE_SIZE = 512, CONF_SIZE = 8192, HOSTS = 8, JOBS = 16, NOW_MIN = 100 };
 
@@ -65,7 +66,7 @@ struct trial {
     struct place_host hosts[HOSTS];
     int n_hosts;
     struct preempt_job jobs[JOBS];
-    struct rusage_piece pieces[JOBS][HOSTS];
+    struct rusage_piece *pieces[JOBS]; /* none more than there are */
     struct host_slots slots[JOBS][HOSTS];
     struct limit_owner *classes[2 * JOBS];
     const char *names[JOBS];
@@ -127,8 +128,12 @@ static int find_host(const struct trial *trial, const char *name)
 static void read_places(struct trial *trial, char *text, struct preempt_job *job)
 {
     int index = (int)(job - trial->jobs);
+    size_t n_pieces = 0;
     char *word;
-    job->pieces = trial->pieces[index];
+    for (const char *at = text; at != NULL; at = strchr(at + 1, ',')) {
+        n_pieces++;
+    }
+    job->pieces = trial->pieces[index] = mem_alloc(n_pieces, sizeof(*job->pieces));
     job->hosts = trial->slots[index];
     while ((word = strsep(&text, ",")) != NULL) {
         char *star = strchr(word, '*');
@@ -280,6 +285,9 @@ static void trial_free(struct trial *trial)
     for (int i = 0; i < trial->n_classes; i++) {
         limits_leave(trial->limits, trial->classes[i]);
     }
+    for (int i = 0; i < trial->n_jobs; i++) {
+        free(trial->pieces[i]);
+    }
     limits_free(trial->limits);
 }
 
@@ -426,6 +434,29 @@ static void test_rows(void **state)
     assert_true(n_rows > 150);
     arena_release(&world.arena);
     fclose(file);
+}
+
+/* A running job helps a job only with a resource that it holds, that the other asks
+ * for, and of which too little is left without it. */
+static void test_resources_that_help(void **state)
+{
+    static const struct {
+        int64_t held, asked, left; /* with what is held */
+        bool has, helps;
+    } rows[] = {{1, 1, 1, true, true},
+                {1, 1, 2, true, false},   /* one is left as it is */
+                {1, 0, 1, false, false},  /* none is asked for */
+                {0, 1, 0, false, false}}; /* the duration of its rusage is over */
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct rusage_amount part = {0, rows[i].held};
+        const struct preempt_job job = {.releases = &part, .n_releases = 1};
+        int64_t left = rows[i].left;
+        const struct preempt_resources resources = {.left = &left};
+        assert_int_equal(preempt_resources_has(&job, &rows[i].asked), rows[i].has);
+        assert_int_equal(preempt_resources_helps(&resources, &rows[i].asked, 1, &job),
+                         rows[i].helps);
+    }
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -587,9 +618,9 @@ static void test_application(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_warned),      cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_application),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_resources_that_help),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_warned),
+        cmocka_unit_test(test_taken),   cmocka_unit_test(test_application),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
 }

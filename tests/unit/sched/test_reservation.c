@@ -288,6 +288,7 @@ static void test_open_has_what_is_in_hand(void **state)
     assert_false(reservation_has_host(&single.pass, NEXT_HOST));
     single.in_hand[0] = 0; /* its slot is lent */
     assert_false(reservation_has_host(&single.pass, 0));
+    assert_int_equal(single.used[NEXT_HOST], 0);
     arena_release(&single.arena);
 }
 
@@ -325,7 +326,8 @@ static void test_all_ends_free_what_runs(void **state)
 }
 
 /* A parallel job chooses its hosts if it has span, or if its alternatives may use
- * different hosts; of resources only with RESOURCE_RESERVE. */
+ * different hosts; because of resources only with RESOURCE_RESERVE. A job of one slot
+ * may have any. */
 static void test_which_jobs_choose_hosts(void **state)
 {
     static const struct place_span span = {.kind = PLACE_SPAN_HOST};
@@ -338,6 +340,10 @@ static void test_which_jobs_choose_hosts(void **state)
     single.class.filter = &spanned;
     assert_true(reservation_target_applies(&single.pass, 0));
     assert_true(reservation_target_has_spans(&single.place));
+    single.class.n_slots = 1;
+    assert_false(reservation_target_applies(&single.pass, 0));
+    assert_false(reservation_target_has_spans(&single.place));
+    single.class.n_slots = 2;
     single.class.filter = NULL;
     single.class.rusages = &alternative;
     single.class.n_rusages = 1;
@@ -371,6 +377,67 @@ static void test_moves_only_to_other_hosts(void **state)
     }
 }
 
+/* A job that has chosen its host can start when what it lacks there becomes free. */
+static void test_target_starts_with_its_host(void **state)
+{
+    static const struct rusage_piece ends[] = {{0, 1}, {NEXT_HOST, 4}};
+    static const struct backfill_run runs[] = {
+        {.key = 1, .end_ms = 5, .pieces = &ends[1], .n_pieces = 1},
+        {.key = 2, .end_ms = 20, .pieces = &ends[0], .n_pieces = 1}};
+    struct reservation_piece chosen = {.host = 0, .n_slots = 1, .n_target = 2};
+    int in_hand = 1;
+    struct single single;
+    (void)state;
+    single_init(&single);
+    single.used[0] = single.hosts[0].max;
+    single.items[0].pieces = &chosen;
+    single.items[0].in_hand = &in_hand;
+    reservation_start_estimate(&single.pass, runs, 2);
+    assert_true(single.items[0].reservation.start_ms == 20);
+    arena_release(&single.arena);
+}
+
+/* Only a pass in which a job may reserve slots needs the running jobs, whatever queues
+ * there are besides. */
+static void test_who_needs_the_runs(void **state)
+{
+    struct single single;
+    (void)state;
+    single_init(&single);
+    assert_true(reservation_needs_runs(&single.place, &single.snapshot));
+    single.place.n_queues = 1; /* without RESOURCE_RESERVE of the next one */
+    assert_false(reservation_needs_runs(&single.place, &single.snapshot));
+    arena_release(&single.arena);
+}
+
+/* What the first runs free is added, slots and resources each to their own. */
+static void test_first_ends_free_what_is_theirs(void **state)
+{
+    static const struct rusage_piece piece = {0, 2};
+    static const struct rusage_amount memory = {0, 300};
+    static const struct backfill_run runs[] = {
+        {.key = 1,
+         .end_ms = 5,
+         .pieces = &piece,
+         .n_pieces = 1,
+         .amounts = &memory,
+         .n_amounts = 1},
+        {.key = 2, .end_ms = 6, .pieces = &piece, .n_pieces = 1}};
+    const int none = 0;
+    int n_free[2] = {0};
+    int64_t left = 0;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    const struct backfill_supply *supply =
+        backfill_supply_new(&arena, runs, 2, &none, 1, &left, 1);
+    backfill_supply_add(supply, 1, n_free, &left);
+    assert_int_equal(n_free[0], 2);
+    assert_int_equal(n_free[1], 0); /* there is one host */
+    assert_int_equal(left, 300);
+    arena_release(&arena);
+}
+
 /* What is owed of a supply is paid back before a job gets anything of it. */
 static void test_overcommitted_supply(void **state)
 {
@@ -402,6 +469,9 @@ int main(void)
         cmocka_unit_test(test_all_ends_free_what_runs),
         cmocka_unit_test(test_which_jobs_choose_hosts),
         cmocka_unit_test(test_moves_only_to_other_hosts),
+        cmocka_unit_test(test_target_starts_with_its_host),
+        cmocka_unit_test(test_who_needs_the_runs),
+        cmocka_unit_test(test_first_ends_free_what_is_theirs),
         cmocka_unit_test(test_overcommitted_supply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

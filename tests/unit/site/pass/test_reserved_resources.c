@@ -181,6 +181,39 @@ static void test_selected(void **state)
     site_stage_release(&stage);
 }
 
+/* A job that selects by two resources starts where enough is left of each. */
+static void test_two_selected(void **state)
+{
+    static const struct load_value values[] = {{"maxmem", "1000", false},
+                                               {"mem", "1000", false},
+                                               {"maxswp", "1000", false},
+                                               {"swp", "1000", false}};
+    static const struct {
+        const char *res_req;
+        bool starts;
+    } rows[] = {{"select[mem>=500 && swp>=500]", false},
+                {"select[mem>=200 && swp>=901]", false},
+                {"select[mem>=200 && swp>=900]", true}};
+    struct site_stage stage;
+    struct peer from = site_stage_host("s1");
+    struct msg msg = {.kind = MSG_HOST_LOAD};
+    (void)state;
+    begin(&stage);
+    msg.session = stage.host_session;
+    msg.host_load = (struct msg_host_load){.values = values, .n_values = 4};
+    site_stage_message(&stage, &from, &msg);
+    submit(&stage, "normal", "rusage[mem=800:swp=100]", 60);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t job = submit(&stage, "normal", rows[i].res_req, 10);
+        assert_int_equal(is_dispatched(&stage, job), rows[i].starts);
+        if (!rows[i].starts) {
+            assert_non_null(strstr(site_stage_job_text(&stage, job, "reason"),
+                                   "mem (1000, of which 800 are reserved)"));
+        }
+    }
+    site_stage_release(&stage);
+}
+
 /* All hosts draw from them: who is lent one runs where it likes. */
 static void test_shared(void **state)
 {
@@ -257,7 +290,7 @@ int main(void)
         cmocka_unit_test(test_shown),        cmocka_unit_test(test_in_use),
         cmocka_unit_test(test_nobody_knows), cmocka_unit_test(test_selected),
         cmocka_unit_test(test_shared),       cmocka_unit_test(test_limited),
-        cmocka_unit_test(test_preempting),
+        cmocka_unit_test(test_preempting),   cmocka_unit_test(test_two_selected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

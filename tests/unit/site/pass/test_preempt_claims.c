@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which hosts a running job would free, in one pass after the other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/site/site_stage.h"
+
+static const char site_text[] =
+    "Begin Site\nNAME = south\nSPOOL = /s\nEnd Site\n"
+    "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n"
+    "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 40\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 50\nPREEMPTION = PREEMPTIVE[low]\n"
+    "End Queue\n";
+
+/* A parallel job is preempted for a job that asks for its second host, also after a
+ * pass in which it was not. */
+static void test_second_host(void **state)
+{
+    static const char *const second[] = {"s2"};
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("low", "work");
+    (void)state;
+    site_stage_init_text(&stage, site_text);
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    spec.n_slots = 4;
+    uint64_t low = site_stage_submit_spec(&stage, "ana", &spec);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, low), 7);
+    spec.queue = "high";
+    spec.n_slots = 5;
+    uint64_t large = site_stage_submit_spec(&stage, "ana", &spec);
+    assert_string_not_equal(site_stage_job_text(&stage, large, "pending"),
+                            "preempting");
+    spec.n_slots = 2;
+    spec.hosts_asked = second;
+    spec.n_hosts_asked = 1;
+    uint64_t high = site_stage_submit_spec(&stage, "ana", &spec);
+    assert_string_equal(site_stage_job_text(&stage, high, "pending"), "preempting");
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_second_host)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
