@@ -28,7 +28,7 @@ void pool_cycle(const struct plan *plan, int64_t slots, const struct plan_use *u
         .shares = plan_quota_all(plan, slots, sums, arena),
         .moves = arena_alloc(arena, (size_t)plan->n_nodes, sizeof(*cycle->moves)),
     };
-    pool_grant(cycle);
+    pool_grant(cycle, arena);
     pool_recall(cycle, arena);
     sum_recalls(cycle);
     pool_free(cycle, arena);

@@ -30,8 +30,7 @@ static void count_reserves(struct pool_cycle *cycle)
         if (node->policy != PLAN_HYBRID) {
             continue;
         }
-        int64_t held = cycle->shares[i].res - pool_held(cycle, i);
-        cycle->moves[i].free = plan_max(cycle->moves[i].free, held);
+        cycle->moves[i].free = pool_grant_missing(cycle, i, cycle->moves[i].free);
         if (node->parent != PLAN_NO_NODE) {
             cycle->moves[node->parent].free += cycle->moves[i].free;
         }

@@ -153,12 +153,15 @@ static int64_t demand_of(const struct builder *builder, int leaf)
 }
 
 /* What it has beyond what it may keep from its earlier policy (pool_switch.h). */
-static int64_t forced_of(const struct builder *builder, int leaf)
+static void set_forced(const struct builder *builder, int leaf)
 {
-    const struct plan_use *use = &builder->snapshot->uses[leaf];
+    struct plan_use *use = &builder->snapshot->uses[leaf];
     const struct pool_record *record = pool_table_find_record(
         builder->pool, builder->snapshot->plan->nodes[leaf].name);
-    return record != NULL ? plan_max(use->alloc - record->carried, 0) : 0;
+    if (record != NULL) {
+        use->forced = plan_max(use->alloc - record->carried, 0);
+        use->is_switching = record->carried != PLAN_UNLIMITED;
+    }
 }
 
 /* Each host has a place for each contract that may name it, at most. */
@@ -225,7 +228,7 @@ void pool_snapshot_take(const struct lease_table *leases, const struct members *
             use->demand = demand_of(&builder, i);
             use->recalled = plan_min(use->recalled, use->alloc);
             use->young = plan_min(use->young, use->alloc);
-            use->forced = forced_of(&builder, i);
+            set_forced(&builder, i);
         }
     }
     qsort(snapshot->parts, (size_t)snapshot->n_parts, sizeof(*snapshot->parts),

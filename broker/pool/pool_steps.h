@@ -8,7 +8,10 @@
 
 #include "broker/pool/pool.h"
 
-void pool_grant(struct pool_cycle *cycle);
+/* What the node reserves and does not have; `below` is what its children miss. */
+int64_t pool_grant_missing(const struct pool_cycle *cycle, int node, int64_t below);
+
+void pool_grant(struct pool_cycle *cycle, struct arena *arena);
 void pool_recall(struct pool_cycle *cycle, struct arena *arena);
 void pool_free(struct pool_cycle *cycle, struct arena *arena);
 

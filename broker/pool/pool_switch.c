@@ -8,8 +8,14 @@
  *     /x/a  min(25 - 15, 10) = 10 at least
  *     /x/b  min(15 - 5, 10) = 10 at least
  *
- * The other 10 of the branch are shared 15 to 5, by what the leaves have beyond: 17.5
- * and 12.5. /x/a keeps 18 and gives 7, /x/b keeps 12 and gives 3. */
+ * The branch keeps 10 more. /x owned 20 that it did not divide, and owns 10 of that
+ * kind now: so these 10 are not borrowed. They are shared 15 to 5, by what the leaves
+ * have beyond their own: 17.5 and 12.5. /x/a keeps 18 and gives 7, /x/b keeps 12 and
+ * gives 3.
+ *
+ * If /x/a and /x/b own 20 and 10 in the new plan and owned 20 each in the old one, /x
+ * divides all. 25 at /x/a and 15 at /x/b become 20 and 10: /x/a returns the 5 that it
+ * has borrowed from /x/b. */
 #include "broker/pool/pool_switch.h"
 
 #include "base/max_min_fill.h"
@@ -62,6 +68,29 @@ static int64_t keep_alone(const struct switching *switching, int node)
                             switching->shares[node].scaled);
 }
 
+/* What the node owns and its children do not. */
+static int64_t undivided(const struct plan *plan, const struct plan_quota *shares,
+                         int node)
+{
+    const struct plan_node *of = &plan->nodes[node];
+    int64_t left = shares[node].scaled;
+    for (int i = of->first_child; i < of->first_child + of->n_children; i++) {
+        left -= shares[i].scaled;
+    }
+    return plan_max(left, 0);
+}
+
+/* What the children may keep together beyond their own: ownership that is not divided,
+ * after the switch and, if what is beyond that was borrowed, before it. */
+static int64_t keep_beyond(const struct switching *switching, int parent)
+{
+    int was = switching->was[parent];
+    int64_t most = undivided(switching->plan, switching->shares, parent);
+    return switching->plan->nodes[parent].policy == PLAN_HYBRID && was != PLAN_NO_NODE
+               ? plan_min(most, undivided(switching->before, switching->owned, was))
+               : most;
+}
+
 static void keep_below(const struct switching *switching, int parent)
 {
     const struct plan_node *of = &switching->plan->nodes[parent];
@@ -77,6 +106,7 @@ static void keep_below(const struct switching *switching, int parent)
     for (int k = 0; k < of->n_children; k++) {
         left -= switching->keeps[of->first_child + k];
     }
+    left = plan_min(left, keep_beyond(switching, parent));
     max_min_fill_shares(plan_max(left, 0), switching->items, of->n_children);
     for (int k = 0; k < of->n_children; k++) {
         switching->keeps[of->first_child + k] += switching->items[k].share;

@@ -6,9 +6,11 @@
  * plan; each recall has the borrower's grace. Lent slots return because the borrowers'
  * slots are recalled. If the policy stays, the next quota decides alone.
  *
- * The rule applies level by level. If a node may keep more than its children own
- * together, the children share the difference, in proportion to what they have beyond
- * their own: ownership that is not divided stays in the branch.
+ * The rule applies level by level, so that what a child has borrowed from a sibling is
+ * recalled like any other borrowed slot. If a node owns more than its children own
+ * together, before and after the switch, the children share the difference in
+ * proportion to what they have beyond their own: ownership that is not divided stays in
+ * the branch.
  *
  * Units: slots. Source: Symphony, "Switching policies using time windows";
  * docs/design/plans.md "Windows". Layer: broker. */

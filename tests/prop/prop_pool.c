@@ -73,15 +73,26 @@ static void check_moves(struct run *run, const struct pool_cycle *cycle)
     run->excess = excess;
 }
 
-/* I14: slots that first-level siblings reserve but do not hold are idle or recalled. */
+/* What the node's subtree reserves, as far as its quotas allow, and does not hold. */
+static int64_t missing_below(const struct pool_cycle *cycle, int node)
+{
+    const struct plan_node *of = &cycle->plan->nodes[node];
+    const struct plan_quota *share = &cycle->shares[node];
+    int64_t below = 0;
+    for (int i = 0; i < of->n_children; i++) {
+        below += missing_below(cycle, of->first_child + i);
+    }
+    return plan_max(plan_min(share->res, share->quota) - pool_held(cycle, node), below);
+}
+
+/* I14: slots that are reserved and not held, at any depth, are idle or recalled. */
 static void check_reserves(struct run *run, const struct pool_cycle *cycle)
 {
     const struct plan *plan = &run->world->plan;
     int64_t idle = run->world->slots, missing = 0, recalled = 0;
     for (int i = 0; i < plan->n_top; i++) {
-        int64_t held = pool_held(cycle, i);
-        idle -= held;
-        missing += plan_max(cycle->shares[i].res - held, 0);
+        idle -= pool_held(cycle, i);
+        missing += missing_below(cycle, i);
         recalled +=
             cycle->uses[i].recalled + cycle->moves[i].recall - cycle->moves[i].cancel;
     }
