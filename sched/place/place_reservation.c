@@ -21,18 +21,24 @@ static int reservation_of(const struct place_pass *pass, int index)
                : -1;
 }
 
-/* Frees the reservation of the next job for that job, and those of later jobs if it may
- * reserve itself. False if there is nothing to free. */
-static bool open_for_next(const struct place_pass *pass, int index, int own)
+/* Frees the reservation of the next job for that job, those that give way to it, and
+ * those of all later jobs if it may reserve. False if there is nothing to free. */
+static bool open_for_next(const struct place_pass *pass, int index, int own,
+                          bool may_reserve)
 {
     struct reservation_pass *reservations = pass->reservations;
-    if (reservations == NULL ||
-        (own < 0 &&
-         (reservation_is_idle(reservations) ||
-          !reservation_may(reservations, index, place_reservation_job(pass, index))))) {
+    int queue = pass->snapshot->classes[index].queue;
+    if (reservations == NULL || (own < 0 && reservation_is_idle(reservations))) {
         return false;
     }
-    reservation_open_with_later(reservations, own);
+    bool takes_later =
+        may_reserve &&
+        (own >= 0 ||
+         reservation_may(reservations, index, place_reservation_job(pass, index)));
+    if (!takes_later && !reservation_gives_way(reservations, queue)) {
+        return false;
+    }
+    reservation_open_for(reservations, queue, own, takes_later);
     return true;
 }
 
@@ -41,7 +47,7 @@ static bool fit_next(struct place_pass *pass, int index,
                      struct place_start *start, struct pending_verdict *verdict)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
-    if (!open_for_next(pass, index, reservation_of(pass, index))) {
+    if (!open_for_next(pass, index, reservation_of(pass, index), true)) {
         return place_fit_any(pass, class, request, start, verdict);
     }
     if (place_fit_any(pass, class, request, start, verdict)) {
@@ -64,7 +70,8 @@ static bool backfill(struct place_pass *pass, const struct place_class *class,
         return false;
     }
     int64_t end_ms = pass->snapshot->now_ms + run_ms;
-    for (int i = -1; (i = reservation_next(reservations, i, end_ms)) >= 0;) {
+    for (int i = -1;
+         (i = reservation_next(reservations, class->queue, i, end_ms)) >= 0;) {
         reservation_open(reservations, i);
         pass->alloc.is_backfill = true;
         bool fits = place_fit_any(pass, class, request, start, &verdict);
@@ -267,7 +274,7 @@ void place_reservation_pend(struct place_pass *pass, int index, struct place_pla
         own = -1;
     }
     bool is_open =
-        may_reserve(pass, index, verdict->reason) && open_for_next(pass, index, own);
+        open_for_next(pass, index, own, may_reserve(pass, index, verdict->reason));
     bool has_more = preempt_others(pass, index, verdict);
     if (verdict->reason == REASON_PREEMPTING && is_open && (has_more || own >= 0)) {
         reservation_use(reservations); /* its victims will free what it needs */

@@ -3,6 +3,8 @@
  * up stays in use until the next pass. */
 #include "sched/reservation/reservation.h"
 
+#include <limits.h>
+
 #include "sched/reservation/reservation_item.h"
 
 /* ---------------------------------------------------------------- life */
@@ -118,11 +120,24 @@ static bool has_in_hand(const struct reservation_item *item)
     return has_any;
 }
 
-int reservation_next(const struct reservation_pass *pass, int index, int64_t until_ms)
+/* Queues of a slot pool with MAX_SLOTS_IN_POOL do not use what they reserve themselves.
+ */
+static bool is_barred_by_pool(const struct reservation_pass *pass, int queue,
+                              const struct reservation_item *item)
+{
+    const struct place_snapshot *place = pass->place;
+    int pool = place->slot_pools != NULL ? place->slot_pools->pool_of[queue] : -1;
+    return pool >= 0 && place->slot_pools->pools[pool].max_slots != INT_MAX &&
+           place->classes[item->reservation.class_index].queue == queue;
+}
+
+int reservation_next(const struct reservation_pass *pass, int queue, int index,
+                     int64_t until_ms)
 {
     for (int i = index + 1; i < pass->n_backfillable; i++) {
         const struct reservation_item *item = &pass->items[i];
         if (!item->is_gone && has_in_hand(item) &&
+            !is_barred_by_pool(pass, queue, item) &&
             item->reservation.start_ms != BACKFILL_NEVER &&
             until_ms <= item->reservation.start_ms) {
             return i;
@@ -169,10 +184,22 @@ void reservation_open(struct reservation_pass *pass, int index)
     free_in_hand(pass, &pass->items[index]);
 }
 
-void reservation_open_with_later(struct reservation_pass *pass, int own)
+bool reservation_gives_way(const struct reservation_pass *pass, int queue)
+{
+    bool gives_any = false;
+    for (int i = 0; i < pass->count && !gives_any; i++) {
+        gives_any = reservation_item_gives_way(pass, &pass->items[i], queue);
+    }
+    return gives_any;
+}
+
+void reservation_open_for(struct reservation_pass *pass, int queue, int own,
+                          bool may_reserve)
 {
     pass->open_item = own;
     pass->is_open_later = true;
+    pass->opens_all = may_reserve;
+    pass->open_queue = queue;
     for (int i = 0; i < pass->count; i++) {
         if (i == own || reservation_item_is_later(pass, i)) {
             free_in_hand(pass, &pass->items[i]);

@@ -5,10 +5,11 @@
  * SLOT_RESERVE. When the first job of a class finds no room, and its queue has
  * SLOT_RESERVE, the job reserves the free slots of its hosts, up to the fewest slots
  * that it asks for. All of these hosts are the site's own, or all are of one lease.
- * The reserved slots count as used for all other jobs, except for jobs that may reserve
- * and come earlier in the pass: those take reserved slots first, so that no two jobs
- * wait for each other. When the next pass reaches the job it starts with its slots, or
- * keeps them and adds what has become free.
+ * The reserved slots count as used for all other jobs, with two exceptions. Jobs that
+ * may reserve and come earlier in the pass take reserved slots first, so that no two
+ * jobs wait for each other. A job of a queue that may preempt the reserving job takes
+ * them before it suspends anyone. When the next pass reaches the job it starts with its
+ * slots, or keeps them and adds what has become free.
  *
  * BACKFILL. A job of a queue with BACKFILL that finds no room may use reserved slots if
  * it ends, by its run limit, before the reserving job can start (backfill.h). These
@@ -104,9 +105,10 @@ bool reservation_is_idle(const struct reservation_pass *pass);
 
 /* The index of the job's reservation; -1: it has none. */
 int reservation_find(const struct reservation_pass *pass, uint64_t job);
-/* The next reservation after `index` (-1: the first) that a job which ends at
- * `until_ms` may use; -1: there is none. */
-int reservation_next(const struct reservation_pass *pass, int index, int64_t until_ms);
+/* The next reservation after `index` (-1: the first) that a job of the queue which ends
+ * at `until_ms` may use; -1: there is none. */
+int reservation_next(const struct reservation_pass *pass, int queue, int index,
+                     int64_t until_ms);
 /* Jobs of the class reserve resources beside slots. */
 bool reservation_target_has_resources(const struct reservation_pass *pass, int class);
 /* Jobs of the class choose their hosts: they reserve resources, or have span or same.
@@ -119,9 +121,14 @@ bool reservation_may(const struct reservation_pass *pass, int class, uint64_t jo
 
 /* Makes what one reservation has in hand free for the job that is placed next. */
 void reservation_open(struct reservation_pass *pass, int index);
-/* The same for a job that may reserve: its own reservation (-1: it has none), and those
- * of all jobs that the pass has not reached yet. */
-void reservation_open_with_later(struct reservation_pass *pass, int own);
+/* A reservation of a job that the pass has not reached yet gives way to jobs of the
+ * queue, because these may preempt that job. */
+bool reservation_gives_way(const struct reservation_pass *pass, int queue);
+/* Makes free for a job of the queue its own reservation (-1: it has none), and, of the
+ * jobs that the pass has not reached yet, those that give way to it; all of them for a
+ * job that may reserve. */
+void reservation_open_for(struct reservation_pass *pass, int queue, int own,
+                          bool may_reserve);
 /* Puts the hosts that became free in this way among the candidates. */
 void reservation_restore_candidates(const struct reservation_pass *pass,
                                     struct candidates *view);

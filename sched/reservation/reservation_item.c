@@ -2,6 +2,8 @@
 /* reservation_item.c: see reservation_item.h. */
 #include "sched/reservation/reservation_item.h"
 
+#include "sched/preempt/preempt.h"
+
 void reservation_item_set_pieces(struct reservation_pass *pass,
                                  struct reservation_item *item, int n_most)
 {
@@ -51,11 +53,28 @@ void reservation_item_use(struct reservation_pass *pass, struct reservation_item
     }
 }
 
+static bool is_reached(const struct reservation_item *item)
+{
+    return item->order != 0 || item->is_gone;
+}
+
+bool reservation_item_gives_way(const struct reservation_pass *pass,
+                                const struct reservation_item *item, int queue)
+{
+    const struct place_snapshot *place = pass->place;
+    int level;
+    return place->preempt != NULL && !is_reached(item) &&
+           preempt_policy_may(place->preempt->policy, place->queues, queue,
+                              place->classes[item->reservation.class_index].queue,
+                              &level);
+}
+
 bool reservation_item_is_later(const struct reservation_pass *pass, int index)
 {
     const struct reservation_item *item = &pass->items[index];
-    return pass->is_open_later && index != pass->open_item && item->order == 0 &&
-           !item->is_gone;
+    return pass->is_open_later && index != pass->open_item && !is_reached(item) &&
+           (pass->opens_all ||
+            reservation_item_gives_way(pass, item, pass->open_queue));
 }
 
 void reservation_item_close_later(struct reservation_pass *pass)

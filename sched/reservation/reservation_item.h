@@ -44,8 +44,10 @@ struct reservation_pass {
     struct reservation_item *items;
     int count;
     int open_item;      /* the item whose slots in hand count as free; -1: none */
-    bool is_open_later; /* so do those of all items whose jobs the pass has not reached
-                         */
+    bool is_open_later; /* so do those of items whose jobs the pass has not reached: of
+                           all, or of those that give way to `open_queue` */
+    bool opens_all;
+    int open_queue;
     int n_reached;
     int n_backfillable; /* the start times of the first so many items still hold */
     bool has_backfill, has_targets, wants_pass, has_made;
@@ -67,6 +69,9 @@ void reservation_item_use_part(struct reservation_pass *pass,
                                struct reservation_part *part);
 /* Marks what is in hand as used again. What another job took meanwhile is lost. */
 void reservation_item_use(struct reservation_pass *pass, struct reservation_item *item);
+/* The pass has not reached the item's job, which jobs of the queue may preempt. */
+bool reservation_item_gives_way(const struct reservation_pass *pass,
+                                const struct reservation_item *item, int queue);
 /* The item is open because the pass has not reached its job yet. */
 bool reservation_item_is_later(const struct reservation_pass *pass, int index);
 /* Closes all items that are open for that reason, and forgets which item is open. */

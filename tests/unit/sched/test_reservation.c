@@ -248,10 +248,10 @@ static void test_backfill_ends_with_the_start(void **state)
     struct single single;
     (void)state;
     single_init(&single);
-    assert_int_equal(reservation_next(&single.pass, -1, 10), 0);
-    assert_int_equal(reservation_next(&single.pass, -1, 11), -1);
+    assert_int_equal(reservation_next(&single.pass, 0, -1, 10), 0);
+    assert_int_equal(reservation_next(&single.pass, 0, -1, 11), -1);
     single.pass.n_backfillable = 0; /* its start is no longer known */
-    assert_int_equal(reservation_next(&single.pass, -1, 10), -1);
+    assert_int_equal(reservation_next(&single.pass, 0, -1, 10), -1);
     arena_release(&single.arena);
 }
 
@@ -273,13 +273,55 @@ static void test_at_most_so_many(void **state)
     arena_release(&single.arena);
 }
 
+/* Jobs of a slot pool with a maximum do not use what their own queue has reserved. */
+static void test_pool_does_not_backfill_itself(void **state)
+{
+    struct slot_pool pool = {.max_slots = 4};
+    const int pool_of[QUEUES] = {0, 0, -1};
+    const struct slot_pools pools = {.pools = &pool, .n_pools = 1, .pool_of = pool_of};
+    struct single single;
+    (void)state;
+    single_init(&single);
+    single.place.slot_pools = &pools;
+    assert_int_equal(reservation_next(&single.pass, WIDE, -1, 10), -1);
+    assert_int_equal(reservation_next(&single.pass, MEMORY, -1, 10), 0);
+    assert_int_equal(reservation_next(&single.pass, LOW, -1, 10), 0);
+    pool.max_slots = INT_MAX;
+    assert_int_equal(reservation_next(&single.pass, WIDE, -1, 10), 0);
+    arena_release(&single.arena);
+}
+
+/* What is reserved for a job is free to jobs of queues that may preempt it, until the
+ * pass has reached that job. */
+static void test_gives_way_to_those_who_may_preempt(void **state)
+{
+    struct preempt_snapshot preempted = {.policy = &rules};
+    struct single single;
+    (void)state;
+    single_init(&single);
+    single.class.queue = LOW;
+    assert_false(reservation_gives_way(&single.pass, WIDE)); /* there is no policy */
+    single.place.preempt = &preempted;
+    assert_true(reservation_gives_way(&single.pass, WIDE));
+    assert_false(reservation_gives_way(&single.pass, MEMORY));
+    reservation_open_for(&single.pass, WIDE, -1, false);
+    assert_int_equal(single.used[0], 0);
+    single.used[0] = 4; /* its job takes what was reserved */
+    reservation_close(&single.pass);
+    assert_int_equal(single.used[0], 4);
+    assert_int_equal(single.items[0].n_in_hand, 0);
+    single.items[0].order = 1;
+    assert_false(reservation_gives_way(&single.pass, WIDE));
+    arena_release(&single.arena);
+}
+
 /* Only reservations of the pass are opened, and only slots in hand lift host limits. */
 static void test_open_has_what_is_in_hand(void **state)
 {
     struct single single;
     (void)state;
     single_init(&single);
-    reservation_open_with_later(&single.pass, -1);
+    reservation_open_for(&single.pass, 0, -1, true);
     assert_int_equal(single.used[0], 0);
     reservation_close(&single.pass);
     assert_int_equal(single.used[0], 1);
@@ -464,6 +506,8 @@ int main(void)
         cmocka_unit_test(test_keeps_nothing),
         cmocka_unit_test(test_backfill_ends_with_the_start),
         cmocka_unit_test(test_at_most_so_many),
+        cmocka_unit_test(test_pool_does_not_backfill_itself),
+        cmocka_unit_test(test_gives_way_to_those_who_may_preempt),
         cmocka_unit_test(test_open_has_what_is_in_hand),
         cmocka_unit_test(test_result_has_its_pieces),
         cmocka_unit_test(test_all_ends_free_what_runs),
