@@ -144,5 +144,5 @@ int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
                       struct arena *arena, const char **answer, struct err *err)
 {
     int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_run_reload(hub, arena, answer, err) : rc;
+    return rc == 0 ? shell_reload(hub_shell(hub), arena, answer, err) : rc;
 }

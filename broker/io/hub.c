@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hub.c: see hub.h. run_batch is the loop's whole order. */
+/* hub.c: see hub.h. */
 #include "broker/io/hub.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sys/daemon.h"
-#include "sys/json.h"
 #include "sys/log.h"
-#include "sys/wake.h"
 #include "sys/wire/wire.h"
 
 enum {
@@ -19,7 +16,7 @@ enum {
     /* Listings of one batch, or at most twice as many: each is a page of a quarter of a
      * megabyte and takes some milliseconds. */
     LISTINGS_PER_BATCH = 8,
-    REFUSED_LOG_BURST = 10,
+    SHUT_LOG_BURST = 10,
     WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
 };
 
@@ -32,59 +29,58 @@ struct ask {
 
 struct hub {
     zloop_t *loop;
+    struct shell *shell;
     struct broker *broker;
     struct store *store;
     struct wire_server *server;
-    struct effects effects;    /* of the batch that is being made */
-    struct snapshot *snapshot; /* NULL: none */
-    hub_reload_fn reload;      /* NULL: none */
-    void *reload_part;
     struct wire_key *keys; /* of the members */
     int n_keys;
     struct metrics metrics;
-    struct log_limit refused, unsent, warned;
-    struct wake wake; /* for broker_wake_ms */
-    int n_listings;   /* asked for in the batch */
-    struct ask *ask;  /* hub_ask is under way; else NULL */
-    int watch_id;     /* the timer of the connections' bounds; -1: none */
+    struct log_limit shut, warned;
+    int n_listings;  /* asked for in the batch */
+    struct ask *ask; /* hub_ask is under way; else NULL */
+    int watch_id;    /* the timer of the connections' bounds */
 };
 
-/* ---------------------------------------------------------------- collect and step */
+/* ---------------------------------------------------------------- the machine */
+
+static void step(void *broker, const struct event *event, struct effects *effects)
+{
+    broker_step(broker, event, effects);
+}
+
+static int64_t wake_ms(const void *broker)
+{
+    return broker_wake_ms(broker);
+}
+
+static int write_row(void *store, const struct row *row, struct err *err)
+{
+    return store_write(store, row, err);
+}
+
+/* ---------------------------------------------------------------- collect */
 
 static void take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct hub *hub = arg;
-    struct event event = {
-        .kind = EVENT_MESSAGE,
-        .now_ms = daemon_now_ms(),
-        .from = *from,
-        .msg = msg,
-    };
     hub->n_listings += msg->kind == MSG_QUERY;
-    broker_step(hub->broker, &event, &hub->effects);
+    shell_take_message(hub->shell, from, msg);
 }
 
-/* A malformed message never reaches the step machine; its sender gets an error. */
+/* A sender that is not known gets no ERROR, which would be counted. */
 static void refuse_message(void *arg, const struct peer *from, const struct err *err)
 {
     struct hub *hub = arg;
-    const char *name = from->name != NULL ? from->name : "";
-    if (log_limit_pass(&hub->refused, daemon_now_ms())) {
-        log_line(LOG_LEVEL_WARNING, "a message of \"%s\" is refused: %s", name,
-                 err->text);
-    }
     if (from->kind == PEER_NONE) {
         metrics_count_refused(&hub->metrics, err->code);
-        return;
     }
-    struct msg msg = {.kind = MSG_ERROR, .site = ""};
-    msg.error.code = err->code;
-    msg.error.text = arena_str(&hub->effects.arena, err->text);
-    effects_send(&hub->effects, from, &msg);
+    shell_refuse_message(hub->shell, from, err);
 }
 
-static void collect_messages(struct hub *hub)
+static void collect(void *arg)
 {
+    struct hub *hub = arg;
     int taken, count = 0;
     hub->n_listings = 0;
     do {
@@ -95,56 +91,25 @@ static void collect_messages(struct hub *hub)
              hub->n_listings < LISTINGS_PER_BATCH);
 }
 
-static void step_tick(struct hub *hub)
-{
-    struct event event = {.kind = EVENT_TICK,
-                          .now_ms = daemon_now_ms(),
-                          .utc_offset_ms = daemon_utc_offset_ms()};
-    broker_step(hub->broker, &event, &hub->effects);
-}
-
-/* ---------------------------------------------------------------- commit */
-
-static int write_stores(struct hub *hub, struct err *err)
-{
-    int rc = store_begin(hub->store, err);
-    for (int i = 0; i < hub->effects.count && rc == 0; i++) {
-        const struct effect *effect = &hub->effects.items[i];
-        if (effect->kind == EFFECT_STORE) {
-            rc = store_write(hub->store, &effect->row, err);
-        }
-    }
-    return rc == 0 ? store_commit(hub->store, err) : rc;
-}
-
-static bool has_stores(const struct hub *hub)
-{
-    for (int i = 0; i < hub->effects.count; i++) {
-        if (hub->effects.items[i].kind == EFFECT_STORE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void commit_stores(struct hub *hub)
-{
-    struct err err;
-    if (!has_stores(hub)) {
-        return;
-    }
-    int64_t begin_ns = histogram_now_ns();
-    if (write_stores(hub, &err) < 0) {
-        log_line(LOG_LEVEL_ERROR,
-                 "commit failed: %s; nothing of the batch was sent, and the next start "
-                 "continues from what is on disk",
-                 err.text);
-        _exit(EXIT_FAILURE);
-    }
-    metrics_count_commit(&hub->metrics, histogram_now_ns() - begin_ns);
-}
-
 /* ---------------------------------------------------------------- send */
+
+static int send_to_member(void *server, const struct peer *to, const struct msg *msg,
+                          struct err *err)
+{
+    return wire_server_send(server, to, msg, err);
+}
+
+static int take_answer(void *arg, const struct peer *to, const struct msg *msg,
+                       struct err *err)
+{
+    (void)to, (void)err;
+    const struct hub *hub = arg;
+    if (hub->ask != NULL && msg->kind == MSG_REPLY) {
+        hub->ask->code = msg->reply.code;
+        hub->ask->text = arena_str(hub->ask->arena, msg->reply.text);
+    }
+    return 0;
+}
 
 static struct msg reply_to(uint64_t session, uint64_t request, int code,
                            const char *text)
@@ -158,174 +123,74 @@ static struct msg reply_to(uint64_t session, uint64_t request, int code,
     return msg;
 }
 
-/* A message that cannot be sent is sent again by the part that needs it. For an answer
- * that does not fit, an error is sent instead. */
-static void send_message(struct hub *hub, const struct peer *to, struct msg *msg)
+static void answer_history(void *arg, struct effect *effect, struct effects *more)
 {
-    struct err err;
-    int rc = wire_server_send(hub->server, to, msg, &err);
-    if (rc == 0 || rc == ERR_AWAY) {
-        return;
-    }
-    if (log_limit_pass(&hub->unsent, daemon_now_ms())) {
-        log_line(LOG_LEVEL_ERROR, "%s to \"%s\" is not sent: %s",
-                 msg_kind_name(msg->kind), to->name != NULL ? to->name : "", err.text);
-    }
-    if (msg->kind == MSG_REPLY && msg->reply.code == 0) {
-        struct msg error =
-            reply_to(msg->session, msg->reply.request, rc,
-                     "the answer does not fit a message; ask for fewer rows");
-        (void)wire_server_send(hub->server, to, &error, &err);
-    }
-}
-
-static void take_answer(struct ask *ask, const struct msg *msg)
-{
-    if (ask != NULL && msg->kind == MSG_REPLY) {
-        ask->code = msg->reply.code;
-        ask->text = arena_str(ask->arena, msg->reply.text);
-    }
-}
-
-static void send_effect(struct hub *hub, struct effect *effect)
-{
-    struct msg *msg = &effect->send.msg;
-    char *json = NULL;
-    if (effect->send.to.kind == PEER_NONE) {
-        take_answer(hub->ask, msg);
-        return;
-    }
-    if (msg->kind == MSG_REPLY && msg->reply.value != NULL) {
-        json = json_render(msg->reply.value);
-        msg->reply.json = json;
-    }
-    send_message(hub, &effect->send.to, msg);
-    free(json);
-}
-
-static void send_history(struct hub *hub, const struct effect *effect)
-{
+    struct hub *hub = arg;
     struct err err = {0};
     struct value *value = NULL;
     const char *next = "";
-    struct effect reply = {.kind = EFFECT_SEND, .send.to = effect->history.to};
     const struct msg_query *query = &effect->history.query;
-    int rc =
-        store_history_read(hub->store, query, &hub->effects.arena, &value, &next, &err);
-    reply.send.msg = reply_to(effect->history.session, query->request, rc, err.text);
+    int rc = store_history_read(hub->store, query, &more->arena, &value, &next, &err);
+    struct msg msg = reply_to(effect->history.session, query->request, rc,
+                              arena_str(&more->arena, err.text));
     if (rc == 0) {
-        reply.send.msg.reply.value = value;
-        reply.send.msg.reply.next = next;
+        msg.reply.value = value;
+        msg.reply.next = next;
     }
-    send_effect(hub, &reply);
+    effects_send(more, &effect->history.to, &msg);
 }
 
-static void send_snapshot(struct hub *hub, const struct effect *effect)
+static void refuse_snapshot(void *arg, struct effect *effect, struct effects *more)
+{
+    (void)arg;
+    struct msg msg = reply_to(effect->snapshot.session, effect->snapshot.ask.request,
+                              ERR_UNBUILT, "no snapshots are made here");
+    effects_send(more, &effect->snapshot.to, &msg);
+}
+
+static void answer_snapshot(void *snapshot, struct effect *effect, struct effects *more)
 {
     const struct msg_snapshot *ask = &effect->snapshot.ask;
-    struct msg msg = reply_to(effect->snapshot.session, ask->request, ERR_UNBUILT,
-                              "no snapshots are made here");
-    if (hub->snapshot != NULL) {
-        snapshot_answer(hub->snapshot, ask, &msg.reply);
-        msg.reply.request = ask->request;
-    }
-    send_message(hub, &effect->snapshot.to, &msg);
+    struct msg msg = reply_to(effect->snapshot.session, ask->request, 0, "");
+    snapshot_answer(snapshot, ask, &msg.reply);
+    msg.reply.request = ask->request;
+    msg.reply.text = arena_str(&more->arena, msg.reply.text);
+    msg.reply.bytes =
+        arena_copy(&more->arena, msg.reply.bytes, (size_t)msg.reply.n_bytes);
+    effects_send(more, &effect->snapshot.to, &msg);
 }
 
-static void answer_reload(struct hub *hub, const struct effect *effect)
+static void log_text(void *arg, struct effect *effect, struct effects *more)
 {
-    struct err err = {0};
-    const char *text = "";
-    struct peer to = effect->reload.to;
-    struct arena arena;
-    arena_init(&arena);
-    to.name = arena_str(&arena, to.name);
-    int rc = hub->reload != NULL
-                 ? hub->reload(hub->reload_part, &arena, &text, &err)
-                 : err_set(&err, ERR_UNBUILT, "this process reloads nothing");
-    struct msg msg = reply_to(effect->reload.session, effect->reload.request, rc,
-                              rc < 0 ? err.text : text);
-    send_message(hub, &to, &msg);
-    arena_release(&arena);
+    (void)more;
+    struct hub *hub = arg;
+    if (effect->log.level != LOG_LEVEL_WARNING ||
+        log_limit_pass(&hub->warned, daemon_now_ms())) {
+        log_line(effect->log.level, "%s", effect->log.text);
+    }
 }
 
-static void carry_out(struct hub *hub)
+static void count_batch(void *arg, const struct effects *effects, int64_t begin_ns,
+                        int64_t end_ns)
 {
-    for (int i = 0; i < hub->effects.count; i++) {
-        struct effect *effect = &hub->effects.items[i];
-        switch (effect->kind) {
-        case EFFECT_SEND:
-            send_effect(hub, effect);
-            break;
-        case EFFECT_HISTORY:
-            send_history(hub, effect);
-            break;
-        case EFFECT_SNAPSHOT:
-            send_snapshot(hub, effect);
-            break;
-        case EFFECT_RELOAD:
-            answer_reload(hub, effect);
-            break;
-        case EFFECT_LOG:
-            if (effect->log.level != LOG_LEVEL_WARNING ||
-                log_limit_pass(&hub->warned, daemon_now_ms())) {
-                log_line(effect->log.level, "%s", effect->log.text);
-            }
-            break;
-        case EFFECT_STORE: /* committed */
-        case EFFECT_RECONNECT:
-        case EFFECT_WRITE: /* a site's */
-            break;
-        }
-    }
+    struct hub *hub = arg;
+    metrics_count_batch(&hub->metrics, effects, begin_ns, end_ns);
 }
 
 /* ---------------------------------------------------------------- the loop */
-
-/* The broker's life, a batch at a time. */
-static void run_batch(struct hub *hub)
-{
-    int64_t begin_ns = histogram_now_ns();
-    collect_messages(hub);
-    step_tick(hub);
-    commit_stores(hub);
-    carry_out(hub);
-    metrics_count_batch(&hub->metrics, &hub->effects, begin_ns, histogram_now_ns());
-    effects_clear(&hub->effects);
-    wake_set(&hub->wake, broker_wake_ms(hub->broker));
-    store_maintain(hub->store);
-}
 
 int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **answer,
             struct err *err)
 {
     struct ask ask = {
         .arena = arena, .text = "the broker does not answer", .code = ERR_STATE};
-    const struct event event = {
-        .kind = EVENT_MESSAGE,
-        .now_ms = daemon_now_ms(),
-        .from = {.kind = PEER_NONE, .name = "http", .roles = ROLE_ADMIN},
-        .msg = msg,
-    };
+    const struct peer from = {.kind = PEER_NONE, .name = "http", .roles = ROLE_ADMIN};
     hub->ask = &ask;
-    broker_step(hub->broker, &event, &hub->effects);
-    run_batch(hub);
+    shell_take_message(hub->shell, &from, msg);
+    shell_run_batch(hub->shell);
     hub->ask = NULL;
     *answer = ask.text;
     return ask.code < 0 ? err_set(err, ask.code, "%s", ask.text) : 0;
-}
-
-static void on_wake(void *arg)
-{
-    run_batch(arg);
-}
-
-static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
-{
-    (void)loop;
-    (void)socket;
-    run_batch(arg);
-    return 0;
 }
 
 static int on_zap(zloop_t *loop, zsock_t *socket, void *arg)
@@ -345,7 +210,7 @@ static int on_watch(zloop_t *loop, int timer_id, void *arg)
     uint64_t before = wire_server_count_shut(hub->server);
     wire_server_watch(hub->server, daemon_now_ms());
     uint64_t n_shut = wire_server_count_shut(hub->server) - before;
-    if (n_shut > 0 && log_limit_pass(&hub->refused, daemon_now_ms())) {
+    if (n_shut > 0 && log_limit_pass(&hub->shut, daemon_now_ms())) {
         log_line(LOG_LEVEL_WARNING,
                  "%llu connections are shut down: silent, too many, or their message "
                  "does not end",
@@ -442,17 +307,29 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
     made->loop = loop;
     made->broker = broker;
     made->store = store;
-    wake_init(&made->wake, loop, on_wake, made);
-    made->watch_id = -1;
-    made->refused.burst = made->unsent.burst = REFUSED_LOG_BURST;
+    made->shut.burst = SHUT_LOG_BURST;
     made->warned.burst = WARNED_LOG_BURST;
-    effects_init(&made->effects);
     metrics_init(&made->metrics);
     if (open_server(made, setup, err) < 0) {
         hub_free(made);
         return err->code;
     }
-    zloop_reader(loop, wire_server_socket(made->server), on_readable, made);
+    const struct shell_machine machine = {.machine = broker,
+                                          .step = step,
+                                          .wake_ms = wake_ms,
+                                          .db = store_db(store),
+                                          .store = store,
+                                          .write = write_row};
+    made->shell = shell_new(loop, &machine);
+    shell_add_source(made->shell, wire_server_socket(made->server), collect, made);
+    shell_route(made->shell, PEER_SITE, send_to_member, made->server);
+    shell_route(made->shell, PEER_CLIENT, send_to_member, made->server);
+    shell_route(made->shell, PEER_NONE, take_answer, made);
+    shell_handle(made->shell, EFFECT_HISTORY, answer_history, made);
+    shell_handle(made->shell, EFFECT_SNAPSHOT, refuse_snapshot, NULL);
+    shell_handle(made->shell, EFFECT_LOG, log_text, made);
+    shell_set_counter(made->shell, count_batch, made);
+    made->metrics.commits = shell_commits(made->shell);
     zloop_reader(loop, wire_server_zap_socket(made->server), on_zap, made);
     made->watch_id = zloop_timer(loop, WIRE_WATCH_MS, 0, on_watch, made);
     *hub = made;
@@ -464,16 +341,13 @@ void hub_free(struct hub *hub)
     if (hub == NULL) {
         return;
     }
-    if (hub->server != NULL) {
-        zloop_reader_end(hub->loop, wire_server_socket(hub->server));
+    if (hub->shell != NULL) {
+        shell_remove_source(hub->shell, wire_server_socket(hub->server));
         zloop_reader_end(hub->loop, wire_server_zap_socket(hub->server));
-    }
-    wake_release(&hub->wake);
-    if (hub->watch_id != -1) {
         zloop_timer_end(hub->loop, hub->watch_id);
     }
+    shell_free(hub->shell);
     wire_server_free(hub->server);
-    effects_release(&hub->effects);
     metrics_release(&hub->metrics);
     free(hub->keys);
     free(hub);
@@ -481,7 +355,7 @@ void hub_free(struct hub *hub)
 
 void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot)
 {
-    hub->snapshot = snapshot;
+    shell_handle(hub->shell, EFFECT_SNAPSHOT, answer_snapshot, snapshot);
 }
 
 const struct metrics *hub_metrics(const struct hub *hub)
@@ -489,24 +363,15 @@ const struct metrics *hub_metrics(const struct hub *hub)
     return &hub->metrics;
 }
 
+struct shell *hub_shell(struct hub *hub)
+{
+    return hub->shell;
+}
+
 void hub_start(struct hub *hub)
 {
-    broker_start(hub->broker, daemon_now_ms(), &hub->effects);
-    run_batch(hub);
-}
-
-void hub_set_reload(struct hub *hub, hub_reload_fn reload, void *part)
-{
-    hub->reload = reload;
-    hub->reload_part = part;
-}
-
-int hub_run_reload(struct hub *hub, struct arena *arena, const char **text,
-                   struct err *err)
-{
-    return hub->reload != NULL
-               ? hub->reload(hub->reload_part, arena, text, err)
-               : err_set(err, ERR_STATE, "the configuration cannot be reloaded here");
+    broker_start(hub->broker, daemon_now_ms(), shell_effects(hub->shell));
+    shell_run_batch(hub->shell);
 }
 
 int hub_reload(struct hub *hub, const struct broker_setup *setup, struct err *err)
@@ -514,7 +379,6 @@ int hub_reload(struct hub *hub, const struct broker_setup *setup, struct err *er
     int rc = allow_members(hub, setup, err);
     if (rc == 0) {
         broker_reload(hub->broker, &setup->config, daemon_now_ms());
-        wake_set(&hub->wake, broker_wake_ms(hub->broker));
     }
     return rc;
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hub.h: the broker's reactor: messages of members go into broker_step, and its effects
- * are committed and then sent.
- *
- * A batch is: collect what has arrived, up to a bound; step each event; commit all
- * store effects in one transaction; then send and log in order. A commit that fails
- * ends the process at once, with exit status 1 and nothing of the batch sent: it starts
- * again from what is on disk.
+/* hub.h: the members' connections to the broker, and the broker in its shell
+ * (sys/shell.h).
  *
  * Ownership: broker, store and loop are borrowed and outlive the hub; the setup until
  * hub_new returns.
@@ -21,6 +16,7 @@
 #include "broker/io/metrics.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
+#include "sys/shell.h"
 
 struct hub;
 /* Binds, and accepts the members' keys. Nothing is answered before hub_start. */
@@ -30,14 +26,8 @@ void hub_free(struct hub *hub); /* NULL is fine */
 
 /* Answers SNAPSHOT; borrowed. Without it such requests are refused. */
 void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot);
-/* Reads the configuration again when an administrator asks. On success it has called
- * hub_reload, and `text` (in the arena) says so. */
-typedef int (*hub_reload_fn)(void *part, struct arena *arena, const char **text,
-                             struct err *err);
-void hub_set_reload(struct hub *hub, hub_reload_fn reload, void *part);
-/* Calls it, for a request that is no message. */
-int hub_run_reload(struct hub *hub, struct arena *arena, const char **text,
-                   struct err *err) MUST_CHECK;
+/* For what reads the configuration again: on success it has called hub_reload. */
+struct shell *hub_shell(struct hub *hub);
 /* Takes other members and parameters. Keys that are gone are not accepted any more. The
  * leases are updated by the next batch, at once. If a key file is bad nothing
  * changes. */

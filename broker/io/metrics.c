@@ -28,7 +28,6 @@ static const double handover_bounds[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02
 void metrics_init(struct metrics *metrics)
 {
     memset(metrics, 0, sizeof(*metrics));
-    metrics->commit.bounds = histogram_commit_bounds;
     metrics->handover.bounds = handover_bounds;
 }
 
@@ -44,11 +43,6 @@ void metrics_release(struct metrics *metrics)
     HASH_ITER (hh, metrics->starts, start, next) {
         end_start(metrics, start);
     }
-}
-
-void metrics_count_commit(struct metrics *metrics, int64_t took_ns)
-{
-    histogram_observe(&metrics->commit, took_ns);
 }
 
 void metrics_count_refused(struct metrics *metrics, int code)
@@ -321,7 +315,7 @@ static void handover_seconds(const struct source *source, const char *name)
 
 static void commit_seconds(const struct source *source, const char *name)
 {
-    promtext_histogram(source->to, name, &source->metrics->commit);
+    promtext_histogram(source->to, name, source->metrics->commits);
 }
 
 static void build_info(const struct source *source, const char *name)

@@ -28,7 +28,8 @@ enum { METRICS_REASONS = 13 }; /* index: -code of enum err_code */
 struct metrics_start; /* a hand-over under way */
 
 struct metrics {
-    struct histogram commit, handover;
+    const struct histogram *commits; /* the shell's */
+    struct histogram handover;
     uint64_t rebalances[METRICS_RESULTS];
     uint64_t refused[METRICS_REASONS];
     uint64_t recalls_begun, recalls_done;
@@ -38,7 +39,6 @@ struct metrics {
 void metrics_init(struct metrics *metrics);
 void metrics_release(struct metrics *metrics);
 
-void metrics_count_commit(struct metrics *metrics, int64_t took_ns);
 void metrics_count_refused(struct metrics *metrics, int code);
 /* Counts the effects of a batch that began and ended at these times. */
 void metrics_count_batch(struct metrics *metrics, const struct effects *effects,

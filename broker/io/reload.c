@@ -82,7 +82,7 @@ struct reload *reload_new(char *const *paths, int n_paths,
 {
     struct reload *reload = mem_alloc(1, sizeof(*reload));
     *reload = (struct reload){paths, n_paths, setup, hub, tokens};
-    hub_set_reload(hub, run, reload);
+    shell_set_reload(hub_shell(hub), run, reload);
     return reload;
 }
 
@@ -97,7 +97,7 @@ void reload_by_signal(struct reload *reload)
     struct err err = {0};
     const char *text;
     arena_init(&arena);
-    if (run(reload, &arena, &text, &err) < 0) {
+    if (shell_reload(hub_shell(reload->hub), &arena, &text, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "reload: %s", err.text);
     }
     arena_release(&arena);

@@ -19,7 +19,7 @@
 #include "broker/io/tokens.h"
 
 struct reload;
-/* Registers itself with the hub (hub_set_reload). */
+/* Registers itself with the hub's shell. */
 struct reload *reload_new(char *const *paths, int n_paths,
                           const struct broker_setup *setup, struct hub *hub,
                           struct tokens **tokens);

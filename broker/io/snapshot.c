@@ -83,7 +83,7 @@ static int put_leases(struct snapshot *snapshot, struct err *err)
 static void commit_present(struct snapshot *snapshot)
 {
     struct err err;
-    int rc = store_begin(snapshot->store, &err);
+    int rc = db_begin(store_db(snapshot->store), &err);
     if (rc == 0) {
         rc = put_leases(snapshot, &err);
     }
@@ -97,7 +97,7 @@ static void commit_present(struct snapshot *snapshot)
         rc = put_listing(snapshot, QUERY_SITES, &err);
     }
     if (rc == 0) {
-        rc = store_commit(snapshot->store, &err);
+        rc = db_commit(store_db(snapshot->store), &err);
     }
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR,
@@ -231,7 +231,7 @@ static void begin_copy(struct snapshot *snapshot, bool is_regular)
     struct err err = {0};
     snapshot->is_copy_regular = is_regular;
     snapshot->is_regular_due &= !is_regular;
-    int rc = db_copy_begin(store_handle(snapshot->store),
+    int rc = db_copy_begin(db_handle(store_db(snapshot->store)),
                            is_regular ? snapshot->regular_path : snapshot->fetch_path,
                            &snapshot->copy, &err);
     if (rc < 0) {

@@ -61,19 +61,9 @@ void store_close(struct store *store)
     free(store);
 }
 
-int store_begin(struct store *store, struct err *err)
+struct db *store_db(struct store *store)
 {
-    return db_begin(store->db, err);
-}
-
-int store_commit(struct store *store, struct err *err)
-{
-    return db_commit(store->db, err);
-}
-
-void store_maintain(struct store *store)
-{
-    db_maintain(store->db);
+    return store->db;
 }
 
 static int put_counter(struct store *store, const struct row_counter *counter,
@@ -273,9 +263,4 @@ int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
         rc = load_rows(store, &loads[i], fn, arg, err);
     }
     return rc;
-}
-
-sqlite3 *store_handle(struct store *store)
-{
-    return db_handle(store->db);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: the broker's SQLite file: contracts, overrides, counters, history.
  *
- * Rows as in model/row.h, tables as in schema/broker. The hub writes the store effects
- * of a batch between store_begin and store_commit; after an error of either the store
+ * Rows as in model/row.h, tables as in schema/broker. The shell writes the store
+ * effects of a batch between db_begin and db_commit; after an error of either the store
  * is dead, and the process with it.
  *
  * Ownership: rows are borrowed, both ways: the row of a load callback lives until it
@@ -14,12 +14,11 @@
 #ifndef SUBLET_BROKER_IO_STORE_H
 #define SUBLET_BROKER_IO_STORE_H
 
-#include <sqlite3.h>
-
 #include "base/err.h"
 #include "base/value.h"
 #include "model/msg.h"
 #include "model/row.h"
+#include "sys/db/db.h"
 
 struct store;
 
@@ -31,15 +30,8 @@ typedef void (*store_row_fn)(void *arg, const struct row *row);
 int store_load(struct store *store, store_row_fn fn, void *arg,
                struct err *err) MUST_CHECK;
 
-int store_begin(struct store *store, struct err *err) MUST_CHECK;
 int store_write(struct store *store, const struct row *row, struct err *err) MUST_CHECK;
-int store_commit(struct store *store, struct err *err) MUST_CHECK;
-
-/* For copies of the whole (sys/db_copy.h). */
-sqlite3 *store_handle(struct store *store);
-
-/* Checkpoints; call it now and then between transactions. */
-void store_maintain(struct store *store);
+struct db *store_db(struct store *store);
 
 /* ----------------------------------------------------------- store_history.c */
 

@@ -8,6 +8,7 @@
 
 #include "model/job_id.h"
 #include "site/view/history_view.h"
+#include "sys/daemon.h"
 
 enum {
     PAGE_JOBS = 100,    /* that are looked at for one page */
@@ -147,11 +148,10 @@ static int answer_all(struct answer *answer)
     return rc;
 }
 
-void history_answer(struct journal *journal, const struct effect *ask, int64_t now_ms,
-                    struct effects *effects)
+void history_answer(void *journal, struct effect *ask, struct effects *more)
 {
     const struct msg_query *query = &ask->history.query;
-    struct arena *arena = &effects->arena;
+    struct arena *arena = &more->arena;
     struct answer answer = {.journal = journal, .query = query};
     struct peer to = ask->history.to;
     to.name = arena_str(arena, to.name);
@@ -164,15 +164,16 @@ void history_answer(struct journal *journal, const struct effect *ask, int64_t n
     } else {
         answer.after = (struct job_id){.number = 0};
     }
-    answer.view = (struct history_view){
-        .page = &answer.page, .now_ms = now_ms, .shown_max = HISTORY_VIEW_LISTED};
+    answer.view = (struct history_view){.page = &answer.page,
+                                        .now_ms = daemon_now_ms(),
+                                        .shown_max = HISTORY_VIEW_LISTED};
     int rc = query->name[0] != '\0' ? answer_one(&answer)
              : query->with_ended    ? answer_all(&answer)
                                     : answer_keys(&answer, ask);
     if (rc < 0) {
-        effects_reply_error(effects, &to, query->request, rc, "%s", answer.err.text);
+        effects_reply_error(more, &to, query->request, rc, "%s", answer.err.text);
         return;
     }
-    effects_reply(effects, &to, query->request, "", answer.page.root,
+    effects_reply(more, &to, query->request, "", answer.page.root,
                   page_next(&answer.page));
 }

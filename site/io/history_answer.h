@@ -7,8 +7,8 @@
 #include "model/effect.h"
 #include "site/io/journal.h"
 
-/* EFFECT_HISTORY: the REPLY is appended to `effects`. */
-void history_answer(struct journal *journal, const struct effect *ask, int64_t now_ms,
-                    struct effects *effects);
+/* Carries out an EFFECT_HISTORY: the REPLY is appended to `more`. `journal` is a struct
+ * journal: this is a shell_effect_fn. */
+void history_answer(void *journal, struct effect *ask, struct effects *more);
 
 #endif

@@ -11,6 +11,8 @@
 #include "sys/wire/wire.h"
 
 enum { HERE, AWAY, N_SOCKETS };
+/* More messages of a batch would make the first of them wait. */
+enum { MESSAGES_PER_BATCH = 256 };
 
 struct host_socket {
     struct hosts *hosts;
@@ -55,15 +57,11 @@ static void refuse_message(void *arg, const struct peer *from, const struct err 
     shell_refuse_message(socket->hosts->shell, &peer, err);
 }
 
-static int on_readable(zloop_t *loop, zsock_t *zsock, void *arg)
+static void collect(void *arg)
 {
-    (void)loop;
-    (void)zsock;
     struct host_socket *socket = arg;
-    wire_server_drain(socket->server, SHELL_MESSAGES_PER_BATCH, take_message,
-                      refuse_message, socket);
-    shell_end_batch(socket->hosts->shell);
-    return 0;
+    wire_server_drain(socket->server, MESSAGES_PER_BATCH, take_message, refuse_message,
+                      socket);
 }
 
 static int on_zap(zloop_t *loop, zsock_t *zsock, void *arg)
@@ -150,7 +148,8 @@ int hosts_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup
         socket->hosts = made;
         socket->tag = (uint64_t)i;
         if (socket->server != NULL) {
-            zloop_reader(loop, wire_server_socket(socket->server), on_readable, socket);
+            shell_add_source(shell, wire_server_socket(socket->server), collect,
+                             socket);
         }
     }
     if (rc < 0) {
@@ -167,14 +166,14 @@ int hosts_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup
     return 0;
 }
 
-static void close_socket(zloop_t *loop, struct host_socket *socket)
+static void close_socket(struct host_socket *socket)
 {
     if (socket->server == NULL) {
         return;
     }
-    zloop_reader_end(loop, wire_server_socket(socket->server));
+    shell_remove_source(socket->hosts->shell, wire_server_socket(socket->server));
     if (wire_server_zap_socket(socket->server) != NULL) {
-        zloop_reader_end(loop, wire_server_zap_socket(socket->server));
+        zloop_reader_end(socket->hosts->loop, wire_server_zap_socket(socket->server));
     }
     wire_server_free(socket->server);
 }
@@ -187,7 +186,7 @@ void hosts_free(struct hosts *hosts)
     if (hosts->watch_id != -1) {
         zloop_timer_end(hosts->loop, hosts->watch_id);
     }
-    close_socket(hosts->loop, &hosts->sockets[HERE]);
-    close_socket(hosts->loop, &hosts->sockets[AWAY]);
+    close_socket(&hosts->sockets[HERE]);
+    close_socket(&hosts->sockets[AWAY]);
     free(hosts);
 }

@@ -11,7 +11,7 @@
 #define SUBLET_SITE_IO_HOSTS_H
 
 #include "site/config/site_config.h"
-#include "site/io/shell.h"
+#include "sys/shell.h"
 
 struct hosts;
 int hosts_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,

@@ -92,19 +92,9 @@ int journal_read_history_ids(struct journal *journal, const char *user, uint64_t
                                     arena, ids, n_ids, err);
 }
 
-int journal_begin(struct journal *journal, struct err *err)
+struct db *journal_db(struct journal *journal)
 {
-    return db_begin(journal->db, err);
-}
-
-int journal_commit(struct journal *journal, struct err *err)
-{
-    return db_commit(journal->db, err);
-}
-
-void journal_maintain(struct journal *journal)
-{
-    db_maintain(journal->db);
+    return journal->db;
 }
 
 static int put_counter(struct journal *journal, const struct row_counter *counter,

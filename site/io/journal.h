@@ -2,7 +2,7 @@
 /* journal.h: a site's SQLite file: its books of lent slots, its jobs, its runs.
  *
  * Rows as in model/row.h, tables as in schema/site. The shell writes the store effects
- * of a batch between journal_begin and journal_commit; after an error of either the
+ * of a batch between db_begin and db_commit; after an error of either the
  * journal is dead, and the process with it.
  *
  * Ownership: rows are borrowed, both ways: what a load callback gets lives until it
@@ -28,10 +28,9 @@ typedef void (*journal_row_fn)(void *arg, const struct row *row);
 int journal_load(struct journal *journal, journal_row_fn fn, void *arg,
                  struct err *err) MUST_CHECK;
 
-int journal_begin(struct journal *journal, struct err *err) MUST_CHECK;
+struct db *journal_db(struct journal *journal);
 int journal_write(struct journal *journal, const struct row *row,
                   struct err *err) MUST_CHECK;
-int journal_commit(struct journal *journal, struct err *err) MUST_CHECK;
 
 /* What happened to jobs: journal_history.h. */
 int journal_read_history(struct journal *journal, const struct journal_asked *asked,
@@ -40,8 +39,5 @@ int journal_read_history(struct journal *journal, const struct journal_asked *as
 int journal_read_history_ids(struct journal *journal, const char *user, uint64_t after,
                              int limit, struct arena *arena, uint64_t **ids, int *n_ids,
                              struct err *err) MUST_CHECK;
-
-/* Between transactions, now and then: checkpoints. */
-void journal_maintain(struct journal *journal);
 
 #endif

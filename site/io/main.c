@@ -12,14 +12,17 @@
 
 #include "site/config/site_config.h"
 #include "site/io/children.h"
+#include "site/io/history_answer.h"
 #include "site/io/hosts.h"
 #include "site/io/journal.h"
-#include "site/io/shell.h"
+#include "site/io/output.h"
 #include "site/io/site_http.h"
 #include "site/io/uplink.h"
+#include "site/site.h"
 #include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/log.h"
+#include "sys/shell.h"
 
 static const char usage_text[] =
     "usage: sublet-site PATH...\n"
@@ -135,14 +138,14 @@ static int check_fixed(const struct site_setup *now, const struct site_setup *wa
     return rc < 0 ? err_set(err, rc, "%s; nothing is changed", err->text) : 0;
 }
 
-static bool is_needed(void *arg, const char *host)
+static bool is_needed(void *site, const char *host)
 {
-    return shell_has_host(arg, host);
+    return site_has_host(site, host);
 }
 
-static bool is_leaving(void *arg, const char *host)
+static bool is_leaving(void *site, const char *host)
 {
-    return shell_has_leaving(arg, host);
+    return site_has_leaving(site, host);
 }
 
 /* Everything is judged before anything is changed. */
@@ -162,7 +165,8 @@ static int reload(void *arg, struct arena *arena, const char **text, struct err 
         unload(loaded);
         return rc;
     }
-    shell_reload(parts->shell, &setup->config);
+    site_reload(parts->site, &setup->config, daemon_now_ms(),
+                shell_effects(parts->shell));
     children_change(parts->children, setup);
     *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                          loaded->conf.n_warnings);
@@ -177,10 +181,8 @@ static void reload_by_signal(struct parts *parts)
     const char *text;
     struct err err = {0};
     arena_init(&arena);
-    if (reload(parts, &arena, &text, &err) < 0) {
+    if (shell_reload(parts->shell, &arena, &text, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "reload: %s", err.text);
-    } else {
-        shell_end_batch(parts->shell);
     }
     arena_release(&arena);
 }
@@ -228,7 +230,7 @@ static int open_journal(const char *spool, struct journal **journal, struct err 
 
 static void end_batch(void *shell)
 {
-    shell_end_batch(shell);
+    shell_run_batch(shell);
 }
 
 static int send_to_client(void *server, const struct peer *to, const struct msg *msg,
@@ -255,6 +257,45 @@ static int open_socket(struct parts *parts, const char *path, struct err *err)
     return rc;
 }
 
+/* ---------------------------------------------------------------- the machine */
+
+static void step(void *site, const struct event *event, struct effects *effects)
+{
+    site_step(site, event, effects);
+}
+
+static int64_t wake_ms(const void *site)
+{
+    return site_wake_ms(site);
+}
+
+static int write_row(void *journal, const struct row *row, struct err *err)
+{
+    return journal_write(journal, row, err);
+}
+
+static void write_output(void *site, struct effect *effect, struct effects *more)
+{
+    struct event event = {.kind = EVENT_WRITTEN, .now_ms = daemon_now_ms()};
+    event.written.job = effect->write.job;
+    event.written.error = output_write(effect);
+    site_step(site, &event, more);
+}
+
+static void make_shell(struct parts *parts)
+{
+    const struct shell_machine machine = {.machine = parts->site,
+                                          .step = step,
+                                          .wake_ms = wake_ms,
+                                          .db = journal_db(parts->journal),
+                                          .store = parts->journal,
+                                          .write = write_row};
+    parts->shell = shell_new(parts->loop, &machine);
+    shell_handle(parts->shell, EFFECT_WRITE, write_output, parts->site);
+    shell_handle(parts->shell, EFFECT_HISTORY, history_answer, parts->journal);
+    shell_set_reload(parts->shell, reload, parts);
+}
+
 static int make_parts(struct parts *parts, const struct site_setup *setup,
                       struct err *err)
 {
@@ -268,13 +309,13 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
     if (rc < 0) {
         return rc;
     }
-    parts->shell = shell_new(parts->loop, parts->site, parts->journal);
+    make_shell(parts);
     rc = hosts_new(parts->loop, parts->shell, setup, &parts->hosts, err);
     if (rc == 0) {
         rc = open_socket(parts, setup->socket, err);
     }
     if (rc == 0 && setup->broker != NULL) {
-        rc = uplink_new(parts->loop, parts->shell, setup, &parts->uplink, err);
+        rc = uplink_new(parts->shell, setup, &parts->uplink, err);
     }
     if (rc == 0) {
         rc = children_new(parts->loop, setup, &parts->children, err);
@@ -286,7 +327,6 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
     if (rc == 0) {
         rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
     }
-    shell_route_reload(parts->shell, reload, parts);
     return rc;
 }
 
@@ -310,10 +350,11 @@ static int serve(struct parts *parts)
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     } else {
-        shell_start(parts->shell);
+        site_start(parts->site, daemon_now_ms(), shell_effects(parts->shell));
+        shell_run_batch(parts->shell);
         daemon_ready(); /* before the children, which also report that they are ready */
         children_start(parts->children,
-                       &(struct children_site){is_needed, is_leaving, parts->shell});
+                       &(struct children_site){is_needed, is_leaving, parts->site});
         daemon_run(parts->loop);
         daemon_stopping();
     }

@@ -10,7 +10,8 @@
 #include <czmq.h>
 
 #include "site/config/site_config.h"
-#include "site/io/shell.h"
+#include "site/site.h"
+#include "sys/shell.h"
 
 struct site_http;
 int site_http_new(zloop_t *loop, const struct site_setup *setup, struct site *site,

@@ -8,23 +8,20 @@
 #include "sys/log.h"
 #include "sys/wire/wire.h"
 
+/* More messages of a batch would make the first of them wait. */
+enum { MESSAGES_PER_BATCH = 256 };
+
 struct uplink {
-    zloop_t *loop;
     struct shell *shell;
     struct wire_client *client;
-    bool is_polled; /* its socket is in the loop */
 };
 
-static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
+static void collect(void *arg)
 {
-    (void)loop;
-    (void)socket;
     static const struct peer broker = {.kind = PEER_BROKER, .name = "broker"};
     struct uplink *uplink = arg;
-    wire_client_drain(uplink->client, SHELL_MESSAGES_PER_BATCH, &broker,
-                      shell_take_message, shell_refuse_message, uplink->shell);
-    shell_end_batch(uplink->shell);
-    return 0;
+    wire_client_drain(uplink->client, MESSAGES_PER_BATCH, &broker, shell_take_message,
+                      shell_refuse_message, uplink->shell);
 }
 
 static int send_to_broker(void *arg, const struct peer *to, const struct msg *msg,
@@ -35,40 +32,27 @@ static int send_to_broker(void *arg, const struct peer *to, const struct msg *ms
     return wire_client_send(uplink->client, msg, err);
 }
 
-static void poll_socket(struct uplink *uplink)
-{
-    uplink->is_polled = zloop_reader(uplink->loop, wire_client_socket(uplink->client),
-                                     on_readable, uplink) == 0;
-}
-
-static void unpoll_socket(struct uplink *uplink)
-{
-    if (uplink->is_polled) {
-        zloop_reader_end(uplink->loop, wire_client_socket(uplink->client));
-        uplink->is_polled = false;
-    }
-}
-
 /* Where that fails, the site asks again when the broker has been silent for longer. */
-static void reconnect(void *arg)
+static void reconnect(void *arg, struct effect *effect, struct effects *more)
 {
+    (void)effect, (void)more;
     struct uplink *uplink = arg;
     struct err err;
-    unpoll_socket(uplink);
+    shell_remove_source(uplink->shell, wire_client_socket(uplink->client));
     if (wire_client_reopen(uplink->client, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "the connection to the broker is not reopened: %s",
                  err.text);
         return;
     }
-    poll_socket(uplink);
+    shell_add_source(uplink->shell, wire_client_socket(uplink->client), collect,
+                     uplink);
 }
 
-int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,
+int uplink_new(struct shell *shell, const struct site_setup *setup,
                struct uplink **uplink, struct err *err)
 {
     struct wire_key key, broker_key;
     struct uplink *made = mem_alloc(1, sizeof(*made));
-    made->loop = loop;
     made->shell = shell;
     int rc = wire_key_load(setup->key, &key, err);
     if (rc == 0) {
@@ -83,9 +67,9 @@ int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setu
         free(made);
         return rc;
     }
-    poll_socket(made);
+    shell_add_source(shell, wire_client_socket(made->client), collect, made);
     shell_route(shell, PEER_BROKER, send_to_broker, made);
-    shell_route_reconnect(shell, reconnect, made);
+    shell_handle(shell, EFFECT_RECONNECT, reconnect, made);
     *uplink = made;
     return 0;
 }
@@ -95,7 +79,7 @@ void uplink_free(struct uplink *uplink)
     if (uplink == NULL) {
         return;
     }
-    unpoll_socket(uplink);
+    shell_remove_source(uplink->shell, wire_client_socket(uplink->client));
     wire_client_free(uplink->client);
     free(uplink);
 }

@@ -2,17 +2,17 @@
 /* uplink.h: the site's connection to the broker: a DEALER with CURVE. The session
  * on it is site/site_uplink's.
  *
- * Ownership: loop and shell are borrowed; the setup until uplink_new returns.
+ * Ownership: the shell is borrowed; the setup until uplink_new returns.
  * Errors: ERR_IO, ERR_PARSE, ERR_DENIED as wire.h has them, for keys and endpoint.
  * Layer: site/io. */
 #ifndef SUBLET_SITE_IO_UPLINK_H
 #define SUBLET_SITE_IO_UPLINK_H
 
 #include "site/config/site_config.h"
-#include "site/io/shell.h"
+#include "sys/shell.h"
 
 struct uplink;
-int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,
+int uplink_new(struct shell *shell, const struct site_setup *setup,
                struct uplink **uplink, struct err *err) MUST_CHECK;
 void uplink_free(struct uplink *uplink); /* NULL is fine */
 

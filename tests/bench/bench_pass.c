@@ -234,14 +234,14 @@ static void carry_out(struct lone_site *lone, double *journal_s, double *pack_s)
 {
     double begin_s = bench_cpu_now();
     struct err err;
-    int code = journal_begin(lone->journal, &err);
+    int code = db_begin(journal_db(lone->journal), &err);
     for (int i = 0; code == 0 && i < lone->effects.count; i++) {
         if (lone->effects.items[i].kind == EFFECT_STORE) {
             code = journal_write(lone->journal, &lone->effects.items[i].row, &err);
         }
     }
-    code = code == 0 ? journal_commit(lone->journal, &err) : code;
-    journal_maintain(lone->journal);
+    code = code == 0 ? db_commit(journal_db(lone->journal), &err) : code;
+    db_maintain(journal_db(lone->journal));
     double packing_s = bench_cpu_now();
     for (int i = 0; code == 0 && i < lone->effects.count; i++) {
         uint8_t *bytes = NULL;
@@ -265,7 +265,7 @@ static struct journal *begin_journal(struct bench_place *place)
     struct err err;
     bench_place_init(place);
     if (journal_open(bench_place_path(place, "journal"), &journal, &err) < 0 ||
-        journal_begin(journal, &err) < 0) {
+        db_begin(journal_db(journal), &err) < 0) {
         bench_fail("%s", err.text);
     }
     return journal;
@@ -282,7 +282,7 @@ static void bench_whole(struct pass *pass)
     struct rules rules = plain;
     rules.journal = begin_journal(&place);
     begin(pass, &rules, N_JOBS, false);
-    if (journal_commit(lone->journal, &err) < 0) {
+    if (db_commit(journal_db(lone->journal), &err) < 0) {
         bench_fail("%s", err.text);
     }
     lone_site_hosts_come(lone);

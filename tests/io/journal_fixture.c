@@ -56,11 +56,11 @@ void journal_fixture_write(struct journal_fixture *fixture, const struct row *ro
                            size_t n_rows)
 {
     struct err err = {0};
-    int rc = journal_begin(fixture->journal, &err);
+    int rc = db_begin(journal_db(fixture->journal), &err);
     for (size_t i = 0; i < n_rows && rc == 0; i++) {
         rc = journal_write(fixture->journal, &rows[i], &err);
     }
-    if (rc < 0 || journal_commit(fixture->journal, &err) < 0) {
+    if (rc < 0 || db_commit(journal_db(fixture->journal), &err) < 0) {
         fail_msg("%s", err.text);
     }
 }

@@ -520,7 +520,7 @@ static void test_a_row_of_the_broker_is_refused(void **state)
     struct journal_fixture *fixture = *state;
     struct err err = {0};
     struct row row = {.kind = ROW_OVERRIDE, .override = {RECLAIM_ALL, "", 1}};
-    assert_int_equal(journal_begin(fixture->journal, &err), 0);
+    assert_int_equal(db_begin(journal_db(fixture->journal), &err), 0);
     assert_int_equal(journal_write(fixture->journal, &row, &err), ERR_STATE);
 }
 
@@ -533,10 +533,10 @@ static void test_what_the_schema_forbids_is_an_error_that_names_the_row(void **s
     memset(lease, 'a', sizeof(lease) - 1); /* longer than any is */
     lease[sizeof(lease) - 1] = '\0';
     row.job_state.lease = lease;
-    assert_int_equal(journal_begin(fixture->journal, &err), 0);
+    assert_int_equal(db_begin(journal_db(fixture->journal), &err), 0);
     int rc = journal_write(fixture->journal, &row, &err);
     if (rc == 0) {
-        rc = journal_commit(fixture->journal, &err);
+        rc = db_commit(journal_db(fixture->journal), &err);
     }
     assert_int_equal(rc, ERR_IO);
     assert_non_null(strstr(err.text, "77"));
