@@ -232,6 +232,13 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/fuzz_%.o $(FUZZ_PARTS)
 	$(Q)$(CC) $(LINK_FLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group \
 		$(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -lm
 
+# The schema of the wire follows from the tables of fields.
+$(B)/make-proto: tools/make-proto.c $(PURE)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(ALL_FLAGS) $(LINK_FLAGS) -o $@ $^ -lm
+proto: $(B)/make-proto
+	$(B)/make-proto >proto/sublet.proto.new && mv proto/sublet.proto.new proto/sublet.proto
+
 # protoc-c writes the .h along with the .c; its code is not held to our warnings.
 $(B)/gen/proto/sublet.pb-c.c: proto/sublet.proto
 	@mkdir -p $(@D)
@@ -268,9 +275,9 @@ $(B)/obj/gen/schema/%.o: $(B)/gen/schema/%.c
 # ---------------------------------------------------------------- tests
 
 LINTS := $(addprefix tools/,check-layers check-cycles check-purity check-names check-headers \
-	check-banned check-format check-sources)
+	check-banned check-format check-sources check-proto)
 
-.PHONY: deps unit-tests tests bench-objects lints check test check-run test-run
+.PHONY: deps proto unit-tests tests bench-objects lints check test check-run test-run
 deps:
 	@deploy/deps.sh
 
@@ -282,18 +289,18 @@ bench-objects: $(call obj,$(BENCH_SRCS) $(BENCH_SUPPORT_SRCS))
 
 # Lints read the build directory $BUILD; the programs under test stand in
 # $SUBLET_BIN.
-lints: all
+lints: all $(B)/make-proto
 	@BUILD=$(B) tools/run-tests $(LINTS)
 
 check:
-	@$(MAKE) --no-print-directory $(JOBS) all unit-tests bench-objects
+	@$(MAKE) --no-print-directory $(JOBS) all unit-tests bench-objects $(B)/make-proto
 	@BUILD=$(B) SUBLET_BIN=$(CURDIR)/$(BIN) tools/run-tests $(LINTS) \
 		$(call test_bins,$(B),$(UNIT_SRCS))
 
 # The programs' tests run with sanitizers, end to end tests with what is shipped.
 test:
 	@deploy/deps.sh
-	@$(MAKE) --no-print-directory $(JOBS) SAN= all benches
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all benches build/$(COMPILER)/make-proto
 	@$(MAKE) --no-print-directory $(JOBS) SAN=$(TEST_SAN) tests $(TEST_B)/bin/sublet
 	@BUILD=build/$(COMPILER) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin \
 		SUBLET_OTHER_BIN=$(CURDIR)/$(TEST_B)/bin tools/run-tests \

@@ -229,7 +229,7 @@ static void store_override(const struct msg_set_reclaim *set, struct effects *ef
 {
     struct row row = {.kind = ROW_OVERRIDE};
     row.override.scope = set->scope;
-    row.override.name = arena_str(&effects->arena, name_in(set));
+    row.override.name = name_in(set);
     row.override.delay_ms = set->delay_ms;
     effects_store(effects, &row);
 }

@@ -60,101 +60,6 @@ static bool has_lease(const struct lease_table *leases, const struct member *pro
     return lease != NULL && lease->provider == provider && lease->consumer == consumer;
 }
 
-/* ---------------------------------------------------------------- a copy to send */
-
-static void own_text(struct arena *arena, const char **text)
-{
-    *text = arena_str(arena, *text);
-}
-
-static void own_start(struct arena *arena, struct msg_start *start)
-{
-    own_text(arena, &start->lease);
-    own_text(arena, &start->job);
-    struct host_slots *hosts =
-        arena_alloc(arena, (size_t)start->n_hosts, sizeof(*hosts));
-    for (int i = 0; i < start->n_hosts; i++) {
-        hosts[i] = start->hosts[i];
-        own_text(arena, &hosts[i].host);
-    }
-    start->hosts = hosts;
-    /* row_copy is the one place that knows all that a job_spec points to. */
-    struct row job = {.kind = ROW_JOB, .job.spec = start->spec}, copy;
-    row_copy(arena, &job, &copy);
-    start->spec = copy.job.spec;
-}
-
-static void own_attempt_state(struct arena *arena, struct msg_attempt_state *state)
-{
-    own_text(arena, &state->exit.text);
-    own_text(arena, &state->reason);
-}
-
-static const struct load_value *
-own_values(struct arena *arena, const struct load_value *values, int n_values)
-{
-    struct load_value *owned = arena_alloc(arena, (size_t)n_values, sizeof(*owned));
-    for (int i = 0; i < n_values; i++) {
-        owned[i] = values[i];
-        own_text(arena, &owned[i].name);
-        own_text(arena, &owned[i].value);
-    }
-    return owned;
-}
-
-static void own_lease_load(struct arena *arena, struct msg_lease_load *load)
-{
-    own_text(arena, &load->lease);
-    struct lease_load_host *hosts =
-        arena_alloc(arena, (size_t)load->n_hosts, sizeof(*hosts));
-    for (int i = 0; i < load->n_hosts; i++) {
-        hosts[i] = load->hosts[i];
-        own_text(arena, &hosts[i].host);
-        hosts[i].values = own_values(arena, hosts[i].values, hosts[i].n_values);
-        hosts[i].thresholds =
-            own_values(arena, hosts[i].thresholds, hosts[i].n_thresholds);
-    }
-    load->hosts = hosts;
-}
-
-static void own_stream(struct arena *arena, struct msg *msg)
-{
-    if (msg->kind == MSG_STREAM_DOWN) {
-        struct msg_stream_down *down = &msg->stream_down;
-        own_text(arena, &down->job);
-        down->bytes = arena_copy(arena, down->bytes, (size_t)down->n_bytes);
-    } else {
-        struct msg_stream_up *up = &msg->stream_up;
-        own_text(arena, &up->job);
-        own_text(arena, &up->note);
-        up->bytes = arena_copy(arena, up->bytes, (size_t)up->n_bytes);
-    }
-}
-
-/* What the message points to ends with the step; the copy's is the effects'. */
-static struct msg own_msg(struct arena *arena, const struct msg *from)
-{
-    struct msg msg = *from;
-    if (is_about_run(msg.kind)) {
-        own_text(arena, &msg.attempt.run.site);
-    } else if (msg.kind == MSG_LEASE_LOAD) {
-        own_lease_load(arena, &msg.lease_load);
-    } else {
-        own_text(arena, &msg.lease_load_ask.lease);
-    }
-    if (msg.kind == MSG_START) {
-        own_start(arena, &msg.start);
-    } else if (msg.kind == MSG_ATTEMPT_STATE) {
-        own_attempt_state(arena, &msg.attempt_state);
-    } else if (msg.kind == MSG_OUTPUT) {
-        msg.output.bytes =
-            arena_copy(arena, msg.output.bytes, (size_t)msg.output.n_bytes);
-    } else if (is_stream(msg.kind)) {
-        own_stream(arena, &msg);
-    }
-    return msg;
-}
-
 static bool may_pass(struct broker *broker, struct member *sender,
                      const struct event *event)
 {
@@ -191,8 +96,7 @@ static void relay(struct broker *broker, struct member *sender, bool is_from_con
         return;
     }
     if (target->is_here && may_pass(broker, sender, event)) {
-        struct msg copy = own_msg(&effects->arena, msg);
-        outbox_send(effects, target, sender->name, &copy);
+        outbox_send(effects, target, sender->name, msg);
     }
 }
 

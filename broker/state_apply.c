@@ -25,7 +25,7 @@
 #include "broker/lease/lease_split.h"
 #include "broker/pool/pool_table.h"
 #include "broker/push/push.h"
-#include "model/exported_resources.h"
+#include "model/record.h"
 
 /* Checks what needs no knowledge of the lease. */
 static int check_state(const struct msg_state *state, const struct member *provider,
@@ -170,8 +170,8 @@ static void apply_split(struct lease *lease, const struct msg_state *state,
     const struct row_lease *row = &lease->row;
     bool is_same =
         lease_split_is_same(row->hosts, row->n_hosts, state->hosts, state->n_hosts) &&
-        exported_resources_is_same(row->resources, row->n_resources, state->resources,
-                                   state->n_resources);
+        record_is_same_list(&schema_lease_resource, row->resources, row->n_resources,
+                            state->resources, state->n_resources);
     if (state->epoch == row->epoch && is_same) {
         apply_counts(lease, state, now_ms);
         return;

@@ -8,6 +8,7 @@
 #include "base/sorted.h"
 #include "consumer/contract.h"
 #include "model/dup.h"
+#include "model/record.h"
 
 /* Instants of what was never done. */
 #define NEVER (INT64_MIN / 2)
@@ -60,18 +61,19 @@ struct attempt *attempts_next(const struct attempts *attempts, uint64_t number)
 static void keep_start(struct attempts *attempts, struct attempt *attempt,
                        const struct consumer_attempt *from)
 {
-    struct row row = {
-        .kind = ROW_RUN,
-        .run = {.run = {attempts->site, from->attempt},
-                .job = from->job,
-                .lease = from->lease,
-                .hosts = from->hosts,
-                .n_hosts = from->n_hosts,
-                .spec = from->spec,
-                .priority = from->priority,
-                .end_by_ms = from->end_by_ms},
+    struct msg_start start = {
+        .run = {attempts->site, from->attempt},
+        .lease = from->lease,
+        .epoch = from->epoch,
+        .job = from->job,
+        .hosts = from->hosts,
+        .n_hosts = from->n_hosts,
+        .spec = *from->spec,
+        .priority = from->priority,
     };
-    row_copy(&attempt->start_memory, &row, &attempt->start);
+    record_copy(&attempt->start_memory, &schema_run_leased_start, &start,
+                &attempt->start);
+    attempt->end_by_ms = from->end_by_ms;
 }
 
 static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t now_ms)
@@ -89,7 +91,7 @@ static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t 
     attempt->sent_ms = attempt->asked_ms = attempt->control_sent_ms = NEVER;
     attempt->n_hosts = from->n_hosts;
     attempt->has_post = from->spec->n_post_execs > 0;
-    attempt->hosts = dup_hosts(from->hosts, from->n_hosts);
+    attempt->hosts = record_dup_list(&schema_run_slots, from->hosts, from->n_hosts);
     return attempt;
 }
 
@@ -147,14 +149,13 @@ static void send(const struct attempts *attempts, const char *provider, struct m
         return;
     }
     msg->session = attempts->session;
-    msg->site = arena_str(&effects->arena, provider);
+    msg->site = provider;
     effects_send(effects, &broker, msg);
 }
 
-static struct run_id run_of(const struct attempts *attempts, uint64_t number,
-                            struct effects *effects)
+static struct run_id run_of(const struct attempts *attempts, uint64_t number)
 {
-    return (struct run_id){arena_str(&effects->arena, attempts->site), number};
+    return (struct run_id){attempts->site, number};
 }
 
 void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
@@ -164,20 +165,8 @@ void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
     if (attempts->session == 0) {
         return;
     }
-    struct row copy;
-    row_copy(&effects->arena, &attempt->start, &copy);
-    struct msg msg = {
-        .kind = MSG_START,
-        .start = {.run = copy.run.run,
-                  .lease = copy.run.lease,
-                  .epoch = attempt->epoch,
-                  .job = copy.run.job,
-                  .hosts = copy.run.hosts,
-                  .n_hosts = copy.run.n_hosts,
-                  .spec = *copy.run.spec,
-                  .priority = copy.run.priority,
-                  .end_within_ms = msg_end_within_ms(copy.run.end_by_ms, now_ms)},
-    };
+    struct msg msg = {.kind = MSG_START, .start = attempt->start};
+    msg.start.end_within_ms = msg_end_within_ms(attempt->end_by_ms, now_ms);
     send(attempts, attempt->provider, &msg, effects);
 }
 
@@ -187,7 +176,7 @@ void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
     attempt->asked_ms = now_ms;
     struct msg msg = {
         .kind = MSG_ATTEMPT_ASK,
-        .attempt = {run_of(attempts, attempt->number, effects)},
+        .attempt = {run_of(attempts, attempt->number)},
     };
     send(attempts, attempt->provider, &msg, effects);
 }
@@ -203,8 +192,7 @@ void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
     attempt->control_sent_ms = now_ms;
     struct msg msg = {
         .kind = MSG_ATTEMPT_CONTROL,
-        .lifecycle_control = {run_of(attempts, attempt->number, effects),
-                              attempt->control},
+        .lifecycle_control = {run_of(attempts, attempt->number), attempt->control},
     };
     send(attempts, attempt->provider, &msg, effects);
 }
@@ -214,7 +202,7 @@ void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
 {
     struct msg msg = {
         .kind = MSG_ATTEMPT_ACK,
-        .attempt = {run_of(attempts, number, effects)},
+        .attempt = {run_of(attempts, number)},
     };
     send(attempts, provider, &msg, effects);
 }
@@ -225,7 +213,7 @@ void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt
     attempt->sent_ms = now_ms;
     struct msg msg = {
         .kind = MSG_OUTPUT_ASK,
-        .output_ask = {.run = run_of(attempts, attempt->number, effects),
+        .output_ask = {.run = run_of(attempts, attempt->number),
                        .request = attempt->request,
                        .stream = attempt->stream,
                        .offset = attempt->offset,

@@ -35,7 +35,8 @@ struct attempt {
     int n_hosts;
     enum attempts_phase phase;
     struct arena start_memory; /* of `start`; empty once it is decided */
-    struct row start;          /* as a ROW_RUN */
+    struct msg_start start;
+    int64_t end_by_ms;
     uint64_t epoch;
     bool has_out_file, has_err_file;
     bool has_post; /* it has post-exec commands */

@@ -76,8 +76,7 @@ static void acknowledge_contract(const struct consumer *consumer,
         .kind = MSG_CONTRACT_ACK,
         .session = consumer->attempts.session,
         .site = "",
-        .contract_ack = {arena_str(&effects->arena, contract->latest.lease),
-                         contract->latest.revision},
+        .contract_ack = {contract->latest.lease, contract->latest.revision},
     };
     effects_send(effects, &broker, &msg);
 }

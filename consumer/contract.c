@@ -8,6 +8,7 @@
 #include "base/sorted.h"
 #include "model/dup.h"
 #include "model/exported_resources.h"
+#include "model/record.h"
 
 char *contracts_provider_of(const char *lease)
 {
@@ -107,8 +108,9 @@ static bool gives_other(const struct contract *contract,
             return true;
         }
     }
-    return !exported_resources_is_same(before->resources, before->n_resources,
-                                       next->resources, next->n_resources);
+    return !record_is_same_list(&schema_lease_resource, before->resources,
+                                before->n_resources, next->resources,
+                                next->n_resources);
 }
 
 /* Copies the contract into its memory; `lease` stays, as it is the key. */
@@ -119,32 +121,21 @@ static void copy(struct contract *contract, const struct msg_contract *from,
     const char *lease = contract->latest.lease;
     size_t n_hosts = (size_t)from->n_hosts, n_recalls = (size_t)from->n_recalls;
     arena_clear(arena);
-    struct host_split *hosts = arena_copy(arena, from->hosts, n_hosts * sizeof(*hosts));
-    const char **queues =
-        arena_copy(arena, from->queues, (size_t)from->n_queues * sizeof(*queues));
+    record_copy(arena, &schema_lease_contract, from, &contract->latest);
+    contract->latest.lease = lease;
+    contract->latest.recalls = NULL;
     contract->names = arena_alloc(arena, n_hosts, sizeof(*contract->names));
     contract->used = arena_alloc(arena, n_hosts, sizeof(*contract->used));
     contract->yielded = arena_alloc(arena, n_hosts, sizeof(*contract->yielded));
     contract->recalls = arena_alloc(arena, n_recalls, sizeof(*contract->recalls));
     for (size_t i = 0; i < n_hosts; i++) {
-        hosts[i].host = arena_str(arena, hosts[i].host);
         contract->names[i] =
-            arena_printf(arena, "%s@%s", hosts[i].host, contract->provider);
-    }
-    for (int i = 0; i < from->n_queues; i++) {
-        queues[i] = arena_str(arena, queues[i]);
+            arena_printf(arena, "%s@%s", from->hosts[i].host, contract->provider);
     }
     for (size_t i = 0; i < n_recalls; i++) {
         contract->recalls[i] = (struct row_recall){from->recalls[i].n_held,
                                                    now_ms + from->recalls[i].left_ms};
     }
-    contract->latest = *from;
-    contract->latest.lease = lease;
-    contract->latest.hosts = hosts;
-    contract->latest.queues = queues;
-    contract->latest.recalls = NULL;
-    contract->latest.resources =
-        exported_resources_copy(arena, from->resources, from->n_resources);
 }
 
 struct contract *contracts_set(struct contracts *contracts,

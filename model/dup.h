@@ -13,9 +13,5 @@ char *dup_text(const char *text);
 void dup_free(const char *text);
 /* Replaces a copy; `value` may point into the old one. */
 void dup_set_text(char **text, const char *value);
-struct run_exit *dup_exit(const struct run_exit *exit);
-struct job_spec *dup_spec(const struct job_spec *spec);
-/* NULL for no hosts. */
-struct host_slots *dup_hosts(const struct host_slots *hosts, int n_hosts);
 
 #endif

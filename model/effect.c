@@ -52,7 +52,7 @@ struct effect *effects_add(struct effects *effects, enum effect_kind kind)
 
 void effects_store(struct effects *effects, const struct row *row)
 {
-    effects_add(effects, EFFECT_STORE)->row = *row;
+    row_copy(&effects->arena, row, &effects_add(effects, EFFECT_STORE)->row);
 }
 
 void effects_send(struct effects *effects, const struct peer *to, const struct msg *msg)
@@ -62,7 +62,7 @@ void effects_send(struct effects *effects, const struct peer *to, const struct m
     struct effect *effect = effects_add(effects, EFFECT_SEND);
     effect->send.to = *to;
     effect->send.to.name = name;
-    effect->send.msg = *msg;
+    msg_copy(&effects->arena, msg, &effect->send.msg);
 }
 
 void effects_log(struct effects *effects, enum log_level level, const char *format, ...)

@@ -120,8 +120,8 @@ void effects_release(struct effects *effects);
 /* Appends a zeroed effect. The pointer is valid until the next append. */
 struct effect *effects_add(struct effects *effects, enum effect_kind kind);
 
-/* `row` and `msg` are copied shallowly: what they point to must live in the effects'
- * arena, or outlive the batch. */
+/* The row, or the message, is copied with all that it points to. A reply's `value` must
+ * live in the effects' arena. */
 void effects_store(struct effects *effects, const struct row *row);
 void effects_send(struct effects *effects, const struct peer *to,
                   const struct msg *msg);

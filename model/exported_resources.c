@@ -15,66 +15,6 @@ bool exported_resources_is_same_memory(const struct space a[SPACES],
     return true;
 }
 
-bool exported_resources_is_same(const struct lease_resource *a, int n_a,
-                                const struct lease_resource *b, int n_b)
-{
-    if (n_a != n_b) {
-        return false;
-    }
-    for (int i = 0; i < n_a; i++) {
-        if (strcmp(a[i].name, b[i].name) != 0 || a[i].pool != b[i].pool ||
-            a[i].n_instances != b[i].n_instances || a[i].traits != b[i].traits ||
-            strcmp(a[i].hosts, b[i].hosts) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static const char *move_text(char **at, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    const char *copy = memcpy(*at, text, size);
-    *at += size;
-    return copy;
-}
-
-struct lease_resource *exported_resources_dup(const struct lease_resource *resources,
-                                              int n_resources)
-{
-    if (n_resources == 0) {
-        return NULL;
-    }
-    size_t table = (size_t)n_resources * sizeof(*resources), texts = 0;
-    for (int i = 0; i < n_resources; i++) {
-        texts += strlen(resources[i].name) + strlen(resources[i].hosts) + 2;
-    }
-    struct lease_resource *kept = mem_alloc(1, table + texts);
-    char *at = (char *)kept + table;
-    for (int i = 0; i < n_resources; i++) {
-        kept[i] = resources[i];
-        kept[i].name = move_text(&at, resources[i].name);
-        kept[i].hosts = move_text(&at, resources[i].hosts);
-    }
-    return kept;
-}
-
-struct lease_resource *exported_resources_copy(struct arena *arena,
-                                               const struct lease_resource *resources,
-                                               int n_resources)
-{
-    if (n_resources == 0) {
-        return NULL;
-    }
-    struct lease_resource *copies =
-        arena_copy(arena, resources, (size_t)n_resources * sizeof(*copies));
-    for (int i = 0; i < n_resources; i++) {
-        copies[i].name = arena_str(arena, copies[i].name);
-        copies[i].hosts = arena_str(arena, copies[i].hosts);
-    }
-    return copies;
-}
-
 bool exported_resources_is_seen_from(const struct lease_resource *resource,
                                      const char *host)
 {

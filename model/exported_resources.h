@@ -14,17 +14,6 @@
 bool exported_resources_is_same_memory(const struct space a[SPACES],
                                        const struct space b[SPACES]);
 
-bool exported_resources_is_same(const struct lease_resource *a, int n_a,
-                                const struct lease_resource *b, int n_b);
-
-/* Heap memory, freed with free(); NULL for none. */
-struct lease_resource *exported_resources_dup(const struct lease_resource *resources,
-                                              int n_resources);
-/* In the arena; NULL for none. */
-struct lease_resource *exported_resources_copy(struct arena *arena,
-                                               const struct lease_resource *resources,
-                                               int n_resources);
-
 /* True if that host of the lease can use the resource. */
 bool exported_resources_is_seen_from(const struct lease_resource *resource,
                                      const char *host);

@@ -4,71 +4,70 @@
 
 #include <string.h>
 
-static const char *const kind_names[MSG_KINDS] = {
-    [MSG_NONE] = "NONE",
-    [MSG_HELLO] = "HELLO",
-    [MSG_WELCOME] = "WELCOME",
-    [MSG_USAGE] = "USAGE",
-    [MSG_PONG] = "PONG",
-    [MSG_ERROR] = "ERROR",
-    [MSG_STATE] = "STATE",
-    [MSG_STATE_ASK] = "STATE_ASK",
-    [MSG_FREEZE] = "FREEZE",
-    [MSG_PROPOSE] = "PROPOSE",
-    [MSG_DRAIN] = "DRAIN",
-    [MSG_CONTRACT] = "CONTRACT",
-    [MSG_CONTRACT_ACK] = "CONTRACT_ACK",
-    [MSG_START] = "START",
-    [MSG_ATTEMPT_ASK] = "ATTEMPT_ASK",
-    [MSG_ATTEMPT_STATE] = "ATTEMPT_STATE",
-    [MSG_ATTEMPT_ACK] = "ATTEMPT_ACK",
-    [MSG_ATTEMPT_CONTROL] = "ATTEMPT_CONTROL",
-    [MSG_OUTPUT_ASK] = "OUTPUT_ASK",
-    [MSG_OUTPUT] = "OUTPUT",
-    [MSG_LEASE_LOAD] = "LEASE_LOAD",
-    [MSG_LEASE_LOAD_ASK] = "LEASE_LOAD_ASK",
-    [MSG_HOST_HELLO] = "HOST_HELLO",
-    [MSG_HOST_SYNCED] = "HOST_SYNCED",
-    [MSG_HOST_WELCOME] = "HOST_WELCOME",
-    [MSG_HOST_ALIVE] = "HOST_ALIVE",
-    [MSG_HOST_PONG] = "HOST_PONG",
-    [MSG_RUN_START] = "RUN_START",
-    [MSG_RUN_GO] = "RUN_GO",
-    [MSG_RUN_CONTROL] = "RUN_CONTROL",
-    [MSG_RUN_FORGET] = "RUN_FORGET",
-    [MSG_RUN_STATE] = "RUN_STATE",
-    [MSG_HOST_LOAD] = "HOST_LOAD",
-    [MSG_SUBMIT] = "SUBMIT",
-    [MSG_JOB_CONTROL] = "JOB_CONTROL",
-    [MSG_JOB_RESIZE] = "JOB_RESIZE",
-    [MSG_RUN_RESIZE] = "RUN_RESIZE",
-    [MSG_JOB_MOVE] = "JOB_MOVE",
-    [MSG_QUEUE_CONTROL] = "QUEUE_CONTROL",
-    [MSG_WAIT] = "WAIT",
-    [MSG_JOB_PEEK] = "JOB_PEEK",
-    [MSG_QUERY] = "QUERY",
-    [MSG_SET_RECLAIM] = "SET_RECLAIM",
-    [MSG_SET_DRAIN] = "SET_DRAIN",
-    [MSG_RECONFIG] = "RECONFIG",
-    [MSG_HOST_CONTROL] = "HOST_CONTROL",
-    [MSG_REPLY] = "REPLY",
-    [MSG_SNAPSHOT] = "SNAPSHOT",
-    [MSG_LEASE_OPEN] = "LEASE_OPEN",
-    [MSG_RECALL] = "RECALL",
-    [MSG_EVICT] = "EVICT",
-    [MSG_STREAM_DOWN] = "STREAM_DOWN",
-    [MSG_STREAM_UP] = "STREAM_UP",
-};
+#include "model/record.h"
 
-/* The entry's name, or "?" for a number that the table does not have. */
-static const char *name_at(const char *const *names, size_t count, size_t index)
-{
-    return index < count && names[index] != NULL ? names[index] : "?";
-}
+#define KIND(kind, kind_tag, kind_schema)                                              \
+    [MSG_##kind] = {.name = #kind, .tag = (kind_tag), .schema = &schema_##kind_schema}
+const struct msg_kind_info msg_kinds[MSG_KINDS] = {
+    [MSG_NONE] = {.name = "NONE"},
+    KIND(HELLO, 10, lease_hello),
+    KIND(WELCOME, 11, lease_welcome),
+    KIND(USAGE, 12, lease_usage),
+    KIND(PONG, 13, lease_pong),
+    KIND(ERROR, 14, lease_error),
+    KIND(STATE, 15, lease_state),
+    KIND(STATE_ASK, 16, lease_id),
+    KIND(FREEZE, 17, lease_freeze),
+    KIND(PROPOSE, 18, lease_propose),
+    KIND(DRAIN, 21, lease_drain),
+    KIND(LEASE_OPEN, 110, lease_id),
+    KIND(RECALL, 111, lease_recall),
+    KIND(EVICT, 120, lease_evict),
+    KIND(CONTRACT, 19, lease_contract),
+    KIND(CONTRACT_ACK, 20, lease_contract_ack),
+    KIND(START, 30, run_leased_start),
+    KIND(ATTEMPT_ASK, 31, run_attempt),
+    KIND(ATTEMPT_STATE, 32, run_attempt_state),
+    KIND(ATTEMPT_ACK, 33, run_attempt),
+    KIND(ATTEMPT_CONTROL, 34, run_attempt_control),
+    KIND(OUTPUT_ASK, 35, run_output_ask),
+    KIND(OUTPUT, 36, run_output),
+    KIND(LEASE_LOAD, 37, run_lease_load),
+    KIND(LEASE_LOAD_ASK, 38, lease_id),
+    KIND(HOST_HELLO, 50, run_host_hello),
+    KIND(HOST_SYNCED, 51, run_nothing),
+    KIND(HOST_WELCOME, 52, lease_welcome),
+    KIND(HOST_ALIVE, 53, run_alive),
+    KIND(HOST_PONG, 54, run_alive),
+    KIND(RUN_START, 55, run_start),
+    KIND(RUN_GO, 56, run_go),
+    KIND(RUN_CONTROL, 57, run_control),
+    KIND(RUN_FORGET, 58, run_forget),
+    KIND(RUN_STATE, 59, run_state),
+    KIND(HOST_LOAD, 60, run_host_load),
+    KIND(SUBMIT, 70, client_submit),
+    KIND(JOB_CONTROL, 71, client_job_control),
+    KIND(JOB_MOVE, 90, client_job_move),
+    KIND(QUEUE_CONTROL, 91, client_queue_control),
+    KIND(WAIT, 72, client_wait),
+    KIND(JOB_PEEK, 73, client_peek),
+    KIND(QUERY, 74, client_query),
+    KIND(SET_RECLAIM, 75, client_set_reclaim),
+    KIND(SET_DRAIN, 78, client_set_drain),
+    KIND(RECONFIG, 79, client_reconfig),
+    KIND(HOST_CONTROL, 80, client_host_control),
+    KIND(REPLY, 76, client_reply),
+    KIND(SNAPSHOT, 77, client_snapshot),
+    KIND(STREAM_DOWN, 131, run_stream_down),
+    KIND(STREAM_UP, 132, run_stream_up),
+    KIND(RUN_RESIZE, 277, run_resize),
+    KIND(JOB_RESIZE, 278, client_job_resize),
+};
 
 const char *msg_kind_name(enum msg_kind kind)
 {
-    return name_at(kind_names, MSG_KINDS, (size_t)kind);
+    const char *name = (unsigned)kind < MSG_KINDS ? msg_kinds[kind].name : NULL;
+    return name != NULL ? name : "?";
 }
 
 const char *msg_lease_consumer(const char *lease, size_t *length)
@@ -84,12 +83,7 @@ const char *msg_lease_consumer(const char *lease, size_t *length)
 
 const char *msg_lease_state_name(enum lease_state state)
 {
-    static const char *const names[] = {
-        [LEASE_PENDING] = "pending",   [LEASE_ACTIVE] = "active",
-        [LEASE_INACTIVE] = "inactive", [LEASE_DRAINING] = "draining",
-        [LEASE_ENDED] = "ended",
-    };
-    return name_at(names, sizeof(names) / sizeof(names[0]), (size_t)state);
+    return (unsigned)state <= LEASE_ENDED ? schema_row_lease_state_words[state] : "?";
 }
 
 const char *msg_lease_type_name(enum lease_type type)
@@ -99,7 +93,7 @@ const char *msg_lease_type_name(enum lease_type type)
         [LEASE_SHARED] = "shared",
         [LEASE_POOL] = "pool",
     };
-    return name_at(names, sizeof(names) / sizeof(names[0]), (size_t)type);
+    return (unsigned)type <= LEASE_POOL ? names[type] : "?";
 }
 
 int msg_sum_slots(const struct host_slots *hosts, int n_hosts)
@@ -117,4 +111,11 @@ int64_t msg_end_within_ms(int64_t end_by_ms, int64_t now_ms)
         return 0;
     }
     return end_by_ms > now_ms ? end_by_ms - now_ms : 1;
+}
+
+void msg_copy(struct arena *arena, const struct msg *from, struct msg *to)
+{
+    *to = *from;
+    to->site = arena_str(arena, from->site);
+    record_copy(arena, msg_kinds[from->kind].schema, &from->hello, &to->hello);
 }

@@ -21,6 +21,8 @@
 
 #include "base/bounds.h"
 
+struct arena;
+struct schema;
 struct value;
 
 enum { PROTOCOL_VERSION = 1 };
@@ -890,8 +892,20 @@ struct msg {
     };
 };
 
+/* The table of kinds: the tag of the body in the envelope, which is never used again,
+ * and the fields of the body (model/schema.h), which is a member of the union. */
+struct msg_kind_info {
+    const char *name;
+    int tag;
+    const struct schema *schema;
+};
+extern const struct msg_kind_info msg_kinds[MSG_KINDS];
+
 /* "FREEZE" and so on, for logs and metrics; "?" for a number out of range. */
 const char *msg_kind_name(enum msg_kind kind);
+/* A deep copy into an arena; `to` may be `from`. */
+void msg_copy(struct arena *arena, const struct msg *from, struct msg *to);
+
 /* The consumer in a lease id: the text behind the second '/', and before the ':' if the
  * lease is of a pool's leaf; "pool:NAME" for the idle slots of a pool. `length` is that
  * of the text. */

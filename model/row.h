@@ -400,6 +400,17 @@ bool row_exit_code(const struct run_exit *exit, int *code);
 /* "user" and so on, for events of simulations; "" for NONE. */
 const char *row_requeue_name(enum requeue_cause cause);
 
+/* True for a row that deletes the row of its key. */
+bool row_is_gone(const struct row *row);
+
+/* Sets what a stored row implies and has no column for. */
+void row_restore(struct row *row);
+
+/* The kind and the key as a text, by which rows sort as they are loaded: by kind, then
+ * by key. A longer text is cut. Rows of histories have none. */
+enum { ROW_KEY_SIZE = 2 * LEASE_ID_SIZE, ROW_KEY_KIND = 3 /* bytes of the kind */ };
+void row_key(const struct row *row, char key[ROW_KEY_SIZE]);
+
 /* A deep copy into an arena. */
 void row_copy(struct arena *arena, const struct row *from, struct row *to);
 

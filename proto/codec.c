@@ -1,97 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec.c: see codec.h. The envelope, and the table of kinds with their bodies and
- * shapes. */
+/* codec.c: see codec.h. The envelope, whose bodies model/schema.h describes. */
 #include "proto/codec.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "proto/codec_field.h"
+#include "proto/codec_check.h"
 #include "proto/codec_memory.h"
 #include "proto/codec_pack.h"
 #include "proto/codec_unpack.h"
 #include "proto/sublet.pb-c.h"
 
-struct kind {
-    int body; /* Sublet__Envelope__BodyCase */
-    const struct codec_shape *shape;
-};
-
-static const struct kind kinds[MSG_KINDS] = {
-#define KIND(name, shape) [MSG_##name] = {SUBLET__ENVELOPE__BODY_##name, &shape}
-    KIND(HELLO, codec_lease_hello),
-    KIND(WELCOME, codec_lease_welcome),
-    KIND(USAGE, codec_lease_usage),
-    KIND(PONG, codec_lease_pong),
-    KIND(ERROR, codec_lease_error),
-    KIND(STATE, codec_lease_state),
-    KIND(STATE_ASK, codec_lease),
-    KIND(FREEZE, codec_lease_freeze),
-    KIND(PROPOSE, codec_lease_propose),
-    KIND(DRAIN, codec_lease_drain),
-    KIND(LEASE_OPEN, codec_lease),
-    KIND(RECALL, codec_lease_recall),
-    KIND(EVICT, codec_lease_evict),
-    KIND(CONTRACT, codec_lease_contract),
-    KIND(CONTRACT_ACK, codec_lease_contract_ack),
-    KIND(START, codec_run_leased_start),
-    KIND(ATTEMPT_ASK, codec_run_attempt),
-    KIND(ATTEMPT_STATE, codec_run_attempt_state),
-    KIND(ATTEMPT_ACK, codec_run_attempt),
-    KIND(ATTEMPT_CONTROL, codec_run_attempt_control),
-    KIND(OUTPUT_ASK, codec_run_output_ask),
-    KIND(OUTPUT, codec_run_output),
-    KIND(LEASE_LOAD, codec_run_lease_load),
-    KIND(LEASE_LOAD_ASK, codec_lease),
-    KIND(HOST_HELLO, codec_run_host_hello),
-    KIND(HOST_SYNCED, codec_run_nothing),
-    KIND(HOST_WELCOME, codec_lease_welcome),
-    KIND(HOST_ALIVE, codec_run_alive),
-    KIND(HOST_PONG, codec_run_alive),
-    KIND(RUN_START, codec_run_start),
-    KIND(RUN_GO, codec_run_go),
-    KIND(RUN_CONTROL, codec_run_control),
-    KIND(RUN_FORGET, codec_run_forget),
-    KIND(RUN_STATE, codec_run_state),
-    KIND(HOST_LOAD, codec_run_host_load),
-    KIND(SUBMIT, codec_client_submit),
-    KIND(JOB_CONTROL, codec_client_job_control),
-    KIND(JOB_MOVE, codec_client_job_move),
-    KIND(QUEUE_CONTROL, codec_client_queue_control),
-    KIND(WAIT, codec_client_wait),
-    KIND(JOB_PEEK, codec_client_peek),
-    KIND(QUERY, codec_client_query),
-    KIND(SET_RECLAIM, codec_client_set_reclaim),
-    KIND(SET_DRAIN, codec_client_set_drain),
-    KIND(RECONFIG, codec_client_reconfig),
-    KIND(HOST_CONTROL, codec_client_host_control),
-    KIND(REPLY, codec_client_reply),
-    KIND(SNAPSHOT, codec_client_snapshot),
-    KIND(STREAM_DOWN, codec_run_stream_down),
-    KIND(STREAM_UP, codec_run_stream_up),
-    KIND(RUN_RESIZE, codec_run_resize),
-    KIND(JOB_RESIZE, codec_client_job_resize),
-#undef KIND
-};
-
-#define OURS struct msg
-#define THEIRS Sublet__Envelope
-static const struct codec_field envelope_fields[] = {
-    UINT64(session),
-    TEXT(site, NAME, 0, NAME_SIZE - 1),
-};
-static SHAPE(envelope_shape, sublet__envelope, envelope_fields);
-#undef OURS
-#undef THEIRS
+static const struct field session_field = {
+    .name = "session", .kind = FIELD_UINT64, .max = INT64_MAX};
+static const struct field site_field = {
+    .name = "site", .kind = FIELD_TEXT, .charset = CHARSET_NAME, .max = NAME_SIZE - 1};
 
 /* Every body is a pointer in the one union of the envelope, and a struct in the one
  * union of ours, so any member gives the offset. */
 static const size_t body_of_ours = offsetof(struct msg, hello);
 static const size_t body_of_theirs = offsetof(Sublet__Envelope, hello);
 
-const struct codec_shape *codec_shape_of(enum msg_kind kind)
+/* The descriptor of a kind's body; NULL for MSG_NONE and invalid kinds. */
+static const ProtobufCMessageDescriptor *body_of(enum msg_kind kind)
 {
-    return kind > MSG_NONE && kind < MSG_KINDS ? kinds[kind].shape : NULL;
+    if (kind <= MSG_NONE || kind >= MSG_KINDS) {
+        return NULL;
+    }
+    const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(
+        &sublet__envelope__descriptor, (unsigned)msg_kinds[kind].tag);
+    return field != NULL ? field->descriptor : NULL;
+}
+
+static int check_envelope(const Sublet__Envelope *envelope, struct err *err)
+{
+    if (codec_check_unsigned(&session_field, envelope->session, err) < 0) {
+        return err_prefix(err, "session");
+    }
+    if (codec_check_text(&site_field, (const char *)envelope->site.data,
+                         envelope->site.len, err) < 0) {
+        return err_prefix(err, "site");
+    }
+    return ERR_NONE;
 }
 
 /* ---------------------------------------------------------------- encoding */
@@ -99,17 +49,22 @@ const struct codec_shape *codec_shape_of(enum msg_kind kind)
 static int build_envelope(struct arena *arena, const struct msg *msg,
                           Sublet__Envelope *envelope, struct err *err)
 {
-    const struct codec_shape *shape = codec_shape_of(msg->kind);
-    if (shape == NULL) {
+    const ProtobufCMessageDescriptor *descriptor = body_of(msg->kind);
+    if (descriptor == NULL) {
         return err_set(err, ERR_BOUNDS, "%d is no kind of message", (int)msg->kind);
     }
+    const char *site = msg->site != NULL ? msg->site : "";
     sublet__envelope__init(envelope);
     envelope->version = PROTOCOL_VERSION;
-    int status = codec_pack(arena, &envelope_shape, msg, &envelope->base, err);
+    envelope->session = msg->session;
+    envelope->site.len = strlen(site);
+    envelope->site.data = (uint8_t *)(uintptr_t)site; /* not written through */
+    int status = check_envelope(envelope, err);
     if (status == ERR_NONE) {
-        ProtobufCMessage *body = codec_pack_new(arena, shape->descriptor);
-        status = codec_pack(arena, shape, (const char *)msg + body_of_ours, body, err);
-        envelope->body_case = (Sublet__Envelope__BodyCase)kinds[msg->kind].body;
+        ProtobufCMessage *body = codec_pack_new(arena, descriptor);
+        status = codec_pack(arena, msg_kinds[msg->kind].schema,
+                            (const char *)msg + body_of_ours, body, err);
+        envelope->body_case = (Sublet__Envelope__BodyCase)msg_kinds[msg->kind].tag;
         memcpy((char *)envelope + body_of_theirs, &body, sizeof(body));
     }
     return status == ERR_NONE ? ERR_NONE
@@ -173,10 +128,10 @@ static int check_version(const uint8_t *bytes, size_t length, struct err *err)
     return ERR_NONE;
 }
 
-static enum msg_kind kind_of_body(int body)
+static enum msg_kind kind_of_body(int tag)
 {
     for (int i = MSG_NONE + 1; i < MSG_KINDS; i++) {
-        if (kinds[i].shape != NULL && kinds[i].body == body) {
+        if (msg_kinds[i].tag == tag) {
             return (enum msg_kind)i;
         }
     }
@@ -190,12 +145,21 @@ static int take_envelope(struct arena *arena, const Sublet__Envelope *envelope,
     if (kind == MSG_NONE) {
         return err_set(err, ERR_PARSE, "unknown kind of message");
     }
-    int status = codec_unpack(arena, &envelope_shape, &envelope->base, msg, err);
+    if (envelope->base.n_unknown_fields > 0) {
+        return err_set(err, ERR_PARSE, "%s: an unknown field %u", msg_kind_name(kind),
+                       envelope->base.unknown_fields[0].tag);
+    }
+    int status = check_envelope(envelope, err);
     if (status == ERR_NONE) {
         const ProtobufCMessage *body;
         memcpy(&body, (const char *)envelope + body_of_theirs, sizeof(body));
         msg->kind = kind;
-        status = codec_unpack(arena, kinds[kind].shape, body,
+        msg->session = envelope->session;
+        msg->site = envelope->site.len == 0
+                        ? ""
+                        : arena_strn(arena, (const char *)envelope->site.data,
+                                     envelope->site.len);
+        status = codec_unpack(arena, msg_kinds[kind].schema, body,
                               (char *)msg + body_of_ours, err);
     }
     return status == ERR_NONE ? ERR_NONE : err_prefix(err, "%s", msg_kind_name(kind));

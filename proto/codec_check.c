@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int codec_check_number(const struct codec_field *field, int64_t value, struct err *err)
+int codec_check_number(const struct field *field, int64_t value, struct err *err)
 {
     if (value < field->min || value > field->max) {
         return err_set(err, ERR_BOUNDS, "%" PRId64 ", expected %" PRId64 " to %" PRId64,
@@ -15,8 +15,7 @@ int codec_check_number(const struct codec_field *field, int64_t value, struct er
     return ERR_NONE;
 }
 
-int codec_check_unsigned(const struct codec_field *field, uint64_t value,
-                         struct err *err)
+int codec_check_unsigned(const struct field *field, uint64_t value, struct err *err)
 {
     if (value > (uint64_t)field->max) {
         return err_set(err, ERR_BOUNDS, "%" PRIu64 ", expected at most %" PRId64, value,
@@ -35,13 +34,13 @@ static int check_size(const char *of, size_t size, int64_t min, int64_t max,
     return ERR_NONE;
 }
 
-int codec_check_count(const struct codec_field *field, size_t count, struct err *err)
+int codec_check_count(const struct field *field, size_t count, struct err *err)
 {
-    return check_size(field->type == CODEC_BYTES ? "bytes" : "members", count,
+    return check_size(field->kind == FIELD_BYTES ? "bytes" : "members", count,
                       field->min, field->max, err);
 }
 
-int codec_check_total(const struct codec_field *field, size_t total, struct err *err)
+int codec_check_total(const struct field *field, size_t total, struct err *err)
 {
     return check_size("bytes in all", total, 0, field->total_max, err);
 }
@@ -100,26 +99,26 @@ static bool is_alphanumeric(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static bool is_in_charset(enum codec_charset charset, char c)
+static bool is_in_charset(enum field_charset charset, char c)
 {
-    if (charset == CODEC_JOB) {
+    if (charset == CHARSET_JOB) {
         return (c >= '0' && c <= '9') || (c != '\0' && strchr("[]-,:", c) != NULL);
     }
     return is_alphanumeric(c) || c == '.' || c == '_' || c == '-' ||
-           (charset >= CODEC_HOST && c == '@') ||
-           (charset >= CODEC_LEASE && (c == '/' || c == ':'));
+           (charset >= CHARSET_HOST && c == '@') ||
+           (charset >= CHARSET_LEASE && (c == '/' || c == ':'));
 }
 
-static int check_charset(enum codec_charset charset, const char *text, size_t length,
+static int check_charset(enum field_charset charset, const char *text, size_t length,
                          struct err *err)
 {
     static const char *const expected[] = {
-        [CODEC_NAME] = "letters, digits, '.', '_', '-'",
-        [CODEC_HOST] = "letters, digits, '.', '_', '-', '@'",
-        [CODEC_LEASE] = "letters, digits, '.', '_', '-', '@', '/', ':'",
-        [CODEC_JOB] = "a job's id",
+        [CHARSET_NAME] = "letters, digits, '.', '_', '-'",
+        [CHARSET_HOST] = "letters, digits, '.', '_', '-', '@'",
+        [CHARSET_LEASE] = "letters, digits, '.', '_', '-', '@', '/', ':'",
+        [CHARSET_JOB] = "a job's id",
     };
-    if (charset == CODEC_JOB && length > 0 && (text[0] < '0' || text[0] > '9')) {
+    if (charset == CHARSET_JOB && length > 0 && (text[0] < '0' || text[0] > '9')) {
         return err_set(err, ERR_PARSE, "no number in front, expected %s",
                        expected[charset]);
     }
@@ -142,10 +141,10 @@ static int check_env(const char *text, size_t length, struct err *err)
     return ERR_NONE;
 }
 
-int codec_check_text(const struct codec_field *field, const char *text, size_t length,
+int codec_check_text(const struct field *field, const char *text, size_t length,
                      struct err *err)
 {
-    bool is_list = field->type == CODEC_TEXTS;
+    bool is_list = field->kind == FIELD_TEXTS;
     int status = check_size("bytes", length, is_list ? field->text_min : field->min,
                             is_list ? field->text_max : field->max, err);
     if (status != ERR_NONE || length == 0) {
@@ -155,17 +154,17 @@ int codec_check_text(const struct codec_field *field, const char *text, size_t l
         return err_set(err, ERR_PARSE, "a NUL in it");
     }
     switch (field->charset) {
-    case CODEC_NAME:
-    case CODEC_HOST:
-    case CODEC_LEASE:
-    case CODEC_JOB:
+    case CHARSET_NAME:
+    case CHARSET_HOST:
+    case CHARSET_LEASE:
+    case CHARSET_JOB:
         return check_charset(field->charset, text, length, err);
-    case CODEC_LINE:
-    case CODEC_TALK:
+    case CHARSET_LINE:
+    case CHARSET_TALK:
         return check_utf8(text, length, true, err);
-    case CODEC_FREE:
+    case CHARSET_FREE:
         return check_utf8(text, length, false, err);
-    case CODEC_ENV:
+    case CHARSET_ENV:
         return check_env(text, length, err);
     }
     return err_set(err, ERR_PARSE, "unknown kind of text");

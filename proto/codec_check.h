@@ -9,23 +9,23 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "proto/codec_field.h"
+#include "model/schema.h"
 
-int codec_check_number(const struct codec_field *field, int64_t value,
+int codec_check_number(const struct field *field, int64_t value,
                        struct err *err) MUST_CHECK;
-int codec_check_unsigned(const struct codec_field *field, uint64_t value,
+int codec_check_unsigned(const struct field *field, uint64_t value,
                          struct err *err) MUST_CHECK;
 
 /* The members of a list or the bytes of a blob. */
-int codec_check_count(const struct codec_field *field, size_t count,
+int codec_check_count(const struct field *field, size_t count,
                       struct err *err) MUST_CHECK;
 
 /* A text, or one text of a list. `text` need not end in a NUL. */
-int codec_check_text(const struct codec_field *field, const char *text, size_t length,
+int codec_check_text(const struct field *field, const char *text, size_t length,
                      struct err *err) MUST_CHECK;
 
 /* The bytes of all texts of a list. */
-int codec_check_total(const struct codec_field *field, size_t total,
+int codec_check_total(const struct field *field, size_t total,
                       struct err *err) MUST_CHECK;
 
 /* For structs whose first member is a host's name: ERR_PARSE if a host occurs twice. */

@@ -9,32 +9,33 @@
 /* One field: its source and its destination. */
 struct place {
     struct arena *arena;
-    const struct codec_field *field;
+    const struct field *field;
+    const ProtobufCFieldDescriptor *wire;
     const char *ours;
     char *theirs;
 };
 
 static void get(const struct place *place, void *value, size_t size)
 {
-    memcpy(value, place->ours + place->field->ours, size);
+    memcpy(value, place->ours + place->field->offset, size);
 }
 
 /* The count of a list; a negative count becomes too large to pass the checks. */
 static size_t get_count(const struct place *place)
 {
     int count;
-    memcpy(&count, place->ours + place->field->our_count, sizeof(count));
+    memcpy(&count, place->ours + place->field->count_offset, sizeof(count));
     return count < 0 ? SIZE_MAX : (size_t)count;
 }
 
 static void put(const struct place *place, const void *value, size_t size)
 {
-    memcpy(place->theirs + place->field->theirs, value, size);
+    memcpy(place->theirs + place->wire->offset, value, size);
 }
 
 static void put_count(const struct place *place, size_t count)
 {
-    memcpy(place->theirs + place->field->their_count, &count, sizeof(count));
+    memcpy(place->theirs + place->wire->quantifier_offset, &count, sizeof(count));
 }
 
 static int give_int(const struct place *place, struct err *err)
@@ -83,7 +84,7 @@ static int give_one_text(const struct place *place, const char *text,
     if (text == NULL) {
         text = "";
     }
-    if (place->field->charset == CODEC_TALK) {
+    if (place->field->charset == CHARSET_TALK) {
         text = codec_check_talk(place->arena, text, (size_t)place->field->max);
     }
     *to = borrow(text, strlen(text));
@@ -135,15 +136,16 @@ static int give_bytes(const struct place *place, struct err *err)
 
 static int give_part(const struct place *place, struct err *err)
 {
-    const struct codec_shape *shape = place->field->shape;
-    ProtobufCMessage *part = codec_pack_new(place->arena, shape->descriptor);
+    const struct schema *schema = place->field->part;
+    ProtobufCMessage *part = codec_pack_new(place->arena, place->wire->descriptor);
     put(place, &part, sizeof(part));
-    return codec_pack(place->arena, shape, place->ours + place->field->ours, part, err);
+    return codec_pack(place->arena, schema, place->ours + place->field->offset, part,
+                      err);
 }
 
 static int give_parts(const struct place *place, struct err *err)
 {
-    const struct codec_shape *shape = place->field->shape;
+    const struct schema *schema = place->field->part;
     size_t count = get_count(place);
     int status = codec_check_count(place->field, count, err);
     if (status != ERR_NONE || count == 0) {
@@ -153,42 +155,46 @@ static int give_parts(const struct place *place, struct err *err)
     get(place, &from, sizeof(from));
     ProtobufCMessage **parts = arena_alloc(place->arena, count, sizeof(*parts));
     for (size_t i = 0; i < count; i++) {
-        parts[i] = codec_pack_new(place->arena, shape->descriptor);
+        parts[i] = codec_pack_new(place->arena, place->wire->descriptor);
         status =
-            codec_pack(place->arena, shape, from + i * shape->our_size, parts[i], err);
+            codec_pack(place->arena, schema, from + i * schema->size, parts[i], err);
         if (status != ERR_NONE) {
             return status;
         }
     }
     put(place, &parts, sizeof(parts));
     put_count(place, count);
-    return shape->begins_with_host
-               ? codec_check_hosts(from, (int)count, shape->our_size, err)
+    return schema->begins_with_host
+               ? codec_check_hosts(from, (int)count, schema->size, err)
                : ERR_NONE;
 }
 
 static int give(const struct place *place, struct err *err)
 {
-    switch (place->field->type) {
-    case CODEC_INT:
+    switch (place->field->kind) {
+    case FIELD_INT:
         return give_int(place, err);
-    case CODEC_INT64:
+    case FIELD_INT64:
         return give_int64(place, err);
-    case CODEC_UINT64:
+    case FIELD_UINT64:
         return give_uint64(place, err);
-    case CODEC_BOOL:
+    case FIELD_BOOL:
         give_bool(place);
         return ERR_NONE;
-    case CODEC_TEXT:
+    case FIELD_TEXT:
         return give_text(place, err);
-    case CODEC_TEXTS:
+    case FIELD_TEXTS:
         return give_texts(place, err);
-    case CODEC_BYTES:
+    case FIELD_BYTES:
         return give_bytes(place, err);
-    case CODEC_PART:
+    case FIELD_PART:
         return give_part(place, err);
-    case CODEC_PARTS:
+    case FIELD_PARTS:
         return give_parts(place, err);
+    case FIELD_REAL:
+    case FIELD_OPTION:
+    case FIELD_JOB_KEY:
+        break;
     }
     return err_set(err, ERR_PARSE, "unknown type of field");
 }
@@ -201,12 +207,13 @@ ProtobufCMessage *codec_pack_new(struct arena *arena,
     return message;
 }
 
-int codec_pack(struct arena *arena, const struct codec_shape *shape, const void *ours,
+int codec_pack(struct arena *arena, const struct schema *schema, const void *ours,
                ProtobufCMessage *theirs, struct err *err)
 {
-    for (int i = 0; i < shape->n_fields; i++) {
-        const struct codec_field *field = &shape->fields[i];
-        struct place place = {arena, field, ours, (char *)theirs};
+    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
+        const struct field *field = &schema->fields[i];
+        struct place place = {arena, field, &theirs->descriptor->fields[i], ours,
+                              (char *)theirs};
         if (give(&place, err) != ERR_NONE) {
             return err_prefix(err, "%s", field->name);
         }

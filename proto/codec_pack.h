@@ -7,12 +7,14 @@
 #ifndef SUBLET_PROTO_CODEC_PACK_H
 #define SUBLET_PROTO_CODEC_PACK_H
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "base/arena.h"
 #include "base/err.h"
-#include "proto/codec_field.h"
+#include "model/schema.h"
 
 /* `theirs` is an initialised message of the shape's descriptor. */
-int codec_pack(struct arena *arena, const struct codec_shape *shape, const void *ours,
+int codec_pack(struct arena *arena, const struct schema *schema, const void *ours,
                ProtobufCMessage *theirs, struct err *err) MUST_CHECK;
 
 /* An initialised, empty message in the arena. */

@@ -9,7 +9,8 @@
 /* One field: its source and its destination. */
 struct place {
     struct arena *arena;
-    const struct codec_field *field;
+    const struct field *field;
+    const ProtobufCFieldDescriptor *wire;
     const char *theirs;
     char *ours;
 };
@@ -22,18 +23,18 @@ static void put(char *ours, size_t offset, const void *value, size_t size)
 static void put_count(const struct place *place, size_t count)
 {
     int ours = (int)count; /* checked: it fits an int */
-    put(place->ours, place->field->our_count, &ours, sizeof(ours));
+    put(place->ours, place->field->count_offset, &ours, sizeof(ours));
 }
 
 static void get(const struct place *place, void *value, size_t size)
 {
-    memcpy(value, place->theirs + place->field->theirs, size);
+    memcpy(value, place->theirs + place->wire->offset, size);
 }
 
 static size_t get_count(const struct place *place)
 {
     size_t count;
-    memcpy(&count, place->theirs + place->field->their_count, sizeof(count));
+    memcpy(&count, place->theirs + place->wire->quantifier_offset, sizeof(count));
     return count;
 }
 
@@ -43,7 +44,7 @@ static int take_int(const struct place *place, struct err *err)
     get(place, &value, sizeof(value));
     int status = codec_check_number(place->field, value, err);
     if (status == ERR_NONE) {
-        put(place->ours, place->field->ours, &value, sizeof(value));
+        put(place->ours, place->field->offset, &value, sizeof(value));
     }
     return status;
 }
@@ -54,7 +55,7 @@ static int take_int64(const struct place *place, struct err *err)
     get(place, &value, sizeof(value));
     int status = codec_check_number(place->field, value, err);
     if (status == ERR_NONE) {
-        put(place->ours, place->field->ours, &value, sizeof(value));
+        put(place->ours, place->field->offset, &value, sizeof(value));
     }
     return status;
 }
@@ -65,7 +66,7 @@ static int take_uint64(const struct place *place, struct err *err)
     get(place, &value, sizeof(value));
     int status = codec_check_unsigned(place->field, value, err);
     if (status == ERR_NONE) {
-        put(place->ours, place->field->ours, &value, sizeof(value));
+        put(place->ours, place->field->offset, &value, sizeof(value));
     }
     return status;
 }
@@ -75,7 +76,7 @@ static void take_bool(const struct place *place)
     protobuf_c_boolean value;
     get(place, &value, sizeof(value));
     bool flag = value != 0;
-    put(place->ours, place->field->ours, &flag, sizeof(flag));
+    put(place->ours, place->field->offset, &flag, sizeof(flag));
 }
 
 static int copy_text(const struct place *place, const ProtobufCBinaryData *from,
@@ -101,7 +102,7 @@ static int take_text(const struct place *place, struct err *err)
     if (from.len == 0 && place->field->empty_is_null) {
         text = NULL;
     }
-    put(place->ours, place->field->ours, &text, sizeof(text));
+    put(place->ours, place->field->offset, &text, sizeof(text));
     return ERR_NONE;
 }
 
@@ -123,7 +124,7 @@ static int take_texts(const struct place *place, struct err *err)
         }
         total += from[i].len;
     }
-    put(place->ours, place->field->ours, &texts, sizeof(texts));
+    put(place->ours, place->field->offset, &texts, sizeof(texts));
     put_count(place, count);
     return codec_check_total(place->field, total, err);
 }
@@ -140,7 +141,7 @@ static int take_bytes(const struct place *place, struct err *err)
     if (from.len > 0) {
         bytes = arena_copy(place->arena, from.data, from.len);
     }
-    put(place->ours, place->field->ours, &bytes, sizeof(bytes));
+    put(place->ours, place->field->offset, &bytes, sizeof(bytes));
     put_count(place, from.len);
     return ERR_NONE;
 }
@@ -153,13 +154,13 @@ static int take_part(const struct place *place, struct err *err)
     if (part == NULL) {
         return err_set(err, ERR_PARSE, "not there");
     }
-    return codec_unpack(place->arena, place->field->shape, part,
-                        place->ours + place->field->ours, err);
+    return codec_unpack(place->arena, place->field->part, part,
+                        place->ours + place->field->offset, err);
 }
 
 static int take_parts(const struct place *place, struct err *err)
 {
-    const struct codec_shape *shape = place->field->shape;
+    const struct schema *schema = place->field->part;
     size_t count = get_count(place);
     int status = codec_check_count(place->field, count, err);
     if (status != ERR_NONE || count == 0) {
@@ -167,57 +168,62 @@ static int take_parts(const struct place *place, struct err *err)
     }
     ProtobufCMessage *const *from;
     get(place, &from, sizeof(from));
-    char *parts = arena_alloc(place->arena, count, shape->our_size);
+    char *parts = arena_alloc(place->arena, count, schema->size);
     for (size_t i = 0; i < count; i++) {
-        status = codec_unpack(place->arena, shape, from[i], parts + i * shape->our_size,
-                              err);
+        status =
+            codec_unpack(place->arena, schema, from[i], parts + i * schema->size, err);
         if (status != ERR_NONE) {
             return status;
         }
     }
-    put(place->ours, place->field->ours, &parts, sizeof(parts));
+    put(place->ours, place->field->offset, &parts, sizeof(parts));
     put_count(place, count);
-    return shape->begins_with_host
-               ? codec_check_hosts(parts, (int)count, shape->our_size, err)
+    return schema->begins_with_host
+               ? codec_check_hosts(parts, (int)count, schema->size, err)
                : ERR_NONE;
 }
 
 static int take(const struct place *place, struct err *err)
 {
-    switch (place->field->type) {
-    case CODEC_INT:
+    switch (place->field->kind) {
+    case FIELD_INT:
         return take_int(place, err);
-    case CODEC_INT64:
+    case FIELD_INT64:
         return take_int64(place, err);
-    case CODEC_UINT64:
+    case FIELD_UINT64:
         return take_uint64(place, err);
-    case CODEC_BOOL:
+    case FIELD_BOOL:
         take_bool(place);
         return ERR_NONE;
-    case CODEC_TEXT:
+    case FIELD_TEXT:
         return take_text(place, err);
-    case CODEC_TEXTS:
+    case FIELD_TEXTS:
         return take_texts(place, err);
-    case CODEC_BYTES:
+    case FIELD_BYTES:
         return take_bytes(place, err);
-    case CODEC_PART:
+    case FIELD_PART:
         return take_part(place, err);
-    case CODEC_PARTS:
+    case FIELD_PARTS:
         return take_parts(place, err);
+    case FIELD_REAL:
+    case FIELD_OPTION:
+    case FIELD_JOB_KEY:
+        break;
     }
     return err_set(err, ERR_PARSE, "unknown type of field");
 }
 
-int codec_unpack(struct arena *arena, const struct codec_shape *shape,
+int codec_unpack(struct arena *arena, const struct schema *schema,
                  const ProtobufCMessage *theirs, void *ours, struct err *err)
 {
     if (theirs->n_unknown_fields > 0) {
         return err_set(err, ERR_PARSE, "an unknown field %u",
                        theirs->unknown_fields[0].tag);
     }
-    for (int i = 0; i < shape->n_fields; i++) {
-        const struct codec_field *field = &shape->fields[i];
-        struct place place = {arena, field, (const char *)theirs, ours};
+    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
+        const struct field *field = &schema->fields[i];
+        struct place place = {arena, field, &theirs->descriptor->fields[i],
+                              (const char *)theirs, ours};
         if (take(&place, err) != ERR_NONE) {
             return err_prefix(err, "%s", field->name);
         }

@@ -7,11 +7,13 @@
 #ifndef SUBLET_PROTO_CODEC_UNPACK_H
 #define SUBLET_PROTO_CODEC_UNPACK_H
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "base/arena.h"
 #include "base/err.h"
-#include "proto/codec_field.h"
+#include "model/schema.h"
 
-int codec_unpack(struct arena *arena, const struct codec_shape *shape,
+int codec_unpack(struct arena *arena, const struct schema *schema,
                  const ProtobufCMessage *theirs, void *ours,
                  struct err *err) MUST_CHECK;
 

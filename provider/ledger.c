@@ -6,7 +6,7 @@
 
 #include "base/sorted.h"
 #include "model/dup.h"
-#include "model/exported_resources.h"
+#include "model/record.h"
 
 void ledger_release(struct ledger *ledger)
 {
@@ -138,10 +138,12 @@ void ledger_set_content(struct ledger_lease *lease, const char *content)
 static bool set_resources(struct lease_resource **old, int *n_old,
                           const struct lease_resource *resources, int n_resources)
 {
-    if (exported_resources_is_same(*old, *n_old, resources, n_resources)) {
+    if (record_is_same_list(&schema_lease_resource, *old, *n_old, resources,
+                            n_resources)) {
         return false;
     }
-    struct lease_resource *copies = exported_resources_dup(resources, n_resources);
+    struct lease_resource *copies =
+        record_dup_list(&schema_lease_resource, resources, n_resources);
     free(*old);
     *old = copies;
     *n_old = n_resources;
@@ -328,8 +330,8 @@ void ledger_store(const struct ledger_lease *lease, struct effects *effects)
                  .drain = lease->drain,
                  .hosts = hosts,
                  .n_hosts = lease->n_hosts,
-                 .resources = exported_resources_copy(arena, lease->resources,
-                                                      lease->n_resources),
+                 .resources = record_copy_list(arena, &schema_lease_resource,
+                                               lease->resources, lease->n_resources),
                  .n_resources = lease->n_resources,
                  .recall = lease->recall,
                  .is_whole = lease->is_whole,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/resend.h"
-#include "model/exported_resources.h"
+#include "model/record.h"
 #include "provider/lease_recall.h"
 #include "provider/reconcile.h"
 
@@ -335,8 +335,8 @@ static void fill_state(const struct provider *provider,
         .last_attempt = admitted_highest(&provider->admitted, lease->consumer),
         .hosts = hosts,
         .n_hosts = lease->n_hosts,
-        .resources =
-            exported_resources_copy(arena, lease->resources, lease->n_resources),
+        .resources = record_copy_list(arena, &schema_lease_resource, lease->resources,
+                                      lease->n_resources),
         .n_resources = lease->n_resources,
         .reason = arena_str(arena, lease->reason),
         .recall = lease->recall,
@@ -378,8 +378,7 @@ void provider_send_unknown(struct provider *provider, const char *id,
                            struct effects *effects)
 {
     if (provider->session != 0) {
-        struct msg_state state = {.lease = arena_str(&effects->arena, id),
-                                  .reason = ""};
+        struct msg_state state = {.lease = id, .reason = ""};
         send_state(provider, &state, effects);
     }
 }

@@ -140,8 +140,7 @@ static void decide(struct provider *provider, const struct run_id *run,
     admitted_set_highest(&provider->admitted, run->site, run->attempt);
     struct row row = {
         .kind = ROW_HIGH,
-        .high = {.consumer = arena_str(&effects->arena, run->site),
-                 .attempt = run->attempt},
+        .high = {.consumer = run->site, .attempt = run->attempt},
     };
     effects_store(effects, &row);
 }

@@ -85,7 +85,7 @@ static int forget(struct store *store, struct err *err)
         return 0;
     }
     sqlite3_stmt *cut = db_statement(store->db, &store->history.forget, forget_sql);
-    store_bind_int(cut, 1, last - STORE_EVENTS_MAX);
+    db_column_bind_int(cut, 1, last - STORE_EVENTS_MAX);
     return db_run(store->db, cut, err);
 }
 
@@ -94,24 +94,24 @@ int store_history_append(struct store *store, const struct row_history *row,
 {
     sqlite3_stmt *append = db_statement(store->db, &store->history.append, append_sql);
     int at = 0;
-    store_bind_int(append, ++at, row->at_ms);
-    store_bind_text(append, ++at, row->lease);
-    store_bind_text(append, ++at, row->site);
-    store_bind_text(append, ++at, row_history_name(row->event));
-    store_bind_text(append, ++at,
-                    row->lease[0] != '\0' ? msg_lease_state_name(row->state) : "");
-    store_bind_int(append, ++at, (int64_t)row->epoch);
-    store_bind_int(append, ++at, row->provider_available);
-    store_bind_int(append, ++at, row->provider_used);
-    store_bind_int(append, ++at, row->consumer_available);
-    store_bind_int(append, ++at, row->consumer_used);
-    store_bind_text(append, ++at, row->reason);
-    store_bind_text(append, ++at, row->pool != NULL ? row->pool : "");
-    store_bind_text(append, ++at, row->node != NULL ? row->node : "");
-    store_bind_int(append, ++at, row->quota);
-    store_bind_int(append, ++at, row->demand);
-    store_bind_int(append, ++at, row->slots);
-    store_bind_int(append, ++at, row->deadline_ms);
+    db_column_bind_int(append, ++at, row->at_ms);
+    db_column_bind_text(append, ++at, row->lease);
+    db_column_bind_text(append, ++at, row->site);
+    db_column_bind_text(append, ++at, row_history_name(row->event));
+    db_column_bind_text(append, ++at,
+                        row->lease[0] != '\0' ? msg_lease_state_name(row->state) : "");
+    db_column_bind_int(append, ++at, (int64_t)row->epoch);
+    db_column_bind_int(append, ++at, row->provider_available);
+    db_column_bind_int(append, ++at, row->provider_used);
+    db_column_bind_int(append, ++at, row->consumer_available);
+    db_column_bind_int(append, ++at, row->consumer_used);
+    db_column_bind_text(append, ++at, row->reason);
+    db_column_bind_text(append, ++at, row->pool != NULL ? row->pool : "");
+    db_column_bind_text(append, ++at, row->node != NULL ? row->node : "");
+    db_column_bind_int(append, ++at, row->quota);
+    db_column_bind_int(append, ++at, row->demand);
+    db_column_bind_int(append, ++at, row->slots);
+    db_column_bind_int(append, ++at, row->deadline_ms);
     int rc = db_run(store->db, append, err);
     if (rc == 0) {
         rc = forget(store, err);
@@ -137,19 +137,19 @@ static void fill_history(struct arena *arena, struct value *entry, sqlite3_stmt 
 {
     value_add_int(arena, entry, "seq", sqlite3_column_int64(page, ID));
     value_add_instant(arena, entry, "at", sqlite3_column_int64(page, AT));
-    value_add_text(arena, entry, "lease", store_text(page, LEASE));
-    value_add_text(arena, entry, "event", store_text(page, EVENT));
-    value_add_text(arena, entry, "state", store_text(page, STATE));
+    value_add_text(arena, entry, "lease", db_column_text(page, LEASE));
+    value_add_text(arena, entry, "event", db_column_text(page, EVENT));
+    value_add_text(arena, entry, "state", db_column_text(page, STATE));
     value_add_int(arena, entry, "epoch", sqlite3_column_int64(page, EPOCH));
     add_side(arena, entry, "provider", NULL, page, PROVIDER);
     add_side(arena, entry, "consumer", NULL, page, CONSUMER);
-    value_add_text(arena, entry, "reason", store_text(page, REASON));
+    value_add_text(arena, entry, "reason", db_column_text(page, REASON));
 }
 
 /* The sites of a lease are in its id. */
 static void add_sides(struct arena *arena, struct value *entry, sqlite3_stmt *page)
 {
-    const char *lease = store_text(page, LEASE);
+    const char *lease = db_column_text(page, LEASE);
     size_t length;
     const char *consumer = msg_lease_consumer(lease, &length);
     const char *provider = arena_strn(arena, lease, strcspn(lease, "/"));
@@ -160,9 +160,9 @@ static void add_sides(struct arena *arena, struct value *entry, sqlite3_stmt *pa
 
 static void add_node(struct arena *arena, struct value *entry, sqlite3_stmt *page)
 {
-    value_add_text(arena, entry, "pool", store_text(page, POOL));
-    value_add_text(arena, entry, "node", store_text(page, NODE));
-    if (store_text(page, LEASE)[0] == '\0') {
+    value_add_text(arena, entry, "pool", db_column_text(page, POOL));
+    value_add_text(arena, entry, "node", db_column_text(page, NODE));
+    if (db_column_text(page, LEASE)[0] == '\0') {
         value_add_int(arena, entry, "quota", sqlite3_column_int64(page, QUOTA));
         value_add_int(arena, entry, "demand", sqlite3_column_int64(page, DEMAND));
     } else {
@@ -177,24 +177,24 @@ static void fill_event(struct arena *arena, struct value *entry, sqlite3_stmt *p
 {
     value_add_int(arena, entry, "id", sqlite3_column_int64(page, ID));
     value_add_instant(arena, entry, "at", sqlite3_column_int64(page, AT));
-    value_add_text(arena, entry, "event", row_event_name(store_text(page, EVENT)));
-    if (store_text(page, SITE)[0] != '\0') {
-        value_add_text(arena, entry, "site", store_text(page, SITE));
-    } else if (store_text(page, LEASE)[0] != '\0') {
-        value_add_text(arena, entry, "lease", store_text(page, LEASE));
+    value_add_text(arena, entry, "event", row_event_name(db_column_text(page, EVENT)));
+    if (db_column_text(page, SITE)[0] != '\0') {
+        value_add_text(arena, entry, "site", db_column_text(page, SITE));
+    } else if (db_column_text(page, LEASE)[0] != '\0') {
+        value_add_text(arena, entry, "lease", db_column_text(page, LEASE));
         value_add_int(arena, entry, "epoch", sqlite3_column_int64(page, EPOCH));
         add_sides(arena, entry, page);
     }
-    if (store_text(page, NODE)[0] != '\0') {
+    if (db_column_text(page, NODE)[0] != '\0') {
         add_node(arena, entry, page);
     }
-    value_add_text(arena, entry, "reason", store_text(page, REASON));
+    value_add_text(arena, entry, "reason", db_column_text(page, REASON));
 }
 
 static size_t entry_bytes(sqlite3_stmt *page)
 {
-    return ROW_BYTES + 2 * strlen(store_text(page, LEASE)) +
-           ESCAPED_BYTES * strlen(store_text(page, REASON));
+    return ROW_BYTES + 2 * strlen(db_column_text(page, LEASE)) +
+           ESCAPED_BYTES * strlen(db_column_text(page, REASON));
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -228,10 +228,10 @@ static sqlite3_stmt *open_page(struct store *store, const struct msg_query *quer
     } else {
         page = db_statement(db, &store->history.leases, leases_sql);
     }
-    store_bind_int(page, 1, after);
-    store_bind_int(page, 2, n_rows);
+    db_column_bind_int(page, 1, after);
+    db_column_bind_int(page, 2, n_rows);
     if (is_of_one) {
-        store_bind_text(page, 3, query->name);
+        db_column_bind_text(page, 3, query->name);
     }
     return page;
 }
@@ -254,7 +254,7 @@ static int fill_page(sqlite3_stmt *page, const struct msg_query *query, int limi
         struct value *entry = value_add(arena, entries, NULL, value_object(arena));
         (query->kind == QUERY_EVENTS ? fill_event : fill_history)(arena, entry, page);
     }
-    return rc == SQLITE_DONE ? 0 : store_fail(page, "history", err);
+    return rc == SQLITE_DONE ? 0 : db_column_fail(page, "history", err);
 }
 
 int store_history_read(struct store *store, const struct msg_query *query,
@@ -286,7 +286,7 @@ int store_history_last(struct store *store, int64_t *id, struct err *err)
         db_statement(store->db, &store->history.latest, "SELECT max(id) FROM event");
     int step = sqlite3_step(latest);
     *id = sqlite3_column_int64(latest, 0);
-    int rc = step == SQLITE_ROW ? 0 : store_fail(latest, "history", err);
+    int rc = step == SQLITE_ROW ? 0 : db_column_fail(latest, "history", err);
     sqlite3_reset(latest);
     return rc;
 }

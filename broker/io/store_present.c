@@ -53,7 +53,7 @@ static void bind_value(sqlite3_stmt *put, int at, const struct value *value)
         sqlite3_bind_double(put, at, value->real);
         break;
     case VALUE_TEXT:
-        store_bind_text(put, at, value->text);
+        db_column_bind_text(put, at, value->text);
         break;
     case VALUE_ARRAY:
         bind_words(put, at, value);

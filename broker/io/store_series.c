@@ -55,12 +55,12 @@ static int find_or_name(struct store *store, enum store_series_kind kind,
                         const char *name, int64_t at_ms, int64_t *id, struct err *err)
 {
     sqlite3_stmt *put = db_statement(store->db, &store->series.name, name_sql);
-    store_bind_text(put, 1, kinds[kind].name);
-    store_bind_text(put, 2, name);
-    store_bind_int(put, 3, at_ms);
+    db_column_bind_text(put, 1, kinds[kind].name);
+    db_column_bind_text(put, 2, name);
+    db_column_bind_int(put, 3, at_ms);
     int step = sqlite3_step(put);
     *id = sqlite3_column_int64(put, 0);
-    int rc = step == SQLITE_ROW ? 0 : store_fail(put, "series", err);
+    int rc = step == SQLITE_ROW ? 0 : db_column_fail(put, "series", err);
     sqlite3_reset(put);
     return rc;
 }
@@ -75,16 +75,16 @@ int store_series_put(struct store *store, enum store_series_kind kind, const cha
         return rc;
     }
     sqlite3_stmt *put = db_statement(db, &store->series.put[kind], kinds[kind].put_sql);
-    store_bind_int(put, 1, id);
-    store_bind_int(put, 2, at_ms);
+    db_column_bind_int(put, 1, id);
+    db_column_bind_int(put, 2, at_ms);
     for (int at = 3; at <= sqlite3_bind_parameter_count(put); at++) {
-        store_bind_int(put, at, *numbers++);
+        db_column_bind_int(put, at, *numbers++);
     }
     rc = db_run(db, put, err);
     if (rc == 0) {
         sqlite3_stmt *cut = db_statement(db, &store->series.cut, cut_sql);
-        store_bind_int(cut, 1, id);
-        store_bind_int(cut, 2, at_ms - STORE_SERIES_KEEP_MS);
+        db_column_bind_int(cut, 1, id);
+        db_column_bind_int(cut, 2, at_ms - STORE_SERIES_KEEP_MS);
         rc = db_run(db, cut, err);
     }
     return rc < 0 ? err_prefix(err, "sample") : 0;
@@ -93,7 +93,7 @@ int store_series_put(struct store *store, enum store_series_kind kind, const cha
 int store_series_forget(struct store *store, int64_t now_ms, struct err *err)
 {
     sqlite3_stmt *forget = db_statement(store->db, &store->series.forget, forget_sql);
-    store_bind_int(forget, 1, now_ms - STORE_SERIES_KEEP_MS);
+    db_column_bind_int(forget, 1, now_ms - STORE_SERIES_KEEP_MS);
     return db_run(store->db, forget, err) < 0 ? err_prefix(err, "series") : 0;
 }
 
@@ -130,14 +130,15 @@ static int find(struct store *store, const struct store_series_ask *ask, int64_t
                 int64_t *first_ms, struct err *err)
 {
     sqlite3_stmt *find = db_statement(store->db, &store->series.find, find_sql);
-    store_bind_text(find, 1, kinds[ask->kind].name);
-    store_bind_text(find, 2, ask->name);
-    store_bind_int(find, 3, ask->from_ms);
+    db_column_bind_text(find, 1, kinds[ask->kind].name);
+    db_column_bind_text(find, 2, ask->name);
+    db_column_bind_int(find, 3, ask->from_ms);
     int step = sqlite3_step(find);
     *id = step == SQLITE_ROW ? sqlite3_column_int64(find, 0) : -1;
     *first_ms = step == SQLITE_ROW ? sqlite3_column_int64(find, 1) : 0;
-    int rc =
-        step == SQLITE_ROW || step == SQLITE_DONE ? 0 : store_fail(find, "series", err);
+    int rc = step == SQLITE_ROW || step == SQLITE_DONE
+                 ? 0
+                 : db_column_fail(find, "series", err);
     sqlite3_reset(find);
     return rc;
 }
@@ -160,13 +161,13 @@ int store_series_read(struct store *store, const struct store_series_ask *ask,
     struct value *rows = value_add(arena, *value, "series", value_array(arena));
     sqlite3_stmt *read =
         db_statement(store->db, &store->series.read[kind], kinds[kind].read_sql);
-    store_bind_int(read, 1, id);
-    store_bind_int(read, 2, first_ms);
-    store_bind_int(read, 3, (ask->to_ms - first_ms) / STORE_SERIES_POINTS_MAX + 1);
+    db_column_bind_int(read, 1, id);
+    db_column_bind_int(read, 2, first_ms);
+    db_column_bind_int(read, 3, (ask->to_ms - first_ms) / STORE_SERIES_POINTS_MAX + 1);
     while ((step = sqlite3_step(read)) == SQLITE_ROW) {
         fill_row(arena, value_add(arena, rows, NULL, value_object(arena)), read);
     }
-    rc = step == SQLITE_DONE ? 0 : store_fail(read, "samples", err);
+    rc = step == SQLITE_DONE ? 0 : db_column_fail(read, "samples", err);
     sqlite3_reset(read);
     return rc;
 }

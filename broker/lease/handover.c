@@ -115,7 +115,7 @@ void handover_end(struct lease *lease)
 static void send_freeze(const struct lease *lease, struct effects *effects)
 {
     struct msg msg = {.kind = MSG_FREEZE};
-    msg.freeze.lease = arena_str(&effects->arena, lease->row.id);
+    msg.freeze.lease = lease->row.id;
     msg.freeze.base = lease->row.epoch;
     msg.freeze.freeze = lease->handover.freeze;
     outbox_send(effects, lease->provider, "", &msg);
@@ -124,15 +124,11 @@ static void send_freeze(const struct lease *lease, struct effects *effects)
 static void send_proposal(const struct lease *lease, struct effects *effects)
 {
     const struct handover *handover = &lease->handover;
-    struct row row = {.kind = ROW_LEASE, .lease = lease->row}, copy;
-    row.lease.hosts = handover->proposal;
-    row.lease.n_hosts = handover->n_proposal;
-    row_copy(&effects->arena, &row, &copy);
-    struct msg msg = {.kind = MSG_PROPOSE};
-    msg.propose.lease = copy.lease.id;
-    msg.propose.base = copy.lease.epoch;
-    msg.propose.hosts = copy.lease.hosts;
-    msg.propose.n_hosts = copy.lease.n_hosts;
+    struct msg msg = {.kind = MSG_PROPOSE,
+                      .propose = {.lease = lease->row.id,
+                                  .base = lease->row.epoch,
+                                  .hosts = handover->proposal,
+                                  .n_hosts = handover->n_proposal}};
     outbox_send(effects, lease->provider, "", &msg);
 }
 

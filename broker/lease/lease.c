@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "broker/lease/lease_split.h"
-#include "model/exported_resources.h"
+#include "model/record.h"
 
 /* The allowed moves, and the name of each in history. */
 static const struct {
@@ -207,11 +207,12 @@ void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_
 void lease_set_resources(struct lease *lease, const struct lease_resource *resources,
                          int n_resources)
 {
-    if (exported_resources_is_same(lease->resources, lease->row.n_resources, resources,
-                                   n_resources)) {
+    if (record_is_same_list(&schema_lease_resource, lease->resources,
+                            lease->row.n_resources, resources, n_resources)) {
         return;
     }
-    struct lease_resource *copy = exported_resources_dup(resources, n_resources);
+    struct lease_resource *copy =
+        record_dup_list(&schema_lease_resource, resources, n_resources);
     free(lease->resources);
     lease->resources = copy;
     lease->row.resources = copy;
@@ -245,9 +246,8 @@ int lease_consumer_waiting(const struct lease *lease)
 
 void lease_store(const struct lease *lease, struct effects *effects)
 {
-    struct row row = {.kind = ROW_LEASE, .lease = lease->row}, copy;
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    struct row row = {.kind = ROW_LEASE, .lease = lease->row};
+    effects_store(effects, &row);
 }
 
 static struct row_history history_of(const struct lease *lease,
@@ -270,9 +270,8 @@ static struct row_history history_of(const struct lease *lease,
 
 static void store_history(const struct row_history *history, struct effects *effects)
 {
-    struct row row = {.kind = ROW_HISTORY, .history = *history}, copy;
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    struct row row = {.kind = ROW_HISTORY, .history = *history};
+    effects_store(effects, &row);
 }
 
 void lease_record_recall(const struct lease *lease, enum history_event event,

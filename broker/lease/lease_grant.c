@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "broker/lease/lease.h"
-#include "model/dup.h"
+#include "model/record.h"
 
 void lease_grant_clear(struct lease_grant *grant)
 {
@@ -20,7 +20,7 @@ void lease_grant_set(struct lease_grant *grant, const struct host_slots *hosts,
                      int n_hosts, const char *reason)
 {
     lease_grant_clear(grant);
-    grant->hosts = dup_hosts(hosts, n_hosts);
+    grant->hosts = record_dup_list(&schema_run_slots, hosts, n_hosts);
     grant->n_hosts = n_hosts;
     for (int i = 0; i < n_hosts; i++) {
         grant->n_slots += hosts[i].n_slots;

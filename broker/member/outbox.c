@@ -16,7 +16,7 @@ void outbox_send(struct effects *effects, const struct member *to, const char *s
                         .roles = to->roles_allowed};
     struct msg sent = *msg;
     sent.session = to->session;
-    sent.site = arena_str(&effects->arena, site);
+    sent.site = site;
     effects_send(effects, &peer, &sent);
 }
 

@@ -106,7 +106,7 @@ static int64_t carried_of(const struct plan_use *use)
 static void store_quota(const char *pool, const struct pool_record *record,
                         const char *why, int64_t now_ms, struct effects *effects)
 {
-    struct row row = {.kind = ROW_HISTORY}, copy;
+    struct row row = {.kind = ROW_HISTORY};
     row.history = (struct row_history){
         .at_ms = now_ms,
         .lease = "",
@@ -118,8 +118,7 @@ static void store_quota(const char *pool, const struct pool_record *record,
         .quota = record->quota,
         .demand = record->demand,
     };
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    effects_store(effects, &row);
 }
 
 /* A quota or a demand that has changed goes into history. */

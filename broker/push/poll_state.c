@@ -20,7 +20,7 @@ void poll_state_tick(struct lease *lease, int64_t now_ms, struct effects *effect
         return;
     }
     struct msg msg = {.kind = MSG_STATE_ASK};
-    msg.state_ask.lease = arena_str(&effects->arena, lease->row.id);
+    msg.state_ask.lease = lease->row.id;
     outbox_send(effects, lease->provider, "", &msg);
     resend_sent(&lease->poll_state, waits, now_ms);
 }

@@ -16,29 +16,27 @@ void push_contract_acknowledge(struct lease *lease, uint64_t revision)
     }
 }
 
-/* The row's texts and hosts may change within the batch, so the message gets a copy. */
 static void send_contract(const struct lease *lease, int64_t now_ms,
                           struct effects *effects)
 {
-    struct row row = {.kind = ROW_LEASE, .lease = lease->row}, copy;
-    row_copy(&effects->arena, &row, &copy);
+    const struct row_lease *row = &lease->row;
     struct msg msg = {.kind = MSG_CONTRACT};
     msg.contract = (struct msg_contract){
-        .lease = copy.lease.id,
+        .lease = row->id,
         .revision = lease->push_contract.revision,
-        .epoch = copy.lease.epoch,
-        .type = copy.lease.type,
-        .state = copy.lease.state,
-        .is_made = copy.lease.is_made,
+        .epoch = row->epoch,
+        .type = row->type,
+        .state = row->state,
+        .is_made = row->is_made,
         .is_provider_here = member_is_here(lease->provider, ROLE_PROVIDER),
         .takes_interactive = lease->takes_interactive,
-        .hosts = copy.lease.hosts,
-        .n_hosts = copy.lease.n_hosts,
+        .hosts = row->hosts,
+        .n_hosts = row->n_hosts,
         .queues = lease->grant.queues,
         .n_queues = lease->grant.n_queues,
         .grace_ms = lease->grant.grace_ms,
-        .resources = copy.lease.resources,
-        .n_resources = copy.lease.n_resources,
+        .resources = row->resources,
+        .n_resources = row->n_resources,
         .is_whole = lease->grant.is_whole,
     };
     lease_recalls_fill(&lease->recalls, now_ms, &effects->arena, &msg.contract.recalls,

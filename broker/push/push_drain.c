@@ -121,7 +121,7 @@ void push_drain_tick(struct lease *lease, int64_t now_ms, struct effects *effect
         return;
     }
     struct msg msg = {.kind = MSG_DRAIN};
-    msg.drain.lease = arena_str(&effects->arena, lease->row.id);
+    msg.drain.lease = lease->row.id;
     msg.drain.number = lease->row.drain;
     msg.drain.is_drained = lease->row.is_drained;
     msg.drain.raise_above = lease->is_recovering ? lease->row.epoch : 0;

@@ -40,7 +40,7 @@ void push_evict_tick(struct lease *lease, int64_t now_ms, struct effects *effect
         return;
     }
     struct msg msg = {.kind = MSG_EVICT};
-    msg.evict.lease = arena_str(&effects->arena, lease->row.id);
+    msg.evict.lease = lease->row.id;
     msg.evict.attempt = lease->last_attempt;
     outbox_send(effects, lease->provider, "", &msg);
     lease->push_evict.is_open = true; /* from the first order on */

@@ -28,7 +28,7 @@ static bool may_begin(const struct lease *lease)
 static void send_open(const struct lease *lease, struct effects *effects)
 {
     struct msg msg = {.kind = MSG_LEASE_OPEN};
-    msg.lease_open.lease = arena_str(&effects->arena, lease->row.id);
+    msg.lease_open.lease = lease->row.id;
     outbox_send(effects, lease->provider, "", &msg);
 }
 

@@ -66,7 +66,7 @@ void push_recall_tick(struct lease *lease, int64_t now_ms, struct effects *effec
         return;
     }
     struct msg msg = {.kind = MSG_RECALL};
-    msg.recall.lease = arena_str(&effects->arena, lease->row.id);
+    msg.recall.lease = lease->row.id;
     msg.recall.number = lease->push_recall.number;
     msg.recall.is_whole = lease->recalls.is_whole;
     lease_recalls_fill(&lease->recalls, now_ms, &effects->arena, &msg.recall.recalls,

@@ -9,17 +9,6 @@
 /* A person at a terminal does not wait longer. */
 enum { FORWARD_MS = 10000 };
 
-static void copy_query(struct arena *arena, struct msg_query *query)
-{
-    query->name = arena_str(arena, query->name);
-    query->user = arena_str(arena, query->user);
-    query->queue = arena_str(arena, query->queue);
-    query->host = arena_str(arena, query->host);
-    query->after = arena_str(arena, query->after);
-    query->provider = arena_str(arena, query->provider);
-    query->consumer = arena_str(arena, query->consumer);
-}
-
 void forward_request(struct site_api *api, const struct peer *from,
                      const struct msg *msg, struct effects *effects)
 {
@@ -54,13 +43,6 @@ void forward_request(struct site_api *api, const struct peer *from,
     }
     copy.site = "";
     *number = waiter.key;
-    if (msg->kind == MSG_SET_RECLAIM) {
-        copy.set_reclaim.name = arena_str(&effects->arena, msg->set_reclaim.name);
-    } else if (msg->kind == MSG_SET_DRAIN) {
-        copy.set_drain.name = arena_str(&effects->arena, msg->set_drain.name);
-    } else {
-        copy_query(&effects->arena, &copy.query);
-    }
     site_uplink_send(api->uplink, &copy, effects);
 }
 
@@ -79,7 +61,6 @@ static struct value *copy_value(struct arena *arena, const struct value *from)
 void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
                    struct effects *effects)
 {
-    struct arena *arena = &effects->arena;
     struct waiter waiter;
     if (!waiters_take(waiters, WAITER_BROKER, reply->request, &waiter)) {
         return; /* too late, or the client has gone */
@@ -87,10 +68,8 @@ void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
     struct msg msg = {.kind = MSG_REPLY, .site = "", .reply = *reply};
     msg.reply.request = waiter.request;
-    msg.reply.text = arena_str(arena, reply->text);
-    msg.reply.json = arena_str(arena, reply->json);
-    msg.reply.next = arena_str(arena, reply->next);
-    msg.reply.value = reply->value != NULL ? copy_value(arena, reply->value) : NULL;
+    msg.reply.value =
+        reply->value != NULL ? copy_value(&effects->arena, reply->value) : NULL;
     msg.reply.bytes = (const uint8_t *)"";
     msg.reply.n_bytes = 0;
     effects_send(effects, &to, &msg);

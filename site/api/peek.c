@@ -19,8 +19,7 @@ static void send_piece(const struct peer *to, uint64_t request, const uint8_t *b
     msg.reply.request = request;
     msg.reply.text = "";
     msg.reply.next = "";
-    msg.reply.bytes = n_bytes > 0 ? arena_copy(&effects->arena, bytes, (size_t)n_bytes)
-                                  : (const uint8_t *)"";
+    msg.reply.bytes = bytes;
     msg.reply.n_bytes = n_bytes;
     msg.reply.is_end = is_end;
     effects_send(effects, to, &msg);

@@ -323,7 +323,6 @@ static void on_output_ask(struct lending *lending, const struct msg *msg,
         return; /* it will ask again */
     }
     struct msg passed = {.kind = MSG_OUTPUT_ASK, .output_ask = *ask};
-    passed.output_ask.run.site = arena_str(&effects->arena, ask->run.site);
     host_table_send(lending->parts.hosts, run->host, &passed, effects);
 }
 
@@ -346,8 +345,6 @@ static void on_stream_down(struct lending *lending, const struct msg *msg,
         struct msg passed = {.kind = MSG_STREAM_DOWN, .stream_down = *down};
         passed.stream_down.run = run->id;
         passed.stream_down.job = "";
-        passed.stream_down.bytes =
-            arena_copy(&effects->arena, down->bytes, (size_t)down->n_bytes);
         host_table_send(lending->parts.hosts, run->host, &passed, effects);
     }
 }

@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "site/io/journal_fields.h"
+#include "model/schema.h"
 #include "site/job/job.h"
+#include "sys/db/db_column.h"
 
 enum { TRIMMED_AT_ONCE = 20000, EXIT_WIDTH = 3 };
 
@@ -52,29 +53,29 @@ static void bind_exit(sqlite3_stmt *append, int at, const struct run_exit *exit)
 {
     int code;
     if (row_exit_code(exit, &code)) {
-        journal_fields_bind_int(append, at + 1, code);
+        db_column_bind_int(append, at + 1, code);
     }
-    journal_fields_bind_int(append, at + 2, exit->cpu_ms);
-    journal_fields_bind_int(append, at + 3, exit->mem_kib);
+    db_column_bind_int(append, at + 2, exit->cpu_ms);
+    db_column_bind_int(append, at + 3, exit->mem_kib);
 }
 
 static void bind_facts(sqlite3_stmt *append, int at, const struct job_facts *facts)
 {
-    journal_fields_bind_text(append, ++at, facts->user);
-    journal_fields_bind_text(append, ++at, facts->name);
-    journal_fields_bind_text(append, ++at, facts->queue);
-    journal_fields_bind_text(append, ++at, facts->project);
-    journal_fields_bind_text(append, ++at, facts->command);
-    journal_fields_bind_int(append, ++at, facts->n_slots);
+    db_column_bind_text(append, ++at, facts->user);
+    db_column_bind_text(append, ++at, facts->name);
+    db_column_bind_text(append, ++at, facts->queue);
+    db_column_bind_text(append, ++at, facts->project);
+    db_column_bind_text(append, ++at, facts->command);
+    db_column_bind_int(append, ++at, facts->n_slots);
 }
 
 static int trim(struct journal_history *history, struct db *db, int64_t before_ms,
                 struct err *err)
 {
     sqlite3_stmt *trim = db_statement(db, &history->trim, trim_sql);
-    journal_fields_bind_int(trim, 1, TRIMMED_AT_ONCE);
-    journal_fields_bind_int(trim, 2, before_ms);
-    journal_fields_bind_int(trim, 3, JOURNAL_EVENTS_MAX);
+    db_column_bind_int(trim, 1, TRIMMED_AT_ONCE);
+    db_column_bind_int(trim, 2, before_ms);
+    db_column_bind_int(trim, 3, JOURNAL_EVENTS_MAX);
     return db_run(db, trim, err);
 }
 
@@ -89,15 +90,15 @@ int journal_history_append(struct journal_history *history, struct db *db,
                                ? db_statement(db, &history->append, append_sql)
                                : db_statement(db, &history->append_all, append_all_sql);
     int at = 0;
-    journal_fields_bind_text(append, ++at, event->site);
-    journal_fields_bind_int(append, ++at, (int64_t)event->id);
-    journal_fields_bind_int(append, ++at, event->index);
-    journal_fields_bind_int(append, ++at, event->at_ms);
-    journal_fields_bind_text(append, ++at, row_job_event_name(event->event));
-    journal_fields_bind_text(append, ++at, job_state_name(event->state));
-    journal_fields_bind_text(append, ++at, event->lease);
-    journal_fields_bind_hosts(append, ++at, event->hosts, event->n_hosts);
-    journal_fields_bind_text(append, ++at, event->reason);
+    db_column_bind_text(append, ++at, event->site);
+    db_column_bind_int(append, ++at, (int64_t)event->id);
+    db_column_bind_int(append, ++at, event->index);
+    db_column_bind_int(append, ++at, event->at_ms);
+    db_column_bind_text(append, ++at, row_job_event_name(event->event));
+    db_column_bind_text(append, ++at, job_state_name(event->state));
+    db_column_bind_text(append, ++at, event->lease);
+    db_column_bind_hosts(append, ++at, event->hosts, event->n_hosts);
+    db_column_bind_text(append, ++at, event->reason);
     if (has_exit(event)) {
         bind_exit(append, at, &event->exit);
     }
@@ -114,23 +115,16 @@ enum { EXIT = 7, FACTS = 10 };
 
 static int read_words(sqlite3_stmt *row, struct row_job_event *event, struct err *err)
 {
-    const char *events[JOB_EVENTS], *states[JOB_STATES];
     int word, state;
-    for (int i = 0; i < JOB_EVENTS; i++) {
-        events[i] = row_job_event_name((enum job_event)i);
+    if (db_column_read_word(row, 2, schema_row_job_event_words, JOB_EVENTS, &word,
+                            err) < 0 ||
+        db_column_read_word(row, 3, schema_row_job_state_words, JOB_STATES, &state,
+                            err) < 0) {
+        return err->code;
     }
-    for (int i = 0; i < JOB_STATES; i++) {
-        states[i] = job_state_name((enum job_state)i);
-    }
-    int rc = journal_fields_read_word(row, 2, events, JOB_EVENTS, &word, err);
-    if (rc == 0) {
-        rc = journal_fields_read_word(row, 3, states, JOB_STATES, &state, err);
-    }
-    if (rc == 0) {
-        event->event = (enum job_event)word;
-        event->state = (enum job_state)state;
-    }
-    return rc;
+    event->event = (enum job_event)word;
+    event->state = (enum job_state)state;
+    return 0;
 }
 
 static void read_facts(sqlite3_stmt *row, struct arena *arena,
@@ -140,11 +134,11 @@ static void read_facts(sqlite3_stmt *row, struct arena *arena,
         return;
     }
     struct job_facts *facts = arena_alloc(arena, 1, sizeof(*facts));
-    facts->user = arena_str(arena, journal_fields_text(row, FACTS));
-    facts->name = arena_str(arena, journal_fields_text(row, FACTS + 1));
-    facts->queue = arena_str(arena, journal_fields_text(row, FACTS + 2));
-    facts->project = arena_str(arena, journal_fields_text(row, FACTS + 3));
-    facts->command = arena_str(arena, journal_fields_text(row, FACTS + 4));
+    facts->user = arena_str(arena, db_column_text(row, FACTS));
+    facts->name = arena_str(arena, db_column_text(row, FACTS + 1));
+    facts->queue = arena_str(arena, db_column_text(row, FACTS + 2));
+    facts->project = arena_str(arena, db_column_text(row, FACTS + 3));
+    facts->command = arena_str(arena, db_column_text(row, FACTS + 4));
     facts->n_slots = sqlite3_column_int(row, FACTS + 5);
     event->facts = facts;
 }
@@ -154,13 +148,12 @@ static int read_event(sqlite3_stmt *row, struct arena *arena,
 {
     int rc = read_words(row, event, err);
     if (rc == 0) {
-        rc = journal_fields_read_hosts(row, 5, arena, &event->hosts, &event->n_hosts,
-                                       err);
+        rc = db_column_read_hosts(row, 5, arena, &event->hosts, &event->n_hosts, err);
     }
     event->index = sqlite3_column_int(row, 0);
     event->at_ms = sqlite3_column_int64(row, 1);
-    event->lease = arena_str(arena, journal_fields_text(row, 4));
-    event->reason = arena_str(arena, journal_fields_text(row, 6));
+    event->lease = arena_str(arena, db_column_text(row, 4));
+    event->reason = arena_str(arena, db_column_text(row, 6));
     event->exit.text = "";
     if (sqlite3_column_type(row, EXIT) != SQLITE_NULL) {
         event->exit.end = RUN_END_EXITED;
@@ -179,11 +172,11 @@ int journal_history_read_events(struct journal_history *history, struct db *db,
 {
     sqlite3_stmt *of_job = db_statement(db, &history->of_job, of_job_sql);
     int capacity = 2 * asked->limit, step, rc = 0;
-    journal_fields_bind_text(of_job, 1, asked->site);
-    journal_fields_bind_int(of_job, 2, (int64_t)asked->id);
-    journal_fields_bind_int(of_job, 3, asked->first);
-    journal_fields_bind_int(of_job, 4, asked->last);
-    journal_fields_bind_int(of_job, 5, asked->limit);
+    db_column_bind_text(of_job, 1, asked->site);
+    db_column_bind_int(of_job, 2, (int64_t)asked->id);
+    db_column_bind_int(of_job, 3, asked->first);
+    db_column_bind_int(of_job, 4, asked->last);
+    db_column_bind_int(of_job, 5, asked->limit);
     *events = arena_alloc(arena, (size_t)capacity, sizeof(**events));
     *n_events = 0;
     int n_of_elements = 0;
@@ -191,7 +184,7 @@ int journal_history_read_events(struct journal_history *history, struct db *db,
            (step = sqlite3_step(of_job)) != SQLITE_DONE) {
         struct row_job_event *event = &(*events)[*n_events];
         rc = step == SQLITE_ROW ? read_event(of_job, arena, event, err)
-                                : journal_fields_fail(of_job, "history", err);
+                                : db_column_fail(of_job, "history", err);
         event->site = asked->site;
         event->id = asked->id;
         n_of_elements += event->index > 0;
@@ -209,16 +202,16 @@ int journal_history_read_ids(struct journal_history *history, struct db *db,
 {
     sqlite3_stmt *all = db_statement(db, &history->ids, ids_sql);
     int step, rc = 0;
-    journal_fields_bind_int(all, 1, (int64_t)after);
-    journal_fields_bind_text(all, 2, user);
-    journal_fields_bind_int(all, 3, limit);
+    db_column_bind_int(all, 1, (int64_t)after);
+    db_column_bind_text(all, 2, user);
+    db_column_bind_int(all, 3, limit);
     *ids = arena_alloc(arena, (size_t)limit, sizeof(**ids));
     *n_ids = 0;
     while (rc == 0 && *n_ids < limit && (step = sqlite3_step(all)) != SQLITE_DONE) {
         if (step == SQLITE_ROW) {
             (*ids)[(*n_ids)++] = (uint64_t)sqlite3_column_int64(all, 0);
         } else {
-            rc = journal_fields_fail(all, "history", err);
+            rc = db_column_fail(all, "history", err);
         }
     }
     sqlite3_reset(all);

@@ -59,14 +59,13 @@ static bool is_suspended(enum job_state state)
 
 static void record(const struct row_job_event *event, struct effects *effects)
 {
-    struct row row = {.kind = ROW_JOB_EVENT, .job_event = *event}, copy;
+    struct row row = {.kind = ROW_JOB_EVENT, .job_event = *event};
     struct row_job_event *recorded = &row.job_event;
     recorded->site = recorded->site != NULL ? recorded->site : "";
     recorded->lease = recorded->lease != NULL ? recorded->lease : "";
     recorded->reason = recorded->reason != NULL ? recorded->reason : "";
     recorded->exit.text = "";
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    effects_store(effects, &row);
 }
 
 static void record_job(const struct history *history, const struct job *job,

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "model/job_id.h"
+#include "model/record.h"
+#include "model/schema.h"
 
 enum { STATES = JOB_UNKWN + 1 };
 
@@ -34,12 +36,7 @@ bool job_may_become(enum job_state from, enum job_state to)
 
 const char *job_state_name(enum job_state state)
 {
-    static const char *const names[STATES] = {
-        [JOB_PEND] = "PEND",   [JOB_PSUSP] = "PSUSP", [JOB_RUN] = "RUN",
-        [JOB_USUSP] = "USUSP", [JOB_SSUSP] = "SSUSP", [JOB_DONE] = "DONE",
-        [JOB_EXIT] = "EXIT",   [JOB_UNKWN] = "UNKWN",
-    };
-    return (unsigned)state < STATES ? names[state] : "?";
+    return (unsigned)state < STATES ? schema_row_job_state_words[state] : "?";
 }
 
 bool job_exit_code(const struct job *job, int *code)
@@ -149,12 +146,13 @@ const char *job_queue_name(const struct job *job)
 void job_set_exit(struct job *job, const struct run_exit *exit)
 {
     free(job->exit);
-    job->exit = dup_exit(exit);
+    job->exit = record_dup(&schema_run_exit, exit);
 }
 
 void job_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts)
 {
-    struct host_slots *kept = dup_hosts(hosts, n_hosts); /* they may be its own */
+    struct host_slots *kept =
+        record_dup_list(&schema_run_slots, hosts, n_hosts); /* they may be its own */
     free(job->hosts);
     job->hosts = kept;
     job->n_hosts = n_hosts;
@@ -200,7 +198,8 @@ int job_wanted_slots(const struct job *job)
 
 void job_set_resize(struct job *job, const struct job_resize *resize)
 {
-    struct host_slots *hosts = dup_hosts(resize->hosts, resize->n_hosts);
+    struct host_slots *hosts =
+        record_dup_list(&schema_run_slots, resize->hosts, resize->n_hosts);
     free((void *)job->resize.hosts);
     job->resize = *resize;
     job->resize.hosts = hosts;
@@ -212,11 +211,9 @@ void job_store_spec(const struct job *job, struct effects *effects)
                       .job = {.id = job->id,
                               .submit_ms = job->submit_ms,
                               .is_array = job->index != 0}};
-    struct row copy;
     row.job.spec = *job->spec;
     row.job.terms = *job->terms;
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    effects_store(effects, &row);
 }
 
 void job_store(const struct job *job, struct effects *effects)
@@ -257,9 +254,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .is_released = job->is_released && job->terms->depend_on[0] != '\0',
             },
     };
-    struct row copy;
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    effects_store(effects, &row);
 }
 
 /* ---------------------------------------------------------------- run limit */

@@ -187,10 +187,10 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     job->index = index;
     job->submit_ms = job->entry.submit_ms = row->submit_ms;
     job->submission = submission;
-    job->spec = submission->spec;
+    job->spec = &submission->row->spec;
     submission->n_jobs++;
     submission->n_unfinished++;
-    job->terms = &submission->terms;
+    job->terms = &submission->row->terms;
     job->is_released = job->terms->depend_on[0] == '\0';
     job_table_enter_queue(jobs, job, row->spec.queue);
     job->state = JOB_PEND;

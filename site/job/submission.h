@@ -9,13 +9,12 @@
 #include "model/row.h"
 
 struct submission {
-    struct job_spec *spec;
-    struct job_terms terms;
-    int n_jobs;       /* its jobs in the table */
-    int n_unfinished; /* of these, not ended */
-    int n_open;       /* of these, with an attempt */
-    int max_open;     /* "%limit" of an array's name; 0: any number */
-    int n_runs;       /* runs that use its spec unchanged */
+    struct row_job *row; /* as submitted; one block of memory */
+    int n_jobs;          /* its jobs in the table */
+    int n_unfinished;    /* of these, not ended */
+    int n_open;          /* of these, with an attempt */
+    int max_open;        /* "%limit" of an array's name; 0: any number */
+    int n_runs;          /* runs that use its spec unchanged */
 };
 
 struct submission *submission_new(const struct row_job *row);

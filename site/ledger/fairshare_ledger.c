@@ -229,9 +229,8 @@ void fairshare_ledger_finish_run(struct fairshare_ledger *ledger, const struct j
 
 static void store(struct effects *effects, const struct row_share *share)
 {
-    struct row row = {.kind = ROW_SHARE, .share = *share}, copy;
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    struct row row = {.kind = ROW_SHARE, .share = *share};
+    effects_store(effects, &row);
 }
 
 static void store_account(const struct fairshare_ledger *ledger,

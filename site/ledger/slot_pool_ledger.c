@@ -176,12 +176,12 @@ static void store_pool(const struct slot_pool_ledger *ledger, int pool,
     char name[SCOPE_SIZE];
     name_pool(of, name);
     struct row row = {.kind = ROW_SHARE};
-    row.share.scope = arena_str(&effects->arena, name);
+    row.share.scope = name;
     row.share.at_ms = ledger->at_ms[pool];
     for (int i = 0; i < of->n_queues; i++) {
         const struct slot_member *then = &ledger->queues[of->queues[i]].then;
         const char *queue = ledger->config->queues[of->queues[i]].name;
-        row.share.account = arena_str(&effects->arena, queue);
+        row.share.account = queue;
         row.share.past_ms = then->use_hours * hour_ms;
         row.share.ahead_ms = then->balance_hours * hour_ms;
         row.share.is_waiting = then->is_waiting;

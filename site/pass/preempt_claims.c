@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
+#include "model/record.h"
 #include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
 
@@ -250,13 +251,13 @@ static void add_claim(struct preempt_claims *claims, const struct preempt_claim 
         claims->items =
             mem_grow(claims->items, (size_t)claims->capacity, sizeof(*claims->items));
     }
-    claims->items[claims->count++] =
-        (struct claim){.job = from->job,
-                       .lease = dup_text(from->lease),
-                       .hosts = dup_hosts(from->hosts, from->n_hosts),
-                       .n_hosts = from->n_hosts,
-                       .reserved = dup_text(reserved),
-                       .since_ms = now_ms};
+    claims->items[claims->count++] = (struct claim){
+        .job = from->job,
+        .lease = dup_text(from->lease),
+        .hosts = record_dup_list(&schema_run_slots, from->hosts, from->n_hosts),
+        .n_hosts = from->n_hosts,
+        .reserved = dup_text(reserved),
+        .since_ms = now_ms};
 }
 
 /* ---------------------------------------------------------------- resumes */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
+#include "model/record.h"
 #include "site/job/lifecycle.h"
 #include "site/pass/capacity.h"
 
@@ -541,7 +542,8 @@ static struct entry copy_entry(struct arena *arena, const struct place_snapshot 
         lent[i] = piece->n_backfilled;
         targets[i] = piece->n_target;
     }
-    struct entry entry = {.hosts = dup_hosts(slots, from->n_pieces),
+    struct entry entry = {.hosts =
+                              record_dup_list(&schema_run_slots, slots, from->n_pieces),
                           .lent = lent,
                           .targets = targets,
                           .parts = copy_parts_of(place, from),

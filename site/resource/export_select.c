@@ -105,9 +105,9 @@ static bool is_configured(const struct export_plan *plan, const struct pick *pic
 static void store_pick(const struct pick *pick, bool is_gone, struct effects *effects)
 {
     struct row row = {.kind = ROW_PICK,
-                      .pick = {.policy = arena_str(&effects->arena, pick->policy),
-                               .content = arena_str(&effects->arena, pick->content),
-                               .hosts = arena_str(&effects->arena, pick->hosts),
+                      .pick = {.policy = pick->policy,
+                               .content = pick->content,
+                               .hosts = pick->hosts,
                                .is_gone = is_gone}};
     effects_store(effects, &row);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/dup.h"
+#include "model/record.h"
 
 struct host_use {
     int own, consumers; /* in use */
@@ -239,9 +240,9 @@ static void set_spec(struct run *run, const struct job_spec *spec,
     if (submission != NULL) {
         submission_add_run(submission);
         run->submission = submission;
-        run->spec = submission->spec;
+        run->spec = &submission->row->spec;
     } else {
-        run->spec = dup_spec(spec != NULL ? spec : &nothing);
+        run->spec = record_dup(&schema_run_job_spec, spec != NULL ? spec : &nothing);
     }
 }
 
@@ -262,7 +263,7 @@ static struct run *insert(struct run_table *table, const struct row_run *row,
     run->id.attempt = row->run.attempt;
     run->job = dup_text(row->job);
     run->lease = dup_text(row->lease);
-    run->hosts = dup_hosts(row->hosts, row->n_hosts);
+    run->hosts = record_dup_list(&schema_run_slots, row->hosts, row->n_hosts);
     run->n_hosts = row->n_hosts;
     set_spec(run, row->spec, submission);
     run->host =
@@ -294,8 +295,7 @@ struct run *run_table_put(struct run_table *table, const struct row_run *row,
     return run;
 }
 
-static struct row *row_of(const struct run *run, bool with_spec,
-                          struct effects *effects)
+void run_table_store(const struct run *run, bool with_spec, struct effects *effects)
 {
     struct row row = {
         .kind = ROW_RUN,
@@ -316,29 +316,14 @@ static struct row *row_of(const struct run *run, bool with_spec,
                 .is_gone = run->is_forgotten,
             },
     };
-    struct row *copy = arena_alloc(&effects->arena, 1, sizeof(*copy));
-    row_copy(&effects->arena, &row, copy);
-    return copy;
-}
-
-const struct row_run *run_table_row(const struct run *run, bool with_spec,
-                                    struct effects *effects)
-{
-    return &row_of(run, with_spec, effects)->run;
-}
-
-const struct row_run *run_table_store(const struct run *run, bool with_spec,
-                                      struct effects *effects)
-{
-    const struct row *row = row_of(run, with_spec, effects);
-    effects_store(effects, row);
-    return &row->run;
+    effects_store(effects, &row);
 }
 
 void run_table_set_hosts(struct run_table *table, struct run *run,
                          const struct host_slots *hosts, int n_hosts)
 {
-    struct host_slots *kept = dup_hosts(hosts, n_hosts); /* they may be its own */
+    struct host_slots *kept =
+        record_dup_list(&schema_run_slots, hosts, n_hosts); /* they may be its own */
     bool is_counted = run->record != RUN_RECORD_ENDED;
     if (is_counted) {
         add_use(table, run, -1);
@@ -355,14 +340,14 @@ void run_table_set_resizing(struct run *run, const struct msg_run_resize *order)
 {
     drop_resizing(run);
     if (order != NULL) {
-        run->resizing =
-            (struct run_resizing){.number = order->number,
-                                  .event = order->event,
-                                  .hosts = dup_hosts(order->hosts, order->n_hosts),
-                                  .n_hosts = order->n_hosts,
-                                  .all = dup_hosts(order->all, order->n_all),
-                                  .n_all = order->n_all,
-                                  .command = dup_text(order->command)};
+        run->resizing = (struct run_resizing){
+            .number = order->number,
+            .event = order->event,
+            .hosts = record_dup_list(&schema_run_slots, order->hosts, order->n_hosts),
+            .n_hosts = order->n_hosts,
+            .all = record_dup_list(&schema_run_slots, order->all, order->n_all),
+            .n_all = order->n_all,
+            .command = dup_text(order->command)};
     }
 }
 

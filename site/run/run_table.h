@@ -80,13 +80,8 @@ struct run *run_table_at(const struct run_table *table,
                          int index); /* NULL: forgotten */
 bool run_table_is_own(const struct run_table *table, const struct run *run);
 
-/* The row of the run, with its spec or without: a copy in the arena of the effects ...
- */
-const struct row_run *run_table_row(const struct run *run, bool with_spec,
-                                    struct effects *effects);
-/* ... and stored; returns the same. */
-const struct row_run *run_table_store(const struct run *run, bool with_spec,
-                                      struct effects *effects);
+/* Stores the row of the run, with its spec or without. */
+void run_table_store(const struct run *run, bool with_spec, struct effects *effects);
 /* Other hosts; the first one must be the same. Not stored yet. */
 void run_table_set_hosts(struct run_table *table, struct run *run,
                          const struct host_slots *hosts, int n_hosts);

@@ -103,12 +103,6 @@ struct run *runs_find(const struct runs *runs, const struct run_id *id)
 
 /* ---------------------------------------------------------------- to the host */
 
-static struct run_id id_in(struct effects *effects, const struct run_id *id)
-{
-    return (struct run_id){.site = arena_str(&effects->arena, id->site),
-                           .attempt = id->attempt};
-}
-
 static const char *account_of(const struct runs *runs, const struct run *run)
 {
     if (run->lease[0] != '\0') {
@@ -121,22 +115,20 @@ static const char *account_of(const struct runs *runs, const struct run *run)
     return runs->setting.is_root ? run->spec->user : "";
 }
 
-/* `row`: the run's, with its spec, which has all that the message needs. */
-static void send_start(const struct runs *runs, const struct run *run,
-                       const struct row_run *row, int64_t now_ms,
+static void send_start(const struct runs *runs, const struct run *run, int64_t now_ms,
                        struct effects *effects)
 {
     struct msg msg = {.kind = MSG_RUN_START};
     msg.run_start = (struct msg_run_start){
-        .run = row->run,
-        .job = row->job,
-        .lease = row->lease,
-        .hosts = row->hosts,
-        .n_hosts = row->n_hosts,
-        .spec = *row->spec,
-        .account = arena_str(&effects->arena, account_of(runs, run)),
+        .run = run->id,
+        .job = run->job,
+        .lease = run->lease,
+        .hosts = run->hosts,
+        .n_hosts = run->n_hosts,
+        .spec = *run->spec,
+        .account = account_of(runs, run),
         .terminate_ms = runs->setting.terminate_ms,
-        .end_within_ms = msg_end_within_ms(row->end_by_ms, now_ms),
+        .end_within_ms = msg_end_within_ms(run->end_by_ms, now_ms),
     };
     host_table_send(runs->hosts, run->host, &msg, effects);
 }
@@ -144,7 +136,7 @@ static void send_start(const struct runs *runs, const struct run *run,
 static void send_go(const struct runs *runs, struct run *run, struct effects *effects)
 {
     struct msg msg = {.kind = MSG_RUN_GO};
-    msg.run_go.run = id_in(effects, &run->id);
+    msg.run_go.run = run->id;
     msg.run_go.token = run->token;
     run->go_session = host_table_session(runs->hosts, run->host);
     host_table_send(runs->hosts, run->host, &msg, effects);
@@ -154,20 +146,9 @@ static void send_control(const struct runs *runs, int host, const struct run_id 
                          const struct run_control *control, struct effects *effects)
 {
     struct msg msg = {.kind = MSG_RUN_CONTROL};
-    msg.run_control.run = id_in(effects, id);
+    msg.run_control.run = *id;
     msg.run_control.control = *control;
     host_table_send(runs->hosts, host, &msg, effects);
-}
-
-static const struct host_slots *hosts_in(struct effects *effects,
-                                         const struct host_slots *hosts, int n_hosts)
-{
-    struct host_slots *copies =
-        arena_copy(&effects->arena, hosts, (size_t)n_hosts * sizeof(*copies));
-    for (int i = 0; i < n_hosts; i++) {
-        copies[i].host = arena_str(&effects->arena, hosts[i].host);
-    }
-    return copies;
 }
 
 static void send_resize(const struct runs *runs, const struct run *run,
@@ -176,14 +157,14 @@ static void send_resize(const struct runs *runs, const struct run *run,
     const struct run_resizing *resizing = &run->resizing;
     struct msg msg = {.kind = MSG_RUN_RESIZE};
     msg.run_resize = (struct msg_run_resize){
-        .run = id_in(effects, &run->id),
+        .run = run->id,
         .number = resizing->number,
         .event = resizing->event,
-        .hosts = hosts_in(effects, resizing->hosts, resizing->n_hosts),
+        .hosts = resizing->hosts,
         .n_hosts = resizing->n_hosts,
-        .all = hosts_in(effects, resizing->all, resizing->n_all),
+        .all = resizing->all,
         .n_all = resizing->n_all,
-        .command = arena_str(&effects->arena, resizing->command),
+        .command = resizing->command,
     };
     host_table_send(runs->hosts, run->host, &msg, effects);
 }
@@ -192,7 +173,7 @@ static void send_forget(const struct runs *runs, int host, const struct run_id *
                         struct effects *effects)
 {
     struct msg msg = {.kind = MSG_RUN_FORGET};
-    msg.run.run = id_in(effects, id);
+    msg.run.run = *id;
     host_table_send(runs->hosts, host, &msg, effects);
 }
 
@@ -284,7 +265,7 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     }
     expect_answer(runs, run, now_ms);
     if (run->record == RUN_RECORD_TAKEN) {
-        send_start(runs, run, run_table_row(run, true, effects), now_ms, effects);
+        send_start(runs, run, now_ms, effects);
         return;
     }
     bool is_open = !run->is_seen || !has_begun(run);
@@ -305,12 +286,12 @@ struct run *runs_add(struct runs *runs, const struct row_run *row,
                      struct effects *effects)
 {
     struct run *run = run_table_put(runs->table, row, submission);
-    const struct row_run *whole = submission != NULL
-                                      ? run_table_row(run, true, effects)
-                                      : run_table_store(run, true, effects);
+    if (submission == NULL) {
+        run_table_store(run, true, effects);
+    }
     if (is_due(runs, run)) {
         expect_answer(runs, run, now_ms);
-        send_start(runs, run, whole, now_ms, effects);
+        send_start(runs, run, now_ms, effects);
     }
     return run;
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/schema.h"
 #include "proto/codec.h"
-#include "proto/codec_field.h"
 
 enum {
     /* A number's byte: */
@@ -48,84 +48,85 @@ static int64_t bounded(const struct said *said, struct input *input, int64_t min
 }
 
 static void fill(const struct said *said, struct input *input, struct arena *arena,
-                 const struct codec_shape *shape, char *ours);
+                 const struct schema *schema, char *ours);
 
 static const void *make_list(const struct said *said, struct input *input,
-                             struct arena *arena, const struct codec_field *field,
-                             int count)
+                             struct arena *arena, const struct field *field, int count)
 {
-    if (field->type == CODEC_TEXTS) {
+    if (field->kind == FIELD_TEXTS) {
         const char **texts = arena_alloc(arena, (size_t)count, sizeof(*texts));
         for (int i = 0; i < count; i++) {
             texts[i] =
-                field->charset == CODEC_ENV ? "PATH=/bin" : said_word(said, input);
+                field->charset == CHARSET_ENV ? "PATH=/bin" : said_word(said, input);
         }
         return texts;
     }
-    char *parts = arena_alloc(arena, (size_t)count, field->shape->our_size);
+    char *parts = arena_alloc(arena, (size_t)count, field->part->size);
     for (int i = 0; i < count; i++) {
-        fill(said, input, arena, field->shape,
-             parts + (size_t)i * field->shape->our_size);
+        fill(said, input, arena, field->part, parts + (size_t)i * field->part->size);
     }
     return parts;
 }
 
 static void fill_counted(const struct said *said, struct input *input,
-                         struct arena *arena, const struct codec_field *field,
-                         char *ours)
+                         struct arena *arena, const struct field *field, char *ours)
 {
     int count = input_byte(input) % (LIST_MAX + 1);
     const void *list;
-    if (field->type == CODEC_BYTES) {
+    if (field->kind == FIELD_BYTES) {
         list = "fuzz";
     } else {
         list = make_list(said, input, arena, field, count);
     }
-    memcpy(ours + field->ours, &list, sizeof(list));
-    memcpy(ours + field->our_count, &count, sizeof(count));
+    memcpy(ours + field->offset, &list, sizeof(list));
+    memcpy(ours + field->count_offset, &count, sizeof(count));
 }
 
 static void fill_field(const struct said *said, struct input *input,
-                       struct arena *arena, const struct codec_field *field, char *ours)
+                       struct arena *arena, const struct field *field, char *ours)
 {
     int64_t number;
     int small;
     bool flag;
     const char *text;
-    switch (field->type) {
-    case CODEC_INT:
+    switch (field->kind) {
+    case FIELD_INT:
         small = (int)bounded(said, input, field->min, field->max);
-        memcpy(ours + field->ours, &small, sizeof(small));
+        memcpy(ours + field->offset, &small, sizeof(small));
         break;
-    case CODEC_INT64:
-    case CODEC_UINT64:
+    case FIELD_INT64:
+    case FIELD_UINT64:
         number = bounded(said, input, field->min, field->max);
-        memcpy(ours + field->ours, &number, sizeof(number));
+        memcpy(ours + field->offset, &number, sizeof(number));
         break;
-    case CODEC_BOOL:
+    case FIELD_BOOL:
         flag = (input_byte(input) & 1) != 0;
-        memcpy(ours + field->ours, &flag, sizeof(flag));
+        memcpy(ours + field->offset, &flag, sizeof(flag));
         break;
-    case CODEC_TEXT:
+    case FIELD_TEXT:
         text = said_word(said, input);
-        memcpy(ours + field->ours, &text, sizeof(text));
+        memcpy(ours + field->offset, &text, sizeof(text));
         break;
-    case CODEC_PART:
-        fill(said, input, arena, field->shape, ours + field->ours);
+    case FIELD_PART:
+        fill(said, input, arena, field->part, ours + field->offset);
         break;
-    case CODEC_BYTES:
-    case CODEC_TEXTS:
-    case CODEC_PARTS:
+    case FIELD_BYTES:
+    case FIELD_TEXTS:
+    case FIELD_PARTS:
         fill_counted(said, input, arena, field, ours);
         break;
+    case FIELD_REAL:
+    case FIELD_OPTION:
+    case FIELD_JOB_KEY:
+        break; /* on no wire */
     }
 }
 
 static void fill(const struct said *said, struct input *input, struct arena *arena,
-                 const struct codec_shape *shape, char *ours)
+                 const struct schema *schema, char *ours)
 {
-    for (int i = 0; i < shape->n_fields; i++) {
-        fill_field(said, input, arena, &shape->fields[i], ours);
+    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
+        fill_field(said, input, arena, &schema->fields[i], ours);
     }
 }
 
@@ -139,7 +140,7 @@ bool said_make(const struct said *said, struct input *input, struct arena *arena
     struct err err;
     made.session = said_number(said, input);
     made.site = said_word(said, input);
-    fill(said, input, arena, codec_shape_of(made.kind), (char *)&made.hello);
+    fill(said, input, arena, msg_kinds[made.kind].schema, (char *)&made.hello);
     if (codec_encode(&made, &bytes, &length, &err) < 0) {
         return false;
     }
@@ -158,17 +159,16 @@ static void hear_number(struct said *said, uint64_t number)
     said->heard[said->n_heard++ % SAID_HEARD] = number;
 }
 
-static void hear_shape(struct said *said, const struct codec_shape *shape,
-                       const char *ours)
+static void hear_shape(struct said *said, const struct schema *schema, const char *ours)
 {
-    for (int i = 0; i < shape->n_fields; i++) {
-        const struct codec_field *field = &shape->fields[i];
+    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
+        const struct field *field = &schema->fields[i];
         uint64_t number;
-        if (field->type == CODEC_UINT64) {
-            memcpy(&number, ours + field->ours, sizeof(number));
+        if (field->kind == FIELD_UINT64) {
+            memcpy(&number, ours + field->offset, sizeof(number));
             hear_number(said, number);
-        } else if (field->type == CODEC_PART) {
-            hear_shape(said, field->shape, ours + field->ours);
+        } else if (field->kind == FIELD_PART) {
+            hear_shape(said, field->part, ours + field->offset);
         }
     }
 }
@@ -176,5 +176,5 @@ static void hear_shape(struct said *said, const struct codec_shape *shape,
 void said_hear(struct said *said, const struct msg *msg)
 {
     hear_number(said, msg->session);
-    hear_shape(said, codec_shape_of(msg->kind), (const char *)&msg->hello);
+    hear_shape(said, msg_kinds[msg->kind].schema, (const char *)&msg->hello);
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_match.h: messages made from the codec's own tables, for tests: one with every
+/* shapes.h: messages made from the codec's own tables, for tests: one with every
  * field set, and the places in it that a test may spoil. */
 #ifndef SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 #define SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 
 #include "base/arena.h"
 #include "model/msg.h"
-#include "proto/codec_field.h"
+#include "model/schema.h"
 #include "proto/sublet.pb-c.h"
 
 enum { SHAPES_PLACES_MAX = 400, SHAPES_MEMBERS = 3 };
 
 /* One field of one struct within a message, in our form and in the generated one. */
 struct shapes_place {
-    const struct codec_field *field;
-    const struct codec_shape *shape; /* that the field is of */
+    const struct field *field;
+    const ProtobufCFieldDescriptor *wire;
+    const struct schema *schema; /* that the field is of */
     char *ours;
     char *theirs;
 };
@@ -35,6 +36,6 @@ uint8_t *shapes_pack(struct arena *arena, const struct shapes_message *message,
                      size_t *length);
 
 /* Fails the test where two structs of a shape differ. */
-void shapes_assert_same(const struct codec_shape *shape, const void *a, const void *b);
+void shapes_assert_same(const struct schema *schema, const void *a, const void *b);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "model/row.h"
 #include "proto/codec.h"
 #include "tests/unit/proto/shapes.h"
 
@@ -50,76 +51,81 @@ static void test_every_kind_in_every_field(void **state)
         assert_int_equal(arrived.kind, kind);
         assert_true(arrived.session == message.ours.session);
         assert_string_equal(arrived.site, "south");
-        shapes_assert_same(codec_shape_of(arrived.kind), &message.ours.hello,
+        shapes_assert_same(msg_kinds[arrived.kind].schema, &message.ours.hello,
                            &arrived.hello);
     }
 }
 
+/* Fields and the wire's go by their position: both are in the order of the tags. */
 static void test_every_field_of_the_wire_has_a_row(void **state)
 {
     for (int kind = MSG_NONE + 1; kind < MSG_KINDS; kind++) {
         static struct shapes_message message;
         shapes_build(&arena, (enum msg_kind)kind, &message);
         for (int i = 0; i < message.n_places; i++) {
-            const struct codec_shape *shape = message.places[i].shape;
-            assert_int_equal(shape->n_fields, (int)shape->descriptor->n_fields);
+            const struct shapes_place *place = &message.places[i];
+            const ProtobufCMessage *theirs = (void *)place->theirs;
+            int n_tagged = 0;
+            while (n_tagged < place->schema->n_fields &&
+                   place->schema->fields[n_tagged].tag != 0) {
+                n_tagged++;
+            }
+            assert_int_equal(n_tagged, (int)theirs->descriptor->n_fields);
+            assert_string_equal(place->field->name, place->wire->name);
+            assert_int_equal(place->field->tag, (int)place->wire->id);
         }
     }
 }
 
-static size_t size_of(const struct codec_field *field)
+static size_t size_of(const struct field *field)
 {
-    switch (field->type) {
-    case CODEC_INT:
-        return 4;
-    case CODEC_BOOL:
-        return sizeof(bool);
-    case CODEC_PART:
-        return field->shape->our_size;
-    case CODEC_INT64:
-    case CODEC_UINT64:
-    case CODEC_TEXT:
-    case CODEC_TEXTS:
-    case CODEC_BYTES:
-    case CODEC_PARTS:
-        break;
-    }
-    return 8;
+    return field->kind == FIELD_INT    ? sizeof(int)
+           : field->kind == FIELD_BOOL ? sizeof(bool)
+           : field->kind == FIELD_PART ? field->part->size
+                                       : 8;
 }
 
 /* Bytes of our struct that no row covers may only be padding: fewer than an int, or
  * four before a member of eight. */
+static void check_coverage(const struct schema *schema, const char *name, size_t exempt,
+                           size_t exempt_size)
+{
+    char spoken[1024] = {0};
+    assert_true(schema->size <= sizeof(spoken));
+    memset(spoken + exempt, 1, exempt_size);
+    for (int i = 0; i < schema->n_fields; i++) {
+        const struct field *field = &schema->fields[i];
+        memset(spoken + field->offset, 1, size_of(field));
+        if (field->count_offset > 0) {
+            memset(spoken + field->count_offset, 1, sizeof(int));
+        }
+        if (field->part != NULL) {
+            check_coverage(field->part, field->name, 0, 0);
+        }
+    }
+    size_t silent = 0;
+    for (size_t i = 0; i <= schema->size; i++) {
+        if (i < schema->size && !spoken[i]) {
+            silent++;
+            continue;
+        }
+        if (silent >= 8 || (silent >= 4 && i % 8 != 0)) {
+            fail_msg("%s: %zu bytes before %zu", name, silent, i);
+        }
+        silent = 0;
+    }
+}
+
 static void test_every_field_of_ours_has_a_row(void **state)
 {
     for (int kind = MSG_NONE + 1; kind < MSG_KINDS; kind++) {
-        const struct codec_shape *shape = codec_shape_of((enum msg_kind)kind);
-        char spoken[1024] = {0};
-        assert_true(shape->our_size <= sizeof(spoken));
-        for (int i = 0; i < shape->n_fields; i++) {
-            const struct codec_field *field = &shape->fields[i];
-            memset(spoken + field->ours, 1, size_of(field));
-            if (field->our_count > 0) {
-                memset(spoken + field->our_count, 1, sizeof(int));
-            }
-        }
-        if (kind == MSG_REPLY) { /* the shell's, never on the wire */
-            memset(spoken + offsetof(struct msg_reply, value), 1, sizeof(void *));
-        }
-        if (kind == MSG_QUERY) { /* of readers in the broker's own process */
-            memset(spoken + offsetof(struct msg_query, since), 1, sizeof(uint64_t));
-        }
-        size_t silent = 0;
-        for (size_t i = 0; i <= shape->our_size; i++) {
-            if (i < shape->our_size && !spoken[i]) {
-                silent++;
-                continue;
-            }
-            if (silent >= 8 || (silent >= 4 && i % 8 != 0)) {
-                fail_msg("%s: %zu bytes before %zu", msg_kind_name((enum msg_kind)kind),
-                         silent, i);
-            }
-            silent = 0;
-        }
+        /* the shell's, never on the wire */
+        size_t exempt = kind == MSG_REPLY ? offsetof(struct msg_reply, value) : 0;
+        check_coverage(msg_kinds[kind].schema, msg_kind_name((enum msg_kind)kind),
+                       exempt, exempt > 0 ? sizeof(void *) : 0);
+    }
+    for (int kind = 0; kind < ROW_KINDS; kind++) {
+        check_coverage(schema_row_kinds[kind], schema_row_kinds[kind]->name, 0, 0);
     }
 }
 

@@ -32,7 +32,7 @@ static int close_arena(void **state)
 static struct shapes_message message;
 static int n_refused;
 
-static void check_refusal(const struct codec_field *field, const char *what, int status,
+static void check_refusal(const struct field *field, const char *what, int status,
                           const struct err *err)
 {
     if (status != ERR_PARSE && status != ERR_BOUNDS) {
@@ -88,8 +88,8 @@ static void spoil_int(const struct shapes_place *place)
         int32_t value = (int32_t)values[i];
         if (value == values[i] &&
             (value < place->field->min || value > place->field->max)) {
-            spoil_ours(place, place->field->ours, &value, 4, "number");
-            spoil_theirs(place, place->field->theirs, &value, 4, "number");
+            spoil_ours(place, place->field->offset, &value, 4, "number");
+            spoil_theirs(place, place->wire->offset, &value, 4, "number");
         }
     }
 }
@@ -99,8 +99,8 @@ static void spoil_int64(const struct shapes_place *place)
     const int64_t values[] = {place->field->min - 1, place->field->max + 1, INT64_MAX,
                               INT64_MIN};
     for (size_t i = 0; i < 4; i++) {
-        spoil_ours(place, place->field->ours, &values[i], 8, "number");
-        spoil_theirs(place, place->field->theirs, &values[i], 8, "number");
+        spoil_ours(place, place->field->offset, &values[i], 8, "number");
+        spoil_theirs(place, place->wire->offset, &values[i], 8, "number");
     }
 }
 
@@ -108,8 +108,8 @@ static void spoil_uint64(const struct shapes_place *place)
 {
     const uint64_t values[] = {(uint64_t)INT64_MAX + 1, UINT64_MAX};
     for (size_t i = 0; i < 2; i++) {
-        spoil_ours(place, place->field->ours, &values[i], 8, "number");
-        spoil_theirs(place, place->field->theirs, &values[i], 8, "number");
+        spoil_ours(place, place->field->offset, &values[i], 8, "number");
+        spoil_theirs(place, place->wire->offset, &values[i], 8, "number");
     }
 }
 
@@ -119,7 +119,7 @@ static ProtobufCBinaryData data_of(const char *text, size_t length)
 }
 
 /* Texts that a charset refuses; what is left of the rows is NULL. */
-static const char *const *bad_texts(enum codec_charset charset)
+static const char *const *bad_texts(enum field_charset charset)
 {
     static const char *const name[] = {"a b", "a/b", "a@b", "\xc3\xa4",
                                        "a\n", "*",   NULL};
@@ -132,30 +132,30 @@ static const char *const *bad_texts(enum codec_charset charset)
     static const char *const text[] = {"\xff", "\xc3(", "\xf8\x88\x80\x80\x80", NULL};
     static const char *const env[] = {"NAME", "=value", NULL};
     switch (charset) {
-    case CODEC_NAME:
+    case CHARSET_NAME:
         return name;
-    case CODEC_HOST:
+    case CHARSET_HOST:
         return host;
-    case CODEC_LEASE:
+    case CHARSET_LEASE:
         return lease;
-    case CODEC_JOB:
+    case CHARSET_JOB:
         return job;
-    case CODEC_LINE:
-    case CODEC_TALK:
+    case CHARSET_LINE:
+    case CHARSET_TALK:
         return line;
-    case CODEC_ENV:
+    case CHARSET_ENV:
         return env;
-    case CODEC_FREE:
+    case CHARSET_FREE:
         break;
     }
     return text;
 }
 
-static char *long_text(enum codec_charset charset, size_t length)
+static char *long_text(enum field_charset charset, size_t length)
 {
     char *text = arena_alloc(&arena, length + 1, 1);
-    memset(text, charset == CODEC_JOB ? '1' : 'a', length);
-    if (charset == CODEC_ENV) {
+    memset(text, charset == CHARSET_JOB ? '1' : 'a', length);
+    if (charset == CHARSET_ENV) {
         text[1] = '=';
     }
     return text;
@@ -163,38 +163,38 @@ static char *long_text(enum codec_charset charset, size_t length)
 
 static void spoil_text_of_theirs(const struct shapes_place *place)
 {
-    const struct codec_field *field = place->field;
-    const char *nul = field->charset == CODEC_JOB ? "1\0" : "a=\0b";
-    ProtobufCBinaryData value = data_of(nul, field->charset == CODEC_JOB ? 2 : 4);
-    spoil_theirs(place, field->theirs, &value, sizeof(value), "NUL");
+    const struct field *field = place->field;
+    const char *nul = field->charset == CHARSET_JOB ? "1\0" : "a=\0b";
+    ProtobufCBinaryData value = data_of(nul, field->charset == CHARSET_JOB ? 2 : 4);
+    spoil_theirs(place, place->wire->offset, &value, sizeof(value), "NUL");
     value = data_of(long_text(field->charset, (size_t)field->max + 1),
                     (size_t)field->max + 1);
-    spoil_theirs(place, field->theirs, &value, sizeof(value), "too long");
+    spoil_theirs(place, place->wire->offset, &value, sizeof(value), "too long");
     for (const char *const *bad = bad_texts(field->charset); *bad != NULL; bad++) {
         value = data_of(*bad, strlen(*bad));
-        spoil_theirs(place, field->theirs, &value, sizeof(value), *bad);
+        spoil_theirs(place, place->wire->offset, &value, sizeof(value), *bad);
     }
     if (field->min > 0) {
         value = (ProtobufCBinaryData){0, NULL};
-        spoil_theirs(place, field->theirs, &value, sizeof(value), "empty");
+        spoil_theirs(place, place->wire->offset, &value, sizeof(value), "empty");
     }
 }
 
 static void spoil_text(const struct shapes_place *place)
 {
-    const struct codec_field *field = place->field;
+    const struct field *field = place->field;
     spoil_text_of_theirs(place);
-    if (field->charset == CODEC_TALK || field->max == FRAME_MAX) {
+    if (field->charset == CHARSET_TALK || field->max == FRAME_MAX) {
         return; /* made to fit, or the frame's bound */
     }
     const char *text = long_text(field->charset, (size_t)field->max + 1);
-    spoil_ours(place, field->ours, &text, sizeof(text), "too long");
+    spoil_ours(place, field->offset, &text, sizeof(text), "too long");
     for (const char *const *bad = bad_texts(field->charset); *bad != NULL; bad++) {
-        spoil_ours(place, field->ours, bad, sizeof(*bad), *bad);
+        spoil_ours(place, field->offset, bad, sizeof(*bad), *bad);
     }
     if (field->min > 0) {
         text = NULL;
-        spoil_ours(place, field->ours, &text, sizeof(text), "NULL");
+        spoil_ours(place, field->offset, &text, sizeof(text), "NULL");
     }
 }
 
@@ -202,7 +202,7 @@ static void spoil_text(const struct shapes_place *place)
 static void spoil_with_texts(const struct shapes_place *place, const char *text,
                              int count, const char *what)
 {
-    const struct codec_field *field = place->field;
+    const struct field *field = place->field;
     const char **ours = arena_alloc(&arena, (size_t)count, sizeof(*ours));
     ProtobufCBinaryData *theirs = arena_alloc(&arena, (size_t)count, sizeof(*theirs));
     for (int i = 0; i < count; i++) {
@@ -211,24 +211,26 @@ static void spoil_with_texts(const struct shapes_place *place, const char *text,
     }
     size_t many = (size_t)count;
     int kept;
-    memcpy(&kept, place->ours + field->our_count, sizeof(kept));
-    memcpy(place->ours + field->our_count, &count, sizeof(count));
-    spoil_ours(place, field->ours, &ours, sizeof(ours), what);
-    memcpy(place->ours + field->our_count, &kept, sizeof(kept));
+    memcpy(&kept, place->ours + field->count_offset, sizeof(kept));
+    memcpy(place->ours + field->count_offset, &count, sizeof(count));
+    spoil_ours(place, field->offset, &ours, sizeof(ours), what);
+    memcpy(place->ours + field->count_offset, &kept, sizeof(kept));
 
     size_t their_kept;
-    memcpy(&their_kept, place->theirs + field->their_count, sizeof(their_kept));
-    memcpy(place->theirs + field->their_count, &many, sizeof(many));
-    spoil_theirs(place, field->theirs, &theirs, sizeof(theirs), what);
-    memcpy(place->theirs + field->their_count, &their_kept, sizeof(their_kept));
+    memcpy(&their_kept, place->theirs + place->wire->quantifier_offset,
+           sizeof(their_kept));
+    memcpy(place->theirs + place->wire->quantifier_offset, &many, sizeof(many));
+    spoil_theirs(place, place->wire->offset, &theirs, sizeof(theirs), what);
+    memcpy(place->theirs + place->wire->quantifier_offset, &their_kept,
+           sizeof(their_kept));
 }
 
 static void spoil_texts(const struct shapes_place *place)
 {
-    const struct codec_field *field = place->field;
-    const char *good = field->charset == CODEC_JOB   ? "1"
-                       : field->charset == CODEC_ENV ? "A="
-                                                     : "a";
+    const struct field *field = place->field;
+    const char *good = field->charset == CHARSET_JOB   ? "1"
+                       : field->charset == CHARSET_ENV ? "A="
+                                                       : "a";
     spoil_with_texts(place, good, (int)field->max + 1, "too many");
     spoil_with_texts(place, "", 1, "empty");
     spoil_with_texts(place, long_text(field->charset, (size_t)field->text_max + 1), 1,
@@ -242,81 +244,85 @@ static void spoil_texts(const struct shapes_place *place)
                          full + 1, "too much in all");
     }
     int count = -1;
-    spoil_ours(place, field->our_count, &count, sizeof(count), "negative count");
+    spoil_ours(place, field->count_offset, &count, sizeof(count), "negative count");
 }
 
 static void spoil_bytes(const struct shapes_place *place)
 {
-    const struct codec_field *field = place->field;
+    const struct field *field = place->field;
     size_t length = (size_t)field->max + 1;
-    ProtobufCBinaryData value = {length, (uint8_t *)long_text(CODEC_NAME, length)};
-    spoil_theirs(place, field->theirs, &value, sizeof(value), "too long");
+    ProtobufCBinaryData value = {length, (uint8_t *)long_text(CHARSET_NAME, length)};
+    spoil_theirs(place, place->wire->offset, &value, sizeof(value), "too long");
     const int counts[] = {(int)length, -1};
     for (size_t i = 0; i < 2; i++) {
-        spoil_ours(place, field->our_count, &counts[i], sizeof(int), "count");
+        spoil_ours(place, field->count_offset, &counts[i], sizeof(int), "count");
     }
 }
 
 static void spoil_parts(const struct shapes_place *place)
 {
-    const struct codec_field *field = place->field;
+    const struct field *field = place->field;
     void **parts;
-    memcpy(&parts, place->theirs + field->theirs, sizeof(parts));
+    memcpy(&parts, place->theirs + place->wire->offset, sizeof(parts));
     size_t many = (size_t)field->max + 1;
     void **more = arena_alloc(&arena, many, sizeof(*more));
     for (size_t i = 0; i < many; i++) {
         more[i] = parts[0];
     }
     size_t kept = SHAPES_MEMBERS;
-    memcpy(place->theirs + field->their_count, &many, sizeof(many));
-    spoil_theirs(place, field->theirs, &more, sizeof(more), "too many");
-    memcpy(place->theirs + field->their_count, &kept, sizeof(kept));
+    memcpy(place->theirs + place->wire->quantifier_offset, &many, sizeof(many));
+    spoil_theirs(place, place->wire->offset, &more, sizeof(more), "too many");
+    memcpy(place->theirs + place->wire->quantifier_offset, &kept, sizeof(kept));
 
     const int counts[] = {(int)field->max + 1, -1, (int)field->min - 1};
     for (size_t i = 0; i < 3; i++) {
-        spoil_ours(place, field->our_count, &counts[i], sizeof(int), "count");
+        spoil_ours(place, field->count_offset, &counts[i], sizeof(int), "count");
     }
-    if (field->shape->begins_with_host) {
+    if (field->part->begins_with_host) {
         void **twice = arena_copy(&arena, parts, SHAPES_MEMBERS * sizeof(*parts));
         twice[2] = twice[0];
-        spoil_theirs(place, field->theirs, &twice, sizeof(twice), "host twice");
+        spoil_theirs(place, place->wire->offset, &twice, sizeof(twice), "host twice");
     }
     if (field->min > 0) {
         size_t none = 0;
-        spoil_theirs(place, field->their_count, &none, sizeof(none), "none");
+        spoil_theirs(place, place->wire->quantifier_offset, &none, sizeof(none),
+                     "none");
     }
 }
 
 static void spoil(const struct shapes_place *place)
 {
     void *none = NULL;
-    switch (place->field->type) {
-    case CODEC_INT:
+    switch (place->field->kind) {
+    case FIELD_INT:
         spoil_int(place);
         break;
-    case CODEC_INT64:
+    case FIELD_INT64:
         spoil_int64(place);
         break;
-    case CODEC_UINT64:
+    case FIELD_UINT64:
         spoil_uint64(place);
         break;
-    case CODEC_TEXT:
+    case FIELD_TEXT:
         spoil_text(place);
         break;
-    case CODEC_TEXTS:
+    case FIELD_TEXTS:
         spoil_texts(place);
         break;
-    case CODEC_BYTES:
+    case FIELD_BYTES:
         spoil_bytes(place);
         break;
-    case CODEC_PART:
-        spoil_theirs(place, place->field->theirs, &none, sizeof(none), "not there");
+    case FIELD_PART:
+        spoil_theirs(place, place->wire->offset, &none, sizeof(none), "not there");
         break;
-    case CODEC_PARTS:
+    case FIELD_PARTS:
         spoil_parts(place);
         break;
-    case CODEC_BOOL:
-        break; /* has no bad value */
+    case FIELD_BOOL: /* has no bad value */
+    case FIELD_REAL: /* on no wire, as those below */
+    case FIELD_OPTION:
+    case FIELD_JOB_KEY:
+        break;
     }
 }
 
@@ -339,12 +345,12 @@ static void test_numbers_at_their_bounds_pass(void **state)
         shapes_build(&arena, (enum msg_kind)kind, &message);
         for (int i = 0; i < message.n_places; i++) {
             const struct shapes_place *place = &message.places[i];
-            if (place->field->type == CODEC_INT) {
+            if (place->field->kind == FIELD_INT) {
                 int32_t value = (int32_t)place->field->max;
-                memcpy(place->ours + place->field->ours, &value, sizeof(value));
-            } else if (place->field->type == CODEC_INT64 ||
-                       place->field->type == CODEC_UINT64) {
-                memcpy(place->ours + place->field->ours, &place->field->max, 8);
+                memcpy(place->ours + place->field->offset, &value, sizeof(value));
+            } else if (place->field->kind == FIELD_INT64 ||
+                       place->field->kind == FIELD_UINT64) {
+                memcpy(place->ours + place->field->offset, &place->field->max, 8);
             }
         }
         uint8_t *bytes;
@@ -353,7 +359,7 @@ static void test_numbers_at_their_bounds_pass(void **state)
         struct msg msg;
         assert_int_equal(codec_encode(&message.ours, &bytes, &length, &err), ERR_NONE);
         assert_int_equal(codec_decode(&arena, bytes, length, &msg, &err), ERR_NONE);
-        shapes_assert_same(codec_shape_of(msg.kind), &message.ours.hello, &msg.hello);
+        shapes_assert_same(msg_kinds[msg.kind].schema, &message.ours.hello, &msg.hello);
         free(bytes);
         arena_clear(&arena);
     }

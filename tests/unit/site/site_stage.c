@@ -47,7 +47,7 @@ static const char standard[] = "Begin Site\n"
 
 /* ---------------------------------------------------------------- journal */
 
-static const char *row_key(const struct row *row, uint64_t *number)
+static const char *key_of_row(const struct row *row, uint64_t *number)
 {
     *number = 0;
     switch (row->kind) {
@@ -92,7 +92,7 @@ static bool is_same_key(const struct row *a, const struct row *b)
 {
     uint64_t a_number, b_number;
     return a->kind == b->kind &&
-           strcmp(row_key(a, &a_number), row_key(b, &b_number)) == 0 &&
+           strcmp(key_of_row(a, &a_number), key_of_row(b, &b_number)) == 0 &&
            a_number == b_number &&
            (a->kind != ROW_SHARE || strcmp(a->share.scope, b->share.scope) == 0);
 }

@@ -46,7 +46,7 @@ static void test_lists_made_anew_are_the_same(void **state)
     struct job_spec spec;
     char command[] = "work";
     (void)state;
-    memcpy(&spec, submission->spec, sizeof(spec));
+    memcpy(&spec, &submission->row->spec, sizeof(spec));
     assert_true(submission_is_same_spec(submission, &spec));
     spec.command = command;
     spec.env = env;
@@ -65,7 +65,7 @@ static void test_any_difference_counts(void **state)
     struct submission *submission = submit();
     struct job_spec as_it_is;
     (void)state;
-    memcpy(&as_it_is, submission->spec, sizeof(as_it_is));
+    memcpy(&as_it_is, &submission->row->spec, sizeof(as_it_is));
     struct job_spec specs[11];
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
         memcpy(&specs[i], &as_it_is, sizeof(as_it_is));
@@ -99,12 +99,12 @@ static void test_it_goes_with_the_last_that_has_it(void **state)
     (void)state;
     submission_add_run(submission);
     submission_leave(submission);
-    assert_string_equal(submission->spec->command, "work");
+    assert_string_equal(submission->row->spec.command, "work");
     submission_remove_run(submission);
     submission = submit();
     submission_add_run(submission);
     submission_remove_run(submission);
-    assert_string_equal(submission->spec->command, "work");
+    assert_string_equal(submission->row->spec.command, "work");
     submission_leave(submission);
     submission_leave(NULL);
     submission_remove_run(NULL);

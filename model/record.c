@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.c: see record.h. The same walk measures a copy, which is then made in one
+ * block, or makes it in an arena. */
+#include "model/record.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+/* The memory for a copy: an arena, a block, or none while its size is measured. */
+struct space_left {
+    struct arena *arena;
+    char *block;
+    size_t used;
+};
+
+static void *take(struct space_left *space, size_t size, size_t alignment)
+{
+    if (space->arena != NULL) {
+        return arena_alloc(space->arena, 1, size);
+    }
+    size_t at = (space->used + alignment - 1) / alignment * alignment;
+    space->used = at + size;
+    return space->block != NULL ? space->block + at : NULL;
+}
+
+static int get_count(const struct field *field, const char *record)
+{
+    int count;
+    memcpy(&count, record + field->count_offset, sizeof(count));
+    return count;
+}
+
+static const void *get_pointer(const struct field *field, const char *record)
+{
+    const void *pointer;
+    memcpy(&pointer, record + field->offset, sizeof(pointer));
+    return pointer;
+}
+
+static const char *own_text(struct space_left *space, const char *text)
+{
+    if (text == NULL && space->arena != NULL) {
+        return NULL;
+    }
+    if (text == NULL || text[0] == '\0') {
+        return "";
+    }
+    size_t size = strlen(text) + 1;
+    char *copy = take(space, size, 1);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+static const void *own_texts(struct space_left *space, const char *const *texts,
+                             int count)
+{
+    const char **copies =
+        count > 0 ? take(space, (size_t)count * sizeof(*copies), alignof(char *))
+                  : NULL;
+    for (int i = 0; i < count; i++) {
+        const char *copy = own_text(space, texts[i]);
+        if (copies != NULL) {
+            copies[i] = copy;
+        }
+    }
+    return copies;
+}
+
+static const void *own_bytes(struct space_left *space, const void *bytes, size_t size)
+{
+    void *copy = size > 0 ? take(space, size, 1) : NULL;
+    return copy != NULL ? memcpy(copy, bytes, size) : NULL;
+}
+
+static void own(struct space_left *space, const struct schema *schema, const char *from,
+                char *to);
+
+static const void *own_list(struct space_left *space, const struct schema *schema,
+                            const char *list, int count)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    size_t size = (size_t)count * schema->size;
+    char *copy = take(space, size, alignof(max_align_t));
+    if (copy != NULL) {
+        memcpy(copy, list, size);
+    }
+    for (int i = 0; i < count; i++) {
+        size_t at = (size_t)i * schema->size;
+        own(space, schema, list + at, copy != NULL ? copy + at : NULL);
+    }
+    return copy;
+}
+
+/* The copy of what a field points to; NULL also for other fields, which `is_pointer`
+ * tells. */
+static const void *own_field(struct space_left *space, const struct field *field,
+                             const char *from, bool *is_pointer)
+{
+    *is_pointer = true;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        return own_text(space, get_pointer(field, from));
+    case FIELD_TEXTS:
+        return own_texts(space, get_pointer(field, from), get_count(field, from));
+    case FIELD_BYTES:
+        return own_bytes(space, get_pointer(field, from),
+                         (size_t)get_count(field, from));
+    case FIELD_PARTS:
+        return own_list(space, field->part, get_pointer(field, from),
+                        get_count(field, from));
+    case FIELD_OPTION: {
+        const void *part = get_pointer(field, from);
+        return own_list(space, field->part, part, part != NULL);
+    }
+    case FIELD_PART:
+    case FIELD_INT:
+    case FIELD_INT64:
+    case FIELD_UINT64:
+    case FIELD_BOOL:
+    case FIELD_REAL:
+    case FIELD_JOB_KEY:
+        break;
+    }
+    *is_pointer = false;
+    return NULL;
+}
+
+/* `to` is a shallow copy of `from`, or NULL while the size is measured. */
+static void own(struct space_left *space, const struct schema *schema, const char *from,
+                char *to)
+{
+    for (int i = 0; i < schema->n_fields; i++) {
+        const struct field *field = &schema->fields[i];
+        if (field->kind == FIELD_PART) {
+            own(space, field->part, from + field->offset,
+                to != NULL ? to + field->offset : NULL);
+            continue;
+        }
+        bool is_pointer;
+        const void *copy = own_field(space, field, from, &is_pointer);
+        if (is_pointer && to != NULL) {
+            memcpy(to + field->offset, &copy, sizeof(copy));
+        }
+    }
+}
+
+void record_copy(struct arena *arena, const struct schema *schema, const void *from,
+                 void *to)
+{
+    struct space_left space = {.arena = arena};
+    memmove(to, from, schema->size);
+    own(&space, schema, to, to);
+}
+
+void *record_copy_list(struct arena *arena, const struct schema *schema,
+                       const void *list, int count)
+{
+    struct space_left space = {.arena = arena};
+    return (void *)(uintptr_t)own_list(&space, schema, list, count);
+}
+
+void *record_dup_list(const struct schema *schema, const void *list, int count)
+{
+    struct space_left space = {0};
+    own_list(&space, schema, list, count);
+    if (space.used == 0) {
+        return NULL;
+    }
+    space.block = mem_alloc(1, space.used);
+    space.used = 0;
+    return (void *)(uintptr_t)own_list(&space, schema, list, count);
+}
+
+void *record_dup(const struct schema *schema, const void *record)
+{
+    return record_dup_list(schema, record, 1);
+}
+
+/* ---------------------------------------------------------------- comparison */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+static bool is_same_texts(const char *const *a, const char *const *b, int count)
+{
+    for (int i = 0; a != b && i < count; i++) {
+        if (!is_same_text(a[i], b[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_same_bytes(const char *a, const char *b, size_t offset, size_t size)
+{
+    return memcmp(a + offset, b + offset, size) == 0;
+}
+
+static bool is_same_option(const struct schema *schema, const void *a, const void *b)
+{
+    return a == b || (a != NULL && b != NULL && record_is_same(schema, a, b));
+}
+
+static bool is_same_field(const struct field *field, const char *a, const char *b)
+{
+    size_t at = field->offset;
+    switch (field->kind) {
+    case FIELD_INT:
+        return is_same_bytes(a, b, at, sizeof(int));
+    case FIELD_INT64:
+    case FIELD_UINT64:
+    case FIELD_REAL:
+        return is_same_bytes(a, b, at, sizeof(int64_t));
+    case FIELD_JOB_KEY:
+        return is_same_bytes(a, b, at, sizeof(uint64_t)) &&
+               is_same_bytes(a, b, field->count_offset, sizeof(int));
+    case FIELD_BOOL:
+        return is_same_bytes(a, b, at, sizeof(bool));
+    case FIELD_TEXT:
+        return is_same_text(get_pointer(field, a), get_pointer(field, b));
+    case FIELD_TEXTS:
+        return get_count(field, a) == get_count(field, b) &&
+               is_same_texts(get_pointer(field, a), get_pointer(field, b),
+                             get_count(field, a));
+    case FIELD_BYTES:
+        return get_count(field, a) == get_count(field, b) &&
+               (get_count(field, a) == 0 ||
+                memcmp(get_pointer(field, a), get_pointer(field, b),
+                       (size_t)get_count(field, a)) == 0);
+    case FIELD_PART:
+        return record_is_same(field->part, a + at, b + at);
+    case FIELD_PARTS:
+        return record_is_same_list(field->part, get_pointer(field, a),
+                                   get_count(field, a), get_pointer(field, b),
+                                   get_count(field, b));
+    case FIELD_OPTION:
+        return is_same_option(field->part, get_pointer(field, a),
+                              get_pointer(field, b));
+    }
+    return false;
+}
+
+bool record_is_same(const struct schema *schema, const void *a, const void *b)
+{
+    for (int i = 0; i < schema->n_fields; i++) {
+        if (!is_same_field(&schema->fields[i], a, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool record_is_same_list(const struct schema *schema, const void *a, int n_a,
+                         const void *b, int n_b)
+{
+    bool is_same = n_a == n_b;
+    for (int i = 0; i < n_a && is_same; i++) {
+        size_t at = (size_t)i * schema->size;
+        is_same = record_is_same(schema, (const char *)a + at, (const char *)b + at);
+    }
+    return is_same;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schema_lease_id.c: the fields of messages between sites and broker. */
+#include "model/schema_fields.h"
+
+#include "base/err.h"
+#include "model/msg.h"
+
+enum {
+    ROLES_MAX = ROLE_PROVIDER | ROLE_CONSUMER | ROLE_ADMIN,
+    CODE_MIN = ERR_AWAY, /* the last of the error table */
+};
+
+/* Memory or swap space: its column is NULL if it is not exported. */
+#define SPACE(tag, kind, given_name, name)                                             \
+    BOOL_AS(tag, spaces[kind].is_given, given_name),                                   \
+    {                                                                                  \
+        FIELD(INT, (tag) + 1, #name, spaces[kind].mib, sizeof(int)),                   \
+            .max = SPACE_MAX_MIB,                                                      \
+            .given_offset = offsetof(S, spaces[kind].is_given) + 1                     \
+    }
+
+#define S struct msg_hello
+static const struct field hello[] = {
+    NAME(1, name),
+    INT(2, roles, 0, ROLES_MAX),
+    INT(3, n_books, 0, LEASES_MAX),
+    TIME(4, reclaim_delay_ms),
+};
+const struct schema schema_lease_hello = SCHEMA("Hello", hello);
+#undef S
+
+#define S struct msg_welcome
+static const struct field welcome[] = {
+    BOOL(1, is_accepted),
+    UINT64(2, min_session),
+    TALK(3, text, TEXT_MAX),
+    TIME(4, lost_after_ms),
+};
+const struct schema schema_lease_welcome = SCHEMA("Welcome", welcome);
+#undef S
+
+#define S struct lease_demand
+static const struct field demand[] = {
+    LEASE(1, lease),
+    UINT64(2, epoch),
+    INT(3, n_used, 0, TOTAL_MAX),
+    INT(4, n_waiting, 0, TOTAL_MAX),
+    BOOL(120, is_unnamed),
+};
+static const struct schema demand_schema = SCHEMA("LeaseDemand", demand);
+#undef S
+
+#define S struct queue_demand
+static const struct field queue_demand[] = {
+    NAME(1, queue),
+    INT(2, n_waiting, 0, TOTAL_MAX),
+};
+static const struct schema queue_demand_schema = SCHEMA("QueueDemand", queue_demand);
+#undef S
+
+#define S struct msg_job_counts
+static const struct field job_counts[] = {
+    INT(1, pend, 0, JOBS_MAX),  INT(2, psusp, 0, JOBS_MAX), INT(3, run, 0, JOBS_MAX),
+    INT(4, ususp, 0, JOBS_MAX), INT(5, ssusp, 0, JOBS_MAX), INT(6, unkwn, 0, JOBS_MAX),
+    INT(7, done, 0, TOTAL_MAX), INT(8, exit, 0, TOTAL_MAX),
+};
+static const struct schema job_counts_schema = SCHEMA("JobCounts", job_counts);
+#undef S
+
+#define S struct msg_pass_times
+static const struct field pass_times[] = {
+    UINT64(1, us100),   UINT64(2, us250),   UINT64(3, us1000),   UINT64(4, us2500),
+    UINT64(5, us10000), UINT64(6, us50000), UINT64(7, us250000), UINT64(8, us1000000),
+};
+static const struct schema pass_times_schema = SCHEMA("PassTimes", pass_times);
+#undef S
+
+#define S struct msg_usage
+static const struct field usage[] = {
+    UINT64(1, seq),
+    INT(2, n_own, 0, TOTAL_MAX),
+    INT(3, n_own_used, 0, TOTAL_MAX),
+    INT(4, n_lent, 0, TOTAL_MAX),
+    INT(5, n_borrowed, 0, TOTAL_MAX),
+    INT(6, n_idle, 0, TOTAL_MAX),
+    INT(7, n_waiting, 0, TOTAL_MAX),
+    PARTS(8, demands, 0, LEASES_MAX, &demand_schema),
+    PART(9, jobs, &job_counts_schema),
+    UINT64(10, n_passes),
+    UINT64(11, passes_us),
+    PART(12, pass_times, &pass_times_schema),
+    PARTS(110, queues, 0, QUEUES_MAX, &queue_demand_schema),
+};
+const struct schema schema_lease_usage = SCHEMA("Usage", usage);
+#undef S
+
+#define S struct msg_pong
+static const struct field pong[] = {
+    UINT64(1, seq),
+};
+const struct schema schema_lease_pong = SCHEMA("Pong", pong);
+#undef S
+
+#define S struct msg_error
+static const struct field error[] = {
+    INT(1, code, CODE_MIN, 0),
+    TALK(2, text, TEXT_MAX),
+    INT(3, about, 0, MSG_KINDS - 1),
+};
+const struct schema schema_lease_error = SCHEMA("Error", error);
+#undef S
+
+#define S struct host_split
+static const struct field split[] = {
+    TEXT(1, host, HOST, 1, HOST_NAME_SIZE - 1),
+    INT(2, n_slots, 0, SLOTS_MAX),
+    INT(3, provider, 0, SLOTS_MAX),
+    INT(4, consumer, 0, SLOTS_MAX),
+    INT(5, provider_used, 0, SLOTS_MAX),
+    INT(6, consumer_used, 0, SLOTS_MAX),
+    BOOL(7, is_down),
+    SPACE(60, SPACE_MEM, has_mem, mem_mib),
+    SPACE(62, SPACE_SWP, has_swp, swp_mib),
+};
+const struct schema schema_lease_split = HOST_SCHEMA("HostSplit", split);
+#undef S
+
+#define S struct recall
+static const struct field recall_part[] = {
+    INT(1, n_held, 0, TOTAL_MAX),
+    TIME(2, left_ms),
+};
+static const struct schema recall_part_schema = SCHEMA("RecallPart", recall_part);
+#undef S
+
+#define S struct lease_resource
+static const struct field resource[] = {
+    TEXT(1, name, LINE, 1, NAME_SIZE - 1),
+    INT(2, pool, 0, INT32_MAX),
+    INT(3, n_instances, 0, INSTANCES_MAX),
+    INT(4, traits, 0, TRAITS),
+    TEXT(5, hosts, LINE, 0, RESOURCE_HOSTS_SIZE - 1),
+};
+const struct schema schema_lease_resource = SCHEMA("LeaseResource", resource);
+#undef S
+
+#define S struct msg_state
+static const struct field state[] = {
+    LEASE(1, lease),
+    UINT64(2, epoch),
+    ENUM(3, type, LEASE_POOL),
+    BOOL(4, is_made),
+    BOOL(5, is_withdrawn),
+    BOOL(6, is_ended),
+    BOOL(7, is_frozen),
+    UINT64(8, freeze),
+    INT(9, provider_waiting, 0, TOTAL_MAX),
+    ENUM(10, reclaim_policy, RECLAIM_DEMAND),
+    TIME(11, min_hold_ms),
+    TIME(12, lease_term_ms),
+    PARTS(13, hosts, 0, HOSTS_MAX, &schema_lease_split),
+    TALK(14, reason, REASON_SIZE - 1),
+    UINT64(15, drain),
+    BOOL(16, is_drained),
+    PARTS(60, resources, 0, LEASE_RESOURCES_MAX, &schema_lease_resource),
+    UINT64(110, recall),
+    PARTS(111, recalls, 0, RECALLS_MAX, &recall_part_schema),
+    BOOL(120, ends_lost),
+    UINT64(121, last_attempt),
+    BOOL(260, takes_interactive),
+};
+const struct schema schema_lease_state = SCHEMA("State", state);
+#undef S
+
+#define S struct msg_lease
+static const struct field lease[] = {
+    LEASE(1, lease),
+};
+const struct schema schema_lease_id = SCHEMA("Lease", lease);
+#undef S
+
+#define S struct msg_freeze
+static const struct field freeze[] = {
+    LEASE(1, lease),
+    UINT64_AS(2, base, base_epoch),
+    UINT64(3, freeze),
+};
+const struct schema schema_lease_freeze = SCHEMA("Freeze", freeze);
+#undef S
+
+#define S struct msg_propose
+static const struct field propose[] = {
+    LEASE(1, lease),
+    UINT64_AS(2, base, base_epoch),
+    PARTS(3, hosts, 0, HOSTS_MAX, &schema_lease_split),
+};
+const struct schema schema_lease_propose = SCHEMA("Propose", propose);
+#undef S
+
+#define S struct msg_drain
+static const struct field drain[] = {
+    LEASE(1, lease),
+    UINT64(2, number),
+    BOOL(3, is_drained),
+    UINT64(110, raise_above),
+};
+const struct schema schema_lease_drain = SCHEMA("Drain", drain);
+#undef S
+
+#define S struct msg_recall
+static const struct field recall_order[] = {
+    LEASE(1, lease),
+    UINT64(2, number),
+    BOOL(3, is_whole),
+    PARTS(4, recalls, 0, RECALLS_MAX, &recall_part_schema),
+};
+const struct schema schema_lease_recall = SCHEMA("Recall", recall_order);
+#undef S
+
+#define S struct msg_evict
+static const struct field evict[] = {
+    LEASE(1, lease),
+    UINT64(2, attempt),
+};
+const struct schema schema_lease_evict = SCHEMA("Evict", evict);
+#undef S
+
+#define S struct msg_contract
+static const struct field contract[] = {
+    LEASE(1, lease),
+    UINT64(2, revision),
+    UINT64(3, epoch),
+    ENUM(4, type, LEASE_POOL),
+    ENUM(5, state, LEASE_ENDED),
+    BOOL(6, is_made),
+    BOOL(7, is_provider_here),
+    PARTS(8, hosts, 0, HOSTS_MAX, &schema_lease_split),
+    PARTS(60, resources, 0, LEASE_RESOURCES_MAX, &schema_lease_resource),
+    TEXTS(110, queues, QUEUES_MAX, NAME, 1, NAME_SIZE - 1, QUEUES_MAX *NAME_SIZE),
+    TIME(111, grace_ms),
+    PARTS(112, recalls, 0, RECALLS_MAX, &recall_part_schema),
+    BOOL(210, is_whole),
+    BOOL(260, takes_interactive),
+};
+const struct schema schema_lease_contract = SCHEMA("Contract", contract);
+#undef S
+
+#define S struct msg_contract_ack
+static const struct field contract_ack[] = {
+    LEASE(1, lease),
+    UINT64(2, revision),
+};
+const struct schema schema_lease_contract_ack = SCHEMA("ContractAck", contract_ack);
+#undef S
