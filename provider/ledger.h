@@ -49,6 +49,7 @@ struct ledger_host {
     int local_yielded;          /* of suspended jobs that have yielded their slots */
     int64_t spaces_mib[SPACES]; /* memory and swap space; -1: not known */
     bool is_down;
+    bool is_awaited;          /* it has not connected since the site started */
     bool is_used_exclusively; /* by an exclusive job */
     bool needs_reconcile;     /* reconcile.c has to handle it */
     struct ledger_link *links;
@@ -86,18 +87,17 @@ struct ledger_lease {
     int n_due;      /* of these, when lease_recall_tick was last called */
     bool is_frozen; /* in memory only, as are all below but the hosts */
     int64_t frozen_until_ms;
-    uint64_t freeze;     /* the highest number accepted */
-    bool needs_reserved; /* the one slot that lets the lease be made is missing */
-    bool is_changed;     /* differs from the epoch on record */
-    bool is_exported;    /* provider_export: the plan has it */
-    bool is_revised;     /* provider_export: it gives other slots than before */
-    bool is_reshared;    /* provider_export: other shared resources */
-    bool has_part;       /* provider_export: drained, but its policy exists */
-    bool is_open;        /* provider_export: its hosts are not picked yet */
-    bool is_dirty;       /* differs from the STATE last sent */
-    int64_t sent_ms;     /* when STATE was last sent */
-    int n_repeats;       /* repetitions since then */
-    int64_t paced_ms;    /* when the next one is due at one per gap */
+    uint64_t freeze;  /* the highest number accepted */
+    bool is_changed;  /* differs from the epoch on record */
+    bool is_exported; /* provider_export: the plan has it */
+    bool is_revised;  /* provider_export: it gives other slots than before */
+    bool is_reshared; /* provider_export: other shared resources */
+    bool has_part;    /* provider_export: drained, but its policy exists */
+    bool is_open;     /* provider_export: its hosts are not picked yet */
+    bool is_dirty;    /* differs from the STATE last sent */
+    int64_t sent_ms;  /* when STATE was last sent */
+    int n_repeats;    /* repetitions since then */
+    int64_t paced_ms; /* when the next one is due at one per gap */
     struct lease_share *hosts;
     int n_hosts;
     struct lease_resource *resources; /* shared ones, that the consumer has */

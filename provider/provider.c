@@ -246,6 +246,11 @@ void provider_set_down(struct provider *provider, const char *name, bool is_down
     }
 }
 
+void provider_set_awaited(struct provider *provider, const char *name, bool is_awaited)
+{
+    ledger_add_host(&provider->ledger, name)->is_awaited = is_awaited;
+}
+
 void provider_set_used_exclusively(struct provider *provider, const char *name,
                                    bool is_taken)
 {

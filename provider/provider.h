@@ -94,6 +94,9 @@ void provider_set_local_used(struct provider *provider, const char *host, int ma
 void provider_set_local_yielded(struct provider *provider, const char *host,
                                 int n_slots);
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
+/* The host has not connected since the start: nothing starts there yet. Its slots count
+ * all the same, so that a restart of the site is no loss of hosts. */
+void provider_set_awaited(struct provider *provider, const char *host, bool is_awaited);
 /* An exclusive job, own or borrowed, runs on the host. No other job starts there, and
  * STATE says that the host is down. */
 void provider_set_used_exclusively(struct provider *provider, const char *host,

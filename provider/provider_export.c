@@ -339,7 +339,6 @@ static void export_lease(struct provider *provider, const struct export_lease *p
     set_type(lease, planned->type);
     set_terms(lease, &planned->terms);
     set_wanted(&provider->ledger, lease, planned);
-    lease->needs_reserved = planned->type == LEASE_SHARED && !lease->is_made;
     if (lease->is_revised) {
         ledger_set_content(lease, planned->content);
     }
@@ -354,7 +353,6 @@ static void export_lease(struct provider *provider, const struct export_lease *p
 static void withdraw(struct ledger_lease *lease, const char *reason)
 {
     lease->is_withdrawn = true;
-    lease->needs_reserved = false;
     change(lease, reason);
     for (int i = 0; i < lease->n_hosts; i++) {
         lease->hosts[i].n_wanted = 0;

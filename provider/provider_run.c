@@ -77,6 +77,9 @@ static const char *check_host(const struct provider *provider,
     if (host->is_down) {
         return arena_printf(arena, "host %s is down or closed", asked->host);
     }
+    if (host->is_awaited) {
+        return arena_printf(arena, "host %s has not connected yet", asked->host);
+    }
     if (host->is_used_exclusively) {
         return arena_printf(arena, "an exclusive job runs on host %s", asked->host);
     }

@@ -227,10 +227,6 @@ static void note_change(struct ledger_link *link, const struct lease_share *befo
                                                       : "slots fell free on host",
                  after->host->name);
     }
-    /* The slot that lets the lease be made may be among what was taken. */
-    bool is_unmade =
-        lease->type == LEASE_SHARED && !lease->is_made && !lease->is_withdrawn;
-    lease->needs_reserved = lease->needs_reserved || is_unmade;
     lease->is_changed = true;
 }
 
@@ -270,25 +266,72 @@ static void reconcile_host(struct ledger_host *host)
     host->needs_reconcile = false;
 }
 
-/* Gives a shared lease the one slot that lets it be made, on the first host that has an
- * idle one. */
-static void reserve_slot(struct ledger_lease *lease)
+/* A job could start there: it is not down, and no exclusive job uses it. */
+static bool is_usable(const struct ledger_host *host)
 {
-    if (!lease->needs_reserved) {
-        return;
-    }
+    return !host->is_down && !host->is_used_exclusively;
+}
+
+/* The consumer's slot on a host that can take a job; else any slot of its, or NULL. */
+static struct lease_share *find_reserved(const struct ledger_lease *lease)
+{
+    struct lease_share *found = NULL;
     for (int i = 0; i < lease->n_hosts; i++) {
-        lease->needs_reserved = lease->needs_reserved && lease->hosts[i].consumer == 0;
-    }
-    for (int i = 0; i < lease->n_hosts && lease->needs_reserved; i++) {
         struct lease_share *entry = &lease->hosts[i];
-        if (entry->provider > 0 && idle_of(entry->host) > 0) {
-            entry->provider--;
-            entry->consumer++;
-            lease->needs_reserved = false;
-            lease->is_changed = true;
+        if (entry->consumer > 0 && is_usable(entry->host)) {
+            return entry;
+        }
+        found = found == NULL && entry->consumer > 0 ? entry : found;
+    }
+    return found;
+}
+
+/* The first host with an idle slot of the provider's. */
+static struct lease_share *find_idle_slot(const struct ledger_lease *lease,
+                                          bool must_be_usable)
+{
+    for (int i = 0; i < lease->n_hosts; i++) {
+        struct lease_share *entry = &lease->hosts[i];
+        if (entry->provider > 0 && idle_of(entry->host) > 0 &&
+            (is_usable(entry->host) || !must_be_usable)) {
+            return entry;
         }
     }
+    return NULL;
+}
+
+/* Gives a shared lease the one slot that lets it be made, on the first host that can
+ * take a job. If no host can, the first with an idle slot has it until one can. */
+static void reserve_slot(struct ledger_lease *lease)
+{
+    if (lease->type != LEASE_SHARED || lease->is_made || lease->is_withdrawn) {
+        return;
+    }
+    struct lease_share *from = find_reserved(lease);
+    if (from != NULL && is_usable(from->host)) {
+        return;
+    }
+    struct lease_share *to = find_idle_slot(lease, true);
+    if (to == NULL && from == NULL) {
+        to = find_idle_slot(lease, false);
+    }
+    if (to == NULL) {
+        return;
+    }
+    if (from != NULL) {
+        from->consumer--;
+        from->provider++;
+        ledger_count_consumer(from);
+    }
+    if (from != NULL && !lease->is_changed) {
+        snprintf(lease->reason, sizeof(lease->reason),
+                 "the reserved slot moves to host %s: host %s takes no jobs",
+                 to->host->name, from->host->name);
+    }
+    to->provider--;
+    to->consumer++;
+    ledger_count_consumer(to);
+    lease->is_changed = true;
 }
 
 /* Drops hosts that are neither exported nor used any more. */

@@ -226,8 +226,11 @@ bool lease_is_open(const struct lease *lease)
 
 int lease_count_slots(const struct lease *lease)
 {
-    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    return split.provider.available + split.consumer.available;
+    int n_slots = 0;
+    for (int i = 0; i < lease->row.n_hosts; i++) {
+        n_slots += lease->row.hosts[i].is_down ? 0 : lease->row.hosts[i].n_slots;
+    }
+    return n_slots;
 }
 
 bool lease_is_disconnected(const struct lease *lease)

@@ -61,7 +61,7 @@ void lease_recalls_cancel(struct lease *lease, int n_slots)
     struct lease_recalls *recalls = &lease->recalls;
     int n_held = count_held(lease), n_wanted = count_wanted(lease) + n_slots;
     for (int i = 0; i < recalls->n_bounds; i++) {
-        if (recalls->bounds[i].n_held < n_wanted) {
+        if (recalls->bounds[i].n_held <= n_wanted) {
             int before = i > 0 ? recalls->bounds[i - 1].n_held : n_held;
             recalls->bounds[i].n_held = n_wanted;
             recalls->bounds[i].n_slots = before - n_wanted;

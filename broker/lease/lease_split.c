@@ -9,11 +9,10 @@
 
 static void add(struct lease_split_side *side, int held, int used, bool is_down)
 {
+    int available = is_down ? used : held;
+    side->available += available;
     side->used += used;
-    if (!is_down) {
-        side->available += held;
-        side->idle += held - used;
-    }
+    side->idle += available - used;
 }
 
 struct lease_split lease_split_sum(const struct host_split *hosts, int n_hosts)

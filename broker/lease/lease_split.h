@@ -2,8 +2,8 @@
 /* lease_split.h: the hosts of a lease, added up and compared: how many slots each side
  * holds, and how many it uses.
  *
- * The slots of a host that is down are available to neither side, and not idle. Slots
- * in use on such a host still count as used.
+ * On a host that is down, what a side uses is all that is available to it, so that
+ * nothing is idle there, and a side never uses more than is available to it.
  *
  * Units: slots. Order: hosts are in their provider's order; two splits are compared
  * host by host. Source: docs/design/leases.md "Decided". Layer: broker. */
@@ -17,9 +17,9 @@
 #include "model/msg.h"
 
 struct lease_split_side {
-    int available; /* held on hosts that are up */
-    int used;      /* on all hosts */
-    int idle;      /* held and not used, on hosts that are up */
+    int available; /* held on hosts that are up, or used on others */
+    int used;
+    int idle; /* available - used */
 };
 
 struct lease_split {

@@ -25,7 +25,8 @@ void host_admin_release(struct host_admin *closed);
 void host_admin_load(struct host_admin *closed, const struct row_closed *row);
 bool host_admin_is_closed(const struct host_admin *closed, const char *host);
 
-/* The provider is told which own hosts are unavailable or closed, also by a window;
+/* The provider is told which own hosts are unavailable or closed, also by a window, and
+ * which have not connected yet;
  * `local_ms`: the time of the windows of hosts. */
 void host_admin_sync(const struct host_admin *closed, const struct host_table *hosts,
                      struct provider *provider, int64_t local_ms);

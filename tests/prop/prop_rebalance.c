@@ -199,7 +199,7 @@ static void what_was_moved_is_held(void **state)
     for_worlds(RECLAIM_LSF, held_rounds);
 }
 
-/* A host that is down counts for neither side, and its split does not change. */
+/* Nothing is idle on a host that is down, and its split does not change. */
 static void down_rounds(struct world *world, struct arena *arena)
 {
     struct world other = *world;

@@ -285,18 +285,21 @@ static void test_frozen_lease_beside_another(void **state)
     provider_world_export(world, "a south shared n1=2;b south shared n1=3");
     assert_string_equal(provider_world_book(world, "north/a/south"), "1: n1 1/0 1/0");
     assert_string_equal(provider_world_book(world, "north/b/south"), "1: n1 2/0 1/0");
+    provider_world_start(world, "south", 1, "north/a/south", 1, "n1=1");
+    provider_world_end(world, "south", 1);
     provider_world_propose(world, "north/a/south", 1, "n1 2:0");
     provider_set_local_used(world->provider, "n1", 6, 2);
     provider_world_freeze(world, "north/a/south", 2, 1);
     assert_string_equal(provider_world_book(world, "north/a/south"),
-                        "2 frozen: n1 2/1 0/0");
+                        "2 made frozen: n1 2/1 0/0");
     assert_int_equal(provider_local_max(world->provider, "n1", 6, 2), 1 + 1 + 2);
     provider_set_local_used(world->provider, "n1", 6, 4);
     assert_string_equal(provider_world_book(world, "north/a/south"),
-                        "2 frozen: n1 2/1 0/0");
+                        "2 made frozen: n1 2/1 0/0");
     assert_string_equal(provider_world_book(world, "north/b/south"), "1: n1 2/2 1/0");
     provider_world_propose(world, "north/a/south", 2, "n1 1:1");
-    assert_string_equal(provider_world_book(world, "north/a/south"), "3: n1 1/1 1/0");
+    assert_string_equal(provider_world_book(world, "north/a/south"),
+                        "3 made: n1 1/1 1/0");
 }
 
 int main(void)

@@ -81,6 +81,53 @@ static void test_equal_policies_keep_the_split(void **state)
     ASSERT_BOOK("north/q/east", "1: n2 0/0 4/0");
 }
 
+/* Until the lease is made, its one slot is where a job can start. */
+static void test_reserved_slot_leaves_a_host_that_is_down(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4 n2=4");
+    provider_world_session(world, 1);
+    provider_set_down(world->provider, "n1", true);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "2: n1 4/0 0/0 down; n2 3/0 1/0");
+    assert_string_equal(provider_world_state(world, "north/p/south")->reason,
+                        "the reserved slot moves to host n2: host n1 takes no jobs");
+    provider_set_down(world->provider, "n1", false);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "2: n1 4/0 0/0; n2 3/0 1/0");
+    /* It survives a restart, and moves again after it. */
+    provider_world_restart(world);
+    tell_hosts(world);
+    provider_set_used_exclusively(world->provider, "n2", true);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "3: n1 3/0 1/0; n2 4/0 0/0 down");
+}
+
+static void test_reserved_slot_waits_for_a_usable_host(void **state)
+{
+    struct provider_world *world = *state;
+    provider_set_down(world->provider, "n1", true);
+    provider_set_local_used(world->provider, "n2", 4, 4);
+    provider_world_export(world, "p south shared n1=4 n2=4");
+    ASSERT_BOOK("north/p/south", "1: n1 3/0 1/0 down; n2 4/4 0/0");
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "1: n1 3/0 1/0 down; n2 4/4 0/0");
+    provider_set_local_used(world->provider, "n2", 4, 3);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "2: n1 4/0 0/0 down; n2 3/3 1/0");
+}
+
+static void test_reserved_slot_stays_once_the_lease_is_made(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4 n2=4");
+    provider_world_start(world, "south", 1, "north/p/south", 1, "n1=1");
+    provider_world_end(world, "south", 1);
+    provider_set_down(world->provider, "n1", true);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "1 made: n1 3/0 1/0 down; n2 4/0 0/0");
+}
+
 /* ------------------------------------------------------------ numbers */
 
 static void test_numbers(void **state)
@@ -401,6 +448,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opening_split),
         STORY(test_equal_policies_keep_the_split),
+        STORY(test_reserved_slot_leaves_a_host_that_is_down),
+        STORY(test_reserved_slot_waits_for_a_usable_host),
+        STORY(test_reserved_slot_stays_once_the_lease_is_made),
         STORY(test_numbers),
         STORY(test_twins_have_two_numbers),
         STORY(test_place_is_preferred),

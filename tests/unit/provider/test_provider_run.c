@@ -197,6 +197,20 @@ static void test_down(void **state)
                      PROVIDER_ADMITTED);
 }
 
+/* Nothing starts on it, but its slots are no loss to anybody. */
+static void test_awaited(void **state)
+{
+    struct provider_world *world = *state;
+    provider_set_awaited(world->provider, "n1", true);
+    assert_int_equal(provider_world_start(world, "south", 1, LEASE, 2, "n1=1"),
+                     PROVIDER_REFUSED);
+    assert_string_equal(world->reason, "host n1 has not connected yet");
+    ASSERT_BOOK("2: n1 1/0 3/0; n2 1/0 1/0");
+    provider_set_awaited(world->provider, "n1", false);
+    assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n1=1"),
+                     PROVIDER_ADMITTED);
+}
+
 static void test_withdrawn(void **state)
 {
     struct provider_world *world = *state;
@@ -433,6 +447,7 @@ int main(void)
         STORY(test_interactive),
         STORY(test_frozen),
         STORY(test_down),
+        STORY(test_awaited),
         STORY(test_withdrawn),
         STORY(test_slots_are_counted),
         STORY(test_resume_needs_the_yielded_slots),

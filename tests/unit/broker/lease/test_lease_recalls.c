@@ -111,6 +111,17 @@ static void test_a_cancel_relaxes_the_latest_bounds(void **state)
     expect(0, NULL);
 }
 
+/* The bound that is left is the earlier one, with its deadline and its slots. */
+static void test_a_cancel_of_a_whole_bound_removes_it(void **state)
+{
+    (void)state;
+    recall(2, 100);
+    recall(3, 200);
+    lease_recalls_cancel(&lease, 3);
+    expect(1, (struct lease_recalls_bound[]){{8, 2, 100}});
+    assert_int_equal(lease_recalls_count(&lease), 2);
+}
+
 /* What a bound that is gone said counts no more. */
 static void test_a_cancel_reads_no_old_bounds(void **state)
 {
@@ -179,6 +190,7 @@ int main(void)
         TEST(test_a_full_list_grows_no_more),
         TEST(test_no_more_is_recalled_than_it_holds),
         TEST(test_a_cancel_relaxes_the_latest_bounds),
+        TEST(test_a_cancel_of_a_whole_bound_removes_it),
         TEST(test_a_cancel_reads_no_old_bounds),
         TEST(test_bounds_that_are_kept_are_settled),
         TEST(test_the_providers_list_replaces_another),

@@ -11,16 +11,16 @@
 
 #include "broker/lease/lease_split.h"
 
-static void a_down_host_counts_as_used_only(void **state)
+static void nothing_is_idle_on_a_host_that_is_down(void **state)
 {
     const struct host_split hosts[] = {{"n1", 4, 3, 1, 2, 1, false, {{0}}},
                                        {"n2", 4, 1, 3, 0, 1, false, {{0}}},
                                        {"n3", 6, 4, 2, 3, 2, true, {{0}}}};
     struct lease_split split = lease_split_sum(hosts, 3);
-    assert_int_equal(split.provider.available, 4);
+    assert_int_equal(split.provider.available, 4 + 3);
     assert_int_equal(split.provider.used, 5);
     assert_int_equal(split.provider.idle, 2);
-    assert_int_equal(split.consumer.available, 4);
+    assert_int_equal(split.consumer.available, 4 + 2);
     assert_int_equal(split.consumer.used, 4);
     assert_int_equal(split.consumer.idle, 2);
 }
@@ -92,7 +92,7 @@ static void what_is_kept_is_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_down_host_counts_as_used_only),
+        cmocka_unit_test(nothing_is_idle_on_a_host_that_is_down),
         cmocka_unit_test(what_does_not_add_up_is_refused),
         cmocka_unit_test(a_split_is_hosts_slots_and_holdings),
         cmocka_unit_test(what_is_kept_is_its_own),
