@@ -25,9 +25,10 @@ static void put(FILE *to, const char *name, const char *value)
     fprintf(to, "%s=%s%c", name, value, '\0');
 }
 
-static void put_number(FILE *to, const char *name, int64_t number)
+static void put_item(void *to, const char *name, const char *key, const char *value)
 {
-    fprintf(to, "%s=%" PRId64 "%c", name, number, '\0');
+    fprintf(to, "%s=%s%s%s%c", name, key == NULL ? "" : key, key == NULL ? "" : "=",
+            value, '\0');
 }
 
 /* The parts of "12[3]". Without an array the index is "0", as in LSF. */
@@ -157,54 +158,37 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
     }
 }
 
+/* A leased job has no files of its own. */
 static void put_files(FILE *to, const struct msg_run_start *start)
 {
-    const struct job_spec *spec = &start->spec;
-    bool is_leased = start->lease[0] != '\0';
-    put_number(to, "is_leased", is_leased);
-    put_number(to, "keeps_err", is_leased && spec->err_file[0] != '\0');
-    put_number(to, "keeps_out",
-               is_leased && spec->interaction != INTERACTION_NONE &&
-                   spec->out_file[0] != '\0');
-    if (!is_leased) {
-        put(to, "cwd", spec->cwd);
-        put_path(to, "in_file", spec->in_file, start->job);
-        put_path(to, "out_file", spec->out_file, start->job);
-        put_path(to, "err_file", spec->err_file, start->job);
+    if (start->lease[0] == '\0') {
+        put_path(to, "in_file", start->spec.in_file, start->job);
+        put_path(to, "out_file", start->spec.out_file, start->job);
+        put_path(to, "err_file", start->spec.err_file, start->job);
     }
 }
 
-static void put_list(FILE *to, const char *name, const char *const *texts, int n_texts)
+static int put_all(FILE *to, const char *name, const struct msg_run_start *start,
+                   const struct spec_writer_setting *setting, struct err *err)
 {
-    for (int i = 0; i < n_texts; i++) {
-        put(to, name, texts[i]);
+    struct run_spec spec;
+    struct arena arena;
+    arena_init_small(&arena);
+    int code = run_spec_from_start(&spec, start, &arena, err);
+    if (code == 0) {
+        spec.run = name;
+        spec.cgroup = setting->cgroup;
+        spec.memory = setting->memory;
+        spec.wait_ms = setting->wait_ms;
+        spec.grace_ms = spec.grace_ms > 0 ? spec.grace_ms : setting->grace_ms;
+        fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');
+        run_spec_visit(&spec, put_item, to);
+        put_files(to, start);
+        put_variables(to, start);
+        put(to, "end", "");
     }
-}
-
-static void put_all(FILE *to, const char *name, const struct msg_run_start *start,
-                    const struct spec_writer_setting *setting)
-{
-    fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');
-    put(to, "run", name);
-    put(to, "account", start->account);
-    put(to, "command", start->spec.command);
-    put_files(to, start);
-    put(to, "cgroup", setting->cgroup);
-    put(to, "memory", setting->memory);
-    put_number(to, "interaction", start->spec.interaction);
-    put_number(to, "umask", start->spec.umask);
-    put_number(to, "n_slots", start->spec.n_slots);
-    put_number(to, "run_limit_ms", start->spec.run_limit_ms);
-    put_number(to, "end_within_ms", start->end_within_ms);
-    put_number(to, "wait_ms", setting->wait_ms);
-    put_number(to, "grace_ms",
-               start->terminate_ms > 0 ? start->terminate_ms : setting->grace_ms);
-    put_list(to, "limit", start->spec.limits, start->spec.n_limits);
-    put_list(to, "pre_exec", start->spec.pre_execs, start->spec.n_pre_execs);
-    put_list(to, "post_exec", start->spec.post_execs, start->spec.n_post_execs);
-    put_list(to, "control", start->spec.controls, start->spec.n_controls);
-    put_variables(to, start);
-    put(to, "end", "");
+    arena_release(&arena);
+    return code;
 }
 
 struct text {
@@ -251,10 +235,12 @@ int spec_writer_write(int dir, const char *name, const struct msg_run_start *sta
 {
     struct text text;
     FILE *to = open_text(&text);
-    put_all(to, name, start, setting);
+    int code = put_all(to, name, start, setting, err);
     close_text(to);
-    int code =
-        write_file(dir, RUN_DIR_SPEC, O_EXCL, text.bytes, text.length, "spec", err);
+    if (code == 0) {
+        code =
+            write_file(dir, RUN_DIR_SPEC, O_EXCL, text.bytes, text.length, "spec", err);
+    }
     free(text.bytes);
     return code;
 }

@@ -9,7 +9,7 @@
  * LSB_JOBINDEX LSB_JOBNAME LSB_QUEUE LSB_HOSTS LSB_MCPU_HOSTS, LSB_INTERACTIVE=Y and
  * SUBLET_LEASE if they apply; the guard adds SUBLET_RUN, its mark.
  *
- * Errors: ERR_IO. Layer: host. */
+ * Errors: ERR_IO; ERR_PARSE, ERR_BOUNDS a bad limit or control. Layer: host. */
 #ifndef SUBLET_HOST_AGENT_SPEC_WRITER_H
 #define SUBLET_HOST_AGENT_SPEC_WRITER_H
 

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/bounds.h"
 #include "base/err.h"
 #include "model/job_control.h"
@@ -129,6 +130,16 @@ struct run_spec {
     const char *controls[JOB_CONTROL_KINDS]; /* signal or command; NULL: the default */
 };
 
+/* What a RUN_START says about a run, except for its files and variables. Texts are
+ * copied to the arena, and `bytes` is NULL. Errors: ERR_PARSE, ERR_BOUNDS. */
+int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start,
+                        struct arena *arena, struct err *err) MUST_CHECK;
+/* Calls `visit` for each item of the spec that is not its default, except for its
+ * variables: name "limit", key "mem", value "0" for "limit=mem=0". `key` is NULL for
+ * items without one. */
+typedef void (*run_spec_visit_fn)(void *arg, const char *name, const char *key,
+                                  const char *value);
+void run_spec_visit(const struct run_spec *spec, run_spec_visit_fn visit, void *arg);
 /* Takes ownership of `bytes`, from malloc, also if it fails. */
 int run_spec_parse(char *bytes, size_t length, struct run_spec *spec,
                    struct err *err) MUST_CHECK;
@@ -184,6 +195,8 @@ void stages_init_post_exec(struct stages *stages, const struct run_spec *spec,
                            const struct guard_record *record);
 /* The current command; NULL after the last one. */
 const char *stages_command(const struct stages *stages);
+/* The time limit of all commands of the current stage; JOB_RLIMIT_NONE: none. */
+int64_t stages_limit_ms(const struct stages *stages);
 /* The current command has ended: moves to the next one. */
 void stages_advance(struct stages *stages, const struct stage_outcome *outcome);
 

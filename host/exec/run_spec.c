@@ -3,7 +3,9 @@
 #include "host/exec/exec.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +164,119 @@ static size_t count_items(const char *bytes, size_t length)
         count += bytes[i] == '\0';
     }
     return count;
+}
+
+/* ---- from the message to the file */
+
+static int copy_commands(const char *const *commands, int n_commands,
+                         struct arena *arena, const char **copies, int *n_copies,
+                         struct err *err)
+{
+    if (n_commands > EXEC_COMMANDS_MAX) {
+        return err_set(err, ERR_BOUNDS, "the run has more than %d commands",
+                       EXEC_COMMANDS_MAX);
+    }
+    for (int i = 0; i < n_commands; i++) {
+        copies[i] = arena_str(arena, commands[i]);
+    }
+    *n_copies = n_commands;
+    return 0;
+}
+
+static int copy_controls(struct run_spec *spec, const struct job_spec *from,
+                         struct arena *arena, struct err *err)
+{
+    for (int i = 0; i < from->n_controls; i++) {
+        if (!take_control(spec, arena_str(arena, from->controls[i]))) {
+            return err_set(err, ERR_PARSE, "bad job control \"%.40s\"",
+                           from->controls[i]);
+        }
+    }
+    return 0;
+}
+
+int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start,
+                        struct arena *arena, struct err *err)
+{
+    const struct job_spec *from = &start->spec;
+    bool is_leased = start->lease[0] != '\0';
+    *spec = (struct run_spec){
+        .is_leased = is_leased,
+        .keeps_err = is_leased && from->err_file[0] != '\0',
+        .keeps_out = is_leased && from->interaction != INTERACTION_NONE &&
+                     from->out_file[0] != '\0',
+        .interaction = from->interaction,
+        .umask = from->umask,
+        .n_slots = from->n_slots,
+        .run_limit_ms = from->run_limit_ms,
+        .end_within_ms = start->end_within_ms,
+        .grace_ms = start->terminate_ms,
+        .limits = job_rlimits_none(),
+    };
+    set_defaults(spec);
+    spec->account = arena_str(arena, start->account);
+    spec->command = arena_str(arena, from->command);
+    spec->cwd = is_leased ? "" : arena_str(arena, from->cwd);
+    int code = job_rlimits_read(from->limits, from->n_limits, &spec->limits, err);
+    if (code == 0) {
+        code = copy_commands(from->pre_execs, from->n_pre_execs, arena, spec->pre_execs,
+                             &spec->n_pre_execs, err);
+    }
+    if (code == 0) {
+        code = copy_commands(from->post_execs, from->n_post_execs, arena,
+                             spec->post_execs, &spec->n_post_execs, err);
+    }
+    return code == 0 ? copy_controls(spec, from, arena, err) : code;
+}
+
+/* Fields with their default are left out. */
+static void visit_field(const struct run_spec *spec, size_t i, run_spec_visit_fn visit,
+                        void *arg)
+{
+    const char *from = (const char *)spec + fields[i].offset;
+    const char *text = "";
+    char digits[24];
+    int64_t number = 0;
+    if (fields[i].kind == TEXT) {
+        memcpy(&text, from, sizeof(text));
+    } else if (fields[i].kind == NUMBER) {
+        memcpy(&number, from, sizeof(number));
+    } else {
+        number = *(const bool *)from;
+    }
+    if (number != 0) {
+        snprintf(digits, sizeof(digits), "%" PRId64, number);
+        text = digits;
+    }
+    if (text[0] != '\0') {
+        visit(arg, fields[i].name, NULL, text);
+    }
+}
+
+void run_spec_visit(const struct run_spec *spec, run_spec_visit_fn visit, void *arg)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        visit_field(spec, i, visit, arg);
+    }
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        if (spec->limits.values[i] != JOB_RLIMIT_NONE) {
+            char value[JOB_RLIMIT_TEXT_SIZE];
+            snprintf(value, sizeof(value), "%" PRId64, spec->limits.values[i]);
+            visit(arg, "limit", job_rlimit_kinds[i].name, value);
+        }
+    }
+    for (int i = 0; i < spec->n_pre_execs; i++) {
+        visit(arg, "pre_exec", NULL, spec->pre_execs[i]);
+    }
+    for (int i = 0; i < spec->n_post_execs; i++) {
+        visit(arg, "post_exec", NULL, spec->post_execs[i]);
+    }
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
+        if (spec->controls[i] != NULL) {
+            visit(arg, "control", job_control_name((enum job_control)i),
+                  spec->controls[i]);
+        }
+    }
 }
 
 int run_spec_parse(char *bytes, size_t length, struct run_spec *spec, struct err *err)

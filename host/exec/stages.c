@@ -64,6 +64,14 @@ const char *stages_command(const struct stages *stages)
     return NULL;
 }
 
+int64_t stages_limit_ms(const struct stages *stages)
+{
+    const int64_t *limits = stages->spec->limits.values;
+    return stages->stage == STAGE_PRE_EXEC    ? limits[JOB_RLIMIT_PRE_TIME]
+           : stages->stage == STAGE_POST_EXEC ? limits[JOB_RLIMIT_POST_TIME]
+                                              : JOB_RLIMIT_NONE;
+}
+
 /* ---------------------------------------------------------------- outcomes */
 
 static int code_of(int status)

@@ -110,21 +110,6 @@ static int fork_command(struct guard_run *run, struct err *err)
     return code;
 }
 
-static int64_t stage_limit_ms(const struct guard_run *run)
-{
-    const int64_t *values = run->spec.limits.values;
-    switch (run->stages.stage) {
-    case STAGE_PRE_EXEC:
-        return values[JOB_RLIMIT_PRE_TIME];
-    case STAGE_POST_EXEC:
-        return values[JOB_RLIMIT_POST_TIME];
-    case STAGE_JOB:
-    case STAGE_DONE:
-        break;
-    }
-    return JOB_RLIMIT_NONE;
-}
-
 /* The run limit also ends the job before other jobs need its slots. */
 static void cut_run_limit(struct guard_run *run, int64_t now)
 {
@@ -139,7 +124,7 @@ static void cut_run_limit(struct guard_run *run, int64_t now)
 /* The deadlines of the command that is about to begin. */
 static void set_deadlines(struct guard_run *run)
 {
-    int64_t now = kernel_clock_now_ms(), limit_ms = stage_limit_ms(run);
+    int64_t now = kernel_clock_now_ms(), limit_ms = stages_limit_ms(&run->stages);
     escalation_init(&run->escalation);
     run->is_killed = run->is_late = false;
     if (run->stages.at == 0) {

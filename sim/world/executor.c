@@ -14,8 +14,8 @@
 
 #include "base/arena.h"
 #include "base/bounds.h"
+#include "host/exec/exec.h"
 #include "model/job_rlimit.h"
-#include "sim/world/fake_stages.h"
 
 enum {
     KEY_SIZE = NAME_SIZE + 24,
@@ -23,6 +23,9 @@ enum {
 };
 
 static const int64_t never = INT64_MAX;
+
+static const struct stage_outcome killed = {
+    .status = SIGTERM, .is_killed = true, .failure = ""};
 
 struct exec_run {
     char key[KEY_SIZE];
@@ -33,10 +36,10 @@ struct exec_run {
     int n_hosts;
     enum run_phase phase;
     uint64_t token, control_done;
-    struct fake_stages stages;
+    struct run_spec spec;
+    struct stages stages;
     uint64_t end_number;    /* number of the valid end; older ones are ignored */
     int64_t job_ms;         /* the job's work ... */
-    int64_t limit_ms;       /* ... its run limit; never: none ... */
     int64_t end_by_ms;      /* ... and its latest end; never: none */
     int64_t work_ms;        /* remaining work of the command, or of the job ... */
     int64_t work_until_ms;  /* ... and its end; never: it does not run now */
@@ -273,8 +276,10 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1) {
         work_ms = 0;
     }
-    fake_stages_init(&run->stages, &run->arena, &start->spec);
-    run->limit_ms = start->spec.run_limit_ms > 0 ? start->spec.run_limit_ms : never;
+    if (run_spec_from_start(&run->spec, start, &run->arena, NULL) != 0) {
+        abort(); /* the world checks the specs of its jobs */
+    }
+    stages_init(&run->stages, &run->spec);
     run->end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : never;
     run->job_ms = work_ms;
     run->exit_code = exit_code;
@@ -333,7 +338,8 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
 static void cut_job(struct exec_run *run, int64_t now_ms,
                     struct executor_command *command)
 {
-    int64_t most_ms = run->limit_ms;
+    int64_t limit_ms = run->spec.run_limit_ms,
+            most_ms = limit_ms > 0 ? limit_ms : never;
 
     if (run->end_by_ms != never && run->end_by_ms - now_ms < most_ms) {
         most_ms = run->end_by_ms - now_ms;
@@ -347,22 +353,21 @@ static void cut_job(struct exec_run *run, int64_t now_ms,
 static void start_command(struct executor *executor, struct exec_run *run,
                           int64_t now_ms)
 {
-    const struct fake_stages *stages = &run->stages;
-    const char *text = fake_stages_command(stages);
+    const struct stages *stages = &run->stages;
     struct executor_command command = {.ms = run->job_ms, .code = run->exit_code};
 
-    if (text) {
-        executor->world.command(executor->world.arg, text, &command);
+    if (stages->stage != STAGE_JOB) {
+        executor->world.command(executor->world.arg, stages_command(stages), &command);
     } else {
         cut_job(run, now_ms, &command);
         executor->world.begun(executor->world.arg, executor->index, run->run.site,
                               run->job, run->run.attempt);
     }
     if (stages->at == 0) {
-        int64_t limit_ms = stages->limits_ms[stages->stage];
+        int64_t limit_ms = stages_limit_ms(stages);
 
         run->stage_until_ms = limit_ms == JOB_RLIMIT_NONE ? never : now_ms + limit_ms;
-        if (stages->stage == FAKE_STAGE_PRE && run->end_by_ms < run->stage_until_ms) {
+        if (stages->stage == STAGE_PRE_EXEC && run->end_by_ms < run->stage_until_ms) {
             run->stage_until_ms = run->end_by_ms;
         }
     }
@@ -392,30 +397,33 @@ static void end_run(struct executor *executor, struct exec_run *run, int64_t now
 {
     report_use(executor, run, is_using(run) ? -1 : 0, true);
     run->phase = RUN_ENDED;
-    run->exit = run->stages.exit;
-    run->exit.start_ms = run->start_ms;
-    run->exit.end_ms = now_ms;
+    run->exit = (struct run_exit){.end = run->stages.end,
+                                  .cause = run->stages.cause,
+                                  .code = run->stages.code,
+                                  .text = run->stages.text,
+                                  .start_ms = run->start_ms,
+                                  .end_ms = now_ms};
 }
 
 /* Skips a job whose slots other jobs need before it starts. */
 static void skip_job(struct exec_run *run, int64_t now_ms)
 {
-    if (run->stages.stage == FAKE_STAGE_JOB && now_ms >= run->end_by_ms) {
-        fake_stages_advance(&run->stages, &(struct fake_stages_result){.is_late = true},
-                            &run->arena);
+    if (run->stages.stage == STAGE_JOB && now_ms >= run->end_by_ms) {
+        stages_advance(&run->stages,
+                       &(struct stage_outcome){.is_late = true, .failure = ""});
     }
 }
 
 static void end_command(struct executor *executor, struct exec_run *run,
-                        const struct fake_stages_result *result, int64_t now_ms)
+                        const struct stage_outcome *outcome, int64_t now_ms)
 {
     if (run->notify_until_ms != never) {
         end_resize(executor, run, RESIZE_NOT_NOW);
     }
     run->work_until_ms = run->action_until_ms = never;
-    fake_stages_advance(&run->stages, result, &run->arena);
+    stages_advance(&run->stages, outcome);
     skip_job(run, now_ms);
-    if (run->stages.stage == FAKE_STAGE_OVER) {
+    if (run->stages.stage == STAGE_DONE) {
         end_run(executor, run, now_ms);
     } else {
         start_command(executor, run, now_ms);
@@ -430,7 +438,7 @@ static void go(struct executor *executor, const struct msg_run_go *order,
     if (run && run->phase == RUN_WAITING && run->token == order->token) {
         run->start_ms = now_ms;
         skip_job(run, now_ms);
-        if (run->stages.stage == FAKE_STAGE_OVER) {
+        if (run->stages.stage == STAGE_DONE) {
             end_run(executor, run, now_ms);
         } else {
             start_command(executor, run, now_ms);
@@ -447,10 +455,10 @@ static void go(struct executor *executor, const struct msg_run_go *order,
 static bool start_action(struct executor *executor, struct exec_run *run,
                          enum job_control action, uint64_t number, int64_t now_ms)
 {
-    const char *text = run->stages.actions[action];
+    const char *text = run->spec.controls[action];
     struct executor_command command;
 
-    if (!text || run->stages.stage != FAKE_STAGE_JOB) {
+    if (!text || job_control_signal(text) != 0 || run->stages.stage != STAGE_JOB) {
         return false;
     }
     executor->world.command(executor->world.arg, text, &command);
@@ -479,7 +487,7 @@ static void kill_run(struct executor *executor, struct exec_run *run,
          start_action(executor, run, JOB_CONTROL_TERMINATE, wanted->number, now_ms))) {
         return;
     }
-    end_command(executor, run, &(struct fake_stages_result){.is_killed = true}, now_ms);
+    end_command(executor, run, &killed, now_ms);
 }
 
 static void carry_out(struct executor *executor, struct exec_run *run,
@@ -551,7 +559,7 @@ static void begin_resize(struct executor *executor, struct exec_run *run,
                          const struct msg_run_resize *order, int64_t now_ms)
 {
     bool can = run->phase == RUN_RUNNING && run->action_until_ms == never &&
-               run->stages.stage == FAKE_STAGE_JOB;
+               run->stages.stage == STAGE_JOB;
     struct executor_command command = notification(executor, order->command);
 
     run->resize = *order;
@@ -672,9 +680,20 @@ static void end_action(struct executor *executor, struct exec_run *run, int64_t 
         suspend_work(executor, run, now_ms);
         run->control_done = run->action_number;
     } else {
-        end_command(executor, run, &(struct fake_stages_result){.is_killed = true},
-                    now_ms);
+        end_command(executor, run, &killed, now_ms);
     }
+}
+
+/* The command has done its work, or reached the run limit. */
+static void end_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+{
+    struct stage_outcome outcome = {.status = run->code << 8, .failure = ""};
+
+    if (run->stages.stage == STAGE_JOB && run->is_limited) {
+        outcome.status = SIGINT;
+        outcome.cause = RUN_CAUSE_RUN_LIMIT;
+    }
+    end_command(executor, run, &outcome, now_ms);
 }
 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
@@ -686,20 +705,17 @@ void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms
         return;
     }
     if (run->work_until_ms <= now_ms) {
-        end_command(executor, run,
-                    &(struct fake_stages_result){.code = run->code,
-                                                 .is_limited = run->stages.stage ==
-                                                                   FAKE_STAGE_JOB &&
-                                                               run->is_limited},
-                    now_ms);
+        end_work(executor, run, now_ms);
     } else if (run->action_until_ms <= now_ms) {
         end_action(executor, run, now_ms);
     } else if (run->notify_until_ms <= now_ms) {
         end_resize(executor, run, run->notify_code);
     } else {
         run->stage_until_ms = never;
-        end_command(executor, run, &(struct fake_stages_result){.is_late = true},
-                    now_ms);
+        end_command(
+            executor, run,
+            &(struct stage_outcome){.status = SIGINT, .is_late = true, .failure = ""},
+            now_ms);
     }
     plan_end(executor, run);
     report_run(executor, &run->run, run);

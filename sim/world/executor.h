@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executor.h: a sublet-host in a simulated world, with guards and runs. A run ends by
  * its command ("run 1500": milliseconds of work; "run 1500 exit 3") or its run limit.
- * The world sets the durations of pre- and post-execution commands (fake_stages.h).
+ * The world sets the durations of pre- and post-execution commands (host/exec).
  *
  * It exchanges the same messages as host/. Its runs survive crashes of its site and of
  * itself. It records every start, so that a run that starts twice is detected.

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_stages.c: the stages of a run and its result. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/exec/exec.h"
+#include "model/job_rlimit.h"
+
+/* The commands that run, as "in1 job out1"; the first ones end as given, others with 0.
+ */
+static const char *run_through(struct arena *arena, struct stages *stages,
+                               const struct stage_outcome *outcomes, int n_outcomes)
+{
+    const char *text = "";
+    for (int i = 0; stages->stage != STAGE_DONE; i++) {
+        struct stage_outcome outcome = {0};
+        text = arena_printf(arena, "%s%s%s", text, i > 0 ? " " : "",
+                            stages_command(stages));
+        if (i < n_outcomes) {
+            outcome = outcomes[i];
+        }
+        outcome.failure = outcome.failure == NULL ? "" : outcome.failure;
+        stages_advance(stages, &outcome);
+    }
+    return text;
+}
+
+static void test_stages(void **state)
+{
+    static const struct {
+        const char *why;
+        int n_before, n_after;
+        struct stage_outcome outcomes[3];
+        const char *runs;
+        enum run_end end;
+        enum run_cause cause;
+        int code;
+    } rows[] = {
+        {"the job alone",
+         0,
+         0,
+         {{.status = 3 << 8}},
+         "job",
+         RUN_END_EXITED,
+         RUN_CAUSE_NONE,
+         3},
+        {"all of them",
+         2,
+         1,
+         {{.status = 0 << 8}},
+         "in1 in2 job out",
+         RUN_END_EXITED,
+         0,
+         0},
+        {"what fails before leaves it unbegun, and what cleans up runs",
+         2,
+         1,
+         {{.status = 0 << 8}, {.status = 4 << 8}},
+         "in1 in2 out",
+         RUN_END_FAILED,
+         RUN_CAUSE_PRE_EXEC,
+         4},
+        {"so does what takes too long",
+         2,
+         0,
+         {{.status = SIGINT, .is_late = true}},
+         "in1",
+         RUN_END_FAILED,
+         RUN_CAUSE_PRE_EXEC,
+         2},
+        {"killed before it started",
+         2,
+         1,
+         {{.status = SIGTERM, .is_killed = true}},
+         "in1 out",
+         RUN_END_SIGNALLED,
+         RUN_CAUSE_NONE,
+         15},
+        {"killed",
+         0,
+         1,
+         {{.status = SIGTERM, .is_killed = true}},
+         "job out",
+         RUN_END_SIGNALLED,
+         0,
+         15},
+        {"its run limit",
+         0,
+         1,
+         {{.status = SIGINT, .cause = RUN_CAUSE_RUN_LIMIT}},
+         "job out",
+         RUN_END_LIMIT,
+         RUN_CAUSE_RUN_LIMIT,
+         130},
+        {"what fails after it changes nothing",
+         0,
+         1,
+         {{.status = 0 << 8}, {.status = 9 << 8}},
+         "job out",
+         RUN_END_EXITED,
+         RUN_CAUSE_NONE,
+         0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        struct stages stages;
+        arena_init(&arena);
+        struct run_spec spec = {.command = "job",
+                                .pre_execs = {"in1", "in2"},
+                                .n_pre_execs = rows[i].n_before,
+                                .post_execs = {"out"},
+                                .n_post_execs = rows[i].n_after};
+        stages_init(&stages, &spec);
+        const char *runs = run_through(&arena, &stages, rows[i].outcomes, 3);
+        if (strcmp(runs, rows[i].runs) != 0 || stages.end != rows[i].end ||
+            stages.cause != rows[i].cause || stages.code != rows[i].code) {
+            fail_msg("%s: %s, end %d, cause %d, code %d", rows[i].why, runs, stages.end,
+                     stages.cause, stages.code);
+        }
+        arena_release(&arena);
+    }
+}
+
+static void put_item(void *to, const char *name, const char *key, const char *value)
+{
+    fprintf(to, "%s=%s%s%s%c", name, key == NULL ? "" : key, key == NULL ? "" : "=",
+            value, '\0');
+}
+
+/* What a RUN_START says is what its guard reads from the file. */
+static void test_spec(void **state)
+{
+    static const char *const limits[] = {"pre_time=1000", "mem=0"};
+    static const char *const controls[] = {"suspend=TSTP", "terminate=/bin/leave now"};
+    static const char *const before[] = {"in1", "in2"};
+    struct msg_run_start start = {
+        .lease = "",
+        .account = "ann",
+        .spec = {.command = "work",
+                 .cwd = "/home/ann",
+                 .err_file = "",
+                 .out_file = "",
+                 .n_slots = 4,
+                 .run_limit_ms = 5000,
+                 .limits = limits,
+                 .n_limits = 2,
+                 .pre_execs = before,
+                 .n_pre_execs = 2,
+                 .controls = controls,
+                 .n_controls = 2},
+        .end_within_ms = 9000,
+        .terminate_ms = 700,
+    };
+    struct arena arena;
+    struct run_spec spec, parsed;
+    char *bytes = NULL;
+    size_t length = 0;
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(run_spec_from_start(&spec, &start, &arena, NULL), 0);
+    FILE *to = open_memstream(&bytes, &length);
+    fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');
+    run_spec_visit(&spec, put_item, to);
+    fprintf(to, "end=%c", '\0');
+    fclose(to);
+    assert_int_equal(run_spec_parse(bytes, length, &parsed, NULL), 0);
+    assert_string_equal(parsed.account, "ann");
+    assert_string_equal(parsed.command, "work");
+    assert_string_equal(parsed.cwd, "/home/ann");
+    assert_int_equal(parsed.n_slots, 4);
+    assert_int_equal(parsed.run_limit_ms, 5000);
+    assert_int_equal(parsed.end_within_ms, 9000);
+    assert_int_equal(parsed.grace_ms, 700);
+    assert_int_equal(parsed.limits.values[JOB_RLIMIT_PRE_TIME], 1000);
+    assert_int_equal(parsed.limits.values[JOB_RLIMIT_MEM], 0);
+    assert_true(parsed.limits.values[JOB_RLIMIT_POST_TIME] == JOB_RLIMIT_NONE);
+    assert_int_equal(parsed.n_pre_execs, 2);
+    assert_string_equal(parsed.pre_execs[1], "in2");
+    assert_string_equal(parsed.controls[JOB_CONTROL_SUSPEND], "TSTP");
+    assert_null(parsed.controls[JOB_CONTROL_RESUME]);
+    assert_string_equal(parsed.controls[JOB_CONTROL_TERMINATE], "/bin/leave now");
+    run_spec_release(&parsed);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_spec),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
