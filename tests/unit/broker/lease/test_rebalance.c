@@ -134,6 +134,38 @@ static void every_row_holds(void **state)
     assert_in_range(n_rows, 30, 1000);
 }
 
+/* RECLAIM_POLICY=demand: why nothing moves. */
+static void the_reason_says_who_waits(void **state)
+{
+    static const struct {
+        int provider_waiting, consumer_waiting;
+        const char *says;
+    } rows[] = {{0, 0, "no waiting jobs"},
+                {3, 0, "the side with waiting jobs has all idle slots"},
+                {0, 3, "the side with waiting jobs has all idle slots"}};
+    struct host_split host = {.host = "n", .n_slots = 4, .provider = 2, .consumer = 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct rebalance_snapshot snapshot = {
+            .hosts = &host,
+            .n_hosts = 1,
+            .policy = RECLAIM_DEMAND,
+            .provider_waiting = rows[i].provider_waiting,
+            .consumer_waiting = rows[i].consumer_waiting,
+            .since_move_ms = INT64_MAX,
+        };
+        struct rebalance_plan plan;
+        struct arena arena;
+        arena_init(&arena);
+        host.provider_used = rows[i].consumer_waiting > 0 ? 2 : 0;
+        host.consumer_used = rows[i].provider_waiting > 0 ? 2 : 0;
+        rebalance_plan(&snapshot, &arena, &plan);
+        assert_int_equal(plan.direction, REBALANCE_NONE);
+        assert_non_null(strstr(plan.reason, rows[i].says));
+        arena_release(&arena);
+    }
+}
+
 static void make_hosts(struct rng *rng, struct host_split *hosts, int n_hosts)
 {
     for (int i = 0; i < n_hosts; i++) {
@@ -192,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_holds),
+        cmocka_unit_test(the_reason_says_who_waits),
         cmocka_unit_test(slots_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
