@@ -278,6 +278,24 @@ static void a_policy_that_goes_takes_its_leaves_along(void **state)
     assert_int_equal(state_of(ENG).epoch, epoch + 1); /* above its last */
 }
 
+/* Leaves keep what they have when the policy changes its hosts, and until those are
+ * picked after a restart. */
+static void leaves_stay_while_the_policy_does(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:2");
+    provider_world_export(&world, "p pool:x pool n1=4 n2=3");
+    assert_false(state_of(ENG).is_withdrawn);
+    assert_int_equal(held(ENG), 2);
+    assert_int_equal(held(IDLE), 5);
+    world.plan.leases[0].is_open = true;
+    provider_world_restart(&world);
+    assert_false(state_of(ENG).is_withdrawn);
+    assert_int_equal(held(ENG), 2);
+    assert_int_equal(held(IDLE), 5);
+}
+
 static void slots_of_a_host_that_a_leaf_gives_up_are_idle_at_once(void **state)
 {
     (void)state;
@@ -368,6 +386,7 @@ int main(void)
         TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
         TEST(nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed),
         TEST(a_policy_that_goes_takes_its_leaves_along),
+        TEST(leaves_stay_while_the_policy_does),
         TEST(slots_of_a_host_that_a_leaf_gives_up_are_idle_at_once),
         TEST(a_proposal_without_gain_ends_the_freeze_of_a_withdrawn_leaf),
         TEST(a_host_that_shrinks_takes_idle_slots_of_the_pool_first),
