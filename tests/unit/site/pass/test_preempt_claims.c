@@ -43,8 +43,50 @@ static void test_second_host(void **state)
     site_stage_release(&stage);
 }
 
+static const char *shown(struct site_stage *stage, const char *id, const char *field)
+{
+    struct msg_query query = {.kind = QUERY_JOBS, .name = id};
+    const struct msg_reply *reply = site_stage_query(stage, &query);
+    const struct value *value =
+        value_find(value_find(reply->value, "jobs")->first, field);
+    return value->text != NULL ? value->text : "";
+}
+
+/* One element of an array may run at a time. An element for which another job is being
+ * suspended does not start once another element has started. */
+static void test_array_limit(void **state)
+{
+    static const char *const second[] = {"2[2]"};
+    struct site_stage stage;
+    struct peer from = site_stage_user("ana");
+    struct msg move = {.kind = MSG_JOB_MOVE, .site = ""};
+    struct job_spec spec = site_stage_spec("low", "work");
+    (void)state;
+    site_stage_init_text(&stage, site_text);
+    site_stage_host_up(&stage, "s1");
+    spec.n_slots = 2;
+    uint64_t low =
+        site_stage_attempt_of(&stage, site_stage_submit_spec(&stage, "ana", &spec));
+    site_stage_running(&stage, "s1", low, 7);
+    spec.queue = "high";
+    spec.name = "a[1-2]%1";
+    site_stage_submit_spec(&stage, "ana", &spec);
+    assert_string_equal(shown(&stage, "2[1]", "pending"), "preempting");
+    move.job_move = (struct msg_job_move){
+        .request = ++stage.request, .move = MOVE_TOP, .jobs = second, .n_jobs = 1};
+    site_stage_message(&stage, &from, &move);
+    site_stage_host_up(&stage, "s2");
+    site_stage_pass(&stage, 1000);
+    assert_string_equal(shown(&stage, "2[2]", "reason"), "starting on s2");
+    site_stage_exited(&stage, "s1", low, 0);
+    site_stage_pass(&stage, 1000);
+    assert_string_equal(shown(&stage, "2[1]", "pending"), "array_limit");
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_second_host)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_second_host),
+                                       cmocka_unit_test(test_array_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
