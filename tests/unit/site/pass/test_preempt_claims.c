@@ -14,7 +14,9 @@ static const char site_text[] =
     "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n"
     "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 40\nEnd Queue\n"
     "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 50\nPREEMPTION = PREEMPTIVE[low]\n"
-    "End Queue\n";
+    "End Queue\n"
+    "Begin Queue\nQUEUE_NAME = top\nPRIORITY = 60\nEnd Queue\n"
+    "Begin Limit\nNAME = few\nUSERS = bob\nPER_HOST = all\nSLOTS = 2\nEnd Limit\n";
 
 /* A parallel job is preempted for a job that asks for its second host, also after a
  * pass in which it was not. */
@@ -84,9 +86,34 @@ static void test_array_limit(void **state)
     site_stage_release(&stage);
 }
 
+/* The slots of a preempted job go to the job that preempted it, also if that reaches a
+ * limit of the host with them; a job of a higher queue gets others. */
+static void test_limit_that_is_reached(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("low", "work");
+    (void)state;
+    site_stage_init_text(&stage, site_text);
+    site_stage_host_up(&stage, "s1");
+    spec.n_slots = 2;
+    uint64_t low =
+        site_stage_attempt_of(&stage, site_stage_submit_spec(&stage, "ana", &spec));
+    site_stage_running(&stage, "s1", low, 7);
+    spec.queue = "high";
+    uint64_t high = site_stage_submit_spec(&stage, "bob", &spec);
+    assert_string_equal(site_stage_job_text(&stage, high, "pending"), "preempting");
+    spec.queue = "top";
+    uint64_t top = site_stage_submit_spec(&stage, "ana", &spec);
+    site_stage_exited(&stage, "s1", low, 0);
+    assert_int_equal(site_stage_attempt_of(&stage, top), 0);
+    assert_int_not_equal(site_stage_attempt_of(&stage, high), 0);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_second_host),
-                                       cmocka_unit_test(test_array_limit)};
+                                       cmocka_unit_test(test_array_limit),
+                                       cmocka_unit_test(test_limit_that_is_reached)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
