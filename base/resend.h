@@ -5,6 +5,9 @@
  * whenever resend_wake_ms() has come. The wait after a send doubles each time, up to an
  * upper bound: a receiver that does not answer is most likely busy.
  *
+ * What fails is tried again after the same waits (resend_wait_ms): a program that ends,
+ * a connection, an attempt that a provider refuses.
+ *
  * Units: milliseconds. Layer: base. */
 #ifndef SUBLET_BASE_RESEND_H
 #define SUBLET_BASE_RESEND_H

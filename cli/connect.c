@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/resend.h"
 #include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/wire/wire.h"
@@ -15,8 +16,10 @@ enum {
     CONNECTING_MS = 50,             /* between attempts to send until connected */
     CONNECT_PATIENCE_TCP_MS = 5000, /* for connecting: a key that the broker does not
                                        know is never accepted */
-    RESEND_MS = 1000,
 };
+static const struct resend_waits resends = {.first_ms = 1000, .last_ms = 1000};
+static const struct resend_waits connects = {.first_ms = CONNECTING_MS,
+                                             .last_ms = CONNECTING_MS};
 
 struct connect {
     const char *where; /* socket's path or broker's URL */
@@ -200,9 +203,10 @@ static int ask_broker(struct connect *connect, const struct msg *msg, int timeou
 {
     const struct peer broker = {.kind = PEER_BROKER, .name = "broker"};
     int64_t start_ms = daemon_now_ms();
-    int64_t resend_ms = 0;
+    struct resend resend;
     bool is_sent = false;
     connect->is_answered = false;
+    resend_begin(&resend, start_ms);
     while (!connect->is_answered) {
         int64_t now_ms = daemon_now_ms();
         int patience_ms = is_sent ? timeout_ms : CONNECT_PATIENCE_TCP_MS;
@@ -215,14 +219,14 @@ static int ask_broker(struct connect *connect, const struct msg *msg, int timeou
                 "know this key; check both",
                 connect->where);
         }
-        if (now_ms >= resend_ms) {
+        if (resend_wake_ms(&resend) <= now_ms) {
             struct err cause;
             int rc = wire_client_send(connect->broker, msg, &cause);
             if (rc != 0 && rc != ERR_AWAY) {
                 return err_set(err, rc, "%s", cause.text);
             }
             is_sent |= rc == 0;
-            resend_ms = now_ms + (rc == 0 ? RESEND_MS : CONNECTING_MS);
+            resend_sent(&resend, rc == 0 ? resends : connects, now_ms);
         }
         zmq_poll(&item, 1, CONNECTING_MS);
         wire_client_drain(connect->broker, 16, &broker, on_broker_message,

@@ -10,8 +10,7 @@
 #include "model/dup.h"
 #include "model/record.h"
 
-/* Instants of what was never done. */
-#define NEVER (INT64_MIN / 2)
+static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 1000};
 
 static void free_attempt(struct attempt *attempt)
 {
@@ -88,7 +87,10 @@ static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t 
     attempt->has_err_file = from->has_err_file;
     attempt->control = from->control;
     attempt->received_ms = now_ms;
-    attempt->sent_ms = attempt->asked_ms = attempt->control_sent_ms = NEVER;
+    attempt->asked_ms = INT64_MIN / 2; /* never */
+    if (attempt->control.number > 0) {
+        resend_begin(&attempt->control_resend, now_ms);
+    }
     attempt->n_hosts = from->n_hosts;
     attempt->has_post = from->spec->n_post_execs > 0;
     attempt->hosts = record_dup_list(&schema_run_slots, from->hosts, from->n_hosts);
@@ -106,6 +108,7 @@ struct attempt *attempts_add(struct attempts *attempts,
         attempt->phase = ATTEMPTS_ADMITTED;
     } else {
         keep_start(attempts, attempt, from);
+        resend_begin(&attempt->resend, now_ms);
     }
     attempts->items = sorted_add(attempts->items, &attempts->count, &attempts->capacity,
                                  &attempt->number, compare, attempt);
@@ -124,6 +127,7 @@ void attempts_remove(struct attempts *attempts, uint64_t number)
 void attempts_decide(struct attempt *attempt)
 {
     attempt->phase = ATTEMPTS_ADMITTED;
+    resend_end(&attempt->resend);
     arena_release(&attempt->start_memory);
     memset(&attempt->start, 0, sizeof(attempt->start));
 }
@@ -161,7 +165,7 @@ static struct run_id run_of(const struct attempts *attempts, uint64_t number)
 void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                          int64_t now_ms, struct effects *effects)
 {
-    attempt->sent_ms = now_ms;
+    resend_sent(&attempt->resend, waits, now_ms);
     if (attempts->session == 0) {
         return;
     }
@@ -185,11 +189,10 @@ void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
                            int64_t now_ms, struct effects *effects)
 {
     bool is_open = attempt->phase != ATTEMPTS_SENT && attempt->phase != ATTEMPTS_ENDED;
-    if (!is_open || attempt->control.number <= attempt->control_done ||
-        attempt->control_sent_ms == now_ms) {
+    if (!is_open || resend_wake_ms(&attempt->control_resend) > now_ms) {
         return;
     }
-    attempt->control_sent_ms = now_ms;
+    resend_sent(&attempt->control_resend, waits, now_ms);
     struct msg msg = {
         .kind = MSG_ATTEMPT_CONTROL,
         .lifecycle_control = {run_of(attempts, attempt->number), attempt->control},
@@ -210,7 +213,7 @@ void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
 void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
                               int64_t now_ms, struct effects *effects)
 {
-    attempt->sent_ms = now_ms;
+    resend_sent(&attempt->resend, waits, now_ms);
     struct msg msg = {
         .kind = MSG_OUTPUT_ASK,
         .output_ask = {.run = run_of(attempts, attempt->number),

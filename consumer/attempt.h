@@ -10,10 +10,10 @@
 #ifndef SUBLET_CONSUMER_ATTEMPT_H
 #define SUBLET_CONSUMER_ATTEMPT_H
 
+#include "base/resend.h"
 #include "consumer/consumer.h"
 
 enum {
-    ATTEMPTS_RESEND_MS = 1000,   /* START, controls, OUTPUT_ASK */
     ATTEMPTS_ASK_MS = 10000,     /* silence after which its state is asked for */
     ATTEMPTS_UNKNOWN_MS = 30000, /* silence after which its state counts as unknown */
 };
@@ -46,8 +46,9 @@ struct attempt {
     bool is_yielded;  /* it is suspended, and its slots are not in use */
     bool is_unknown;  /* reported as UNKNOWN after a long silence */
     bool is_reported; /* its end was */
-    int64_t received_ms, sent_ms, asked_ms,
-        control_sent_ms; /* START or output; ASK; order */
+    int64_t received_ms, asked_ms;
+    struct resend resend; /* of START, and of OUTPUT_ASK */
+    struct resend control_resend;
     struct run_exit exit;
     char *end_text;
     /* Output that is being fetched, one piece at a time. */
@@ -89,7 +90,7 @@ void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                          int64_t now_ms, struct effects *effects);
 void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
                        int64_t now_ms, struct effects *effects);
-/* Sends the latest control, unless it was carried out or was just sent. */
+/* Sends the latest control if it is due. */
 void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
                            int64_t now_ms, struct effects *effects);
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
@@ -102,9 +103,6 @@ void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt
 /* The attempt has ended: asks for the first piece of its output, if it has any. */
 void output_fetch_begin(struct attempts *attempts, struct attempt *attempt,
                         int64_t now_ms, struct effects *effects);
-/* Asks again if an answer is due. */
-void output_fetch_ask_again(struct attempts *attempts, struct attempt *attempt,
-                            int64_t now_ms, struct effects *effects);
 /* A piece has arrived. True: it has to be written, then output_fetch_written. */
 bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
                        const struct msg_output *piece, int64_t now_ms,

@@ -160,6 +160,9 @@ static struct attempt *note_control(struct consumer *consumer,
         return attempt;
     }
     attempt->control_done = control_done;
+    if (control_done >= attempt->control.number) {
+        resend_end(&attempt->control_resend);
+    }
     attempt_report_update_yielded(consumer, attempt);
     return attempt_report_state(consumer, reporter, attempt, CONSUMER_CONTROLLED);
 }
@@ -218,13 +221,13 @@ static void follow(struct consumer *consumer, const struct reporter *reporter,
 }
 
 static void note_absent(struct consumer *consumer, const struct reporter *reporter,
-                        struct attempt *attempt)
+                        struct attempt *attempt, int64_t now_ms)
 {
     if (attempt_is_decided(attempt)) {
         forget(consumer, reporter, attempt, CONSUMER_LOST,
                "its provider has lost its record");
     } else {
-        attempt->sent_ms = INT64_MIN / 2; /* START again, with the next tick */
+        resend_set_next(&attempt->resend, now_ms); /* START again, with the tick */
     }
 }
 
@@ -258,7 +261,7 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
                "its provider has no record of it");
         break;
     case ATTEMPT_ABSENT:
-        note_absent(consumer, reporter, attempt);
+        note_absent(consumer, reporter, attempt, now_ms);
         break;
     case ATTEMPT_TAKEN:
     case ATTEMPT_RUNNING:

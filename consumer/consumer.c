@@ -45,10 +45,10 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
             attempts_send_start(attempts, attempt, now_ms, effects);
         } else if (!attempt_is_ended(attempt)) {
             attempts_send_ask(attempts, attempt, now_ms, effects);
-            attempt->control_sent_ms = INT64_MIN / 2;
+            resend_set_next(&attempt->control_resend, now_ms);
             attempts_send_control(attempts, attempt, now_ms, effects);
-        } else {
-            output_fetch_ask_again(attempts, attempt, now_ms, effects);
+        } else if (attempt->resend.is_open) {
+            attempts_send_output_ask(attempts, attempt, now_ms, effects);
         }
     }
 }
@@ -253,7 +253,9 @@ void consumer_control(struct consumer *consumer, uint64_t number,
     }
     if (control->number > attempt->control.number) {
         attempt->control = *control;
-        attempt->control_sent_ms = INT64_MIN / 2;
+        if (control->number > attempt->control_done) {
+            resend_begin(&attempt->control_resend, now_ms);
+        }
         attempt_report_update_yielded(consumer, attempt);
     }
     attempts_send_control(&consumer->attempts, attempt, now_ms, effects);
@@ -299,25 +301,13 @@ static int64_t ask_at(const struct consumer *consumer, const struct attempt *att
     return last_ms + ATTEMPTS_ASK_MS * consumer->patience;
 }
 
-static bool has_control(const struct attempt *attempt)
-{
-    return attempt->control.number > attempt->control_done;
-}
-
 /* When the next message about the attempt is due. */
 static int64_t send_at(const struct consumer *consumer, const struct attempt *attempt)
 {
-    if (!attempt_is_decided(attempt)) {
-        return attempt->sent_ms + ATTEMPTS_RESEND_MS;
+    if (!attempt_is_decided(attempt) || attempt_is_ended(attempt)) {
+        return resend_wake_ms(&attempt->resend);
     }
-    if (attempt_is_ended(attempt)) {
-        return attempt->fetch == FETCH_ASKED ? attempt->sent_ms + ATTEMPTS_RESEND_MS
-                                             : INT64_MAX;
-    }
-    int64_t control_ms = has_control(attempt)
-                             ? attempt->control_sent_ms + ATTEMPTS_RESEND_MS
-                             : INT64_MAX;
-    return least(ask_at(consumer, attempt), control_ms);
+    return least(ask_at(consumer, attempt), resend_wake_ms(&attempt->control_resend));
 }
 
 static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,
@@ -329,16 +319,13 @@ static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t
         return;
     }
     if (attempt_is_ended(attempt)) {
-        output_fetch_ask_again(attempts, attempt, now_ms, effects);
+        attempts_send_output_ask(attempts, attempt, now_ms, effects);
         return;
     }
     if (ask_at(consumer, attempt) <= now_ms) {
         attempts_send_ask(attempts, attempt, now_ms, effects);
     }
-    if (has_control(attempt) &&
-        attempt->control_sent_ms + ATTEMPTS_RESEND_MS <= now_ms) {
-        attempts_send_control(attempts, attempt, now_ms, effects);
-    }
+    attempts_send_control(attempts, attempt, now_ms, effects);
 }
 
 /* When the silence of its provider makes its state unknown. */

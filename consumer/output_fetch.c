@@ -40,6 +40,7 @@ static void ask(struct attempts *attempts, struct attempt *attempt, int64_t now_
 {
     attempt->fetch = FETCH_ASKED;
     attempt->request = OWN_REQUEST | ++attempts->requests;
+    resend_begin(&attempt->resend, now_ms);
     attempts_send_output_ask(attempts, attempt, now_ms, effects);
 }
 
@@ -59,6 +60,7 @@ static void end_stream(struct attempts *attempts, struct attempt *attempt,
         begin_stream(attempts, attempt, OUTPUT_ERR, now_ms, effects);
     } else {
         attempt->fetch = FETCH_DONE;
+        resend_end(&attempt->resend);
     }
 }
 
@@ -70,14 +72,6 @@ void output_fetch_begin(struct attempts *attempts, struct attempt *attempt,
                      now_ms, effects);
     } else {
         attempt->fetch = FETCH_DONE;
-    }
-}
-
-void output_fetch_ask_again(struct attempts *attempts, struct attempt *attempt,
-                            int64_t now_ms, struct effects *effects)
-{
-    if (attempt->fetch == FETCH_ASKED) {
-        attempts_send_output_ask(attempts, attempt, now_ms, effects);
     }
 }
 
@@ -103,6 +97,7 @@ bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
     }
     /* A piece without bytes is written too: an empty file is made. */
     attempt->fetch = FETCH_WRITING;
+    resend_end(&attempt->resend);
     attempt->n_piece = piece->n_bytes;
     attempt->is_last_piece = piece->is_end;
     return true;

@@ -16,17 +16,19 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/resend.h"
 #include "host/load/elim_line.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
 enum {
-    PAUSE_MIN_MS = 1000,
-    PAUSE_MAX_MS = 300000,
     LIVED_MS = 60000, /* after so long a life the shortest pause applies again */
     LOG_BURST = 5,
     EXIT_NO_PROGRAM = 127,
 };
+
+/* Before the next start; longer each time. */
+static const struct resend_waits pauses = {.first_ms = 1000, .last_ms = 300000};
 
 struct elim {
     zloop_t *loop;
@@ -35,7 +37,8 @@ struct elim {
     int output; /* our end of its standard output; -1 */
     int timer;  /* of the next start, or the next look at the output; -1: none */
     bool is_polled, is_aborted, has_changed;
-    int64_t started_ms, pause_ms;
+    int64_t started_ms;
+    int n_ends; /* since it last lived long */
     struct elim_table table;
     char line[ELIM_LINE_MAX + 1];
     size_t length;   /* of the line so far */
@@ -169,14 +172,12 @@ static int on_pause_over(zloop_t *loop, int timer, void *arg)
 static void start_later(struct elim *elim)
 {
     if (daemon_now_ms() - elim->started_ms >= LIVED_MS) {
-        elim->pause_ms = PAUSE_MIN_MS;
+        elim->n_ends = 0;
     }
-    elim->timer =
-        zloop_timer(elim->loop, (size_t)elim->pause_ms, 1, on_pause_over, elim);
+    int64_t pause_ms = resend_wait_ms(pauses, ++elim->n_ends);
+    elim->timer = zloop_timer(elim->loop, (size_t)pause_ms, 1, on_pause_over, elim);
     log_line(LOG_LEVEL_INFO, "elim %s: started again in %g s", elim->program,
-             (double)elim->pause_ms / 1000.0);
-    elim->pause_ms *= 2;
-    elim->pause_ms = elim->pause_ms > PAUSE_MAX_MS ? PAUSE_MAX_MS : elim->pause_ms;
+             (double)pause_ms / 1000.0);
 }
 
 static void log_end(struct elim *elim, int status)
@@ -318,7 +319,6 @@ int elim_new(zloop_t *loop, const char *program, struct elim **elim, struct err 
     made->loop = loop;
     made->program = strdup(program);
     made->output = made->timer = -1;
-    made->pause_ms = PAUSE_MIN_MS;
     made->bad_lines.burst = LOG_BURST;
     *elim = made;
     return 0;

@@ -30,8 +30,6 @@ int64_t lending_wake_ms(const struct lending *lending)
 }
 
 enum {
-    TELL_MS = 2000,      /* an end is reported again after it, doubling ... */
-    TELL_MAX_MS = 30000, /* ... up to this */
     /* Ends of one consumer that it has not acknowledged. A consumer takes them within
      * seconds; one that never does gets nothing new, or it would fill the journal. */
     UNACKNOWLEDGED_MAX = 10000,
@@ -99,16 +97,13 @@ static void tell_nothing(const struct lending *lending, const struct run_id *id,
                effects);
 }
 
+/* An end was reported, and is reported again until it is acknowledged. */
 static void plan_telling(struct lending *lending, struct run *run, int64_t now_ms)
 {
-    int64_t pause_ms = TELL_MS;
-    for (int i = 0; i < run->n_reports && pause_ms < TELL_MAX_MS; i++) {
-        pause_ms *= 2;
-    }
-    run->n_reports++;
-    run->report_ms = now_ms + (pause_ms < TELL_MAX_MS ? pause_ms : TELL_MAX_MS);
-    if (run->report_ms < lending->wake_ms) {
-        lending->wake_ms = run->report_ms;
+    static const struct resend_waits waits = {.first_ms = 2000, .last_ms = 30000};
+    resend_sent(&run->report, waits, now_ms);
+    if (run->report.next_ms < lending->wake_ms) {
+        lending->wake_ms = run->report.next_ms;
     }
 }
 
@@ -147,8 +142,7 @@ void lending_new_session(struct lending *lending, int64_t now_ms)
     for (int i = 0; i < run_table_count(table); i++) {
         struct run *run = run_table_at(table, i);
         if (is_untold(lending, run)) {
-            run->n_reports = 0;
-            run->report_ms = now_ms;
+            resend_begin(&run->report, now_ms);
             lending->wake_ms = now_ms;
         }
     }
@@ -169,11 +163,11 @@ void lending_tick(struct lending *lending, int64_t now_ms, struct effects *effec
         if (!is_untold(lending, run)) {
             continue;
         }
-        if (run->report_ms <= now_ms) {
+        if (run->report.next_ms <= now_ms) {
             tell(lending, run, effects);
             plan_telling(lending, run, now_ms);
-        } else if (run->report_ms < lending->wake_ms) {
-            lending->wake_ms = run->report_ms;
+        } else if (run->report.next_ms < lending->wake_ms) {
+            lending->wake_ms = run->report.next_ms;
         }
     }
 }

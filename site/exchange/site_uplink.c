@@ -4,29 +4,31 @@
 
 #include <stdlib.h>
 
+#include "base/resend.h"
 #include "site/config/site_config.h"
 
 enum {
-    HELLO_MS = 1000,          /* between two HELLOs */
-    USAGE_MS = 2000,          /* heartbeat */
-    USAGE_CHANGE_MS = 100,    /* a burst of changes is one message */
-    SILENT_MS = 6000,         /* three heartbeats without a PONG */
-    RECONNECT_MAX_MS = 32000, /* back-off of reconnecting to a broker that is down */
-    SESSION_BITS = 20,        /* sessions of one boot: at one a second, twelve days */
+    USAGE_MS = 2000,       /* heartbeat */
+    USAGE_CHANGE_MS = 100, /* a burst of changes is one message */
+    SESSION_BITS = 20,     /* sessions of one boot: at one a second, twelve days */
 };
+static const struct resend_waits hello_waits = {.first_ms = 1000, .last_ms = 1000};
+/* How long the broker may be silent: three heartbeats without a PONG; longer each time
+ * while it is down. */
+static const struct resend_waits silences = {.first_ms = 6000, .last_ms = 32000};
 
 struct site_uplink {
     struct site_uplink_setting setting;
     int64_t patience;
     bool is_up;
     uint64_t session;
-    uint64_t seq;      /* of USAGE */
-    uint64_t digest;   /* of the last USAGE */
-    int64_t hello_ms;  /* next HELLO */
-    int64_t heard_ms;  /* last PONG or WELCOME */
-    int64_t sent_ms;   /* last USAGE */
-    bool is_held;      /* a USAGE may be due as soon as the last is old enough */
-    int64_t silent_ms; /* how long the silence may last, while not up */
+    struct resend hello;
+    uint64_t seq;     /* of USAGE */
+    uint64_t digest;  /* of the last USAGE */
+    int64_t heard_ms; /* last PONG or WELCOME */
+    int64_t sent_ms;  /* last USAGE */
+    bool is_held;     /* a USAGE may be due as soon as the last is old enough */
+    int n_silences;   /* since the session was up */
 };
 
 struct site_uplink_setting site_uplink_setting_of(const struct site_config *config)
@@ -55,9 +57,8 @@ void site_uplink_free(struct site_uplink *uplink)
 void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms)
 {
     uplink->session = (boot << SESSION_BITS) + 1;
-    uplink->hello_ms = now_ms;
+    resend_begin(&uplink->hello, now_ms);
     uplink->heard_ms = now_ms;
-    uplink->silent_ms = SILENT_MS * uplink->patience;
 }
 
 bool site_uplink_is_alone(const struct site_uplink *uplink)
@@ -106,15 +107,16 @@ bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                     msg->welcome.text);
         if (msg->welcome.min_session >= uplink->session) {
             uplink->session = msg->welcome.min_session + 1;
-            uplink->hello_ms = now_ms;
+            resend_set_next(&uplink->hello, now_ms);
         }
         return false;
     }
     uplink->is_up = true;
+    resend_end(&uplink->hello);
     uplink->heard_ms = now_ms;
     uplink->sent_ms = 0;
     uplink->digest = 0;
-    uplink->silent_ms = SILENT_MS * uplink->patience;
+    uplink->n_silences = 0;
     return true;
 }
 
@@ -128,7 +130,7 @@ static void begin(struct site_uplink *uplink, int64_t now_ms)
 {
     uplink->is_up = false;
     uplink->session++;
-    uplink->hello_ms = now_ms;
+    resend_begin(&uplink->hello, now_ms);
     uplink->heard_ms = now_ms;
 }
 
@@ -158,8 +160,14 @@ static void send_hello(struct site_uplink *uplink, int n_books, int64_t now_ms,
     msg.hello.roles = uplink->setting.roles;
     msg.hello.n_books = n_books;
     msg.hello.reclaim_delay_ms = uplink->setting.reclaim_delay_ms;
-    uplink->hello_ms = now_ms + HELLO_MS;
+    resend_sent(&uplink->hello, hello_waits, now_ms);
     send(uplink, &msg, effects);
+}
+
+static int64_t silent_at(const struct site_uplink *uplink)
+{
+    return uplink->heard_ms +
+           resend_wait_ms(silences, uplink->n_silences + 1) * uplink->patience;
 }
 
 bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
@@ -169,20 +177,15 @@ bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
         return false;
     }
     bool was_up = uplink->is_up;
-    bool is_silent = now_ms - uplink->heard_ms >= uplink->silent_ms;
+    bool is_silent = now_ms >= silent_at(uplink);
     if (is_silent) {
         effects_log(effects, was_up ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
                     "the broker is silent: connecting again");
         effects_add(effects, EFFECT_RECONNECT);
-        if (!was_up) {
-            uplink->silent_ms *= 2;
-            if (uplink->silent_ms > RECONNECT_MAX_MS * uplink->patience) {
-                uplink->silent_ms = RECONNECT_MAX_MS * uplink->patience;
-            }
-        }
+        uplink->n_silences += !was_up;
         begin(uplink, now_ms);
     }
-    if (!uplink->is_up && now_ms >= uplink->hello_ms) {
+    if (resend_wake_ms(&uplink->hello) <= now_ms) {
         send_hello(uplink, n_books, now_ms, effects);
     }
     return is_silent && was_up;
@@ -257,8 +260,9 @@ int64_t site_uplink_wake_ms(const struct site_uplink *uplink)
     if (uplink->setting.is_alone) {
         return INT64_MAX;
     }
-    int64_t silent_ms = uplink->heard_ms + uplink->silent_ms;
+    int64_t silent_ms = silent_at(uplink);
     int64_t pause_ms = uplink->is_held ? USAGE_CHANGE_MS : USAGE_MS * uplink->patience;
-    int64_t next_ms = uplink->is_up ? uplink->sent_ms + pause_ms : uplink->hello_ms;
+    int64_t next_ms =
+        uplink->is_up ? uplink->sent_ms + pause_ms : resend_wake_ms(&uplink->hello);
     return next_ms < silent_ms ? next_ms : silent_ms;
 }

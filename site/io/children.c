@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/resend.h"
 #include "site/io/hosts.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
 enum {
-    PAUSE_MIN_MS = 1000,
-    PAUSE_MAX_MS = 30000,
+    LIVED_MS = 30000, /* after so long a life the shortest pause applies again */
     LOOK_AFTER_MS = 500,
     STOP_WAIT_MS = 3000, /* for children that were told to end */
     EXIT_SERVED = 75,    /* EX_TEMPFAIL: another process serves this name */
@@ -28,12 +28,16 @@ enum {
     PID_DIGITS = 24,
 };
 
+/* Before the next start; longer each time. */
+static const struct resend_waits pauses = {.first_ms = 1000, .last_ms = 30000};
+
 struct child {
     struct children *children;
     char *name, *spool;
     pid_t pid;    /* 0: not running */
     int timer_id; /* of the next start; 0: none */
-    int64_t started_ms, pause_ms;
+    int64_t started_ms;
+    int n_ends;      /* since it last lived long */
     bool is_leaving; /* not of HOSTS_HERE any more: ends when it is not needed */
 };
 
@@ -116,12 +120,9 @@ static int on_pause_over(zloop_t *loop, int timer_id, void *arg);
 static void start_later(struct child *child)
 {
     struct children *children = child->children;
-    child->timer_id = zloop_timer(children->loop, (size_t)child->pause_ms, 1,
-                                  on_pause_over, children);
-    child->pause_ms *= 2;
-    if (child->pause_ms > PAUSE_MAX_MS) {
-        child->pause_ms = PAUSE_MAX_MS;
-    }
+    int64_t pause_ms = resend_wait_ms(pauses, ++child->n_ends);
+    child->timer_id =
+        zloop_timer(children->loop, (size_t)pause_ms, 1, on_pause_over, children);
 }
 
 static void start(struct child *child)
@@ -159,7 +160,7 @@ static int on_pause_over(zloop_t *loop, int timer_id, void *arg)
 
 static void log_end(const struct child *child, int status)
 {
-    double pause_s = (double)child->pause_ms / 1000.0;
+    double pause_s = (double)resend_wait_ms(pauses, child->n_ends + 1) / 1000.0;
     if (WIFSIGNALED(status)) {
         log_line(LOG_LEVEL_WARNING,
                  "host %s: sublet-host was ended by signal %d; again in %g s",
@@ -193,8 +194,8 @@ void children_reap(struct children *children)
         if (child->is_leaving && !is_needed(child)) {
             continue; /* look_after takes it away */
         }
-        if (daemon_now_ms() - child->started_ms >= PAUSE_MAX_MS) {
-            child->pause_ms = PAUSE_MIN_MS;
+        if (daemon_now_ms() - child->started_ms >= LIVED_MS) {
+            child->n_ends = 0;
         }
         log_end(child, status);
         start_later(child);
@@ -293,10 +294,8 @@ static struct child *add_child(struct children *children, const char *spool,
         return NULL;
     }
     struct child *child = mem_alloc(1, sizeof(*child));
-    *child = (struct child){.children = children,
-                            .name = strdup(name),
-                            .spool = own_spool,
-                            .pause_ms = PAUSE_MIN_MS};
+    *child =
+        (struct child){.children = children, .name = strdup(name), .spool = own_spool};
     children->items =
         mem_grow(children->items, (size_t)children->count + 1, sizeof(struct child *));
     children->items[children->count++] = child;

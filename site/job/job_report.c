@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/resend.h"
 #include "model/job_id.h"
 #include "site/job/lifecycle_parts.h"
 #include "site/run/outfile.h"
@@ -95,10 +96,11 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
 /* A refused job waits so long, unless a contract changes first: a provider that
  * refuses at once must not be asked at once again; and twice as long each time, as one
  * that refuses the job's user will do so again. */
-enum { REFUSED_PAUSE_MS = 1000, REFUSED_PAUSE_MAX_MS = 16000 };
+static const struct resend_waits refused_pauses = {.first_ms = 1000, .last_ms = 16000};
 /* One that wants a host of its own was most likely refused for what others run there,
  * which is not told here. */
-enum { EXCLUSIVE_PAUSE_MS = 15000 };
+static const struct resend_waits exclusive_pauses = {.first_ms = 15000,
+                                                     .last_ms = 30000};
 
 /* The provider has taken it: an order that waited for that goes out. */
 static void take(struct lifecycle *life, struct job *job, int64_t now_ms,
@@ -120,12 +122,9 @@ static void give_back_refused(struct lifecycle *life, struct job *job,
                               const char *reason, int64_t now_ms,
                               struct effects *effects)
 {
-    int64_t pause_ms = job->spec->is_exclusive ? EXCLUSIVE_PAUSE_MS : REFUSED_PAUSE_MS;
-    for (int i = 0; i < job->n_refused && pause_ms < REFUSED_PAUSE_MAX_MS; i++) {
-        pause_ms *= 2;
-    }
-    job->n_refused++;
-    job->retry_after_ms = now_ms + pause_ms;
+    struct resend_waits pauses =
+        job->spec->is_exclusive ? exclusive_pauses : refused_pauses;
+    job->retry_after_ms = now_ms + resend_wait_ms(pauses, ++job->n_refused);
     job_end_refused(life, job,
                     arena_printf(&effects->arena, "refused by %s: %s", job->lease,
                                  reason != NULL ? reason : ""),

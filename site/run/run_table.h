@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/resend.h"
 #include "model/effect.h"
 #include "site/job/submission.h"
 #include "site/run/host_table.h"
@@ -54,9 +55,8 @@ struct run {
     uint64_t
         go_session; /* the session in which RUN_GO was sent; 0: none since the start */
     char *boot;     /* of the host, when its guard was stored; "" unknown */
-    int64_t resend_ms;
-    int64_t report_ms; /* next report to the consumer (lending.c) */
-    int n_reports;
+    struct resend order;  /* to the host */
+    struct resend report; /* of its end to the consumer (lending.c) */
     bool is_forgotten;
 };
 

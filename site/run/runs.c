@@ -35,7 +35,7 @@
 #include "model/dup.h"
 
 /* An answer takes milliseconds; a busy host must not get more requests than needed. */
-enum { RESEND_MS = 2000 };
+static const struct resend_waits waits = {.first_ms = 2000, .last_ms = 2000};
 
 /* The number of the control action that ends a run which is not on record. It is above
  * all others, so that the action is carried out exactly once. */
@@ -250,9 +250,9 @@ static bool is_suspend_delayed(const struct run *run)
 
 static void expect_answer(struct runs *runs, struct run *run, int64_t now_ms)
 {
-    run->resend_ms = now_ms + RESEND_MS;
-    if (run->resend_ms < runs->next_ms) {
-        runs->next_ms = run->resend_ms;
+    resend_sent(&run->order, waits, now_ms);
+    if (run->order.next_ms < runs->next_ms) {
+        runs->next_ms = run->order.next_ms;
     }
 }
 
@@ -588,10 +588,10 @@ void runs_tick(struct runs *runs, int64_t now_ms, struct effects *effects)
         if (run == NULL || !is_due(runs, run)) {
             continue;
         }
-        if (now_ms >= run->resend_ms) {
+        if (now_ms >= run->order.next_ms) {
             drive(runs, run, now_ms, effects);
-        } else if (run->resend_ms < runs->next_ms) {
-            runs->next_ms = run->resend_ms;
+        } else if (run->order.next_ms < runs->next_ms) {
+            runs->next_ms = run->order.next_ms;
         }
     }
 }
