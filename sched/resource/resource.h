@@ -136,6 +136,13 @@ void resource_table_unset(struct resource_table *table, int row, int id);
 void resource_table_set_exclusive(struct resource_table *table, int row, int id,
                                   bool is_exclusive);
 
+/* Exclusive resources of the host that the catalogue does not define: no selection can
+ * name them, so none takes the host. Names separated by blanks; "": none. */
+void resource_table_add_undefined(struct resource_table *table, int row,
+                                  const char *name);
+void resource_table_clear_undefined(struct resource_table *table, int row);
+const char *resource_table_undefined(const struct resource_table *table, int row);
+
 bool resource_table_has(const struct resource_table *table, int row, int id);
 double resource_table_number(const struct resource_table *table, int row, int id);
 bool resource_table_flag(const struct resource_table *table, int row, int id);
@@ -151,6 +158,8 @@ struct resource_column {
     const uint8_t *has;
     const uint8_t *exclusive; /* NULL: not exclusive on any host */
 };
+/* The numbers of the texts of resource_table_undefined, by row; NULL: all are "". */
+const int32_t *resource_table_undefined_column(const struct resource_table *table);
 struct resource_column resource_table_column(const struct resource_table *table,
                                              int id);
 

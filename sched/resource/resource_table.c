@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct resource_table {
     struct column *columns; /* by id; resources beyond have no value */
     int n_columns;
     int n_rows, capacity;
+    int32_t *undefined;  /* by row: number of a text; NULL: none has such resources */
     struct text **texts; /* by number; number 0 is "" */
     int32_t n_texts, texts_capacity;
     struct text *by_text; /* hash table of texts */
@@ -99,6 +101,7 @@ void resource_table_free(struct resource_table *table)
         free(table->texts[i]);
     }
     free(table->texts);
+    free(table->undefined);
     free(table->columns);
     free(table);
 }
@@ -136,6 +139,8 @@ static void reserve(struct resource_table *table, int n_rows)
         column->exclusive =
             widen(column->exclusive, sizeof(*column->exclusive), table->capacity, to);
     }
+    table->undefined =
+        widen(table->undefined, sizeof(*table->undefined), table->capacity, to);
     table->capacity = to;
 }
 
@@ -164,6 +169,7 @@ void resource_table_clear_row(struct resource_table *table, int row)
             table->columns[id].exclusive[row] = 0;
         }
     }
+    resource_table_clear_undefined(table, row);
 }
 
 void resource_table_copy_row(struct resource_table *table, int row,
@@ -171,6 +177,10 @@ void resource_table_copy_row(struct resource_table *table, int row,
 {
     assert(table->resources == from->resources);
     resource_table_clear_row(table, row);
+    if (resource_table_undefined(from, from_row)[0] != '\0') {
+        resource_table_add_undefined(table, row,
+                                     resource_table_undefined(from, from_row));
+    }
     for (int id = 0; id < resources_count(table->resources); id++) {
         if (resource_table_is_exclusive(from, from_row, id)) {
             resource_table_set_exclusive(table, row, id, true);
@@ -313,6 +323,45 @@ void resource_table_set_exclusive(struct resource_table *table, int row, int id,
     if (is_exclusive) {
         resource_table_set_flag(table, row, id, true);
     }
+}
+
+void resource_table_add_undefined(struct resource_table *table, int row,
+                                  const char *name)
+{
+    assert(row >= 0 && row < table->n_rows);
+    if (table->undefined == NULL) {
+        table->undefined =
+            mem_alloc((size_t)table->capacity, sizeof(*table->undefined));
+    }
+    const char *before = resource_table_undefined(table, row);
+    size_t size = strlen(before) + strlen(name) + 2;
+    char *names = mem_alloc(size, 1);
+    snprintf(names, size, "%s%s%s", before, before[0] != '\0' ? " " : "", name);
+    int32_t number = add_text(table, names);
+    /* Any text keeps jobs off; beyond RESOURCE_TEXTS_MAX it is one that is there. */
+    table->undefined[row] = number > RESOURCE_TEXT_NONE ? number : table->n_texts - 1;
+    free(names);
+}
+
+void resource_table_clear_undefined(struct resource_table *table, int row)
+{
+    assert(row >= 0 && row < table->n_rows);
+    if (table->undefined != NULL) {
+        table->undefined[row] = RESOURCE_TEXT_NONE;
+    }
+}
+
+const char *resource_table_undefined(const struct resource_table *table, int row)
+{
+    assert(row >= 0 && row < table->n_rows);
+    return table
+        ->texts[table->undefined != NULL ? table->undefined[row] : RESOURCE_TEXT_NONE]
+        ->text;
+}
+
+const int32_t *resource_table_undefined_column(const struct resource_table *table)
+{
+    return table->undefined;
 }
 
 bool resource_table_has(const struct resource_table *table, int row, int id)

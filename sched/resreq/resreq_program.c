@@ -417,13 +417,17 @@ static bool is_named(const struct resreq_program *program, int id)
     return false;
 }
 
-/* Deselects hosts with an exclusive resource that the selection does not name. */
+/* Deselects hosts with an exclusive resource that the selection does not, or cannot,
+ * name. */
 static void drop_exclusive(const struct resreq_program *program,
                            const struct resource_table *table, uint8_t *matches)
 {
     int n_resources = resources_count(resource_table_resources(table));
-    for (int id = program->takes_exclusive ? n_resources : RESOURCE_SERVER;
-         id < n_resources; id++) {
+    const int32_t *undefined = resource_table_undefined_column(table);
+    for (int row = 0; undefined != NULL && row < resource_table_rows(table); row++) {
+        matches[row] = matches[row] && undefined[row] == RESOURCE_TEXT_NONE;
+    }
+    for (int id = RESOURCE_SERVER; id < n_resources; id++) {
         const uint8_t *exclusive = resource_table_column(table, id).exclusive;
         if (exclusive == NULL || is_named(program, id)) {
             continue;
@@ -455,5 +459,7 @@ void resreq_program_run(const struct resreq_program *program,
         int n_block = n_rows - first < BLOCK ? n_rows - first : BLOCK;
         memcpy(matches + first, run.top->truths, (size_t)n_block);
     }
-    drop_exclusive(program, table, matches);
+    if (!program->takes_exclusive) {
+        drop_exclusive(program, table, matches);
+    }
 }

@@ -52,7 +52,19 @@ static const char *text_of(struct arena *arena, const struct resource_table *tab
     return arena_str(arena, resource_table_text(table, row, id));
 }
 
-/* All values of an own host; returns their size in bytes. */
+/* Adds the value unless there is no room for it; returns its size in bytes. */
+static size_t add_value(struct lease_load_host *host, struct load_value *values,
+                        const struct load_value *value)
+{
+    if (host->n_values == LOAD_VALUES_MAX || !is_plain(value->value)) {
+        return 0;
+    }
+    values[host->n_values++] = *value;
+    return strlen(value->name) + strlen(value->value) + VALUE_BYTES;
+}
+
+/* All values of an own host; returns their size in bytes. Exclusive resources that only
+ * the host knows are told as well, because they hold there, too. */
 static size_t list_values(const struct borrowed_load *load, struct arena *arena,
                           int row, struct lease_load_host *host)
 {
@@ -62,21 +74,23 @@ static size_t list_values(const struct borrowed_load *load, struct arena *arena,
         host_resources_catalogue(load->parts.host_resources);
     struct load_value *values = arena_alloc(arena, LOAD_VALUES_MAX, sizeof(*values));
     size_t n_bytes = strlen(host->host) + VALUE_BYTES;
+    char *undefined = arena_str(arena, resource_table_undefined(table, row)), *name;
     host->values = values;
+    while ((name = strsep(&undefined, " ")) != NULL) {
+        if (name[0] != '\0') {
+            n_bytes += add_value(host, values, &(struct load_value){name, "1", true});
+        }
+    }
     for (int id = 0; id < resources_count(resources); id++) {
         bool is_seen_there = id == RESOURCE_STATUS || id == RESOURCE_HNAME ||
                              id == RESOURCE_SLOTS || id == RESOURCE_MAXSLOTS;
-        if (is_seen_there || host->n_values == LOAD_VALUES_MAX ||
-            !resource_table_has(table, row, id)) {
-            continue;
-        }
-        struct load_value *value = &values[host->n_values];
-        value->name = arena_str(arena, resources_at(resources, id)->name);
-        value->value = text_of(arena, table, row, id);
-        value->is_exclusive = resource_table_is_exclusive(table, row, id);
-        if (is_plain(value->value)) {
-            host->n_values++;
-            n_bytes += strlen(value->name) + strlen(value->value) + VALUE_BYTES;
+        if (!is_seen_there && resource_table_has(table, row, id)) {
+            n_bytes += add_value(
+                host, values,
+                &(struct load_value){
+                    .name = arena_str(arena, resources_at(resources, id)->name),
+                    .value = text_of(arena, table, row, id),
+                    .is_exclusive = resource_table_is_exclusive(table, row, id)});
         }
     }
     return n_bytes;

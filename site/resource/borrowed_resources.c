@@ -160,24 +160,32 @@ static bool is_set_here(int id)
            id == RESOURCE_MAXSLOTS;
 }
 
+static void set_value(struct borrowed_resources *borrowed, const struct entry *entry,
+                      const struct load_value *value)
+{
+    struct resource_table *table = borrowed->reported;
+    const struct resources *resources = resource_table_resources(table);
+    int id = resources_find(resources, value->name, strlen(value->name));
+    bool is_set = id >= 0 && !is_set_here(id) &&
+                  resource_value_set(table, entry->place, id, value->value);
+    if (!value->is_exclusive) {
+        return;
+    }
+    if (is_set && resources_at(resources, id)->type == RESOURCE_BOOLEAN) {
+        resource_table_set_exclusive(table, entry->place, id, true);
+    } else {
+        resource_table_add_undefined(table, entry->place, value->name);
+    }
+}
+
 void borrowed_resources_report(struct borrowed_resources *borrowed, const char *name,
                                const struct load_value *values, int n_values)
 {
     struct entry *entry = find_or_add(borrowed, name);
-    const struct resources *resources = resource_table_resources(borrowed->reported);
     entry->is_reported = true;
     resource_table_clear_row(borrowed->reported, entry->place);
     for (int i = 0; i < n_values; i++) {
-        int id = resources_find(resources, values[i].name, strlen(values[i].name));
-        if (id < 0 || is_set_here(id) ||
-            !resource_value_set(borrowed->reported, entry->place, id,
-                                values[i].value)) {
-            continue;
-        }
-        if (values[i].is_exclusive &&
-            resources_at(resources, id)->type == RESOURCE_BOOLEAN) {
-            resource_table_set_exclusive(borrowed->reported, entry->place, id, true);
-        }
+        set_value(borrowed, entry, &values[i]);
     }
     show(borrowed, entry);
 }

@@ -22,7 +22,8 @@ struct borrowed_resources *borrowed_resources_new(struct resource_table *table,
 void borrowed_resources_free(struct borrowed_resources *borrowed);
 
 /* The provider reports values. Those that the catalogue does not have, or that are of
- * another type, are ignored. The caller checks that a contract names the host. */
+ * another type, are ignored; an exclusive resource among them keeps the jobs of this
+ * site off the host. The caller checks that a contract names the host. */
 void borrowed_resources_report(struct borrowed_resources *borrowed, const char *name,
                                const struct load_value *values, int n_values);
 /* Replaces the load thresholds; unknown indices are ignored. */

@@ -112,6 +112,9 @@ static void unset_reported(struct host_resources *hosts, int host, bool with_sta
             resource_table_set_exclusive(hosts->table, host, id, false);
         }
     }
+    if (with_static) {
+        resource_table_clear_undefined(hosts->table, host);
+    }
 }
 
 static bool is_given(const struct host_resources *hosts, int host, int id)
@@ -137,11 +140,12 @@ static bool set_value(struct host_resources *hosts, int host,
     if (shared_resources_is_mapped(hosts->shared, id) || is_given(hosts, host, id)) {
         return true; /* it is not there, or the configuration states it */
     }
-    if (!resource_value_set(hosts->table, host, id, value->value)) {
+    bool is_boolean = resources_at(hosts->resources, id)->type == RESOURCE_BOOLEAN;
+    if ((value->is_exclusive && !is_boolean) ||
+        !resource_value_set(hosts->table, host, id, value->value)) {
         return false;
     }
-    if (value->is_exclusive &&
-        resources_at(hosts->resources, id)->type == RESOURCE_BOOLEAN) {
+    if (value->is_exclusive) {
         resource_table_set_exclusive(hosts->table, host, id, true);
     }
     return true;
@@ -250,10 +254,13 @@ const char *host_resources_report(struct host_resources *hosts, int host,
     shared_resources_drop_unreported(hosts->shared, host, msg);
     for (int i = 0; i < msg->n_values; i++) {
         const struct load_value *value = &msg->values[i];
-        if (!is_set_here(value->name) && !set_value(hosts, host, value) &&
-            unknown == NULL) {
-            unknown = value->name;
+        if (is_set_here(value->name) || set_value(hosts, host, value)) {
+            continue;
         }
+        if (value->is_exclusive) {
+            resource_table_add_undefined(hosts->table, host, value->name);
+        }
+        unknown = unknown == NULL ? value->name : unknown;
     }
     type = type != NULL ? type : "";
     architecture = architecture != NULL ? architecture : "";

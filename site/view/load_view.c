@@ -77,7 +77,7 @@ static void add_defined(struct arena *arena, struct value *parent, const char *k
     }
 }
 
-/* "linux", "!bigmem". */
+/* "linux", "!bigmem": also exclusive resources that this site does not define. */
 static void add_flags(struct arena *arena, struct value *row,
                       const struct resource_table *table, int host)
 {
@@ -92,6 +92,13 @@ static void add_flags(struct arena *arena, struct value *row,
             value_add_text(
                 arena, flags, NULL,
                 arena_printf(arena, "%s%s", is_exclusive ? "!" : "", resource->name));
+        }
+    }
+    char *undefined =
+        arena_str(arena, host >= 0 ? resource_table_undefined(table, host) : "");
+    for (char *name; (name = strsep(&undefined, " ")) != NULL;) {
+        if (name[0] != '\0') {
+            value_add_text(arena, flags, NULL, arena_printf(arena, "!%s", name));
         }
     }
 }

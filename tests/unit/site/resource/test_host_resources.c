@@ -253,6 +253,13 @@ static void test_local_resources(void **state)
     expect("model", "-", "EPYC", "Ultra");
     tell(0, "linux=0 !linux=1");
     expect("linux", "yes", "yes", "-"); /* nor is it taken away, or made exclusive */
+    assert_string_equal(tell(0, "!secret=1 nothing=1 !os_version=9"), "secret");
+    assert_string_equal(
+        resource_table_undefined(host_resources_table(world.host_resources), 0),
+        "secret os_version"); /* the host takes no job */
+    tell(0, "linux=1");
+    assert_string_equal(
+        resource_table_undefined(host_resources_table(world.host_resources), 0), "");
     close_world();
 }
 
@@ -340,7 +347,7 @@ static void test_borrowed(void **state)
 {
     static const struct load_value values[] = {
         {"mem", "4000", false},   {"bigmem", "1", true},     {"hname", "x", false},
-        {"slots", "9", false},    {"nothing", "1", false},   {"ut", "x", false},
+        {"slots", "9", false},    {"nothing", "1", true},    {"ut", "x", false},
         {"model", "EPYC", false}, {"os_version", "9", false}};
     open_world(SITE HOSTS QUEUE RESOURCES);
     struct resource_table *table = host_resources_table(world.host_resources);
@@ -358,9 +365,12 @@ static void test_borrowed(void **state)
     assert_string_equal(shown(a, "slots"), "-");
     assert_string_equal(shown(a, "ut"), "-");
     assert_string_equal(shown(a, "model"), "EPYC");
+    assert_string_equal(resource_table_undefined(table, a), "nothing");
+    assert_string_equal(resource_table_undefined(table, b), "");
     borrowed_resources_report(host_resources_borrowed(world.host_resources), "a@west",
                               values, 1); /* level */
     assert_string_equal(shown(a, "bigmem"), "-");
+    assert_string_equal(resource_table_undefined(table, a), "");
     borrowed_resources_prune(host_resources_borrowed(world.host_resources), keeps,
                              (char[]){"b@west"});
     assert_int_equal(host_resources_find_borrowed(world.host_resources, "a@west"), -1);
