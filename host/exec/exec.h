@@ -7,6 +7,7 @@
  *   stages        the sequence of a run's commands, and the result of the run
  *   stage_env     the environment of commands before and after the job
  *   escalation    the sequence of signals that terminates a command
+ *   exec_run      the step machine of a run, which uses all of these
  *
  * Source: LSF's PRE_EXEC, POST_EXEC, JOB_TERMINATE_INTERVAL; docs/design/scheduling.md
  * "Suspend, resume, terminate", "Resizable jobs". Layer: host/exec (pure). */
@@ -240,5 +241,166 @@ void escalation_postpone(struct escalation *escalation, int64_t until_ms);
 /* Returns the signal that is due now, 0 if none is. The next one is due `pause_ms`
  * later. */
 int escalation_next(struct escalation *escalation, int64_t pause_ms, int64_t now_ms);
+
+/* ---- a run as a step machine
+ *
+ * One run, from its GO to its end. exec_run_step takes what has happened and returns
+ * what is to be done; it never waits. The caller carries out the effects in their order
+ * and reports each result as the next event, before any other event. Time is an
+ * argument. sublet-guard steps it with processes, the simulator with simulated ones.
+ *
+ * Record before gate: a command waits at its gate until the record that it has begun is
+ * on disk (LAUNCH, SAVE, OPEN_GATE). A command that cannot be launched or recorded has
+ * failed; if it is the first one, the run has FAILED and no other command runs.
+ *
+ * The command of the stage, a command of JOB_CONTROLS and a resize notification are the
+ * three children. When the command ends, the other two are dropped, except that the
+ * command that terminates a job is waited for.
+ *
+ * A kill and a limit send signals to all processes (escalation), after a resume. They
+ * terminate the current command: before the job this keeps the job from beginning,
+ * after the job it does not change the result. A request whose number was carried out
+ * is answered and not repeated. One that comes before the GO is carried out after it;
+ * a kill ends the run at once. SUSPENDED is reported only once all processes are
+ * stopped, because other jobs get the slots then. Post-exec commands run to their end
+ * also in a suspended run.
+ *
+ * Units: milliseconds of one monotonic clock. Ownership: the spec is borrowed. */
+enum exec_child { EXEC_COMMAND, EXEC_CONTROL_COMMAND, EXEC_NOTIFICATION };
+
+enum exec_event_kind {
+    EXEC_GO,            /* `failure`: the run cannot begin */
+    EXEC_CONTROL,       /* a valid `control` */
+    EXEC_RESIZE,        /* `resize` */
+    EXEC_LAUNCHED,      /* `child`; a command is at its gate */
+    EXEC_LAUNCH_FAILED, /* `child`, `failure`: not launched, or not recorded */
+    EXEC_SAVED,         /* the record that the command has begun is on disk */
+    EXEC_EXITED,        /* `child`, `status`, `cause`, `failure`: it was not executed */
+    EXEC_STOPPED,       /* all processes are stopped */
+    EXEC_NOT_STOPPED,   /* some process could not be stopped in time */
+    EXEC_CLEARED,       /* no process of the run is left */
+    EXEC_NOT_CLEARED,   /* some process cannot be killed */
+    EXEC_LIMIT_EXCEEDED, /* `cause`: by the job, while it runs */
+    EXEC_USER_CONNECTED, /* the user of an interactive job, or the wait is over */
+    EXEC_DRAINED,        /* its user has all output, or the wait is over */
+    EXEC_TIME,           /* exec_run_wake_ms has been reached */
+};
+
+struct exec_resize {
+    uint64_t number;
+    int64_t n_slots;
+    bool has_command; /* the job is notified, and may refuse */
+};
+
+struct exec_event {
+    enum exec_event_kind kind;
+    enum exec_child child;
+    int status;           /* wait status */
+    enum run_cause cause; /* EXITED: the limit that the kernel enforced */
+    const char *failure;  /* NULL or "": none */
+    struct run_control control;
+    struct exec_resize resize;
+};
+
+enum exec_effect_kind {
+    EXEC_LAUNCH,       /* `child`; answered by LAUNCHED or LAUNCH_FAILED */
+    EXEC_SAVE,         /* writes the record; SAVED or LAUNCH_FAILED */
+    EXEC_WATCH_LIMITS, /* of the job */
+    EXEC_OPEN_GATE,    /* the command begins */
+    EXEC_SIGNAL,       /* `signal` to all processes */
+    EXEC_TERMINATE,    /* `signal` to all processes, to end them */
+    EXEC_STOP,         /* all processes; STOPPED or NOT_STOPPED */
+    EXEC_CONTINUE,     /* all processes; `signal`: SIGCONT is sent as well, or 0 */
+    EXEC_KILL,         /* `child` and its session; it is EXITED later */
+    EXEC_DROP,         /* likewise, but its end is not reported */
+    EXEC_CLEAR,        /* kills all that is left behind; CLEARED or NOT_CLEARED */
+    EXEC_DRAIN,        /* output goes to the user; DRAINED, now or later */
+    EXEC_ACCEPT_SLOTS, /* the variables of the resize are those of the run */
+    EXEC_PUBLISH,      /* writes the record, now or later, and reports it */
+    EXEC_REPORT,       /* reports the record */
+    EXEC_END,          /* the run is over: PUBLISH */
+};
+
+struct exec_effect {
+    enum exec_effect_kind kind;
+    enum exec_child child;
+    enum job_control control; /* of a CONTROL_COMMAND */
+    int signal;
+};
+
+enum { EXEC_EFFECTS_MAX = 24 }; /* the longest step has 14 */
+
+struct exec_effects {
+    struct exec_effect list[EXEC_EFFECTS_MAX];
+    int count;
+};
+
+#define EXEC_NEVER INT64_MAX
+
+struct exec_run {
+    const struct run_spec *spec;
+    struct stages stages;
+    enum run_phase phase;
+    uint64_t control_done, resize_done;
+    int resize_code;
+    bool is_interactive;
+    bool has_started;  /* a command has begun, or was skipped for its time */
+    bool awaits_user;  /* the job is held at the gate until its user has connected */
+    bool is_draining;  /* only output that its user has not received is left */
+    bool was_killed;   /* a kill request, for any command of the run */
+    int64_t end_by_ms; /* other jobs need its slots then; NEVER */
+    int64_t run_limit_ms, n_slots;
+    int64_t ran_ms; /* the job's time in RUNNING, up to running_since_ms */
+    int64_t running_since_ms;
+
+    /* What terminates the current command: */
+    struct escalation escalation;
+    int64_t stage_until_ms; /* the time limit of pre-exec or post-exec commands */
+    bool is_at_limit;       /* the run limit */
+    bool is_killed;         /* a kill request */
+    bool is_late;           /* the time limit of its stage */
+
+    struct run_control pending; /* came before the GO; number 0: none */
+    struct {
+        uint64_t number;   /* of the request */
+        int64_t until_ms;  /* tried again then; NEVER: no request is pending */
+        int causes;        /* enum suspend_cause, added up */
+        bool is_signalled; /* some processes may have stopped at a SIGTSTP */
+    } suspend;
+    struct {
+        bool is_running;
+        enum job_control control;
+        int signal;       /* terminate: the first one if it cannot be launched */
+        int64_t until_ms; /* it is killed then */
+    } side;               /* the command of JOB_CONTROLS */
+    struct {
+        bool is_running; /* its notification command */
+        struct exec_resize request;
+        int64_t until_ms; /* the command is killed then */
+    } resize;
+    bool is_over; /* the command has ended, the one that terminates it still runs: */
+    struct {
+        int status;
+        enum run_cause cause;
+        char failure[GUARD_RECORD_TEXT_SIZE];
+    } ended;
+};
+
+/* A run that waits for its GO. */
+void exec_run_init(struct exec_run *run, const struct run_spec *spec, int64_t now_ms);
+/* A run whose guard was killed, and none of whose processes is left. CLEARED continues
+ * it with its post-exec commands. */
+void exec_run_load(struct exec_run *run, const struct run_spec *spec,
+                   const struct guard_record *record, int64_t now_ms);
+void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t now_ms,
+                   struct exec_effects *effects);
+/* When EXEC_TIME is due; NEVER: it is not. */
+int64_t exec_run_wake_ms(const struct exec_run *run);
+/* Copies phase, requests and result to the record. */
+void exec_run_fill_record(const struct exec_run *run, struct guard_record *record);
+/* A resize with this number would be carried out or refused, not only answered. */
+bool exec_run_takes_resize(const struct exec_run *run, uint64_t number);
+/* No process of the run uses its slots: limits are not checked. */
+bool exec_run_is_suspended(const struct exec_run *run);
 
 #endif

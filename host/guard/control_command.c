@@ -12,21 +12,10 @@
 #include "model/row.h"
 
 enum {
-    COMMAND_MAX_MS = 60000,
     ADDED_MAX = 6, /* those of control_command.h, and PWD, which launch.c sets */
     PIDS_SIZE = 64 * 1024, /* the kernel allows 128 KiB for a variable */
     NUMBER_SIZE = 24,
 };
-
-void control_command_init(struct control_command *command)
-{
-    *command = (struct control_command){.until_ms = CONTROL_COMMAND_NEVER};
-}
-
-bool control_command_is_running(const struct control_command *command)
-{
-    return command->pid != 0;
-}
 
 /* ---------------------------------------------------------------- variables */
 
@@ -92,11 +81,11 @@ static int reasons_of(int causes)
            ((causes & SUSPEND_LOAD) != 0 ? 0x40 : 0);
 }
 
-/* ---------------------------------------------------------------- begin, end */
+/* ---------------------------------------------------------------- launch */
 
-int control_command_begin(struct control_command *command, enum job_control which,
-                          const struct control_command_context *context, int64_t now_ms,
-                          struct err *err)
+int control_command_launch(enum job_control which,
+                           const struct control_command_context *context, pid_t *pid,
+                           struct err *err)
 {
     struct numbers pids, groups;
     char reasons[sizeof("LSB_SUSP_REASONS=") + NUMBER_SIZE];
@@ -117,33 +106,11 @@ int control_command_begin(struct control_command *command, enum job_control whic
         env[count++] = reasons;
         env[count++] = "LSB_SUSP_SUBREASONS=0";
     }
-    pid_t pid;
     struct launch_command shell = {.text = context->spec->controls[which], .env = env};
     int code =
-        launch_aside(&pid, context->dir, context->spec, &shell, context->account, err);
-    if (code == 0) {
-        *command = (struct control_command){which, pid, now_ms + COMMAND_MAX_MS};
-    }
+        launch_aside(pid, context->dir, context->spec, &shell, context->account, err);
     free(env);
     free(pids.text);
     free(groups.text);
     return code;
-}
-
-bool control_command_ended(struct control_command *command, pid_t pid)
-{
-    if (command->pid == 0 || pid != command->pid) {
-        return false;
-    }
-    control_command_init(command);
-    return true;
-}
-
-void control_command_kill(struct control_command *command)
-{
-    if (command->pid == 0) {
-        return;
-    }
-    process_kill_session(command->pid);
-    command->until_ms = CONTROL_COMMAND_NEVER;
 }

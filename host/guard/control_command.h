@@ -11,24 +11,15 @@
  *     LSB_SUSP_SUBREASONS  0
  *
  * It does not belong to the job: it has a session of its own outside of the job's
- * cgroup, and is not stopped with the job. After a minute it is killed with all of its
- * session.
+ * cgroup, and is not stopped with the job.
  *
- * Units: milliseconds of the monotonic clock. Source: docs/design/scheduling.md
+ * Source: docs/design/scheduling.md
  * "Suspend, resume, terminate". Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_CONTROL_COMMAND_H
 #define SUBLET_HOST_GUARD_CONTROL_COMMAND_H
 
 #include "host/exec/exec.h"
 #include "host/kernel/kernel.h"
-
-#define CONTROL_COMMAND_NEVER INT64_MAX
-
-struct control_command {
-    enum job_control action;
-    pid_t pid;        /* 0: none runs */
-    int64_t until_ms; /* it is killed then; NEVER: none runs */
-};
 
 struct control_command_context {
     int dir; /* the run's */
@@ -38,15 +29,9 @@ struct control_command_context {
     int reasons;               /* enum suspend_cause, added up */
 };
 
-void control_command_init(struct control_command *command);
-bool control_command_is_running(const struct control_command *command);
 /* Launches the command of the spec. Errors: ERR_FULL no process can be made. */
-int control_command_begin(struct control_command *command, enum job_control which,
-                          const struct control_command_context *context, int64_t now_ms,
-                          struct err *err) MUST_CHECK;
-/* A child has ended: returns true if it was this command. */
-bool control_command_ended(struct control_command *command, pid_t pid);
-/* Sends SIGKILL to it and its session; its end is still to be collected. */
-void control_command_kill(struct control_command *command);
+int control_command_launch(enum job_control which,
+                           const struct control_command_context *context, pid_t *pid,
+                           struct err *err) MUST_CHECK;
 
 #endif

@@ -18,29 +18,10 @@
 
 /* ---- the loop */
 
-static void on_request(void *arg, const struct guard_request *request)
-{
-    struct guard_run *run = arg;
-    bool is_waiting = run->record.phase == RUN_WAITING;
-    if (request->kind == GUARD_REQUEST_GO && is_waiting &&
-        request->token == run->record.token) {
-        run_step_begin(run);
-    } else if (request->kind == GUARD_REQUEST_CONTROL) {
-        guard_control_request(run, request);
-    } else if (request->kind == GUARD_REQUEST_RESIZE) {
-        resize_command_request(run, request);
-    } else if (request->kind == GUARD_REQUEST_END &&
-               (is_waiting || run->record.phase == RUN_ENDED)) {
-        run->is_over = true;
-    } else {
-        guard_link_push(&run->link, &run->record);
-    }
-}
-
 static void serve(struct guard_run *run)
 {
     while (!run->is_over &&
-           !(run->record.phase == RUN_ENDED && run->save_at == GUARD_RUN_NEVER)) {
+           !(run->exec.phase == RUN_ENDED && run->save_at == GUARD_RUN_NEVER)) {
         struct pollfd polls[2 + GUARD_LINK_PEERS + STDIO_RELAY_POLLS] = {
             {.fd = run->signals, .events = POLLIN}};
         int n_polls = guard_link_polls(&run->link, polls + 1);
@@ -52,9 +33,10 @@ static void serve(struct guard_run *run)
             continue;
         }
         if (polls[0].revents != 0) {
-            run_step_on_child(run);
+            guard_step_on_child(run);
         }
-        guard_link_serve(&run->link, polls + 1, n_polls, &run->record, on_request, run);
+        guard_link_serve(&run->link, polls + 1, n_polls, &run->record,
+                         guard_step_on_request, run);
         if (n_of_stream > 0) {
             stdio_relay_serve(run->relay, of_stream, n_of_stream,
                               kernel_clock_now_ms());
@@ -113,9 +95,6 @@ static void set_mark(struct guard_run *run)
 static int read_spec(struct guard_run *run, struct err *err)
 {
     int code = run_dir_read_spec(run->dir, &run->spec, err);
-    if (code == 0 && run->spec.end_within_ms > 0) {
-        run->end_by = kernel_clock_now_ms() + run->spec.end_within_ms;
-    }
     return code != 0 ? code
                      : account_find(run->spec.account, run->spec.is_leased,
                                     &run->account, err);
@@ -132,8 +111,8 @@ static int prepare(struct guard_run *run, struct err *err)
     }
     if (code == 0) {
         set_mark(run);
-        stages_init(&run->stages, &run->spec);
-        run->record.phase = RUN_WAITING;
+        exec_run_init(&run->exec, &run->spec, kernel_clock_now_ms());
+        exec_run_fill_record(&run->exec, &run->record);
         code = record_file_write(run->dir, &run->record, err);
     }
     return code;
@@ -160,12 +139,12 @@ int guard_loop_post_exec(const char *path, int dir, int agent,
     if (run.signals >= 0 && read_spec(&run, &err) == 0) {
         set_mark(&run);
         resize_command_reload(&run);
-        stages_init_post_exec(&run.stages, &run.spec, record);
-        run_step_next(&run);
-        serve(&run);
     } else {
-        guard_run_end(&run, record->end, record->code, record->text);
+        run_spec_release(&run.spec); /* no command is left */
     }
+    exec_run_load(&run.exec, &run.spec, record, kernel_clock_now_ms());
+    guard_step_kind(&run, EXEC_CLEARED);
+    serve(&run);
     guard_run_release(&run);
     return 0;
 }
@@ -187,7 +166,7 @@ int guard_loop_main(const char *path, int agent)
         serve(&run);
     } else {
         /* The agent gets this even if the disk does not. */
-        guard_run_end(&run, RUN_END_FAILED, 0, err.text);
+        guard_step(&run, &(struct exec_event){.kind = EXEC_GO, .failure = err.text});
     }
     guard_run_release(&run);
     return 0;

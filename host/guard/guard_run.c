@@ -16,19 +16,14 @@ void guard_run_init(struct guard_run *run, const char *path, int agent)
         .launched = {.gate = -1},
         .procs = {.cgroup = {.dir = -1}, .memcg = {.dir = -1}, .guard = getpid()},
         .give_up_at = GUARD_RUN_NEVER,
-        .stage_until = GUARD_RUN_NEVER,
-        .end_by = GUARD_RUN_NEVER,
         .rlimits = {.check_at = GUARD_RUN_NEVER},
         .save_at = GUARD_RUN_NEVER,
         .listen_at = GUARD_RUN_NEVER,
-        .suspend_at = GUARD_RUN_NEVER,
-        .control_command = {.until_ms = CONTROL_COMMAND_NEVER},
-        .resize = {.until_ms = GUARD_RUN_NEVER},
     };
     run->record.guard_pid = (uint64_t)getpid();
     run->record.can_resize = 1;
     boot_id_read(run->record.boot_id, sizeof(run->record.boot_id));
-    escalation_init(&run->escalation);
+    exec_run_init(&run->exec, &run->spec, kernel_clock_now_ms());
     guard_link_init(&run->link);
     if (agent >= 0) {
         guard_link_add(&run->link, agent);
@@ -59,32 +54,4 @@ void guard_run_publish(struct guard_run *run)
 {
     guard_run_save(run);
     guard_link_push(&run->link, &run->record);
-}
-
-void guard_run_end(struct guard_run *run, enum run_end how, uint64_t code,
-                   const char *text)
-{
-    run->record.phase = RUN_ENDED;
-    run->record.end = how;
-    run->record.code = code;
-    run->record.end_ms = kernel_clock_wall_ms();
-    if (text[0] != '\0') {
-        guard_record_set_text(&run->record, text);
-    }
-    run_dir_measure_output(run->dir, &run->record);
-    guard_run_publish(run);
-}
-
-void guard_run_record_outcome(struct guard_run *run)
-{
-    const struct stages *stages = &run->stages;
-    run->record.end = stages->end;
-    run->record.cause = stages->cause;
-    run->record.code = (uint64_t)stages->code;
-    guard_record_set_text(&run->record, stages->text);
-}
-
-void guard_run_end_as_decided(struct guard_run *run)
-{
-    guard_run_end(run, run->stages.end, (uint64_t)run->stages.code, run->stages.text);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_run.h: the state of the one run that a guard guards: its record, its sequence
- * of commands, its processes, and its deadlines. The other parts of the guard share it.
+/* guard_run.h: the one run that a guard guards. What happens to it is decided by its
+ * step machine (exec_run in exec.h). Here are its processes, its record and its
+ * connections.
  *
  * guard_loop.c       sets it up, and waits for events
- * run_step.c         goes from one command to the next, to the end
- * guard_control.c    carries out requests: suspend, resume, signal, terminate
+ * guard_step.c       steps the machine, and carries out its effects
+ * guard_command.c    launches commands, and kills what they leave behind
+ * control_command.c  launches the commands of JOB_CONTROLS
  * resize_command.c   notifies the run of other slots
  * guard_timers.c     does what is due
- *
- * Each change of state is recorded here before it is reported.
  *
  * Units: milliseconds of the monotonic clock; of the wall clock in the record.
  * Layer: host (guard). */
@@ -28,6 +28,8 @@
 
 #define GUARD_RUN_NEVER INT64_MAX
 
+enum { GUARD_RUN_CHILDREN = EXEC_NOTIFICATION + 1 };
+
 struct guard_run {
     const char *path;
     int dir;
@@ -35,48 +37,23 @@ struct guard_run {
     bool is_over; /* the guard exits */
     struct run_spec spec;
     struct account account;
-    struct guard_record record;
+    struct exec_run exec;
+    struct guard_record record; /* of exec, and of the processes */
     struct procs procs;
     struct run_rusage rusage;
-    struct launched launched; /* the current command */
+    struct launched launched;        /* the current command */
+    pid_t aside[GUARD_RUN_CHILDREN]; /* the other children; 0: none runs */
+    struct resize_command resize;
+    struct rlimit_watch rlimits; /* of the job, while it runs */
     struct guard_link link;
     struct stdio_relay *relay; /* of an interactive run; else NULL */
     char mark[GUARD_RECORD_MARK_SIZE];
 
-    struct stages stages;
-    bool awaits_user; /* the job is held at the gate until its user has connected */
-    bool is_draining; /* only output that its user has not received is left */
-    bool is_job_over; /* the job has ended, but the command that ends it still runs */
-    int job_status;
-
-    /* What terminates the current command: */
-    struct escalation escalation;
-    struct rlimit_watch rlimits; /* of the job, while it runs */
-    bool is_at_limit;            /* the run limit */
-    bool is_killed;              /* a kill request */
-    bool was_killed;             /* a kill request, for any command of the run */
-    bool is_late;                /* the time limit of pre-exec or post-exec commands */
-    int64_t ran_ms;              /* the job's time in RUNNING, up to running_since */
-    int64_t running_since;
-    int64_t end_by; /* other jobs need its slots then: until then the job is over, or it
-                       never begins; NEVER */
-
-    /* Requests: */
-    struct run_control pending; /* came before the GO; number 0: none */
-    uint64_t suspend_number;    /* of the request to suspend */
-    bool is_tstp_sent;          /* some processes may have stopped at a SIGTSTP */
-    int reasons;                /* enum suspend_cause, added up */
-    struct control_command control_command; /* a command of JOB_CONTROLS */
-    bool has_command_ended;                 /* it has just ended */
-    struct resize_command resize;
-
     /* Deadlines; NEVER: not set. guard_timers.c says what is done then. */
-    int64_t stage_until;   /* the time limit of pre-exec or post-exec commands */
     int64_t give_up_at;    /* WAITING without agent */
     int64_t save_at;       /* the record on disk is behind */
     int64_t listen_at;     /* no agent is connected, and there is no socket yet */
     int64_t report_use_at; /* the next report of CPU time */
-    int64_t suspend_at;    /* it is being suspended, and is checked then */
 };
 
 /* A run that waits for its GO; `agent` is an open connection, or -1. */
@@ -88,64 +65,47 @@ void guard_run_release(struct guard_run *run);
 void guard_run_save(struct guard_run *run);
 /* Writes the record to disk, then sends it to all agents. */
 void guard_run_publish(struct guard_run *run);
-/* Copies the result of the job to the record. */
-void guard_run_record_outcome(struct guard_run *run);
-/* Ends the run. `text` may be "". */
-void guard_run_end(struct guard_run *run, enum run_end how, uint64_t code,
-                   const char *text);
-/* Ends the run with the result of its stages. */
-void guard_run_end_as_decided(struct guard_run *run);
 
-/* ---- from the GO to the end (run_step.c)
+/* ---- steps (guard_step.c)
  *
- * Launches one command after the other, and kills the processes that each of them
- * leaves behind. The first instruction of a command comes after the record says that it
- * has begun; that of an interactive job also waits for its user. */
-
-/* The GO has come. */
-void run_step_begin(struct guard_run *run);
-/* Launches the current command, or the next one that can be launched; ends the run
- * after the last one. */
-void run_step_next(struct guard_run *run);
+ * A step carries out the effects of an event, and then those of each answer. */
+void guard_step(struct guard_run *run, const struct exec_event *event);
+/* An event that has nothing but its kind. */
+void guard_step_kind(struct guard_run *run, enum exec_event_kind kind);
 /* A child may have ended: `signals` is readable. */
-void run_step_on_child(struct guard_run *run);
+void guard_step_on_child(struct guard_run *run);
+/* A request has come from an agent: guard_link_request_fn. */
+void guard_step_on_request(void *run, const struct guard_request *request);
 
-/* ---- control requests (guard_control.c)
- *
- * A request whose number was carried out already is answered and not repeated. One that
- * comes before the GO is stored and carried out after it; a kill ends the run at once.
- * A kill, and a limit, send signals to all processes (escalation in exec.h), after a
- * resume. They terminate the current command: before the job this keeps the job from
- * beginning, after the job it does not change the result. The job may have commands of
- * its own for suspend, resume and terminate (JOB_CONTROLS, control_command.h). */
+/* ---- commands (guard_command.c) */
 
-/* Checks a request, and carries it out or answers it. */
-void guard_control_request(struct guard_run *run, const struct guard_request *request);
-/* Carries out a valid request, for a run that has begun. */
-void guard_control_apply(struct guard_run *run, const struct run_control *control);
+/* Forks the current command of the stages; it waits at its gate. */
+int guard_command_launch(struct guard_run *run, struct err *err) MUST_CHECK;
+/* Writes the record that the command has begun; if that fails, the command exits at its
+ * gate. */
+int guard_command_save(struct guard_run *run, struct err *err) MUST_CHECK;
 
-/* Terminates the current command, beginning with this signal (SIGXCPU, SIGINT,
- * SIGKILL). A suspended command is resumed, or it could not react to the signals,
- * except for SIGKILL: its slots may be in use by other jobs. */
-void guard_control_terminate(struct guard_run *run, int signal);
-/* Sends the next of these signals, if it is due. */
-void guard_control_escalate(struct guard_run *run, int64_t now);
+struct guard_command_ends {
+    bool has_ended[GUARD_RUN_CHILDREN]; /* by enum exec_child */
+    int status[GUARD_RUN_CHILDREN];
+};
 
-/* Stops all processes. SUSPENDED is reported only once all of them are stopped, because
- * other jobs get the slots then. */
-void guard_control_suspend(struct guard_run *run);
-/* Kills the running command of JOB_CONTROLS, if any. */
-void guard_control_kill_command(struct guard_run *run);
-/* That command has ended or was killed for its time: continues what it was for. */
-void guard_control_command_ended(struct guard_run *run);
+/* Collects children that have ended; does not wait. */
+void guard_command_collect(struct guard_run *run, struct guard_command_ends *ends);
+/* Kills all processes that are left. The guard is the subreaper: when it has no child,
+ * no process of the run is left. The next command is born into another cgroup: some
+ * kernels (6.18) kill a process that is born into one that was killed. Returns false if
+ * a process cannot be killed. */
+bool guard_command_clear(struct guard_run *run);
+void guard_command_remove_cgroups(struct guard_run *run);
 
 /* ---- deadlines (guard_timers.c)
  *
- * The deadlines, and what is done at each, are one table. Each row computes from the
- * state of the run when it is due (NEVER: not now), so code that changes the state need
- * not maintain the deadlines. A suspended run is not resumed for a limit. After the end
- * of the run only the record on disk may still be due. Order: rows that are due at the
- * same time go from the top down. */
+ * The deadlines of the run itself are those of exec_run. These are of its connections,
+ * of its record on disk and of its resource usage. They and what is done at each are
+ * one table. Each row computes when it is due (NEVER: not now), so code that changes
+ * the state need not maintain it. After the end of the run only the record on disk may
+ * still be due. Order: rows that are due at the same time go from the top down. */
 
 /* The earliest deadline; NEVER: none. */
 int64_t guard_timers_next_ms(const struct guard_run *run);

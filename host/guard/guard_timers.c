@@ -3,9 +3,7 @@
 #include "host/guard/guard_run.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,7 +35,7 @@ static void watch_link(struct guard_run *run, int64_t now)
 
 static void watch_agent(struct guard_run *run, int64_t now)
 {
-    if (run->record.phase != RUN_WAITING || run->link.n_peers > 0) {
+    if (run->exec.phase != RUN_WAITING || run->link.n_peers > 0) {
         run->give_up_at = GUARD_RUN_NEVER;
     } else if (run->give_up_at == GUARD_RUN_NEVER) {
         run->give_up_at = now + run->spec.wait_ms;
@@ -58,7 +56,7 @@ static int64_t stream_at(const struct guard_run *run)
     if (run->relay == NULL) {
         return GUARD_RUN_NEVER;
     }
-    bool is_awaited = run->awaits_user || run->is_draining;
+    bool is_awaited = run->exec.awaits_user || run->exec.is_draining;
     int64_t wake_ms =
         is_awaited ? stdio_relay_deadline_ms(run->relay) : GUARD_RUN_NEVER;
     int64_t turn_ms = stdio_relay_retry_ms(run->relay);
@@ -67,87 +65,42 @@ static int64_t stream_at(const struct guard_run *run)
 
 static void watch_stream(struct guard_run *run, int64_t now)
 {
-    if (run->awaits_user && stdio_relay_is_user_there(run->relay, now)) {
-        run->awaits_user = false;
-        launch_release(&run->launched);
+    if (run->exec.awaits_user && stdio_relay_is_user_there(run->relay, now)) {
+        guard_step_kind(run, EXEC_USER_CONNECTED);
     }
-    if (run->is_draining && stdio_relay_is_drained(run->relay, now)) {
-        run->is_draining = false;
-        guard_run_end_as_decided(run);
+    if (run->exec.is_draining && stdio_relay_is_drained(run->relay, now)) {
+        guard_step_kind(run, EXEC_DRAINED);
     }
 }
 
-/* ---- termination of commands */
+/* ---- the run itself */
 
-static void kill_command(struct guard_run *run, int64_t now)
+static int64_t run_at(const struct guard_run *run)
+{
+    return exec_run_wake_ms(&run->exec);
+}
+
+static void step_run(struct guard_run *run, int64_t now)
 {
     (void)now;
-    snprintf(run->stages.text, sizeof(run->stages.text),
-             "the %s command of JOB_CONTROLS took too long and was ended",
-             job_control_name(run->control_command.action));
-    control_command_kill(&run->control_command); /* run_step.c collects it */
-}
-
-static int64_t limit_at(const struct guard_run *run)
-{
-    if (run->record.phase != RUN_RUNNING || run->spec.run_limit_ms == 0 ||
-        run->stages.stage != STAGE_JOB || escalation_is_on(&run->escalation)) {
-        return GUARD_RUN_NEVER;
-    }
-    return run->running_since + run->spec.run_limit_ms - run->ran_ms;
-}
-
-static void terminate_at_limit(struct guard_run *run, int64_t now)
-{
-    (void)now;
-    run->is_at_limit = true;
-    guard_control_terminate(run, SIGINT);
-}
-
-/* A suspended run is not resumed for a limit. */
-static bool is_suspended(const struct guard_run *run)
-{
-    return run->record.phase == RUN_SUSPENDED && run->stages.stage != STAGE_POST_EXEC;
-}
-
-static int64_t stage_at(const struct guard_run *run)
-{
-    return is_suspended(run) ? GUARD_RUN_NEVER : run->stage_until;
-}
-
-static void terminate_late(struct guard_run *run, int64_t now)
-{
-    (void)now;
-    run->stage_until = GUARD_RUN_NEVER;
-    run->is_late = true;
-    guard_control_terminate(run, SIGINT);
+    guard_step_kind(run, EXEC_TIME);
 }
 
 static int64_t check_at(const struct guard_run *run)
 {
-    return is_suspended(run) ? GUARD_RUN_NEVER : run->rlimits.check_at;
+    return exec_run_is_suspended(&run->exec) ? GUARD_RUN_NEVER : run->rlimits.check_at;
 }
 
 static void check_limits(struct guard_run *run, int64_t now)
 {
     enum run_cause cause = rlimit_watch_check(&run->rlimits, &run->procs, now);
-    if (cause != RUN_CAUSE_NONE && !escalation_is_on(&run->escalation)) {
-        guard_control_terminate(run, cause == RUN_CAUSE_CPU_LIMIT ? SIGXCPU : SIGINT);
+    if (cause != RUN_CAUSE_NONE) {
+        guard_step(run,
+                   &(struct exec_event){.kind = EXEC_LIMIT_EXCEEDED, .cause = cause});
     }
 }
 
 /* ---- reports */
-
-static int64_t suspend_at(const struct guard_run *run)
-{
-    return run->record.phase == RUN_RUNNING ? run->suspend_at : GUARD_RUN_NEVER;
-}
-
-static void suspend(struct guard_run *run, int64_t now)
-{
-    (void)now;
-    guard_control_suspend(run);
-}
 
 static void save(struct guard_run *run, int64_t now)
 {
@@ -158,9 +111,8 @@ static void save(struct guard_run *run, int64_t now)
 /* A suspended run uses no CPU time. */
 static int64_t report_use_at(const struct guard_run *run)
 {
-    return run->record.phase == RUN_RUNNING && run->link.n_peers > 0
-               ? run->report_use_at
-               : GUARD_RUN_NEVER;
+    return run->exec.phase == RUN_RUNNING && run->link.n_peers > 0 ? run->report_use_at
+                                                                   : GUARD_RUN_NEVER;
 }
 
 /* For the agent only: on disk it would be outdated soon. */
@@ -188,13 +140,8 @@ static const struct deadline {
     {FIELD(listen_at), NULL, false},
     {stream_at, 0, NULL, false},
     {FIELD(give_up_at), give_up_waiting, false},
-    {FIELD(control_command.until_ms), kill_command, false},
-    {FIELD(resize.until_ms), resize_command_expire, false},
-    {limit_at, 0, terminate_at_limit, false},
-    {stage_at, 0, terminate_late, false},
+    {run_at, 0, step_run, false},
     {check_at, 0, check_limits, false},
-    {FIELD(escalation.next_ms), guard_control_escalate, false},
-    {suspend_at, 0, suspend, false},
     {FIELD(save_at), save, true},
     {report_use_at, 0, report_use, false},
 };
@@ -204,7 +151,7 @@ enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 static int64_t due_at(const struct deadline *row, const struct guard_run *run)
 {
     int64_t at;
-    if (run->record.phase == RUN_ENDED && !row->is_due_after_end) {
+    if (run->exec.phase == RUN_ENDED && !row->is_due_after_end) {
         return GUARD_RUN_NEVER;
     }
     if (row->at != NULL) {

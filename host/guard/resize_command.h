@@ -12,13 +12,9 @@
  *     LSB_RESIZE_NOTIFY_OK    the exit code that accepts (0) ...
  *     LSB_RESIZE_NOTIFY_FAIL  ... and one that refuses (as any other does)
  *
- * It does not belong to the job, and is not stopped or signalled with it. After ten
- * minutes it is killed, which counts as a refusal. While it runs the job is not
- * suspended; if the job ends, or is to be terminated, that happens at once. A job that
- * is suspended, has not begun or is over is not notified: RESIZE_NOT_NOW.
+ * It does not belong to the job, and is not stopped or signalled with it.
  *
- * Units: milliseconds of the monotonic clock. Source: docs/design/scheduling.md
- * "Resizable jobs". Layer: host (guard). */
+ * Source: docs/design/scheduling.md "Resizable jobs". Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_RESIZE_COMMAND_H
 #define SUBLET_HOST_GUARD_RESIZE_COMMAND_H
 
@@ -29,24 +25,19 @@
 #include "host/exec/exec.h"
 
 struct resize_command {
-    pid_t pid;                     /* 0: none runs */
-    int64_t until_ms;              /* it is killed then; INT64_MAX: none runs */
     struct resize_request request; /* the last one */
     struct resize_request applied; /* the accepted one, whose variables the job has */
 };
 
 struct guard_run;
-struct guard_request;
 
-bool resize_command_is_running(const struct resize_command *resize);
-/* Begins the resize with that number, or answers. */
-void resize_command_request(struct guard_run *run, const struct guard_request *request);
-/* A child has ended: returns true if it was this command, which is answered then. */
-bool resize_command_ended(struct guard_run *run, pid_t pid, int status);
-/* Its time is over. */
-void resize_command_expire(struct guard_run *run, int64_t now);
-/* The job ends, or is to be terminated: the command is killed. */
-void resize_command_abandon(struct guard_run *run);
+/* Reads the request with that number; false if the file has another one. */
+bool resize_command_read(struct guard_run *run, uint64_t number);
+/* Launches its notification command. Errors: ERR_FULL no process can be made. */
+int resize_command_launch(struct guard_run *run, pid_t *pid,
+                          struct err *err) MUST_CHECK;
+/* The run has the slots of the request from now on, also for post-exec commands. */
+void resize_command_accept(struct guard_run *run);
 /* For a run whose guard is gone: applies the resize that was accepted last. */
 void resize_command_reload(struct guard_run *run);
 

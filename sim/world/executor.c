@@ -27,7 +27,7 @@ static const int64_t never = INT64_MAX;
 static const struct stage_outcome killed = {
     .status = SIGTERM, .is_killed = true, .failure = ""};
 
-struct exec_run {
+struct sim_run {
     char key[KEY_SIZE];
     struct arena arena;
     struct run_id run;
@@ -73,8 +73,8 @@ struct executor {
     int n_reboots;
     const struct load_value *values; /* NULL: none to report */
     int n_values;
-    struct exec_run *runs; /* in the order of START */
-    struct exec_run *ends;
+    struct sim_run *runs; /* in the order of START */
+    struct sim_run *ends;
 };
 
 struct executor *executor_new(const char *name, int index,
@@ -88,7 +88,7 @@ struct executor *executor_new(const char *name, int index,
     return executor;
 }
 
-static void set_end(struct executor *executor, struct exec_run *run, uint64_t number)
+static void set_end(struct executor *executor, struct sim_run *run, uint64_t number)
 {
     if (run->end_number) {
         HASH_DELETE(by_end, executor->ends, run);
@@ -99,13 +99,13 @@ static void set_end(struct executor *executor, struct exec_run *run, uint64_t nu
     }
 }
 
-static bool is_using(const struct exec_run *run)
+static bool is_using(const struct sim_run *run)
 {
     return run->phase == RUN_RUNNING;
 }
 
 /* `sign` 0: the run ended while it was not using its slots. */
-static void report_use(struct executor *executor, const struct exec_run *run, int sign,
+static void report_use(struct executor *executor, const struct sim_run *run, int sign,
                        bool is_over)
 {
     for (int i = 0; i < run->n_hosts; i++) {
@@ -119,7 +119,7 @@ static void report_use(struct executor *executor, const struct exec_run *run, in
     }
 }
 
-static bool has_host(const struct exec_run *run, const char *host)
+static bool has_host(const struct sim_run *run, const char *host)
 {
     for (int i = 0; i < run->n_hosts; i++) {
         if (!strcmp(run->hosts[i].host, host)) {
@@ -131,7 +131,7 @@ static bool has_host(const struct exec_run *run, const char *host)
 
 /* Reports the slots that a resize adds (`sign` 1) or releases. The run's hosts exclude
  * them. */
-static void report_resize(struct executor *executor, const struct exec_run *run,
+static void report_resize(struct executor *executor, const struct sim_run *run,
                           int sign)
 {
     for (int i = 0; i < run->resize.n_hosts; i++) {
@@ -146,7 +146,7 @@ static void report_resize(struct executor *executor, const struct exec_run *run,
     }
 }
 
-static void remove_run(struct executor *executor, struct exec_run *run)
+static void remove_run(struct executor *executor, struct sim_run *run)
 {
     if (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED) {
         report_use(executor, run, is_using(run) ? -1 : 0, true);
@@ -159,7 +159,7 @@ static void remove_run(struct executor *executor, struct exec_run *run)
 
 void executor_reboot(struct executor *executor)
 {
-    struct exec_run *run, *next;
+    struct sim_run *run, *next;
 
     HASH_ITER (hh, executor->runs, run, next)
         remove_run(executor, run);
@@ -191,10 +191,10 @@ static void format_key(const struct run_id *id, char *key)
     snprintf(key, KEY_SIZE, "%s %" PRIu64, id->site, id->attempt);
 }
 
-static struct exec_run *find_run(struct executor *executor, const struct run_id *id)
+static struct sim_run *find_run(struct executor *executor, const struct run_id *id)
 {
     char key[KEY_SIZE];
-    struct exec_run *run;
+    struct sim_run *run;
 
     format_key(id, key);
     HASH_FIND_STR(executor->runs, key, run);
@@ -202,7 +202,7 @@ static struct exec_run *find_run(struct executor *executor, const struct run_id 
 }
 
 static void report_run(struct executor *executor, const struct run_id *id,
-                       const struct exec_run *run)
+                       const struct sim_run *run)
 {
     struct msg msg = {.kind = MSG_RUN_STATE, .run_state = {.run = *id}};
 
@@ -233,14 +233,14 @@ void executor_hello(struct executor *executor, int64_t now_ms)
     msg.host_hello.boot_id = boot_id;
     msg.host_hello.n_cpus = 1;
     send(executor, &msg);
-    for (struct exec_run *run = executor->runs; run; run = run->hh.next) {
+    for (struct sim_run *run = executor->runs; run; run = run->hh.next) {
         report_run(executor, &run->run, run);
     }
     msg = (struct msg){.kind = MSG_HOST_SYNCED};
     send(executor, &msg);
 }
 
-static struct host_slots *copy_slots(struct exec_run *run,
+static struct host_slots *copy_slots(struct sim_run *run,
                                      const struct host_slots *hosts, int n_hosts)
 {
     struct host_slots *copies =
@@ -256,7 +256,7 @@ static struct host_slots *copy_slots(struct exec_run *run,
 static void start_run(struct executor *executor, const struct msg_run_start *start,
                       int64_t now_ms)
 {
-    struct exec_run *run = find_run(executor, &start->run);
+    struct sim_run *run = find_run(executor, &start->run);
     long long work_ms = 0;
     int exit_code = 0;
 
@@ -296,7 +296,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
 /* ---- one command after the other */
 
 /* Plans the next instant at which the run changes. */
-static void plan_end(struct executor *executor, struct exec_run *run)
+static void plan_end(struct executor *executor, struct sim_run *run)
 {
     int64_t at_ms = run->work_until_ms;
 
@@ -312,8 +312,7 @@ static void plan_end(struct executor *executor, struct exec_run *run)
     }
 }
 
-static void suspend_work(struct executor *executor, struct exec_run *run,
-                         int64_t now_ms)
+static void suspend_work(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
     run->work_ms = run->work_until_ms - now_ms;
     run->work_until_ms = never;
@@ -321,7 +320,7 @@ static void suspend_work(struct executor *executor, struct exec_run *run,
     run->phase = RUN_SUSPENDED;
 }
 
-static void resume_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+static void resume_work(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
     if (run->phase != RUN_RUNNING) {
         report_use(executor, run, 1, false);
@@ -335,7 +334,7 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
 
 /* Shortens the job's work to its run limit, or to the time at which other jobs need its
  * slots. */
-static void cut_job(struct exec_run *run, int64_t now_ms,
+static void cut_job(struct sim_run *run, int64_t now_ms,
                     struct executor_command *command)
 {
     int64_t limit_ms = run->spec.run_limit_ms,
@@ -350,7 +349,7 @@ static void cut_job(struct exec_run *run, int64_t now_ms,
 
 /* Starts the current command of the stage. Post-execution commands are not suspended.
  */
-static void start_command(struct executor *executor, struct exec_run *run,
+static void start_command(struct executor *executor, struct sim_run *run,
                           int64_t now_ms)
 {
     const struct stages *stages = &run->stages;
@@ -378,7 +377,7 @@ static void start_command(struct executor *executor, struct exec_run *run,
 
 /* The notification command has ended or could not run: `code` decides about the slots.
  */
-static void end_resize(struct executor *executor, struct exec_run *run, int code)
+static void end_resize(struct executor *executor, struct sim_run *run, int code)
 {
     bool is_growth = run->resize.event == RESIZE_GROW;
 
@@ -393,7 +392,7 @@ static void end_resize(struct executor *executor, struct exec_run *run, int code
     report_resize(executor, run, -1);
 }
 
-static void end_run(struct executor *executor, struct exec_run *run, int64_t now_ms)
+static void end_run(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
     report_use(executor, run, is_using(run) ? -1 : 0, true);
     run->phase = RUN_ENDED;
@@ -406,7 +405,7 @@ static void end_run(struct executor *executor, struct exec_run *run, int64_t now
 }
 
 /* Skips a job whose slots other jobs need before it starts. */
-static void skip_job(struct exec_run *run, int64_t now_ms)
+static void skip_job(struct sim_run *run, int64_t now_ms)
 {
     if (run->stages.stage == STAGE_JOB && now_ms >= run->end_by_ms) {
         stages_advance(&run->stages,
@@ -414,7 +413,7 @@ static void skip_job(struct exec_run *run, int64_t now_ms)
     }
 }
 
-static void end_command(struct executor *executor, struct exec_run *run,
+static void end_command(struct executor *executor, struct sim_run *run,
                         const struct stage_outcome *outcome, int64_t now_ms)
 {
     if (run->notify_until_ms != never) {
@@ -433,7 +432,7 @@ static void end_command(struct executor *executor, struct exec_run *run,
 static void go(struct executor *executor, const struct msg_run_go *order,
                int64_t now_ms)
 {
-    struct exec_run *run = find_run(executor, &order->run);
+    struct sim_run *run = find_run(executor, &order->run);
 
     if (run && run->phase == RUN_WAITING && run->token == order->token) {
         run->start_ms = now_ms;
@@ -452,7 +451,7 @@ static void go(struct executor *executor, const struct msg_run_go *order,
 /* ---- orders */
 
 /* Starts a command of JOB_CONTROLS; false if there is none for this action. */
-static bool start_action(struct executor *executor, struct exec_run *run,
+static bool start_action(struct executor *executor, struct sim_run *run,
                          enum job_control action, uint64_t number, int64_t now_ms)
 {
     const char *text = run->spec.controls[action];
@@ -469,12 +468,12 @@ static bool start_action(struct executor *executor, struct exec_run *run,
     return true;
 }
 
-static bool is_in_action(const struct exec_run *run, enum job_control action)
+static bool is_in_action(const struct sim_run *run, enum job_control action)
 {
     return run->action_until_ms != never && run->action == action;
 }
 
-static void kill_run(struct executor *executor, struct exec_run *run,
+static void kill_run(struct executor *executor, struct sim_run *run,
                      const struct run_control *wanted, int64_t now_ms)
 {
     bool is_hard = wanted->signal == SIGKILL;
@@ -490,7 +489,7 @@ static void kill_run(struct executor *executor, struct exec_run *run,
     end_command(executor, run, &killed, now_ms);
 }
 
-static void carry_out(struct executor *executor, struct exec_run *run,
+static void carry_out(struct executor *executor, struct sim_run *run,
                       const struct run_control *wanted, int64_t now_ms)
 {
     switch (wanted->action) {
@@ -520,7 +519,7 @@ static void carry_out(struct executor *executor, struct exec_run *run,
 static void control(struct executor *executor, const struct msg_run_control *order,
                     int64_t now_ms)
 {
-    struct exec_run *run = find_run(executor, &order->run);
+    struct sim_run *run = find_run(executor, &order->run);
     const struct run_control *wanted = &order->control;
     bool is_begun = run && run->phase != RUN_WAITING;
     bool is_known = is_begun && (wanted->number <= run->control_done ||
@@ -555,7 +554,7 @@ static struct executor_command notification(const struct executor *executor,
     return command;
 }
 
-static void begin_resize(struct executor *executor, struct exec_run *run,
+static void begin_resize(struct executor *executor, struct sim_run *run,
                          const struct msg_run_resize *order, int64_t now_ms)
 {
     bool can = run->phase == RUN_RUNNING && run->action_until_ms == never &&
@@ -587,7 +586,7 @@ static void begin_resize(struct executor *executor, struct exec_run *run,
 static void resize(struct executor *executor, const struct msg_run_resize *order,
                    int64_t now_ms)
 {
-    struct exec_run *run = find_run(executor, &order->run);
+    struct sim_run *run = find_run(executor, &order->run);
     bool has_begun = run && (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED);
 
     if (has_begun && order->number > run->resize_done &&
@@ -633,7 +632,7 @@ void executor_set_load(struct executor *executor, const struct load_value *value
 
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms)
 {
-    struct exec_run *run;
+    struct sim_run *run;
 
     if (msg->session != executor->session) {
         return;
@@ -673,7 +672,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 }
 
 /* The command of JOB_CONTROLS has ended: the job is suspended, resumed or ended. */
-static void end_action(struct executor *executor, struct exec_run *run, int64_t now_ms)
+static void end_action(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
     run->action_until_ms = never;
     if (run->action == JOB_CONTROL_SUSPEND) {
@@ -685,7 +684,7 @@ static void end_action(struct executor *executor, struct exec_run *run, int64_t 
 }
 
 /* The command has done its work, or reached the run limit. */
-static void end_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+static void end_work(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
     struct stage_outcome outcome = {.status = run->code << 8, .failure = ""};
 
@@ -698,7 +697,7 @@ static void end_work(struct executor *executor, struct exec_run *run, int64_t no
 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
 {
-    struct exec_run *run;
+    struct sim_run *run;
 
     HASH_FIND(by_end, executor->ends, &number, sizeof number, run);
     if (!run) {
