@@ -4,6 +4,7 @@
 #include "base/conf.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -325,6 +326,54 @@ int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
     return ERR_NONE;
 }
 
+/* In the largest unit that gives a whole number. */
+void conf_format_duration(int64_t ms, char *text, size_t size)
+{
+    static const struct {
+        int64_t ms;
+        const char *suffix;
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
+    if (ms == 0) {
+        snprintf(text, size, "0");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (ms % units[i].ms == 0) {
+            snprintf(text, size, "%lld%s", (long long)(ms / units[i].ms),
+                     units[i].suffix);
+            return;
+        }
+    }
+    snprintf(text, size, "%.3fs", (double)ms / 1000);
+}
+
+int conf_check_duration(const struct conf_key *key, const char *value, int64_t ms,
+                        struct err *err)
+{
+    char min[32], max[32];
+    if (ms >= key->min && ms <= key->max) {
+        return ERR_NONE;
+    }
+    conf_format_duration(key->min, min, sizeof(min));
+    conf_format_duration(key->max, max, sizeof(max));
+    return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected %s to %s",
+                   shown(value), value, min, max);
+}
+
+int conf_parse_key_duration(const struct conf_key *key, const char *value,
+                            int64_t *out_ms, struct err *err)
+{
+    int64_t ms = 0;
+    int code = conf_parse_duration(value, key->unit_ms, &ms, err);
+    if (code == ERR_NONE) {
+        code = conf_check_duration(key, value, ms, err);
+    }
+    if (code == ERR_NONE) {
+        *out_ms = ms;
+    }
+    return code;
+}
+
 static bool is_name_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -436,18 +485,6 @@ static int parse_word(const struct conf_key *key, const char *value, struct err 
                    value, strchr(key->words, ' ') != NULL ? "one of " : "", key->words);
 }
 
-static int parse_bounded_duration(const struct conf_key *key, const char *value,
-                                  struct err *err)
-{
-    int64_t ms = 0;
-    int code = conf_parse_duration(value, key->unit_ms, &ms, err);
-    if (code == ERR_NONE && (ms < key->min || ms > key->max)) {
-        return err_set(err, ERR_BOUNDS, "%s is out of bounds, expected %llds to %llds",
-                       value, (long long)key->min / 1000, (long long)key->max / 1000);
-    }
-    return code;
-}
-
 static int parse_value(const struct conf_key *key, const char *value, struct err *err)
 {
     int64_t number;
@@ -462,7 +499,7 @@ static int parse_value(const struct conf_key *key, const char *value, struct err
     case CONF_YESNO:
         return conf_parse_bool(value, &flag, err);
     case CONF_DURATION:
-        return parse_bounded_duration(key, value, err);
+        return conf_parse_key_duration(key, value, &number, err);
     case CONF_WORD:
         return parse_word(key, value, err);
     case CONF_TEXT:

@@ -133,6 +133,16 @@ int conf_parse_bool(const char *value, bool *out, struct err *err) MUST_CHECK; /
 /* A number in `unit_ms` (60000: minutes), or with a suffix s m h d. */
 int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
                         struct err *err) MUST_CHECK;
+/* The value of a key of kind CONF_DURATION, within the key's bounds. */
+struct conf_key;
+int conf_parse_key_duration(const struct conf_key *key, const char *value,
+                            int64_t *out_ms, struct err *err) MUST_CHECK;
+/* The bounds alone, for a duration that has been read; `value` is how it was written.
+ */
+int conf_check_duration(const struct conf_key *key, const char *value, int64_t ms,
+                        struct err *err) MUST_CHECK;
+/* A duration as it would be written: "90s", "5m", "3650d", "0", "1.500s". */
+void conf_format_duration(int64_t ms, char *text, size_t size);
 /* A name: [A-Za-z0-9._-], at most NAME_SIZE - 1, not empty, not beginning with '-'. */
 int conf_parse_name(const char *value, struct err *err) MUST_CHECK;
 /* A resource's name: at most NAME_SIZE - 1 characters, no digit first, without the

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "base/conf.h"
+
 /* ---------------------------------------------------------------- listings */
 
 /* Checks that the object named by the query exists; false, and answered, if not. */
@@ -198,11 +200,11 @@ static int check_set_reclaim(const struct broker *broker, const struct peer *fro
                                     ? lease_table_find(&broker->leases, set->name)
                                     : NULL;
     const char *what = set->scope == RECLAIM_LEASE ? "lease" : "provider";
-    if (set->delay_ms != -1 && !reclaim_delay_is_valid(set->delay_ms)) {
-        return err_set(
-            err, ERR_BOUNDS,
-            "reclaim delay of %lld ms, expected more than 0 and at most 365d",
-            (long long)set->delay_ms);
+    if (set->delay_ms != -1) {
+        int rc = reclaim_delay_check(set->delay_ms, err);
+        if (rc < 0) {
+            return rc;
+        }
     }
     if (!is_allowed(from, set, lease)) {
         return err_set(err, ERR_DENIED,
@@ -234,20 +236,14 @@ static void store_override(const struct msg_set_reclaim *set, struct effects *ef
     effects_store(effects, &row);
 }
 
-/* "5m", "90s", "1.500s": in the form of a command. */
 static const char *describe(const struct msg_set_reclaim *set, struct arena *arena)
 {
-    long long ms = set->delay_ms;
-    if (ms == -1) {
+    char text[32];
+    if (set->delay_ms == -1) {
         return "The override is removed.";
     }
-    if (ms % 1000 != 0) {
-        return arena_printf(arena, "The reclaim delay is set to %lld.%03llds.",
-                            ms / 1000, ms % 1000);
-    }
-    return ms % 60000 != 0
-               ? arena_printf(arena, "The reclaim delay is set to %llds.", ms / 1000)
-               : arena_printf(arena, "The reclaim delay is set to %lldm.", ms / 60000);
+    conf_format_duration(set->delay_ms, text, sizeof(text));
+    return arena_printf(arena, "The reclaim delay is set to %s.", text);
 }
 
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,

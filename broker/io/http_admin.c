@@ -4,11 +4,11 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/conf.h"
-
-enum { MINUTE_MS = 60000 };
+#include "base/conf_keys.h"
 
 static const char expected[] =
     "expected {\"delay\":\"5m\"} (or \"default\"), with \"lease\" or \"provider\" for "
@@ -19,6 +19,11 @@ static int misread(struct err *err, const char *what)
     return err_set(err, ERR_PARSE, "the body: %s, %s", what, expected);
 }
 
+static const struct conf_key *delay_key(void)
+{
+    return conf_keys_find("Parameters", "MC_RECLAIM_DELAY");
+}
+
 /* "5m", "90s", "default"; a bare number is minutes, as on the command line. */
 static int read_text(const char *text, int64_t *delay_ms, struct err *err)
 {
@@ -26,7 +31,7 @@ static int read_text(const char *text, int64_t *delay_ms, struct err *err)
     if (strcmp(text, "default") == 0) {
         return 0;
     }
-    return conf_parse_duration(text, MINUTE_MS, delay_ms, err) < 0
+    return conf_parse_key_duration(delay_key(), text, delay_ms, err) < 0
                ? err_prefix(err, "the body: delay")
                : 0;
 }
@@ -34,15 +39,19 @@ static int read_text(const char *text, int64_t *delay_ms, struct err *err)
 static int read_seconds(const json_t *value, int64_t *delay_ms, struct err *err)
 {
     double seconds = json_number_value(value);
+    char text[32];
     *delay_ms = -1;
     if (json_is_null(value)) {
         return 0;
     }
-    if (!json_is_number(value) || !(seconds > 0 && seconds < 1e9)) {
-        return misread(err, "delay_s is no number of seconds above 0");
+    if (!json_is_number(value) || !(fabs(seconds) < 1e12)) {
+        return misread(err, "delay_s is no number of seconds");
     }
     *delay_ms = (int64_t)llround(seconds * 1000);
-    return 0;
+    snprintf(text, sizeof(text), "%.10gs", seconds);
+    return conf_check_duration(delay_key(), text, *delay_ms, err) < 0
+               ? err_prefix(err, "the body: delay_s")
+               : 0;
 }
 
 static int read_delay(const json_t *body, int64_t *delay_ms, struct err *err)

@@ -10,6 +10,8 @@
 #include <uthash.h>
 
 #include "base/arena.h"
+#include "base/conf.h"
+#include "base/conf_keys.h"
 
 enum { KEY_SIZE = LEASE_ID_SIZE + 4 };
 
@@ -33,9 +35,17 @@ void reclaim_delay_release(struct reclaim_delays *overrides)
     }
 }
 
-bool reclaim_delay_is_valid(int64_t delay_ms)
+/* What a site may configure, and an administrator set. */
+static const struct conf_key *bounds(void)
 {
-    return delay_ms > 0 && delay_ms <= RECLAIM_DELAY_MAX_MS;
+    return conf_keys_find("Parameters", "MC_RECLAIM_DELAY");
+}
+
+int reclaim_delay_check(int64_t delay_ms, struct err *err)
+{
+    char text[32];
+    conf_format_duration(delay_ms, text, sizeof(text));
+    return conf_check_duration(bounds(), text, delay_ms, err);
 }
 
 static struct override *find(const struct reclaim_delays *overrides,
@@ -76,13 +86,14 @@ int64_t reclaim_delay_find_override(const struct reclaim_delays *overrides,
     return override != NULL ? override->delay_ms : -1;
 }
 
-/* A site may be configured to wait for longer than an override could say. */
+/* Bounded, as a site of another version may say anything; -1: it says nothing. */
 static int64_t said_by_site(int64_t site_ms)
 {
-    if (site_ms <= 0) {
-        return -1;
-    }
-    return site_ms < RECLAIM_DELAY_MAX_MS ? site_ms : RECLAIM_DELAY_MAX_MS;
+    const struct conf_key *key = bounds();
+    return site_ms <= 0         ? -1
+           : site_ms < key->min ? key->min
+           : site_ms > key->max ? key->max
+                                : site_ms;
 }
 
 int64_t reclaim_delay_get_ms(const struct reclaim_delays *overrides, const char *lease,

@@ -13,11 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "model/msg.h"
 
 #define RECLAIM_DELAY_DEFAULT_MS ((int64_t)10 * 60 * 1000)
-/* A rebalance less often than once a year is a mistake. */
-#define RECLAIM_DELAY_MAX_MS ((int64_t)365 * 24 * 60 * 60 * 1000)
 
 struct override;
 struct reclaim_delays {
@@ -36,8 +35,9 @@ enum reclaim_delay_source {
 void reclaim_delay_init(struct reclaim_delays *overrides);
 void reclaim_delay_release(struct reclaim_delays *overrides);
 
-/* True for a delay that can be set: above 0, at most RECLAIM_DELAY_MAX_MS. */
-bool reclaim_delay_is_valid(int64_t delay_ms);
+/* ERR_BOUNDS if a delay cannot be set. The bounds, and the words of the refusal, are
+ * those of MC_RECLAIM_DELAY in a configuration. */
+int reclaim_delay_check(int64_t delay_ms, struct err *err) MUST_CHECK;
 
 /* Sets an override, -1 removes it. */
 void reclaim_delay_set(struct reclaim_delays *overrides, enum reclaim_scope scope,

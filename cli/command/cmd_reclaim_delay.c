@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "base/conf_keys.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/listing/listing.h"
@@ -61,8 +62,8 @@ int cmd_reclaim_delay_run(struct call *call)
     }
     if (strcmp(call->operands[0], "default") == 0) {
         set->delay_ms = -1;
-    } else if (conf_parse_duration(call->operands[0], 60000, &set->delay_ms, &err) !=
-               0) {
+    } else if (conf_parse_key_duration(conf_keys_find("Parameters", "MC_RECLAIM_DELAY"),
+                                       call->operands[0], &set->delay_ms, &err) != 0) {
         return call_misuse(call, "%s", err.text);
     }
     return set_delay(call, &msg);

@@ -7,25 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints a time in the largest unit that gives a whole number. */
-static void put_time(char *text, size_t size, int64_t ms)
-{
-    static const struct {
-        int64_t ms;
-        const char *suffix;
-    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
-    if (ms == 0) {
-        snprintf(text, size, "0");
-        return;
-    }
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (ms % units[i].ms == 0) {
-            snprintf(text, size, "%" PRId64 "%s", ms / units[i].ms, units[i].suffix);
-            return;
-        }
-    }
-    snprintf(text, size, "%" PRId64 " ms", ms);
-}
+#include "base/conf.h"
 
 static const char *unit_name(int64_t unit_ms)
 {
@@ -45,8 +27,8 @@ static void describe_time(const struct conf_key *key, char *text, size_t size)
 {
     char min[32];
     char max[32];
-    put_time(min, sizeof(min), key->min);
-    put_time(max, sizeof(max), key->max);
+    conf_format_duration(key->min, min, sizeof(min));
+    conf_format_duration(key->max, max, sizeof(max));
     snprintf(text, size, "time, %s to %s, a bare number is %s", min, max,
              unit_name(key->unit_ms));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/conf_keys.h"
 #include "broker/lease/lease.h"
 #include "sim/scenario/scenario_options.h"
 
@@ -248,9 +249,9 @@ static bool read_set(struct scenario_reading *reading)
         reading->to->ms = -1;
     } else if (scenario_line_duration(value, MINUTE_MS, &reading->to->ms, &err)) {
         return scenario_options_complain(reading, "reclaim_delay: %s", err.text);
-    } else if (reading->to->ms <= 0) {
-        return scenario_options_complain(
-            reading, "reclaim_delay: 0, expected more than 0, or default");
+    } else if (conf_check_duration(conf_keys_find("Parameters", "MC_RECLAIM_DELAY"),
+                                   value, reading->to->ms, &err)) {
+        return scenario_options_complain(reading, "reclaim_delay: %s", err.text);
     }
     return read_scope(reading);
 }

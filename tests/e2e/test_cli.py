@@ -243,6 +243,8 @@ def test_reclaim_delay():
     f.ops("reclaim-delay", "default")
     f.wait_lease("the provider's value", lambda l: l["reclaim_delay_s"] == 1)
     one_line(f.ops("reclaim-delay", "3s", "--lease", "no/1/such", code=1))
+    refused = f.ops("reclaim-delay", "3651d", code=2).stderr
+    expect("3651d is out of bounds, expected 1s to 3650d" in refused, refused)
 
 
 def test_help_and_version():

@@ -10,6 +10,8 @@
 
 #include "broker/lease/reclaim_delay.h"
 
+#define TEN_YEARS_MS (INT64_C(3650) * 24 * 60 * 60 * 1000)
+
 static void the_nearest_wins(void **state)
 {
     static const struct {
@@ -20,16 +22,18 @@ static void the_nearest_wins(void **state)
     } rows[] = {
         {-1, -1, -1, 0, 600000, RECLAIM_DELAY_FROM_DEFAULT,
          "nothing is set: LSF's ten minutes"},
-        {-1, -1, -1, 50, 50, RECLAIM_DELAY_FROM_SITE,
+        {-1, -1, -1, 5000, 5000, RECLAIM_DELAY_FROM_SITE,
          "the provider's MC_RECLAIM_DELAY"},
+        {-1, -1, -1, 50, 1000, RECLAIM_DELAY_FROM_SITE,
+         "a site that always wants it: at least a second"},
         {-1, -1, 40, 50, 40, RECLAIM_DELAY_FROM_ALL,
          "for all beats what the site says"},
         {-1, 30, 40, 50, 30, RECLAIM_DELAY_FROM_PROVIDER,
          "of the provider beats for all"},
         {20, 30, 40, 50, 20, RECLAIM_DELAY_FROM_LEASE, "of the lease beats all"},
         {20, -1, -1, 0, 20, RECLAIM_DELAY_FROM_LEASE, "of the lease alone"},
-        {-1, -1, -1, INT64_MAX, RECLAIM_DELAY_MAX_MS, RECLAIM_DELAY_FROM_SITE,
-         "a site that never wants it: at most a year"},
+        {-1, -1, -1, INT64_MAX, TEN_YEARS_MS, RECLAIM_DELAY_FROM_SITE,
+         "a site that never wants it: at most ten years"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct reclaim_delays overrides;
@@ -81,13 +85,28 @@ static void an_override_is_replaced_and_removed(void **state)
     reclaim_delay_release(&overrides);
 }
 
-static void a_delay_is_above_zero_and_at_most_a_year(void **state)
+/* The bounds of MC_RECLAIM_DELAY, and the words that `sublet check` has for it. */
+static void a_delay_has_the_bounds_of_the_configuration(void **state)
 {
-    assert_false(reclaim_delay_is_valid(0));
-    assert_false(reclaim_delay_is_valid(-1));
-    assert_true(reclaim_delay_is_valid(1));
-    assert_true(reclaim_delay_is_valid(RECLAIM_DELAY_MAX_MS));
-    assert_false(reclaim_delay_is_valid(RECLAIM_DELAY_MAX_MS + 1));
+    static const struct {
+        int64_t delay_ms;
+        const char *refusal; /* NULL: none */
+    } rows[] = {
+        {1000, NULL},
+        {TEN_YEARS_MS, NULL},
+        {999, "0.999s is out of bounds, expected 1s to 3650d"},
+        {0, "0 is out of bounds, expected 1s to 3650d"},
+        {-2, "-0.002s is out of bounds, expected 1s to 3650d"},
+        {TEN_YEARS_MS + 86400000, "3651d is out of bounds, expected 1s to 3650d"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err;
+        int rc = reclaim_delay_check(rows[i].delay_ms, &err);
+        assert_int_equal(rc, rows[i].refusal == NULL ? 0 : ERR_BOUNDS);
+        if (rows[i].refusal != NULL) {
+            assert_string_equal(err.text, rows[i].refusal);
+        }
+    }
 }
 
 int main(void)
@@ -95,7 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_wins),
         cmocka_unit_test(an_override_is_replaced_and_removed),
-        cmocka_unit_test(a_delay_is_above_zero_and_at_most_a_year),
+        cmocka_unit_test(a_delay_has_the_bounds_of_the_configuration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
