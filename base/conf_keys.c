@@ -458,7 +458,7 @@ const struct conf_key conf_keys[] = {
     YESNO("REBALANCE", "Y", "a changed plan is enforced at once"),
     YESNO("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", "N", "slots that owners do not use are shared equally"),
     YESNO("EGO_DISABLE_RECLAIM_HYBRID_OWN", "N",
-          "ownership that shrank with the pool is not recalled"),
+          "no job ends because ownership shrank with the pool"),
     INT("EGO_CONSUMER_PRIORITY_DEFAULT", 0, INT32_MAX, "0", "RANK of nodes without one"),
     YESNO("ALLOW_OVERCOMMIT", "N", "OWNED may be more than SLOTS"),
     WORD("ROUND", "rank largest_remainder sticky", "rank",

@@ -378,6 +378,14 @@ struct recall {
     int64_t left_ms; /* from the time of the message */
 };
 
+/* A recall without a deadline: a slot is given back when the job on it ends. It is a
+ * time so long that no clock reaches it, and so the last recall of a contract. */
+#define RECALL_AT_END_MS (INT64_C(1) << 51)
+static inline bool recall_waits(int64_t left_ms)
+{
+    return left_ms > RECALL_AT_END_MS / 2;
+}
+
 /* What only the provider of a lease knows. epoch 0: the provider has no such lease. */
 struct msg_state {
     const char *lease; /* id */

@@ -287,7 +287,7 @@ void lease_record_recall(const struct lease *lease, enum history_event event,
     history.pool = lease->recalls.pool;
     history.node = lease->node;
     history.slots = n_slots;
-    history.deadline_ms = deadline_ms;
+    history.deadline_ms = recall_waits(deadline_ms - now_ms) ? 0 : deadline_ms;
     store_history(&history, effects);
 }
 

@@ -31,6 +31,19 @@ int lease_recalls_count(const struct lease *lease)
     return count_held(lease) - count_wanted(lease);
 }
 
+int lease_recalls_count_waiting(const struct lease *lease, int64_t now_ms)
+{
+    const struct lease_recalls *recalls = &lease->recalls;
+    if (recalls->n_bounds == 0 ||
+        !recall_waits(recalls->bounds[recalls->n_bounds - 1].deadline_ms - now_ms)) {
+        return 0;
+    }
+    int n_held = count_held(lease);
+    int before =
+        recalls->n_bounds > 1 ? recalls->bounds[recalls->n_bounds - 2].n_held : n_held;
+    return (before < n_held ? before : n_held) - count_wanted(lease);
+}
+
 void lease_recalls_add(struct lease *lease, const struct lease_recalls_order *order,
                        int64_t now_ms, struct effects *effects)
 {
@@ -39,11 +52,17 @@ void lease_recalls_add(struct lease *lease, const struct lease_recalls_order *or
     int n_wanted = count_wanted(lease) - order->n_slots;
     struct lease_recalls_bound *last =
         recalls->n_bounds > 0 ? &recalls->bounds[recalls->n_bounds - 1] : NULL;
+    bool is_full = recalls->n_bounds == RECALLS_MAX;
+    if (is_full && recall_waits(deadline_ms - now_ms) &&
+        !recall_waits(last->deadline_ms - now_ms)) {
+        return; /* the earlier slots must not lose their deadline */
+    }
     if (last != NULL && last->deadline_ms > deadline_ms) {
         deadline_ms = last->deadline_ms; /* the grace was shortened meanwhile */
     }
-    if (last == NULL ||
-        (last->deadline_ms < deadline_ms && recalls->n_bounds < RECALLS_MAX)) {
+    bool is_merged = last != NULL && (last->deadline_ms >= deadline_ms || is_full ||
+                                      recall_waits(last->deadline_ms - now_ms));
+    if (!is_merged) {
         last = &recalls->bounds[recalls->n_bounds++];
         *last = (struct lease_recalls_bound){.n_held = 0};
     }

@@ -32,6 +32,8 @@ struct lease_recalls {
 
 /* Slots that are recalled and have not been given back. */
 int lease_recalls_count(const struct lease *lease);
+/* Of these, the slots without a deadline (RECALL_AT_END_MS): the last bound. */
+int lease_recalls_count_waiting(const struct lease *lease, int64_t now_ms);
 
 struct lease_recalls_order {
     const char *pool;
@@ -41,7 +43,9 @@ struct lease_recalls_order {
     int64_t deadline_ms;
 };
 
-/* Recalls n_slots more, until the deadline, and records that in history. */
+/* Recalls n_slots more, until the deadline, and records that in history. A recall
+ * without a deadline has to be cancelled before one with a deadline is added. If the
+ * list is full, nothing is recalled without a deadline. */
 void lease_recalls_add(struct lease *lease, const struct lease_recalls_order *order,
                        int64_t now_ms, struct effects *effects);
 /* Recalls n_slots less; the latest bounds are relaxed first. */

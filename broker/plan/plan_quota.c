@@ -35,6 +35,7 @@ struct plan_use *plan_quota_sum(const struct plan *plan, const struct plan_use *
             parent->demand = add(parent->demand, sums[i].demand);
             parent->alloc = add(parent->alloc, sums[i].alloc);
             parent->recalled = add(parent->recalled, sums[i].recalled);
+            parent->waiting = add(parent->waiting, sums[i].waiting);
             parent->young = add(parent->young, sums[i].young);
             parent->forced = add(parent->forced, sums[i].forced);
         }

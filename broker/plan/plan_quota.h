@@ -20,6 +20,7 @@ struct plan_use {
     int64_t demand;    /* running and waiting; PLAN_UNLIMITED: no bound */
     int64_t alloc;     /* slots it has, with recalled ones that are not back yet */
     int64_t recalled;  /* of these: recalled in an earlier cycle */
+    int64_t waiting;   /* of the recalled ones: without a deadline (pool_move) */
     int64_t young;     /* of these: moved to it less than MIN_HOLD ago */
     int64_t forced;    /* of these: to be given back in any case, because its policy has
                           changed (pool_switch.h); until then it gets no others */

@@ -12,6 +12,7 @@ static void sum_recalls(struct pool_cycle *cycle)
         if (parent != PLAN_NO_NODE) {
             cycle->moves[parent].recall += cycle->moves[i].recall;
             cycle->moves[parent].cancel += cycle->moves[i].cancel;
+            cycle->moves[parent].wait += cycle->moves[i].wait;
         }
     }
 }
@@ -71,6 +72,7 @@ static struct plan_use *uses_in_hosts(const struct plan *plan, int64_t host_slot
         in_hosts[i].demand = hosts_for(uses[i].demand, host_slots);
         in_hosts[i].alloc = hosts_for(uses[i].alloc, host_slots);
         in_hosts[i].recalled = uses[i].recalled / host_slots;
+        in_hosts[i].waiting = uses[i].waiting / host_slots;
         in_hosts[i].young = hosts_for(uses[i].young, host_slots);
         in_hosts[i].forced = uses[i].forced / host_slots;
     }
@@ -87,6 +89,7 @@ static struct plan_use *uses_in_whole_hosts(const struct plan *plan, int64_t hos
         whole[i].demand = uses[i].demand;
         whole[i].alloc *= host_slots;
         whole[i].recalled *= host_slots;
+        whole[i].waiting *= host_slots;
         whole[i].young *= host_slots;
         whole[i].forced *= host_slots;
     }
@@ -98,6 +101,7 @@ static void move_to_slots(struct pool_move *move, int64_t host_slots)
     move->grant *= host_slots;
     move->recall *= host_slots;
     move->cancel *= host_slots;
+    move->wait *= host_slots;
     move->free *= host_slots;
 }
 

@@ -30,6 +30,8 @@ struct pool_move {
     int64_t grant;  /* idle slots that it gets now */
     int64_t recall; /* slots that it is asked to give back from now on */
     int64_t cancel; /* of its earlier recalls: not needed any more */
+    int64_t wait;   /* slots that it gives back when the jobs on them end, earlier ones
+                       included; neither in recall nor in cancel */
     int64_t free;   /* idle slots that it could get, after the grants */
 };
 
@@ -43,7 +45,8 @@ struct pool_cycle {
         *moves; /* of parents: sums; free as docs/design/plans.md "Free slots" */
 };
 
-/* Only the uses of leaves count; recalled, young and forced are at most alloc. If more
+/* Only the uses of leaves count; recalled, young and forced are at most alloc,
+ * and waiting is at most recalled. If more
  * is allocated than there are slots, it is recalled. slots 0 .. PLAN_SLOTS_MAX. */
 void pool_cycle(const struct plan *plan, int64_t slots, const struct plan_use *uses,
                 struct pool_cycle *cycle, struct arena *arena);

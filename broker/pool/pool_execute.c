@@ -199,10 +199,10 @@ static void recall_of(const struct orders *orders, struct lease *lease, int n_sl
 }
 
 /* What each contract gives is added up first, so that it gets one RECALL. */
-static void recall(const struct orders *orders, int leaf)
+static void recall(const struct orders *orders, int leaf, int64_t left,
+                   int64_t grace_ms)
 {
     struct part_list list = parts_of(orders, leaf);
-    int64_t left = orders->cycle->moves[leaf].recall;
     int *wanted =
         arena_alloc(&orders->effects->arena, (size_t)list.count, sizeof(*wanted));
     for (int round = 0; round < 4 && left > 0; round++) {
@@ -221,8 +221,7 @@ static void recall(const struct orders *orders, int leaf)
     for (int i = 0; i < list.count; i++) {
         if (wanted[i] > 0) {
             recall_of(orders, list.items[i].lease, wanted[i],
-                      pool_why_text(pool_why(orders->cycle, leaf)),
-                      plan_grace_ms(orders->cycle->plan, leaf));
+                      pool_why_text(pool_why(orders->cycle, leaf)), grace_ms);
         }
     }
 }
@@ -242,6 +241,26 @@ static void cancel(const struct orders *orders, int leaf)
             }
         }
     }
+}
+
+/* Slots that go home when their jobs end are the last bound of a contract. So it is
+ * removed before the other bounds change, and stated anew after that. Returns how many
+ * are left to be stated. */
+static int64_t clear_waits(const struct orders *orders, int leaf)
+{
+    const struct pool_move *move = &orders->cycle->moves[leaf];
+    int64_t n_waiting = orders->cycle->uses[leaf].waiting;
+    bool is_kept = move->recall == 0 && move->cancel == 0 && move->wait >= n_waiting;
+    struct part_list list = parts_of(orders, leaf);
+    for (int i = 0; i < list.count && n_waiting > 0 && !is_kept; i++) {
+        struct lease *lease = list.items[i].lease;
+        int n = lease_recalls_count_waiting(lease, orders->now_ms);
+        if (n > 0) {
+            push_recall_cancel(lease, n, orders->now_ms);
+            set_due(orders, lease);
+        }
+    }
+    return is_kept ? move->wait - n_waiting : move->wait;
 }
 
 /* Recalls all slots of leaves that the plan of this window does not have. */
@@ -272,11 +291,15 @@ void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
         if (!plan_is_leaf(&plan->nodes[i])) {
             continue;
         }
+        int64_t n_waiting = clear_waits(&orders, i);
         if (move->cancel > 0) {
             cancel(&orders, i);
         }
         if (move->recall > 0) {
-            recall(&orders, i);
+            recall(&orders, i, move->recall, plan_grace_ms(plan, i));
+        }
+        if (n_waiting > 0) {
+            recall(&orders, i, n_waiting, RECALL_AT_END_MS);
         }
         if (move->grant > 0) {
             grant(&orders, place, i);

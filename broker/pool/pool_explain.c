@@ -126,7 +126,8 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
 {
     const struct plan_use *use = &cycle->uses[node];
     const struct pool_move *move = &cycle->moves[node];
-    int64_t recalled = use->recalled + move->recall - move->cancel;
+    int64_t recalled =
+        use->recalled - use->waiting + move->recall - move->cancel + move->wait;
     const char *text = "";
     if (move->recall > 0) {
         const char *grace = plan_is_leaf(&cycle->plan->nodes[node])
@@ -137,6 +138,12 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
                             grace, pool_why_text(pool_why(cycle, node)));
     } else if (move->cancel > 0) {
         text = arena_printf(arena, "; the recall of %" N " is cancelled", move->cancel);
+    }
+    if (move->wait > 0) {
+        text =
+            arena_printf(arena, "%s; %" N " %s home when the %s there end%s", text,
+                         move->wait, move->wait == 1 ? "goes" : "go",
+                         move->wait == 1 ? "job" : "jobs", move->wait == 1 ? "s" : "");
     }
     int64_t above = pool_held(cycle, node) - cycle->shares[node].quota - recalled;
     return above <= 0 ? text

@@ -12,6 +12,11 @@
  *     floor     a sibling's quota; with EGO_DISABLE_RECLAIM_HYBRID_OWN, while the pool
  *               is smaller than configured, its configured ownership if that is more
  *
+ * That key protects jobs, and not slots: what a node has between its quota and the
+ * higher floor is recalled without a deadline, and so comes back as its jobs end. It is
+ * computed like the others, with the quota as the floor and with what is recalled
+ * already as the least that each node gives.
+ *
  * A node above its floor gives back in proportion to the difference, and the node of
  * the lowest rank gives the odd slot. While nothing is short, nodes give back only what
  * exceeds a limit, and what a change of policy takes (REBALANCE), which may go below
@@ -32,11 +37,12 @@
 
 struct recalls {
     struct pool_cycle *cycle;
-    bool keeps_owned;   /* EGO_DISABLE_RECLAIM_HYBRID_OWN is in force */
-    bool *misses;       /* a node below it has less than its quota */
-    int64_t *available; /* each node can give so much */
-    int64_t *wanted;    /* and gives so much, earlier recalls among them */
-    int64_t *room;      /* of a parent: slots for its children */
+    bool keeps_owned;     /* EGO_DISABLE_RECLAIM_HYBRID_OWN is in force */
+    bool *misses;         /* a node below it has less than its quota */
+    int64_t *available;   /* each node can give so much */
+    int64_t *wanted;      /* and gives so much, earlier recalls among them */
+    const int64_t *least; /* it gives at least so much; NULL: nothing */
+    int64_t *room;        /* of a parent: slots for its children */
     struct max_min_fill_item *items;
     int *members;
 };
@@ -71,15 +77,15 @@ static void look_at_all(const struct recalls *recalls)
 }
 
 /* Slots above its limit after a change of the plan, or beyond what it may keep from
- * another policy. */
+ * another policy; and what is settled already. */
 static int64_t forced(const struct recalls *recalls, int node)
 {
     const struct plan *plan = recalls->cycle->plan;
     int64_t over = pool_held(recalls->cycle, node) - plan->nodes[node].limit;
     int64_t least = plan_max(over, recalls->cycle->uses[node].forced);
-    return plan->settings.rebalances
-               ? plan_min(plan_max(least, 0), recalls->available[node])
-               : 0;
+    least = plan->settings.rebalances ? plan_max(least, 0) : 0;
+    least = recalls->least != NULL ? plan_max(least, recalls->least[node]) : least;
+    return plan_min(least, recalls->available[node]);
 }
 
 static int64_t short_of(const struct pool_cycle *cycle, int64_t room, int first,
@@ -180,24 +186,26 @@ static void set_changes(const struct recalls *recalls)
     struct pool_cycle *cycle = recalls->cycle;
     for (int i = 0; i < cycle->plan->n_nodes; i++) {
         if (plan_is_leaf(&cycle->plan->nodes[i])) {
-            int64_t change = recalls->wanted[i] - cycle->uses[i].recalled;
+            const struct plan_use *use = &cycle->uses[i];
+            int64_t change = recalls->wanted[i] - (use->recalled - use->waiting);
             cycle->moves[i].recall = plan_max(change, 0);
             cycle->moves[i].cancel = plan_max(-change, 0);
         }
     }
 }
 
-void pool_recall(struct pool_cycle *cycle, struct arena *arena)
+static struct recalls recall_all(struct pool_cycle *cycle, bool keeps_owned,
+                                 const int64_t *least, struct arena *arena)
 {
     const struct plan *plan = cycle->plan;
     size_t n_nodes = (size_t)plan->n_nodes;
     struct recalls recalls = {
         .cycle = cycle,
-        .keeps_owned =
-            plan->settings.keeps_scaled && cycle->slots * plan->unit < plan->configured,
+        .keeps_owned = keeps_owned,
         .misses = arena_alloc(arena, n_nodes, sizeof(bool)),
         .available = arena_alloc(arena, n_nodes, sizeof(int64_t)),
         .wanted = arena_alloc(arena, n_nodes, sizeof(int64_t)),
+        .least = least,
         .room = arena_alloc(arena, n_nodes, sizeof(int64_t)),
         .items = arena_alloc(arena, n_nodes, sizeof(struct max_min_fill_item)),
         .members = arena_alloc(arena, n_nodes, sizeof(int)),
@@ -211,7 +219,31 @@ void pool_recall(struct pool_cycle *cycle, struct arena *arena)
                          node->n_children);
         }
     }
+    return recalls;
+}
+
+/* What leaves give back as their jobs end, beyond the other recalls. */
+static void set_waits(const struct recalls *recalls, struct arena *arena)
+{
+    struct pool_cycle *cycle = recalls->cycle;
+    struct recalls all = recall_all(cycle, false, recalls->wanted, arena);
+    for (int i = 0; i < cycle->plan->n_nodes; i++) {
+        if (plan_is_leaf(&cycle->plan->nodes[i])) {
+            cycle->moves[i].wait = plan_max(all.wanted[i] - recalls->wanted[i], 0);
+        }
+    }
+}
+
+void pool_recall(struct pool_cycle *cycle, struct arena *arena)
+{
+    const struct plan *plan = cycle->plan;
+    bool keeps_owned =
+        plan->settings.keeps_scaled && cycle->slots * plan->unit < plan->configured;
+    struct recalls recalls = recall_all(cycle, keeps_owned, NULL, arena);
     set_changes(&recalls);
+    if (keeps_owned) {
+        set_waits(&recalls, arena);
+    }
     if (plan->settings.max_recall < PLAN_UNLIMITED) {
         cut(&recalls, arena);
     }

@@ -119,6 +119,7 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
     int young = is_young ? lease->grant.n_young : 0;
     use->alloc += held + lease->grant.n_slots;
     use->recalled += lease_recalls_count(lease);
+    use->waiting += lease_recalls_count_waiting(lease, builder->now_ms);
     use->young += (young < held ? young : held) + lease->grant.n_slots;
     builder->used[leaf] += used;
 }
@@ -227,6 +228,7 @@ void pool_snapshot_take(const struct lease_table *leases, const struct members *
             struct plan_use *use = &snapshot->uses[i];
             use->demand = demand_of(&builder, i);
             use->recalled = plan_min(use->recalled, use->alloc);
+            use->waiting = plan_min(use->waiting, use->recalled);
             use->young = plan_min(use->young, use->alloc);
             set_forced(&builder, i);
         }

@@ -41,7 +41,7 @@ static bool check_move(struct look *look, int node)
     const struct pool_cycle *cycle = look->cycle;
     const struct plan_use *use = &cycle->uses[node];
     const struct pool_move *move = &cycle->moves[node];
-    int64_t recalled = use->recalled + move->recall - move->cancel;
+    int64_t recalled = use->recalled - use->waiting + move->recall - move->cancel;
     int64_t held = use->alloc + move->grant;
     bool is_whole = cycle->plan->settings.placement == PLAN_EXCLUSIVE;
 
@@ -49,8 +49,13 @@ static bool check_move(struct look *look, int node)
                 "granted more than its quota", node) &&
            must(look, move->grant == 0 || is_whole || held <= use->demand,
                 "granted more than it wants", node) &&
-           must(look, move->cancel <= use->recalled && recalled <= use->alloc,
+           must(look,
+                move->cancel <= use->recalled && recalled + move->wait <= use->alloc,
                 "recalled more than it has", node) &&
+           must(look,
+                move->wait == 0 || use->forced > 0 || is_whole ||
+                    use->alloc - recalled - move->wait >= cycle->shares[node].quota,
+                "gives slots below its quota as jobs end", node) &&
            must(look,
                 move->recall == 0 || use->forced > 0 ||
                     use->alloc - recalled >= floor_of(cycle, node),
@@ -69,9 +74,11 @@ static bool check_bounds(struct look *look, int node, bool owns_all)
     return must(look, share->quota <= of->limit, "a quota above its limit", node) &&
            must(look, !plan_is_leaf(of) || share->quota <= wanted,
                 "a quota of more than it wants", node) &&
-           must(look, share->quota >= share->res, "less than its reserve", node) &&
+           must(look, plan->settings.may_overcommit || share->quota >= share->res,
+                "less than its reserve", node) &&
            must(look,
-                (plan->settings.is_even && !owns_all) ||
+                plan->settings.may_overcommit ||
+                    (plan->settings.is_even && !owns_all) ||
                     share->quota >= plan_min(own, share->claim),
                 "less than it owns", node);
 }
@@ -102,6 +109,19 @@ static bool check_siblings(struct look *look, int parent)
                 "an owner lacks what another has who owns nothing", parent);
 }
 
+/* What the node's branch reserves, as far as the quotas go, and does not have. */
+static int64_t missing_reserve(const struct pool_cycle *cycle, int node)
+{
+    const struct plan_node *of = &cycle->plan->nodes[node];
+    const struct plan_quota *share = &cycle->shares[node];
+    int64_t below = 0;
+
+    for (int i = 0; i < of->n_children; i++) {
+        below += missing_reserve(cycle, of->first_child + i);
+    }
+    return plan_max(plan_min(share->res, share->quota) - pool_held(cycle, node), below);
+}
+
 /* I14 */
 static bool check_reserves(struct look *look)
 {
@@ -109,10 +129,8 @@ static bool check_reserves(struct look *look)
     int64_t idle = cycle->slots, missing = 0, recalled = 0, young = 0;
 
     for (int i = 0; i < cycle->plan->n_top; i++) {
-        int64_t held = pool_held(cycle, i);
-
-        idle -= held;
-        missing += plan_max(cycle->shares[i].res - held, 0);
+        idle -= pool_held(cycle, i);
+        missing += missing_reserve(cycle, i);
         recalled +=
             cycle->uses[i].recalled + cycle->moves[i].recall - cycle->moves[i].cancel;
         young += cycle->uses[i].young;

@@ -178,6 +178,17 @@ static void warn(struct recall_enforce *recalls, struct job *job, int64_t deadli
     }
 }
 
+/* Recalls that have a deadline: a job whose slot is only wanted when it ends is no
+ * victim. */
+static int count_urgent(const struct consumer_recall *recall, int64_t now_ms)
+{
+    int n = recall->n_recalls;
+    while (n > 0 && recall_waits(recall->recalls[n - 1].deadline_ms - now_ms)) {
+        n--;
+    }
+    return n;
+}
+
 /* The deadline of each round in which some of them are taken. */
 static void take_slots(const struct consumer_recall *recall,
                        struct recall_victims *victims, int64_t *deadlines,
@@ -233,11 +244,12 @@ static void take_hosts(const struct consumer_recall *recall,
     }
 }
 
-static void choose(struct recall_enforce *recalls, const struct consumer_recall *recall,
+static void choose(struct recall_enforce *recalls, struct consumer_recall *recall,
                    int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct recall_victims victims = list_jobs(recalls, recall->lease, arena);
+    recall->n_recalls = count_urgent(recall, now_ms);
     int n_rounds = recall->n_recalls + recall->n_hosts;
     int64_t *deadlines = arena_alloc(arena, (size_t)n_rounds + 1, sizeof(*deadlines));
     (recall->is_whole ? take_hosts : take_slots)(recall, &victims, deadlines, arena);

@@ -45,7 +45,7 @@ static void check_moves(struct run *run, const struct pool_cycle *cycle)
         const struct plan_use *use = &world->uses[i];
         const struct pool_move *move = &cycle->moves[i];
         int64_t quota = cycle->shares[i].quota, held = use->alloc + move->grant;
-        int64_t recalled = use->recalled + move->recall - move->cancel;
+        int64_t recalled = use->recalled - use->waiting + move->recall - move->cancel;
         idle -= held;
         excess += plan_max(use->alloc - quota, 0);
         PLAN_WORLD_EXPECT(world,
@@ -58,9 +58,15 @@ static void check_moves(struct run *run, const struct pool_cycle *cycle)
                           move->recall == 0 ||
                               use->alloc - recalled >= floor_of(world, cycle, i),
                           "I15: recalled below its floor", i);
+        PLAN_WORLD_EXPECT(
+            world, move->wait == 0 || use->alloc - recalled - move->wait >= quota,
+            "I15: takes below its quota as jobs end", i);
+        PLAN_WORLD_EXPECT(world, move->wait == 0 || world->settings.keeps_scaled,
+                          "protects jobs unasked", i);
         PLAN_WORLD_EXPECT(world, move->grant == 0 || !run->was_recalled[i],
                           "I13: granted after a recall", i);
-        run->was_recalled[i] = run->was_recalled[i] || move->recall > 0;
+        run->was_recalled[i] =
+            run->was_recalled[i] || move->recall > 0 || move->wait > 0;
     }
     bool has_grant = false;
     for (int i = 0; i < world->plan.n_nodes; i++) {
@@ -118,6 +124,21 @@ static void drop_due(struct run *run, int node, int64_t cancel)
     }
 }
 
+/* Jobs that end give back slots that were recalled without a deadline. */
+static void end_jobs(struct run *run, int node, int64_t wait)
+{
+    struct plan_use *use = &run->world->uses[node];
+    int64_t ended = 0;
+    use->recalled += wait - use->waiting;
+    use->waiting = wait;
+    for (int64_t i = 0; i < wait; i++) {
+        ended += rng_percent(&run->rng, 90);
+    }
+    use->alloc -= ended;
+    use->recalled -= ended;
+    use->waiting -= ended;
+}
+
 /* Returns slots whose grace is over, and sometimes earlier. */
 static void bring_back(struct run *run, int node)
 {
@@ -144,6 +165,7 @@ static void apply(struct run *run, const struct pool_cycle *cycle)
             run->world->uses[i].alloc += cycle->moves[i].grant;
             drop_due(run, i, cycle->moves[i].cancel);
             add_due(run, i, cycle->moves[i].recall);
+            end_jobs(run, i, cycle->moves[i].wait);
             bring_back(run, i);
         }
     }

@@ -180,6 +180,39 @@ static void test_messages_carry_the_time_that_is_left(void **state)
     assert_int_equal(list[1].left_ms, 50);
 }
 
+/* Slots without a deadline are the last bound, whenever more of them are recalled. */
+static void test_slots_that_wait_for_their_jobs_are_one_bound(void **state)
+{
+    (void)state;
+    recall(2, 100);
+    recall(1, RECALL_AT_END_MS);
+    recall(1, RECALL_AT_END_MS + 50);
+    expect(2,
+           (struct lease_recalls_bound[]){{8, 2, 100}, {6, 2, RECALL_AT_END_MS + 50}});
+    assert_int_equal(lease_recalls_count(&lease), 4);
+    assert_int_equal(lease_recalls_count_waiting(&lease, 60), 2);
+    const struct effect *last = &effects.items[effects.count - 1];
+    assert_int_equal(last->row.history.deadline_ms, 0);
+    host.n_slots = host.consumer = 7;
+    assert_int_equal(lease_recalls_count_waiting(&lease, 60), 1);
+    lease_recalls_cancel(&lease, 1);
+    expect(0, NULL);
+    assert_int_equal(lease_recalls_count_waiting(&lease, 60), 0);
+}
+
+static void test_a_full_list_gives_no_deadline_up(void **state)
+{
+    (void)state;
+    host.n_slots = host.consumer = 2 * RECALLS_MAX;
+    for (int i = 0; i < RECALLS_MAX; i++) {
+        recall(1, 100 + i);
+    }
+    recall(1, RECALL_AT_END_MS);
+    assert_int_equal(lease_recalls_count(&lease), RECALLS_MAX);
+    assert_int_equal(lease.recalls.bounds[RECALLS_MAX - 1].deadline_ms,
+                     99 + RECALLS_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +228,8 @@ int main(void)
         TEST(test_bounds_that_are_kept_are_settled),
         TEST(test_the_providers_list_replaces_another),
         TEST(test_messages_carry_the_time_that_is_left),
+        TEST(test_slots_that_wait_for_their_jobs_are_one_bound),
+        TEST(test_a_full_list_gives_no_deadline_up),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

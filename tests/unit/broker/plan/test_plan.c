@@ -21,10 +21,10 @@ static const char data_file[] = "tests/data/plan.tsv";
 
 /* ---------------------------------------------------------------- the rows */
 
-enum figure { QUOTA, SCALED, CLAIM, GRANT, RECALL, CANCEL, FREE, N_FIGURES };
+enum figure { QUOTA, SCALED, CLAIM, GRANT, RECALL, CANCEL, WAIT, FREE, N_FIGURES };
 
 static const char *const figure_names[N_FIGURES] = {
-    "quota", "scaled", "claim", "grant", "recall", "cancel", "free"};
+    "quota", "scaled", "claim", "grant", "recall", "cancel", "wait", "free"};
 
 static int64_t figure_of(const struct pool_cycle *cycle, int node, enum figure figure)
 {
@@ -39,6 +39,8 @@ static int64_t figure_of(const struct pool_cycle *cycle, int node, enum figure f
         return cycle->moves[node].recall;
     case CANCEL:
         return cycle->moves[node].cancel;
+    case WAIT:
+        return cycle->moves[node].wait;
     case FREE:
         return cycle->moves[node].free;
     case QUOTA:
@@ -98,7 +100,7 @@ static void check_figures(struct plan_stage *stage, char *expected, int number,
         figure = (enum figure)found;
         is_given[figure] = true;
     }
-    for (int i = GRANT; i <= CANCEL; i++) {
+    for (int i = GRANT; i <= WAIT; i++) {
         if (is_given[i]) {
             expect_nothing_else(stage, (enum figure)i, seen[i], number, why);
         }
