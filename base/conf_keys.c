@@ -298,6 +298,8 @@ const struct conf_key conf_keys[] = {
     DURATION("PREEMPTION_WAIT_TIME", SECOND, 300 * SECOND, TEN_YEARS, "300",
              "time for preempted jobs to stop before others are preempted"),
     YESNO("RESOURCE_RESERVE_PER_SLOT", "N", "Y: an amount in rusage is of a slot, not of a host or a job"),
+    DURATION("RESUME_RESERVE_TIME", SECOND, 0, TEN_YEARS, "1800",
+             "longest time for which free slots are kept from pending jobs for a suspended job that needs more slots; 0: none are kept"),
     TEXT("RUN_JOB_FACTOR", "3", "weight of slots in use in fairshare"),
     YESNO("RUN_TIME_DECAY", "N", "run time decays in fairshare"),
     TEXT("RUN_TIME_FACTOR", "0.7", "weight of run time in fairshare"),

@@ -66,6 +66,7 @@ struct site_view site_dispatch_view(struct site *site, int64_t now_ms)
         .host_admin = &site->host_admin,
         .runs = site->runs,
         .reservations = site->reservations,
+        .claims = site->claims,
         .resize_requests = site->resize_requests,
         .load_suspend = site->load_suspend,
         .rusage_sources = &site->rusage_sources,

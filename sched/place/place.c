@@ -112,112 +112,6 @@ static bool serve_next(struct place_pass *pass, int index, struct place_plan *pl
     return fits;
 }
 
-/* ---------------------------------------------------------------- suspended jobs */
-
-/* A suspended job comes before the pending jobs of its queue. */
-static bool is_before(const struct place_pass *pass, const struct place_resume *resume,
-                      int class)
-{
-    const struct queue_config *queues = pass->snapshot->queues;
-    int queue = pass->snapshot->classes[class].queue;
-    if (resume->queue < 0) {
-        return false; /* its queue is gone */
-    }
-    int own = queues[resume->queue].priority, other = queues[queue].priority;
-    return own != other ? own > other : resume->queue <= queue;
-}
-
-static int size_of(const struct place_host *host)
-{
-    return host->max > host->n_resume_slots ? host->max : host->n_resume_slots;
-}
-
-/* Of its own host, closed or not: the job was here before. `n_slots`: of the job. */
-static int left_on(const struct place_pass *pass, int host, int n_slots)
-{
-    const struct place_host *at = &pass->snapshot->hosts[host];
-    int left = size_of(at) - pass->state.used[host];
-    if (pass->state.is_used_exclusively[host]) {
-        return 0;
-    }
-    if (at->is_idle && pass->state.used[host] == 0) {
-        return n_slots; /* also where the host is too small for it now */
-    }
-    return left < 0 ? 0 : left < n_slots ? left : n_slots;
-}
-
-/* An exclusive job resumes on a host where nothing runs, of this site or of others. */
-static bool has_host(const struct place_pass *pass, int host)
-{
-    return pass->state.used[host] == 0 && !pass->snapshot->hosts[host].has_foreign_jobs;
-}
-
-static bool may_resume(const struct place_pass *pass, const struct place_resume *resume)
-{
-    int n_processors = 0;
-    for (int i = 0; i < resume->n_hosts; i++) {
-        int n_slots = resume->hosts[i].n_slots;
-        if (resume->indexes[i] < 0 ||
-            pass->snapshot->hosts[resume->indexes[i]].is_unreported ||
-            left_on(pass, resume->indexes[i], n_slots) < n_slots ||
-            (resume->is_exclusive && !has_host(pass, resume->indexes[i]))) {
-            return false;
-        }
-        const struct place_host *host = &pass->snapshot->hosts[resume->indexes[i]];
-        n_processors = host->n_processors > 0    ? host->n_processors
-                       : size_of(host) > n_slots ? size_of(host)
-                                                 : n_slots;
-    }
-    if (!rusage_supply_has(pass->state.supply_left, resume->released,
-                           resume->n_released)) {
-        return false;
-    }
-    return pass->limits == NULL || resume->limit_class == NULL ||
-           limits_may_resume(pass->limits, resume->limit_class, resume->hosts,
-                             resume->n_hosts, n_processors);
-}
-
-/* The job resumes; or what is free of its slots and resources is held for it. */
-static void resume_one(struct place_pass *pass, const struct place_resume *resume,
-                       struct place_plan *plan)
-{
-    bool resumes = may_resume(pass, resume);
-    for (int i = 0; i < resume->n_hosts; i++) {
-        int host = resume->indexes[i];
-        if (host >= 0) {
-            pass->state.used[host] += left_on(pass, host, resume->hosts[i].n_slots);
-            /* Nothing more begins there, so that it falls idle. */
-            pass->state.is_used_exclusively[host] =
-                pass->state.is_used_exclusively[host] ||
-                (resume->is_exclusive && !pass->snapshot->hosts[host].has_foreign_jobs);
-        }
-    }
-    for (int i = 0; i < resume->n_released; i++) {
-        const struct rusage_amount *amount = &resume->released[i];
-        rusage_supply_take_some(&pass->state.supply_left[amount->supply],
-                                amount->milli);
-    }
-    if (!resumes) {
-        return;
-    }
-    plan->resumes[plan->n_resumes++] = resume->job;
-    if (pass->limits != NULL && resume->limit_class != NULL) {
-        limits_tentative_yield(pass->limits, resume->limit_class, resume->hosts,
-                               resume->n_hosts, false);
-    }
-}
-
-/* Serves the suspended jobs that come before the class; -1: all that are left. */
-static void resume_before(struct place_pass *pass, int class, struct place_plan *plan)
-{
-    const struct place_snapshot *snapshot = pass->snapshot;
-    while (
-        pass->next_resume < snapshot->n_resumes &&
-        (class < 0 || is_before(pass, &snapshot->resumes[pass->next_resume], class))) {
-        resume_one(pass, &snapshot->resumes[pass->next_resume++], plan);
-    }
-}
-
 /* ---------------------------------------------------------------- pending slots */
 
 static void add_capped(int *sum, int64_t more)
@@ -289,11 +183,9 @@ static void explain_parked(const struct place_pass *pass, struct place_plan *pla
  * limit; and the hosts of an exclusive job that grows are not full to it. */
 static bool is_full(struct place_pass *pass)
 {
-    const struct place_snapshot *snapshot = pass->snapshot;
     return pass->order.pools.n_pools == 0 && !pass->has_exclusive_grow &&
            (pass->reservations == NULL || reservation_is_idle(pass->reservations)) &&
-           pass->next_resume == snapshot->n_resumes &&
-           place_state_is_full(&pass->state) &&
+           place_resume_is_over(pass) && place_state_is_full(&pass->state) &&
            (pass->preempt == NULL || preempt_is_idle(pass->preempt));
 }
 
@@ -332,6 +224,7 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
         pass->reservations = reservation_new(arena, pass->snapshot, &pass->state);
     }
     place_alloc_init(&pass->alloc, &pass->state, pass->limits, pass->reservations);
+    place_resume_init(pass);
 }
 
 static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,
@@ -347,6 +240,8 @@ static void plan_init(struct arena *arena, const struct place_snapshot *snapshot
     plan->starts = arena_alloc(arena, most, sizeof(*plan->starts));
     plan->resumes =
         arena_alloc(arena, (size_t)snapshot->n_resumes + 1, sizeof(*plan->resumes));
+    plan->kept =
+        arena_alloc(arena, (size_t)snapshot->n_resumes + 1, sizeof(*plan->kept));
     plan->verdicts =
         arena_alloc(arena, (size_t)snapshot->n_classes, sizeof(*plan->verdicts));
     plan->queue_waits =
@@ -364,7 +259,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     plan_init(arena, snapshot, plan);
     while (plan->n_starts < snapshot->max_starts && !is_full(&pass) &&
            (class = place_order_top(&pass.order)) >= 0) {
-        resume_before(&pass, class, plan);
+        place_resume_before(&pass, class, plan);
         if (serve_next(&pass, class, plan)) {
             const struct place_start *start = &plan->starts[plan->n_starts - 1];
             bool is_through = place_order_advance(
@@ -383,7 +278,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         plan->is_cut = place_order_top(&pass.order) >= 0;
     }
     if (!plan->is_cut) {
-        resume_before(&pass, -1, plan);
+        place_resume_before(&pass, -1, plan);
         explain_parked(&pass, plan);
     }
     int *counted_for = arena_alloc(arena, (size_t)pass.state.n_groups, sizeof(int));

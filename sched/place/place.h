@@ -19,13 +19,17 @@
  * Exclusive jobs start on hosts where nothing runs, and close them to other jobs.
  *
  * Suspended jobs that wait for their slots (place_resume) resume once these are free,
- * and come before the pending jobs of their queue and of later queues. If only some of
- * the slots are free, those are held for the job. A host that has shrunk or takes no
- * new jobs still counts with the slots that it had (n_resume_slots), or as a whole if
+ * and come before all pending jobs except those of queues that may preempt them. If
+ * only some of the slots are free, those are kept from pending jobs of its queue and of
+ * later queues, but not from other suspended jobs that fit. A job that was a backfill
+ * job comes before the job whose reserved slots it used if it ends before that can
+ * start; else it keeps the place of its queue. A host that has shrunk or takes no new
+ * jobs still counts with the slots that it had (n_resume_slots), or as a whole if
  * nothing else uses it.
  *
  * A running job that asks for more slots (place_grow) is served like a pending job of
- * its queue and user; the slots that it has stay as they are.
+ * its queue and user; the slots that it has stay as they are. It gets no slot that a
+ * suspended job needs to go on.
  *
  * A host that was given a job takes no job of a queue before JOB_ACCEPT_INTERVAL is
  * over. Jobs that resume, or for which others were preempted, do not wait for that. No
@@ -71,6 +75,7 @@ struct place_host {
                               no slot may be reserved there */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
+    int n_suspended; /* slots of suspended jobs of the site that others may use */
     /* For suspended jobs that resume there. */
     int n_resume_slots;    /* slots of a host that takes nothing new */
     bool is_idle;          /* nothing runs there, and no lease has slots of it */
@@ -142,6 +147,12 @@ struct place_class {
     const struct place_grow *grow; /* its one job runs; NULL: they wait */
 };
 
+/* The reservation that a backfill job uses. */
+struct place_backfill {
+    uint64_t lender; /* the job with the reservation; 0: none */
+    int64_t until_ms;
+};
+
 /* A suspended job that waits for its own slots. */
 struct place_resume {
     uint64_t job;
@@ -153,7 +164,12 @@ struct place_resume {
     const struct rusage_amount
         *released; /* resources that it released while it is suspended */
     int n_released;
-    bool is_exclusive; /* it resumes where nothing runs */
+    bool is_exclusive;  /* it resumes where nothing runs */
+    bool keeps_nothing; /* what it cannot use yet is for all others */
+    /* Of a backfill job whose reserving job still pends: when it ends if it goes on
+     * now. */
+    struct place_backfill backfill;
+    int64_t end_ms;
 };
 
 struct place_snapshot {
@@ -164,8 +180,8 @@ struct place_snapshot {
     int n_queues;
     const struct place_class *classes; /* in any order */
     int n_classes;
-    const struct place_resume *resumes; /* in the order of their queues, of one queue as
-                                           they shall go on */
+    const struct place_resume *resumes; /* by the priority of their queues, of one
+                                           priority as they shall go on */
     int n_resumes;
     const struct preempt_snapshot *preempt;          /* NULL: there is no preemption */
     const struct reservation_snapshot *reservations; /* NULL: no queue reserves slots */
@@ -184,12 +200,6 @@ struct place_snapshot {
     int max_starts;   /* of one plan */
 };
 
-/* The reservation that a backfill job uses. */
-struct place_backfill {
-    uint64_t lender; /* the job with the reservation; 0: none */
-    int64_t until_ms;
-};
-
 struct place_start {
     uint64_t job;      /* key of the entry */
     const char *lease; /* "": own hosts */
@@ -200,11 +210,19 @@ struct place_start {
     bool is_grow; /* additional slots of a running job */
 };
 
+/* Free slots that are kept for a suspended job. */
+struct place_kept {
+    uint64_t job;
+    int n_slots;
+};
+
 struct place_plan {
     struct place_start *starts;
     int n_starts;
     uint64_t *resumes; /* keys of jobs of the snapshot that resume */
     int n_resumes;
+    struct place_kept *kept; /* for suspended jobs of the snapshot that do not fit */
+    int n_kept;
     bool is_cut;            /* max_starts was reached: there may be more */
     int64_t next_accept_ms; /* when the first JOB_ACCEPT_INTERVAL ends that a job waits
                                for; INT64_MAX: no job waits for one */

@@ -4,6 +4,8 @@
  *     -n 4,32, has 20: n1 12, n2 8; its request is for 1 to 12 more
  *     free: n2 4: it gets n2 4, has 24 then, and asks for 1 to 8
  *
+ * Slots that suspended jobs need to go on count as used while it is placed.
+ *
  * Its slots count for limits. While it is placed it does not count as a job, or a limit
  * of JOBS=1 would prevent it from growing. */
 #include <string.h>
@@ -37,24 +39,37 @@ static uint8_t *own_filter(struct arena *arena, int n_hosts, struct place_class 
     return mask;
 }
 
+static bool has_suspended_slots(const struct place_snapshot *snapshot)
+{
+    bool has_any = false;
+    for (int i = 0; i < snapshot->n_hosts && !has_any; i++) {
+        has_any = snapshot->hosts[i].n_suspended > 0;
+    }
+    return has_any;
+}
+
 const struct place_snapshot *place_grow_init(struct place_pass *pass,
                                              const struct place_snapshot *snapshot)
 {
     size_t n_classes = (size_t)snapshot->n_classes;
+    bool has_suspended = has_suspended_slots(snapshot), has_any = false;
     for (int i = 0; i < snapshot->n_classes; i++) {
         const struct place_grow *grow = snapshot->classes[i].grow;
+        has_any = has_any || (grow != NULL && has_suspended);
         pass->has_exclusive_grow =
             pass->has_exclusive_grow || (grow != NULL && grow->is_exclusive);
     }
-    if (!pass->has_exclusive_grow) {
+    if (!pass->has_exclusive_grow && !has_any) {
         return snapshot;
     }
+    pass->grow_kept =
+        arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(*pass->grow_kept));
     struct place_snapshot *own = arena_copy(pass->arena, snapshot, sizeof(*own));
     struct place_class *classes =
         arena_copy(pass->arena, snapshot->classes, n_classes * sizeof(*classes));
     pass->grow_hosts = arena_alloc(pass->arena, n_classes, sizeof(*pass->grow_hosts));
     for (int i = 0; i < snapshot->n_classes; i++) {
-        if (classes[i].grow != NULL && classes[i].grow->is_exclusive) {
+        if (classes[i].grow != NULL) {
             pass->grow_hosts[i] =
                 own_filter(pass->arena, snapshot->n_hosts, &classes[i]);
         }
@@ -84,6 +99,19 @@ static void close_host(struct place_pass *pass, int place)
     }
 }
 
+/* What suspended jobs need counts as used (sign 1), or no longer (-1). */
+static void keep_for_suspended(struct place_pass *pass, int sign)
+{
+    for (int i = 0; pass->grow_kept != NULL && i < pass->snapshot->n_hosts; i++) {
+        if (sign > 0) {
+            int left = place_state_free_slots(&pass->state, i, false);
+            int need = pass->state.suspended[i] > 0 ? pass->state.suspended[i] : 0;
+            pass->grow_kept[i] = left < need ? left : need;
+        }
+        pass->state.used[i] += sign * pass->grow_kept[i];
+    }
+}
+
 void place_grow_open(struct place_pass *pass, int index)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
@@ -95,6 +123,7 @@ void place_grow_open(struct place_pass *pass, int index)
     if (grow->is_exclusive) {
         open_hosts(pass, grow, pass->grow_hosts[index]);
     }
+    keep_for_suspended(pass, 1);
 }
 
 /* Counts it as a job again, with its new slots, for limits and for later preemptions.
@@ -120,6 +149,7 @@ void place_grow_close(struct place_pass *pass, const struct place_class *class,
                       const struct place_start *more, struct pending_verdict *verdict)
 {
     const struct place_grow *grow = class->grow;
+    keep_for_suspended(pass, -1);
     if (class->limit_class != NULL) {
         count_more(pass, class, more);
     }

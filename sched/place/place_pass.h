@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_pass.h: the state of a pass, and the steps that place.c makes of it:
  * place_fit.c finds slots for a job or explains why there are none, place_reservation.c
- * reserves and backfills, place_estimate.c chooses the hosts where a job reserves, and
- * place_grow.c adds slots to running jobs. Layer: sched, within place. */
+ * reserves and backfills, place_estimate.c chooses the hosts where a job reserves,
+ * place_grow.c adds slots to running jobs, and place_resume.c lets suspended jobs go
+ * on. Layer: sched, within place. */
 #ifndef SUBLET_SCHED_PLACE_PLACE_PASS_H
 #define SUBLET_SCHED_PLACE_PLACE_PASS_H
 
@@ -16,12 +17,14 @@ struct place_pass {
     struct limits_tentative *limits;       /* NULL: no limits */
     struct preempt *preempt;               /* NULL: there is no preemption */
     struct reservation_pass *reservations; /* NULL: no queue reserves slots */
-    uint8_t **grow_hosts; /* by class: hosts that match a growing exclusive job, else
-                        NULL; NULL if there is no such class */
+    uint8_t **grow_hosts; /* by class: hosts that match a growing job, where the pass
+                             narrows them, else NULL */
+    int *grow_kept;       /* by host: slots kept from the job that grows now; NULL: none
+                             are kept */
     struct place_state state;
     struct place_order order;
     struct place_alloc alloc;
-    int next_resume;
+    struct place_resuming *resuming;
     bool has_exclusive_grow; /* an exclusive job asks for more of its hosts */
     int64_t next_accept_ms;  /* of the plan */
 };
@@ -56,6 +59,16 @@ void place_reservation_pend(struct place_pass *pass, int index,
  * jobs end. */
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
                         const int **places);
+
+/* ---------------------------------------------------------------- resuming */
+
+void place_resume_init(struct place_pass *pass);
+/* Suspended jobs that come before the class go on if they fit; -1: all that are left.
+ * What is free for those that do not fit is kept from jobs of the class and later
+ * ones. */
+void place_resume_before(struct place_pass *pass, int class, struct place_plan *plan);
+/* All suspended jobs have been tried. */
+bool place_resume_is_over(const struct place_pass *pass);
 
 /* ---------------------------------------------------------------- growing */
 

@@ -79,12 +79,15 @@ void place_state_init(struct place_state *state, struct arena *arena,
     state->snapshot = snapshot;
     state->arena = arena;
     state->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
+    state->suspended =
+        arena_alloc(state->arena, (size_t)snapshot->n_hosts, sizeof(int));
     state->dispatched_ms =
         arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*state->dispatched_ms));
     state->is_used_exclusively =
         arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
     for (int i = 0; i < snapshot->n_hosts; i++) {
         state->used[i] = snapshot->hosts[i].used;
+        state->suspended[i] = snapshot->hosts[i].n_suspended;
         state->dispatched_ms[i] = snapshot->hosts[i].dispatched_ms;
         state->is_used_exclusively[i] = snapshot->hosts[i].is_used_exclusively;
     }

@@ -12,7 +12,8 @@ struct candidates;
 struct place_state {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    int *used;                 /* by host, in the course of the pass */
+    int *used;      /* by host, in the course of the pass */
+    int *suspended; /* by host: slots that suspended jobs still need to go on */
     bool *is_used_exclusively; /* by host: an exclusive job has it */
     int64_t *dispatched_ms;    /* by host: it was given a job */
     int64_t *supply_left;      /* by pool: what may still be reserved */

@@ -8,7 +8,7 @@
 #define SECOND_MS INT64_C(1000)
 #define MINUTE_MS INT64_C(60000)
 
-enum { WAIT_S = 300, LEVEL_MAX = 1000000, PERCENT_MAX = 99 };
+enum { WAIT_S = 300, RESUME_RESERVE_S = 1800, LEVEL_MAX = 1000000, PERCENT_MAX = 99 };
 
 struct reader {
     struct conf *conf;
@@ -369,9 +369,11 @@ static void read_parameters(struct reader *reader, struct preempt_policy *policy
                             struct preempt_protection *protection)
 {
     policy->wait_ms = WAIT_S * SECOND_MS;
+    policy->resume_reserve_ms = RESUME_RESERVE_S * SECOND_MS;
     while (conf_next_row(reader->conf, "Parameters", &reader->at)) {
         read_protection(reader, protection);
         read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &policy->wait_ms);
+        read_time(reader, "RESUME_RESERVE_TIME", SECOND_MS, &policy->resume_reserve_ms);
         policy->preempt_for |= read_words(reader, "PREEMPT_FOR", for_words);
         read_reset(reader, policy);
         int types = read_words(reader, "PREEMPT_JOBTYPE", type_words);

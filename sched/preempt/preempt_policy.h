@@ -18,7 +18,8 @@
  *     queueP does not preempt queueB; one of priority 85 does
  *
  * Parameters of an application override those of a queue, and these override those of
- * the site. Times are in minutes, PREEMPT_DELAY and PREEMPTION_WAIT_TIME in seconds.
+ * the site. Times are in minutes, PREEMPT_DELAY, PREEMPTION_WAIT_TIME and
+ * RESUME_RESERVE_TIME in seconds.
  * NO_PREEMPT_... may also be a percentage of the run limit of a job.
  *
  * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
@@ -95,8 +96,10 @@ struct preempt_policy {
     int n_queues;
     const struct preempt_app *apps; /* only those with such parameters */
     int n_apps;
-    int preempt_for;    /* sum of the values of PREEMPT_FOR */
-    int64_t wait_ms;    /* PREEMPTION_WAIT_TIME: other victims are chosen after it */
+    int preempt_for; /* sum of the values of PREEMPT_FOR */
+    int64_t wait_ms; /* PREEMPTION_WAIT_TIME: other victims are chosen after it */
+    int64_t resume_reserve_ms; /* RESUME_RESERVE_TIME: slots are kept for a suspended
+                                  job, which cannot use them yet, at most for so long */
     bool has_exclusive; /* PREEMPT_JOBTYPE: exclusive jobs preempt and free their hosts
                          */
     bool has_backfill;  /* PREEMPT_JOBTYPE: jobs of BACKFILL queues are preempted ... */

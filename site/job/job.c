@@ -273,6 +273,12 @@ int64_t job_run_limit_ms(const struct job *job, int64_t now_ms)
     return gap_ms > GAP_MIN_MS ? gap_ms : GAP_MIN_MS;
 }
 
+bool job_is_in_gap(const struct job *job)
+{
+    return job->backfill.lender != 0 && job->suspension.causes == 0 &&
+           job->suspension.resumed_ms < job->backfill.until_ms;
+}
+
 bool job_is_run_limit_cut(const struct job *job, int64_t now_ms)
 {
     return job_run_limit_ms(job, now_ms) != job->spec->run_limit_ms;

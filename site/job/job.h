@@ -111,7 +111,8 @@ struct job {
     bool is_growth_unannounced; /* more slots could not be announced to it */
     int64_t grow_after_ms;      /* its last growth failed; no other one before then */
     bool has_claim;             /* the last pass preempts jobs for it */
-    bool is_dropped;            /* about to be removed */
+    int64_t kept_since_ms; /* since then slots are kept for it, suspended; 0: never */
+    bool is_dropped;       /* about to be removed */
     struct job_recorded recorded;
 };
 
@@ -266,6 +267,9 @@ bool job_exit_code(const struct job *job, int *code);
 int64_t job_run_limit_ms(const struct job *job, int64_t now_ms);
 /* The end of the backfill gap ends the run, not the job's own run limit. */
 bool job_is_run_limit_cut(const struct job *job, int64_t now_ms);
+/* It runs in a gap: on slots that another job has reserved, from the start or since it
+ * was resumed there. */
+bool job_is_in_gap(const struct job *job);
 /* It reads its input from a file (-i): it can run only on own hosts. */
 bool job_reads_file(const struct job_spec *spec);
 /* The slots that it has or had; if it is pending, the least that it asks for. */

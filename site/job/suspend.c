@@ -41,6 +41,7 @@ static void resume(struct lifecycle *life, struct job *job, int64_t now_ms,
                    struct effects *effects)
 {
     job->suspension.causes = 0;
+    job->kept_since_ms = 0;
     /* The limits count the job as running from now on. */
     job_table_set_state(life->parts.jobs, job, job->state);
     lifecycle_control(life, job, CONTROL_RESUME, 0, now_ms, effects);

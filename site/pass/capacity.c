@@ -125,6 +125,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     host->is_idle = host->used + consumers == 0 && provider_host_lent(ledger_host) == 0;
     host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
     run_table_suspended_slots(runs, index, &own_yielded, &consumers_yielded);
+    host->n_suspended = own_yielded;
     host->is_held = is_held_by_suspended(parts, index);
     host->has_foreign_jobs = consumers + consumers_yielded > 0;
     host->is_shared = host->has_foreign_jobs ||

@@ -41,6 +41,10 @@ struct preempt_claims {
     int64_t
         protection_ends_ms; /* when a time that protects a job from preemption ends */
     int64_t give_up_ms;
+    struct kept_slots *kept; /* of the last pass */
+    int n_kept;
+    int64_t gap_ends_ms;  /* when a job that was resumed in a gap has to be looked at */
+    int64_t keep_ends_ms; /* when a time in which slots are kept, or are not, ends */
     uint64_t n_preempted;
 };
 
@@ -49,6 +53,7 @@ struct preempt_claims *preempt_claims_new(const struct preempt_claims_parts *par
     struct preempt_claims *claims = mem_alloc(1, sizeof(*claims));
     claims->parts = *parts;
     claims->protection_ends_ms = claims->give_up_ms = INT64_MAX;
+    claims->keep_ends_ms = INT64_MAX;
     return claims;
 }
 
@@ -77,13 +82,17 @@ void preempt_claims_free(struct preempt_claims *claims)
     free(claims->items);
     free(claims->last_hosts);
     free(claims->running);
+    free(claims->kept);
     free(claims);
 }
 
 int64_t preempt_claims_wake_ms(const struct preempt_claims *claims)
 {
-    return claims->protection_ends_ms < claims->give_up_ms ? claims->protection_ends_ms
-                                                           : claims->give_up_ms;
+    int64_t wake_ms = claims->protection_ends_ms < claims->give_up_ms
+                          ? claims->protection_ends_ms
+                          : claims->give_up_ms;
+    wake_ms = claims->keep_ends_ms < wake_ms ? claims->keep_ends_ms : wake_ms;
+    return claims->gap_ends_ms < wake_ms ? claims->gap_ends_ms : wake_ms;
 }
 
 uint64_t preempt_claims_count_preempted(const struct preempt_claims *claims)
@@ -220,6 +229,54 @@ static void mark_claimed(struct preempt_claims *claims, uint64_t key, bool has_c
     }
 }
 
+/* ---------------------------------------------------------------- gaps */
+
+/* The job whose reserved slots the backfill job uses, or used, still pends. */
+static bool has_lender(const struct preempt_claims *claims, const struct job *job)
+{
+    const struct job *lender =
+        job->backfill.lender != 0
+            ? job_table_find(claims->parts.jobs, job->backfill.lender)
+            : NULL;
+    return lender != NULL && lender->state == JOB_PEND;
+}
+
+/* A run that its gap has cut short counts only the time in RUN. If it was suspended
+ * meanwhile, it is suspended again when its gap is over. */
+static void end_gaps(struct preempt_claims *claims, int64_t now_ms,
+                     struct effects *effects)
+{
+    int n_open = job_table_count_open(claims->parts.jobs);
+    if (now_ms < claims->gap_ends_ms) {
+        return;
+    }
+    claims->gap_ends_ms = INT64_MAX;
+    for (int i = 0; i < n_open; i++) {
+        struct job *job = job_table_open_at(claims->parts.jobs, i);
+        int64_t until_ms = job->backfill.until_ms;
+        if (!job_is_in_gap(job) || job->suspension.resumed_ms == 0 ||
+            job->state != JOB_RUN || !job_is_run_limit_cut(job, now_ms) ||
+            !has_lender(claims, job)) {
+            continue;
+        }
+        if (now_ms >= until_ms) {
+            suspend_or_terminate(claims->parts.life, job, SUSPEND_PREEMPT,
+                                 job->backfill.lender, now_ms, effects);
+        } else if (until_ms < claims->gap_ends_ms) {
+            claims->gap_ends_ms = until_ms;
+        }
+    }
+}
+
+void preempt_claims_note_resumed(struct preempt_claims *claims, const struct job *job)
+{
+    if (job->backfill.lender != 0 && job->backfill.until_ms < claims->gap_ends_ms) {
+        claims->gap_ends_ms = job->backfill.until_ms;
+    }
+}
+
+/* ---------------------------------------------------------------- before a pass */
+
 void preempt_claims_begin_pass(struct preempt_claims *claims, struct place_host *hosts,
                                int n_hosts, struct rusage_pass *rusage_pass,
                                int64_t now_ms, int64_t local_ms,
@@ -227,6 +284,7 @@ void preempt_claims_begin_pass(struct preempt_claims *claims, struct place_host 
 {
     int n_left = 0;
     claims->give_up_ms = INT64_MAX;
+    end_gaps(claims, now_ms, effects);
     for (int i = 0; i < claims->count; i++) {
         struct claim claim = claims->items[i];
         if (!update_claim(claims, &claim, hosts, n_hosts, rusage_pass, now_ms, local_ms,
@@ -273,14 +331,42 @@ static int compare_resumable(const void *left, const void *right)
     if (a->priority != b->priority) {
         return a->priority > b->priority ? -1 : 1;
     }
-    if (a->job->queue != b->job->queue) {
-        return a->job->queue < b->job->queue ? -1 : 1;
-    }
     if (a->job->suspension.since_ms != b->job->suspension.since_ms) {
         return a->job->suspension.since_ms < b->job->suspension.since_ms ? -1 : 1;
     }
     uint64_t a_key = job_key(a->job), b_key = job_key(b->job);
     return a_key < b_key ? -1 : a_key > b_key;
+}
+
+/* RESUME_RESERVE_TIME: slots are kept for a job for so long, then for as long none are,
+ * and so on. Sets until when that lasts; INT64_MAX: nothing is kept for the job yet. */
+static bool keeps_slots(const struct preempt_claims *claims, const struct job *job,
+                        int64_t now_ms, int64_t *until_ms)
+{
+    int64_t period_ms = claims->parts.config->preempt.resume_reserve_ms;
+    *until_ms = INT64_MAX;
+    if (period_ms == 0 || job->kept_since_ms == 0) {
+        return period_ms > 0;
+    }
+    int64_t n_over = (now_ms - job->kept_since_ms) / period_ms;
+    *until_ms = job->kept_since_ms + (n_over + 1) * period_ms;
+    return n_over % 2 == 0;
+}
+
+/* Of a backfill job that was suspended, while its reserving job still pends. */
+static void show_gap(const struct preempt_claims *claims, const struct job *job,
+                     int64_t now_ms, struct place_resume *resume)
+{
+    if (!has_lender(claims, job)) {
+        return;
+    }
+    int64_t left_ms = job_run_limit_ms(job, now_ms) - job_ran_ms(job, now_ms);
+    resume->backfill = job->backfill;
+    resume->end_ms = now_ms + (left_ms > 0 ? left_ms : 0);
+    if (job_is_run_limit_cut(job, now_ms) && now_ms < job->backfill.until_ms &&
+        job->backfill.until_ms < resume->end_ms) {
+        resume->end_ms = job->backfill.until_ms; /* it is suspended again then */
+    }
 }
 
 void preempt_claims_list_resumes(struct preempt_claims *claims,
@@ -302,6 +388,7 @@ void preempt_claims_list_resumes(struct preempt_claims *claims,
     qsort(resumable, (size_t)n_resumable, sizeof(*resumable), compare_resumable);
     struct place_resume *resumes =
         arena_alloc(arena, (size_t)n_resumable + 1, sizeof(*resumes));
+    claims->keep_ends_ms = INT64_MAX;
     for (int i = 0; i < n_resumable; i++) {
         const struct job *job = resumable[i].job;
         resumes[i] = (struct place_resume){
@@ -317,9 +404,40 @@ void preempt_claims_list_resumes(struct preempt_claims *claims,
         };
         resumes[i].n_released =
             rusage_pass_released(rusage_pass, job, &resumes[i].released);
+        show_gap(claims, job, snapshot->now_ms, &resumes[i]);
+        int64_t until_ms;
+        resumes[i].keeps_nothing =
+            !keeps_slots(claims, job, snapshot->now_ms, &until_ms);
+        claims->keep_ends_ms =
+            until_ms < claims->keep_ends_ms ? until_ms : claims->keep_ends_ms;
     }
     snapshot->resumes = resumes;
     snapshot->n_resumes = n_resumable;
+}
+
+void preempt_claims_store_kept(struct preempt_claims *claims,
+                               const struct place_plan *plan, int64_t now_ms)
+{
+    free(claims->kept);
+    claims->kept = mem_alloc((size_t)plan->n_kept + 1, sizeof(*claims->kept));
+    claims->n_kept = plan->n_kept;
+    for (int i = 0; i < plan->n_kept; i++) {
+        struct job *job = job_table_find(claims->parts.jobs, plan->kept[i].job);
+        int64_t until_ms;
+        job->kept_since_ms = job->kept_since_ms != 0 ? job->kept_since_ms : now_ms;
+        keeps_slots(claims, job, now_ms, &until_ms);
+        claims->keep_ends_ms =
+            until_ms < claims->keep_ends_ms ? until_ms : claims->keep_ends_ms;
+        claims->kept[i] =
+            (struct kept_slots){plan->kept[i].job, plan->kept[i].n_slots, until_ms};
+    }
+}
+
+const struct kept_slots *preempt_claims_kept(const struct preempt_claims *claims,
+                                             int *n_kept)
+{
+    *n_kept = claims->n_kept;
+    return claims->kept;
 }
 
 /* ---------------------------------------------------------------- running jobs */

@@ -44,6 +44,19 @@ void preempt_claims_begin_pass(struct preempt_claims *claims, struct place_host 
 void preempt_claims_list_resumes(struct preempt_claims *claims,
                                  struct rusage_pass *rusage_pass, struct arena *arena,
                                  struct place_snapshot *snapshot);
+/* A suspended job resumes, perhaps in its gap. */
+void preempt_claims_note_resumed(struct preempt_claims *claims, const struct job *job);
+/* After a pass: free slots were kept for these jobs. */
+void preempt_claims_store_kept(struct preempt_claims *claims,
+                               const struct place_plan *plan, int64_t now_ms);
+/* The slots that the last pass has kept for suspended jobs, and until when it will. */
+struct kept_slots {
+    uint64_t job;
+    int n_slots;
+    int64_t until_ms;
+};
+const struct kept_slots *preempt_claims_kept(const struct preempt_claims *claims,
+                                             int *n_kept);
 /* What the pass needs to preempt, once all else of `place` is there; in the arena.
  * NULL: the site has no preemption. */
 const struct preempt_snapshot *
@@ -59,7 +72,8 @@ bool preempt_claims_suspend_victims(struct preempt_claims *claims,
                                     struct rusage_pass *rusage_pass, int64_t now_ms,
                                     struct effects *effects);
 
-/* When a claim ends for lack of slots, or a time that protects a job ends. */
+/* When a claim ends for lack of slots, a time that protects a job ends, or one in which
+ * slots are kept for a suspended job. */
 int64_t preempt_claims_wake_ms(const struct preempt_claims *claims);
 /* The number of preemptions since the start. */
 uint64_t preempt_claims_count_preempted(const struct preempt_claims *claims);

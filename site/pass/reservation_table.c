@@ -197,7 +197,9 @@ static int64_t end_of(const struct job *job, int64_t now_ms)
         return BACKFILL_NEVER;
     }
     int64_t ran_ms = job->start_ms != 0 ? job_ran_ms(job, now_ms) : 0;
-    return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
+    int64_t end_ms = now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
+    bool is_cut = job_is_in_gap(job) && job_is_run_limit_cut(job, now_ms);
+    return is_cut && job->backfill.until_ms < end_ms ? job->backfill.until_ms : end_ms;
 }
 
 static bool has_slots(const struct lifecycle *life, const struct job *job)
@@ -332,13 +334,6 @@ static int compare_borrowers(const void *left, const void *right)
     return a->job->attempt < b->job->attempt ? -1 : a->job->attempt > b->job->attempt;
 }
 
-/* A job that was suspended in between does not count. */
-static bool is_lent(const struct job *job)
-{
-    return job->backfill.lender != 0 && job->suspension.causes == 0 &&
-           job->suspension.resumed_ms == 0;
-}
-
 static struct borrowers list_borrowers(const struct reservation_table *table,
                                        struct arena *arena)
 {
@@ -347,7 +342,7 @@ static struct borrowers list_borrowers(const struct reservation_table *table,
     borrowers.items = arena_alloc(arena, (size_t)n_open, sizeof(*borrowers.items));
     for (int i = 0; i < n_open; i++) {
         const struct job *job = job_table_open_at(table->parts.jobs, i);
-        if (is_lent(job)) {
+        if (job_is_in_gap(job)) {
             borrowers.items[borrowers.count++] =
                 (struct borrower){job->backfill.lender, job};
         }

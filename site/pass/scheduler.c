@@ -117,6 +117,7 @@ static void execute_plan(struct scheduler_parts *parts, struct pass *pass,
     for (int i = 0; i < plan->n_resumes; i++) {
         struct job *job = job_table_find(jobs, plan->resumes[i]);
         load_suspend_note_resumed(parts->pass.load_suspend, job, pass->now_ms);
+        preempt_claims_note_resumed(parts->pass.claims, job);
         suspend_resume(parts->life, job, pass->now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
@@ -184,6 +185,7 @@ bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offs
                                        pass.rusages, now_ms, effects)) {
         pass_request_set(request);
     }
+    preempt_claims_store_kept(parts->pass.claims, &pass.plan, now_ms);
     reservation_table_store(parts->pass.reservations, pass.rusages, pass.arena,
                             pass.snapshot, pass.plan.reservations);
     scheduler->reserve_ms = rusage_pass_wake_ms(pass.rusages);

@@ -47,9 +47,10 @@ static const char *waiting_reason(struct site_view *view, struct arena *arena,
                        verdict->reason == REASON_SPAN ||
                        verdict->reason == REASON_EXCLUSIVE;
     return arena_printf(
-        arena, "%s (%s%s%s)%s%s%s%s%s%s", pending_reason_text(arena, verdict),
+        arena, "%s (%s%s%s)%s%s%s%s%s%s%s", pending_reason_text(arena, verdict),
         where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
         wants_slots ? reservation_view_others_text(view, arena, job) : "",
+        wants_slots ? reservation_view_kept_text(view, arena, job) : "",
         reservation_view_job_text(view, arena, job), preempts[0] != '\0' ? "; " : "",
         preempts, job->reason[0] != '\0' ? "; " : "", job->reason);
 }

@@ -54,7 +54,6 @@ void reservation_view_add_job(struct site_view *view, struct arena *arena,
 {
     struct reserved_job reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.lender;
-    bool was_suspended = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
     if (reservation_table_find(view->reservations, job_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
@@ -76,7 +75,7 @@ void reservation_view_add_job(struct site_view *view, struct arena *arena,
                        : NULL);
     value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
     value_add_instant(arena, row, "backfill_end",
-                      job_is_run_limit_cut(job, view->event_ms) && !was_suspended
+                      job_is_run_limit_cut(job, view->event_ms) && job_is_in_gap(job)
                           ? job->backfill.until_ms
                           : 0);
 }
@@ -168,6 +167,38 @@ const char *reservation_view_others_text(struct site_view *view, struct arena *a
                             job_id_text(arena, job_id_key_number(reserved.job),
                                         job_id_key_index(reserved.job)),
                             until_text(arena, reserved.start_ms));
+    }
+    return text;
+}
+
+/* Slots are kept for a job of that queue from jobs of the other one. */
+static bool keeps_from(const struct site_config *config, int queue, int other)
+{
+    int own = config->queues[queue].priority, of_other = config->queues[other].priority;
+    return own != of_other ? own > of_other : queue <= other;
+}
+
+const char *reservation_view_kept_text(struct site_view *view, struct arena *arena,
+                                       const struct job *job)
+{
+    const char *text = "";
+    int n_kept, n_named = 0;
+    const struct kept_slots *kept = preempt_claims_kept(view->claims, &n_kept);
+    for (int i = 0; job->queue >= 0 && i < n_kept; i++) {
+        const struct job *owner = job_table_find(view->jobs, kept[i].job);
+        if (owner == NULL || owner->queue < 0 || job_is_ended(owner) ||
+            !keeps_from(view->config, owner->queue, job->queue)) {
+            continue;
+        }
+        if (n_named++ == NAMED_JOBS_MAX) {
+            return arena_printf(arena, "%s, ...", text);
+        }
+        text =
+            arena_printf(arena, "%s%s%d for suspended job <%s> %s", text,
+                         text[0] != '\0' ? ", " : "; slots are kept: ", kept[i].n_slots,
+                         job_id_text(arena, job_id_key_number(kept[i].job),
+                                     job_id_key_index(kept[i].job)),
+                         until_text(arena, kept[i].until_ms));
     }
     return text;
 }

@@ -19,6 +19,7 @@
 #include "site/load/load_suspend.h"
 #include "site/pass/capacity.h"
 #include "site/pass/host_list_cache.h"
+#include "site/pass/preempt_claims.h"
 #include "site/pass/reservation_table.h"
 #include "site/pass/resize_requests.h"
 #include "site/pass/resreq_cache.h"
@@ -41,6 +42,7 @@ struct site_view {
     const struct host_admin *host_admin;
     const struct runs *runs;
     const struct reservation_table *reservations;
+    const struct preempt_claims *claims;
     const struct resize_requests *resize_requests;
     struct load_suspend *load_suspend; /* caches the conditions that it has judged */
     const struct rusage_sources *rusage_sources;

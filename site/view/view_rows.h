@@ -27,6 +27,10 @@ void reservation_view_add_job(struct site_view *view, struct arena *arena,
 /* "; it has reserved 3 of 4 slots ..."; "": none. */
 const char *reservation_view_job_text(struct site_view *view, struct arena *arena,
                                       const struct job *job);
+/* "; slots are kept: 1 for suspended job <7> until ..."; "" if none are that the job
+ * could have. */
+const char *reservation_view_kept_text(struct site_view *view, struct arena *arena,
+                                       const struct job *job);
 /* "; slots are reserved: 3 on hosts of its queue by job <2> until about ..."; "": other
  * jobs reserve none there. */
 const char *reservation_view_others_text(struct site_view *view, struct arena *arena,

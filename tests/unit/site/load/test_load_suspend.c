@@ -304,10 +304,10 @@ static void test_ended(void **state)
 }
 
 /* A slot of young's, which stands still for load, is another's; then load lets young
- * go, and it waits for slots. */
+ * go, and it waits for slots: a job of a queue that may preempt it comes first. */
 static uint64_t let_go(struct site_stage *stage, uint64_t *other)
 {
-    begin(stage, SITE HOST("heat", "50/70") QUEUES("PREEMPTION = PREEMPTIVE"));
+    begin(stage, SITE HOST("heat", "50/70") QUEUES("PREEMPTION = PREEMPTABLE"));
     tell(stage, "heat", "10", "9");
     for (int i = 0; i < 3; i++) {
         *other = run_job(stage, "low");

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -11,6 +12,7 @@
 
 static const char site_text[] =
     "Begin Site\nNAME = south\nSPOOL = /s\nEnd Site\n"
+    "Begin Parameters\nRESUME_RESERVE_TIME = 600\nEnd Parameters\n"
     "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n"
     "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 40\nEnd Queue\n"
     "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 50\nPREEMPTION = PREEMPTIVE[low]\n"
@@ -110,10 +112,52 @@ static void test_limit_that_is_reached(void **state)
     site_stage_release(&stage);
 }
 
+/* A slot that a suspended job cannot use alone is kept from the jobs of its queue for
+ * RESUME_RESERVE_TIME, and their reason says so. */
+static void test_slots_are_kept_for_a_time(void **state)
+{
+    static const char *const first[] = {"s1"};
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("low", "work");
+    (void)state;
+    site_stage_init_text(&stage, site_text);
+    site_stage_host_up(&stage, "s1");
+    spec.n_slots = 2;
+    spec.hosts_asked = first;
+    spec.n_hosts_asked = 1;
+    uint64_t low = site_stage_submit_spec(&stage, "ana", &spec);
+    uint64_t attempt = site_stage_attempt_of(&stage, low);
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    spec.queue = "high";
+    spec.n_slots = 1;
+    uint64_t high = site_stage_submit_spec(&stage, "ana", &spec);
+    site_stage_run_state(&stage, "s1", "south", attempt,
+                         &(struct msg_run_state){.phase = RUN_SUSPENDED,
+                                                 .token = 7,
+                                                 .start_ms = 5,
+                                                 .control_done = 1,
+                                                 .exit = {.text = ""}});
+    assert_int_equal(site_stage_state(&stage, low), JOB_SSUSP);
+    assert_int_not_equal(site_stage_attempt_of(&stage, high), 0);
+    spec.queue = "low";
+    uint64_t next = site_stage_submit_spec(&stage, "ana", &spec);
+    assert_non_null(strstr(site_stage_job_text(&stage, next, "reason"),
+                           "; slots are kept: 1 for suspended job <1> until about "));
+    for (int i = 0; i < 60; i++) {
+        assert_int_equal(site_stage_attempt_of(&stage, next), 0);
+        site_stage_pass(&stage, 10000);
+        site_stage_host_alive(&stage, "s1");
+    }
+    assert_int_not_equal(site_stage_attempt_of(&stage, next), 0);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_second_host),
-                                       cmocka_unit_test(test_array_limit),
-                                       cmocka_unit_test(test_limit_that_is_reached)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_second_host), cmocka_unit_test(test_array_limit),
+        cmocka_unit_test(test_limit_that_is_reached),
+        cmocka_unit_test(test_slots_are_kept_for_a_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
