@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.c: runs by site and attempt, and by planned end; the same phases as in
- * host/, without processes. */
+/* executor.c: runs by site and attempt, and by the next instant at which they change.
+ * Each is stepped by the machine of real runs (exec_run), with simulated processes.
+ *
+ * A simulated process works for a given time and exits with a given code. It stops and
+ * continues at once. It dies at the first signal that is to terminate it, or when the
+ * command of JOB_CONTROLS that terminates it ends: of SIGTERM if it was killed, else of
+ * SIGINT. No launch and no write to disk fails, and users of interactive jobs connect
+ * at once. */
 #include "sim/world/executor.h"
 
 #include <inttypes.h>
@@ -19,48 +25,40 @@
 
 enum {
     KEY_SIZE = NAME_SIZE + 24,
-    ACTION_MAX_MS = 60000, /* limit of a command of JOB_CONTROLS */
+    CHILDREN = EXEC_NOTIFICATION + 1,
+    ANSWERS_MAX = 8, /* a step has two effects with an answer at most */
 };
 
 static const int64_t never = INT64_MAX;
 
-static const struct stage_outcome killed = {
-    .status = SIGTERM, .is_killed = true, .failure = ""};
+struct process {
+    bool is_alive;
+    int64_t work_ms;  /* what is left of it while it does not work */
+    int64_t until_ms; /* the end of its work; never: it does not work now */
+    int code;         /* exit code */
+};
 
 struct sim_run {
     char key[KEY_SIZE];
     struct arena arena;
     struct run_id run;
-    const char *job, *lease;
+    const char *job_id, *lease;
     struct host_slots *hosts;
     int n_hosts;
-    enum run_phase phase;
-    uint64_t token, control_done;
+    uint64_t token;
     struct run_spec spec;
-    struct stages stages;
-    uint64_t end_number;    /* number of the valid end; older ones are ignored */
-    int64_t job_ms;         /* the job's work ... */
-    int64_t end_by_ms;      /* ... and its latest end; never: none */
-    int64_t work_ms;        /* remaining work of the command, or of the job ... */
-    int64_t work_until_ms;  /* ... and its end; never: it does not run now */
-    int64_t stage_until_ms; /* end of the time of its stage */
-    int code;               /* its exit code */
+    struct exec_run exec;
+    enum run_phase phase; /* as far as its use of slots was reported */
+    struct process job;   /* when it starts */
+    struct process children[CHILDREN];
+    uint64_t end_number; /* number of the valid end; older ones are ignored */
     bool is_exclusive;
-    bool is_limited; /* its run limit ends it before its work is done */
-    int64_t start_ms;
-    int exit_code;
-    /* The running command of JOB_CONTROLS, and its end; never: none. */
-    enum job_control action;
-    int64_t action_until_ms;
-    uint64_t action_number; /* of the order */
-    /* A resize, and the end of its notification command; never: none. */
-    int64_t notify_until_ms;
+    int64_t start_ms, end_ms;
+    /* The last resize; the slots of a growth are in use while the job is notified. */
     struct msg_run_resize resize;
+    bool is_growing;
     struct host_slots *hosts_before;
-    int n_before, notify_code;
-    uint64_t resize_done;
-    int resize_code;
-    struct run_exit exit;
+    int n_before;
     UT_hash_handle hh, by_end; /* the latter while end_number is not 0 */
 };
 
@@ -208,13 +206,20 @@ static void report_run(struct executor *executor, const struct run_id *id,
 
     msg.run_state.exit.text = "";
     if (run) {
-        msg.run_state.phase = run->phase;
+        msg.run_state.phase = run->exec.phase;
         msg.run_state.token = run->token;
         msg.run_state.start_ms = run->start_ms;
-        msg.run_state.control_done = run->control_done;
-        msg.run_state.exit = run->exit;
-        msg.run_state.resize_done = run->resize_done;
-        msg.run_state.resize_code = run->resize_code;
+        msg.run_state.control_done = run->exec.control_done;
+        msg.run_state.resize_done = run->exec.resize_done;
+        msg.run_state.resize_code = run->exec.resize_code;
+    }
+    if (run && run->exec.phase == RUN_ENDED) {
+        msg.run_state.exit = (struct run_exit){.end = run->exec.stages.end,
+                                               .cause = run->exec.stages.cause,
+                                               .code = run->exec.stages.code,
+                                               .text = run->exec.stages.text,
+                                               .start_ms = run->start_ms,
+                                               .end_ms = run->end_ms};
     }
     send(executor, &msg);
 }
@@ -253,6 +258,12 @@ static struct host_slots *copy_slots(struct sim_run *run,
     return copies;
 }
 
+static void remove_process(struct process *process)
+{
+    process->is_alive = false;
+    process->until_ms = never;
+}
+
 static void start_run(struct executor *executor, const struct msg_run_start *start,
                       int64_t now_ms)
 {
@@ -269,7 +280,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     arena_init_small(&run->arena);
     run->run.site = arena_str(&run->arena, start->run.site);
     run->run.attempt = start->run.attempt;
-    run->job = arena_str(&run->arena, start->job);
+    run->job_id = arena_str(&run->arena, start->job);
     run->lease = arena_str(&run->arena, start->lease);
     run->n_hosts = start->n_hosts;
     run->hosts = copy_slots(run, start->hosts, start->n_hosts);
@@ -279,264 +290,67 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     if (run_spec_from_start(&run->spec, start, &run->arena, NULL) != 0) {
         abort(); /* the world checks the specs of its jobs */
     }
-    stages_init(&run->stages, &run->spec);
-    run->end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : never;
-    run->job_ms = work_ms;
-    run->exit_code = exit_code;
+    exec_run_init(&run->exec, &run->spec, now_ms);
+    run->job = (struct process){.work_ms = work_ms, .code = exit_code};
     run->is_exclusive = start->spec.is_exclusive;
-    run->work_until_ms = run->stage_until_ms = run->action_until_ms = never;
-    run->notify_until_ms = never;
     run->phase = RUN_WAITING;
+    for (int i = 0; i < CHILDREN; i++) {
+        remove_process(&run->children[i]);
+    }
     run->token = ++executor->next_token;
-    run->exit.text = "";
     HASH_ADD_STR(executor->runs, key, run);
     report_run(executor, &run->run, run);
 }
 
-/* ---- one command after the other */
+/* ---- use of slots */
 
-/* Plans the next instant at which the run changes. */
-static void plan_end(struct executor *executor, struct sim_run *run)
+static void grow(struct executor *executor, struct sim_run *run)
 {
-    int64_t at_ms = run->work_until_ms;
-
-    if (at_ms != never && run->stage_until_ms < at_ms) {
-        at_ms = run->stage_until_ms;
-    }
-    at_ms = run->action_until_ms < at_ms ? run->action_until_ms : at_ms;
-    at_ms = run->notify_until_ms < at_ms ? run->notify_until_ms : at_ms;
-    set_end(executor, run, at_ms == never ? 0 : ++executor->next_end);
-    if (at_ms != never) {
-        executor->world.end_at(executor->world.arg, executor->index, at_ms,
-                               run->end_number);
-    }
+    report_resize(executor, run, 1);
+    run->hosts_before = run->hosts;
+    run->n_before = run->n_hosts;
+    run->hosts = (struct host_slots *)run->resize.all;
+    run->n_hosts = run->resize.n_all;
 }
 
-static void suspend_work(struct executor *executor, struct sim_run *run, int64_t now_ms)
+static void accept_slots(struct executor *executor, struct sim_run *run)
 {
-    run->work_ms = run->work_until_ms - now_ms;
-    run->work_until_ms = never;
-    report_use(executor, run, -1, false);
-    run->phase = RUN_SUSPENDED;
+    if (run->resize.event == RESIZE_GROW && !run->is_growing) {
+        grow(executor, run);
+    } else if (run->resize.event != RESIZE_GROW) {
+        run->hosts = (struct host_slots *)run->resize.all;
+        run->n_hosts = run->resize.n_all;
+        report_resize(executor, run, -1);
+    }
+    run->is_growing = false;
 }
 
-static void resume_work(struct executor *executor, struct sim_run *run, int64_t now_ms)
+static void set_phase(struct executor *executor, struct sim_run *run,
+                      enum run_phase phase)
 {
-    if (run->phase != RUN_RUNNING) {
+    if (phase == RUN_RUNNING) {
         report_use(executor, run, 1, false);
-    }
-    run->phase = RUN_RUNNING;
-    run->work_until_ms = now_ms + run->work_ms;
-    if (run->stage_until_ms < now_ms) {
-        run->stage_until_ms = now_ms;
-    }
-}
-
-/* Shortens the job's work to its run limit, or to the time at which other jobs need its
- * slots. */
-static void cut_job(struct sim_run *run, int64_t now_ms,
-                    struct executor_command *command)
-{
-    int64_t limit_ms = run->spec.run_limit_ms,
-            most_ms = limit_ms > 0 ? limit_ms : never;
-
-    if (run->end_by_ms != never && run->end_by_ms - now_ms < most_ms) {
-        most_ms = run->end_by_ms - now_ms;
-    }
-    run->is_limited = command->ms > most_ms;
-    command->ms = run->is_limited ? most_ms : command->ms;
-}
-
-/* Starts the current command of the stage. Post-execution commands are not suspended.
- */
-static void start_command(struct executor *executor, struct sim_run *run,
-                          int64_t now_ms)
-{
-    const struct stages *stages = &run->stages;
-    struct executor_command command = {.ms = run->job_ms, .code = run->exit_code};
-
-    if (stages->stage != STAGE_JOB) {
-        executor->world.command(executor->world.arg, stages_command(stages), &command);
     } else {
-        cut_job(run, now_ms, &command);
-        executor->world.begun(executor->world.arg, executor->index, run->run.site,
-                              run->job, run->run.attempt);
+        report_use(executor, run, is_using(run) ? -1 : 0, phase == RUN_ENDED);
     }
-    if (stages->at == 0) {
-        int64_t limit_ms = stages_limit_ms(stages);
-
-        run->stage_until_ms = limit_ms == JOB_RLIMIT_NONE ? never : now_ms + limit_ms;
-        if (stages->stage == STAGE_PRE_EXEC && run->end_by_ms < run->stage_until_ms) {
-            run->stage_until_ms = run->end_by_ms;
-        }
-    }
-    run->work_ms = command.ms;
-    run->work_until_ms = now_ms + command.ms;
-    run->code = command.code;
+    run->phase = phase;
 }
 
-/* The notification command has ended or could not run: `code` decides about the slots.
- */
-static void end_resize(struct executor *executor, struct sim_run *run, int code)
+/* After a step. A run uses its slots from its first command on. */
+static void sync_use(struct executor *executor, struct sim_run *run)
 {
-    bool is_growth = run->resize.event == RESIZE_GROW;
-
-    run->notify_until_ms = never;
-    run->resize_done = run->resize.number;
-    run->resize_code = code;
-    if (is_growth == (code == 0)) {
-        return; /* the slots were added, or are retained */
+    if (run->is_growing && !run->exec.resize.is_running && run->exec.resize_code != 0) {
+        run->is_growing = false;
+        run->hosts = run->hosts_before;
+        run->n_hosts = run->n_before;
+        report_resize(executor, run, -1);
     }
-    run->hosts = is_growth ? run->hosts_before : (struct host_slots *)run->resize.all;
-    run->n_hosts = is_growth ? run->n_before : run->resize.n_all;
-    report_resize(executor, run, -1);
-}
-
-static void end_run(struct executor *executor, struct sim_run *run, int64_t now_ms)
-{
-    report_use(executor, run, is_using(run) ? -1 : 0, true);
-    run->phase = RUN_ENDED;
-    run->exit = (struct run_exit){.end = run->stages.end,
-                                  .cause = run->stages.cause,
-                                  .code = run->stages.code,
-                                  .text = run->stages.text,
-                                  .start_ms = run->start_ms,
-                                  .end_ms = now_ms};
-}
-
-/* Skips a job whose slots other jobs need before it starts. */
-static void skip_job(struct sim_run *run, int64_t now_ms)
-{
-    if (run->stages.stage == STAGE_JOB && now_ms >= run->end_by_ms) {
-        stages_advance(&run->stages,
-                       &(struct stage_outcome){.is_late = true, .failure = ""});
+    if (run->phase != RUN_WAITING && run->phase != run->exec.phase) {
+        set_phase(executor, run, run->exec.phase);
     }
 }
 
-static void end_command(struct executor *executor, struct sim_run *run,
-                        const struct stage_outcome *outcome, int64_t now_ms)
-{
-    if (run->notify_until_ms != never) {
-        end_resize(executor, run, RESIZE_NOT_NOW);
-    }
-    run->work_until_ms = run->action_until_ms = never;
-    stages_advance(&run->stages, outcome);
-    skip_job(run, now_ms);
-    if (run->stages.stage == STAGE_DONE) {
-        end_run(executor, run, now_ms);
-    } else {
-        start_command(executor, run, now_ms);
-    }
-}
-
-static void go(struct executor *executor, const struct msg_run_go *order,
-               int64_t now_ms)
-{
-    struct sim_run *run = find_run(executor, &order->run);
-
-    if (run && run->phase == RUN_WAITING && run->token == order->token) {
-        run->start_ms = now_ms;
-        skip_job(run, now_ms);
-        if (run->stages.stage == STAGE_DONE) {
-            end_run(executor, run, now_ms);
-        } else {
-            start_command(executor, run, now_ms);
-            resume_work(executor, run, now_ms);
-            plan_end(executor, run);
-        }
-    }
-    report_run(executor, &order->run, run);
-}
-
-/* ---- orders */
-
-/* Starts a command of JOB_CONTROLS; false if there is none for this action. */
-static bool start_action(struct executor *executor, struct sim_run *run,
-                         enum job_control action, uint64_t number, int64_t now_ms)
-{
-    const char *text = run->spec.controls[action];
-    struct executor_command command;
-
-    if (!text || job_control_signal(text) != 0 || run->stages.stage != STAGE_JOB) {
-        return false;
-    }
-    executor->world.command(executor->world.arg, text, &command);
-    run->action = action;
-    run->action_until_ms =
-        now_ms + (command.ms < ACTION_MAX_MS ? command.ms : ACTION_MAX_MS);
-    run->action_number = number;
-    return true;
-}
-
-static bool is_in_action(const struct sim_run *run, enum job_control action)
-{
-    return run->action_until_ms != never && run->action == action;
-}
-
-static void kill_run(struct executor *executor, struct sim_run *run,
-                     const struct run_control *wanted, int64_t now_ms)
-{
-    bool is_hard = wanted->signal == SIGKILL;
-
-    if (run->phase == RUN_SUSPENDED && !is_hard) {
-        resume_work(executor, run, now_ms); /* so that it receives the signal */
-    }
-    if (!is_hard &&
-        (is_in_action(run, JOB_CONTROL_TERMINATE) ||
-         start_action(executor, run, JOB_CONTROL_TERMINATE, wanted->number, now_ms))) {
-        return;
-    }
-    end_command(executor, run, &killed, now_ms);
-}
-
-static void carry_out(struct executor *executor, struct sim_run *run,
-                      const struct run_control *wanted, int64_t now_ms)
-{
-    switch (wanted->action) {
-    case CONTROL_SUSPEND:
-        if (run->phase != RUN_RUNNING || is_in_action(run, JOB_CONTROL_TERMINATE)) {
-            break;
-        }
-        if (start_action(executor, run, JOB_CONTROL_SUSPEND, wanted->number, now_ms)) {
-            return; /* the order is done when the command is */
-        }
-        suspend_work(executor, run, now_ms);
-        break;
-    case CONTROL_RESUME:
-    case CONTROL_SIGNAL:
-        run->action_until_ms = never;
-        if (run->phase == RUN_SUSPENDED) {
-            resume_work(executor, run, now_ms);
-        }
-        break;
-    case CONTROL_KILL:
-        kill_run(executor, run, wanted, now_ms);
-        break;
-    }
-    run->control_done = wanted->number;
-}
-
-static void control(struct executor *executor, const struct msg_run_control *order,
-                    int64_t now_ms)
-{
-    struct sim_run *run = find_run(executor, &order->run);
-    const struct run_control *wanted = &order->control;
-    bool is_begun = run && run->phase != RUN_WAITING;
-    bool is_known = is_begun && (wanted->number <= run->control_done ||
-                                 (is_in_action(run, JOB_CONTROL_SUSPEND) &&
-                                  wanted->number <= run->action_number));
-
-    if (is_begun && !is_known) {
-        if (run->phase == RUN_ENDED) {
-            run->control_done =
-                wanted->number; /* too late: RUN_STATE reports the end */
-        } else {
-            carry_out(executor, run, wanted, now_ms);
-            plan_end(executor, run);
-        }
-    }
-    report_run(executor, &order->run, run);
-}
+/* ---- simulated processes */
 
 /* "notify 1500 exit 3" is the command of a scenario's job. For others the world
  * decides. */
@@ -546,7 +360,7 @@ static struct executor_command notification(const struct executor *executor,
     struct executor_command command = {.ms = 0};
     long long ms = 0;
 
-    if (text[0] && sscanf(text, "notify %lld exit %d", &ms, &command.code) < 1) {
+    if (sscanf(text, "notify %lld exit %d", &ms, &command.code) < 1) {
         executor->world.command(executor->world.arg, text, &command);
     } else {
         command.ms = ms;
@@ -554,45 +368,223 @@ static struct executor_command notification(const struct executor *executor,
     return command;
 }
 
-static void begin_resize(struct executor *executor, struct sim_run *run,
-                         const struct msg_run_resize *order, int64_t now_ms)
+static void launch(struct executor *executor, struct sim_run *run,
+                   const struct exec_effect *effect, int64_t now_ms)
 {
-    bool can = run->phase == RUN_RUNNING && run->action_until_ms == never &&
-               run->stages.stage == STAGE_JOB;
-    struct executor_command command = notification(executor, order->command);
+    struct process *process = &run->children[effect->child];
+    const char *text = stages_command(&run->exec.stages);
+    struct executor_command command = {.ms = run->job.work_ms, .code = run->job.code};
 
-    run->resize = *order;
-    run->resize.hosts = copy_slots(run, order->hosts, order->n_hosts);
-    run->resize.all = copy_slots(run, order->all, order->n_all);
-    if (!can) {
-        run->resize_done = order->number;
-        run->resize_code = RESIZE_NOT_NOW;
-        return;
+    if (effect->child == EXEC_CONTROL_COMMAND) {
+        text = run->spec.controls[effect->control];
     }
-    if (order->event == RESIZE_GROW) {
-        report_resize(executor, run, 1);
-        run->hosts_before = run->hosts;
-        run->n_before = run->n_hosts;
-        run->hosts = (struct host_slots *)run->resize.all;
-        run->n_hosts = order->n_all;
+    if (effect->child == EXEC_NOTIFICATION) {
+        command = notification(executor, run->resize.command);
+    } else if (effect->child != EXEC_COMMAND || run->exec.stages.stage != STAGE_JOB) {
+        executor->world.command(executor->world.arg, text, &command);
     }
-    run->notify_code = command.code;
-    run->notify_until_ms = now_ms + command.ms;
-    if (command.ms == 0) {
-        end_resize(executor, run, command.code);
+    *process = (struct process){true, command.ms, never, command.code};
+    if (effect->child != EXEC_COMMAND) {
+        process->until_ms = now_ms + command.ms;
+    } else if (run->phase == RUN_WAITING) {
+        set_phase(executor, run, RUN_RUNNING);
     }
+    if (effect->child == EXEC_NOTIFICATION && run->resize.event == RESIZE_GROW) {
+        grow(executor, run);
+        run->is_growing = true;
+    }
+}
+
+static void set_to_work(struct process *process, int64_t now_ms)
+{
+    if (process->is_alive && process->until_ms == never) {
+        process->until_ms = now_ms + process->work_ms;
+    }
+}
+
+static void halt(struct process *process, int64_t now_ms)
+{
+    if (process->until_ms != never) {
+        process->work_ms = process->until_ms - now_ms;
+        process->until_ms = never;
+    }
+}
+
+static struct exec_event exited(struct sim_run *run, enum exec_child child, int status)
+{
+    remove_process(&run->children[child]);
+    return (struct exec_event){.kind = EXEC_EXITED, .child = child, .status = status};
+}
+
+static struct exec_event terminated(struct sim_run *run)
+{
+    return exited(run, EXEC_COMMAND, run->exec.is_killed ? SIGTERM : SIGINT);
+}
+
+/* ---- steps */
+
+/* Returns true if there is an answer at once. */
+static bool carry_out(struct executor *executor, struct sim_run *run,
+                      const struct exec_effect *effect, int64_t now_ms,
+                      struct exec_event *answer)
+{
+    struct process *command = &run->children[EXEC_COMMAND];
+
+    switch (effect->kind) {
+    case EXEC_LAUNCH:
+        launch(executor, run, effect, now_ms);
+        *answer = (struct exec_event){.kind = EXEC_LAUNCHED, .child = effect->child};
+        return true;
+    case EXEC_SAVE:
+        answer->kind = EXEC_SAVED;
+        return true;
+    case EXEC_OPEN_GATE:
+        if (run->exec.stages.stage == STAGE_JOB) {
+            executor->world.begun(executor->world.arg, executor->index, run->run.site,
+                                  run->job_id, run->run.attempt);
+        }
+        set_to_work(command, now_ms);
+        break;
+    case EXEC_SIGNAL: /* it stops a job that is to be suspended */
+        answer->kind = EXEC_STOPPED;
+        if (run->exec.suspend.until_ms == EXEC_NEVER) {
+            break;
+        }
+        halt(command, now_ms);
+        return true;
+    case EXEC_STOP:
+        halt(command, now_ms);
+        answer->kind = EXEC_STOPPED;
+        return true;
+    case EXEC_CONTINUE:
+        set_to_work(command, now_ms);
+        break;
+    case EXEC_TERMINATE:
+        if (command->is_alive) {
+            *answer = terminated(run);
+            return true;
+        }
+        break;
+    case EXEC_KILL:
+        *answer = exited(run, effect->child, SIGKILL);
+        return true;
+    case EXEC_DROP:
+        remove_process(&run->children[effect->child]);
+        break;
+    case EXEC_CLEAR:
+        answer->kind = EXEC_CLEARED;
+        return true;
+    case EXEC_DRAIN:
+        answer->kind = EXEC_DRAINED;
+        return true;
+    case EXEC_ACCEPT_SLOTS:
+        accept_slots(executor, run);
+        break;
+    case EXEC_END:
+        run->end_ms = now_ms;
+        break;
+    case EXEC_WATCH_LIMITS:
+    case EXEC_PUBLISH:
+    case EXEC_REPORT:
+        break; /* one report follows all steps */
+    }
+    return false;
+}
+
+static void step(struct executor *executor, struct sim_run *run,
+                 const struct exec_event *event, int64_t now_ms)
+{
+    struct exec_event events[ANSWERS_MAX] = {*event};
+
+    for (int at = 0, count = 1; at < count; at++) {
+        struct exec_effects effects;
+
+        exec_run_step(&run->exec, &events[at % ANSWERS_MAX], now_ms, &effects);
+        for (int i = 0; i < effects.count; i++) {
+            struct exec_event *answer = &events[count % ANSWERS_MAX];
+
+            *answer = (struct exec_event){0};
+            count += carry_out(executor, run, &effects.list[i], now_ms, answer);
+        }
+        if (run->exec.awaits_user) {
+            events[count++ % ANSWERS_MAX] =
+                (struct exec_event){.kind = EXEC_USER_CONNECTED};
+        }
+        sync_use(executor, run);
+    }
+}
+
+/* The next instant at which the run changes. */
+static int64_t next_change_ms(const struct sim_run *run)
+{
+    int64_t at_ms = exec_run_wake_ms(&run->exec);
+
+    for (int i = 0; i < CHILDREN; i++) {
+        if (run->children[i].until_ms < at_ms) {
+            at_ms = run->children[i].until_ms;
+        }
+    }
+    return at_ms;
+}
+
+static void step_and_plan(struct executor *executor, struct sim_run *run,
+                          const struct exec_event *event, int64_t now_ms)
+{
+    step(executor, run, event, now_ms);
+    int64_t at_ms = next_change_ms(run);
+
+    set_end(executor, run, at_ms == never ? 0 : ++executor->next_end);
+    if (at_ms != never) {
+        executor->world.end_at(executor->world.arg, executor->index,
+                               at_ms > now_ms ? at_ms : now_ms, run->end_number);
+    }
+}
+
+/* ---- requests */
+
+static void go(struct executor *executor, const struct msg_run_go *order,
+               int64_t now_ms)
+{
+    struct sim_run *run = find_run(executor, &order->run);
+
+    if (run && run->exec.phase == RUN_WAITING && run->token == order->token) {
+        run->start_ms = now_ms;
+        step_and_plan(executor, run, &(struct exec_event){.kind = EXEC_GO}, now_ms);
+    }
+    report_run(executor, &order->run, run);
+}
+
+static void control(struct executor *executor, const struct msg_run_control *order,
+                    int64_t now_ms)
+{
+    struct sim_run *run = find_run(executor, &order->run);
+
+    if (run) {
+        step_and_plan(
+            executor, run,
+            &(struct exec_event){.kind = EXEC_CONTROL, .control = order->control},
+            now_ms);
+    }
+    report_run(executor, &order->run, run);
 }
 
 static void resize(struct executor *executor, const struct msg_run_resize *order,
                    int64_t now_ms)
 {
     struct sim_run *run = find_run(executor, &order->run);
-    bool has_begun = run && (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED);
 
-    if (has_begun && order->number > run->resize_done &&
-        (run->notify_until_ms == never || order->number > run->resize.number)) {
-        begin_resize(executor, run, order, now_ms);
-        plan_end(executor, run);
+    if (run && exec_run_takes_resize(&run->exec, order->number)) {
+        run->resize = *order;
+        run->resize.command = arena_str(&run->arena, order->command);
+        run->resize.hosts = copy_slots(run, order->hosts, order->n_hosts);
+        run->resize.all = copy_slots(run, order->all, order->n_all);
+        step_and_plan(executor, run,
+                      &(struct exec_event){
+                          .kind = EXEC_RESIZE,
+                          .resize = {.number = order->number,
+                                     .n_slots = msg_sum_slots(order->all, order->n_all),
+                                     .has_command = order->command[0] != '\0'}},
+                      now_ms);
     }
     report_run(executor, &order->run, run);
 }
@@ -659,7 +651,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
         break;
     case MSG_RUN_FORGET:
         run = find_run(executor, &msg->run.run);
-        if (run && (run->phase == RUN_ENDED || run->phase == RUN_WAITING)) {
+        if (run && (run->exec.phase == RUN_ENDED || run->exec.phase == RUN_WAITING)) {
             remove_run(executor, run);
         }
         break;
@@ -671,52 +663,37 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     }
 }
 
-/* The command of JOB_CONTROLS has ended: the job is suspended, resumed or ended. */
-static void end_action(struct executor *executor, struct sim_run *run, int64_t now_ms)
+/* A command that terminates the job has done so when it ends. */
+static void end_process(struct executor *executor, struct sim_run *run,
+                        enum exec_child child, int64_t now_ms)
 {
-    run->action_until_ms = never;
-    if (run->action == JOB_CONTROL_SUSPEND) {
-        suspend_work(executor, run, now_ms);
-        run->control_done = run->action_number;
-    } else {
-        end_command(executor, run, &killed, now_ms);
-    }
-}
+    struct exec_event event = exited(run, child, run->children[child].code << 8);
 
-/* The command has done its work, or reached the run limit. */
-static void end_work(struct executor *executor, struct sim_run *run, int64_t now_ms)
-{
-    struct stage_outcome outcome = {.status = run->code << 8, .failure = ""};
-
-    if (run->stages.stage == STAGE_JOB && run->is_limited) {
-        outcome.status = SIGINT;
-        outcome.cause = RUN_CAUSE_RUN_LIMIT;
+    if (child == EXEC_CONTROL_COMMAND && run->children[EXEC_COMMAND].is_alive &&
+        run->exec.side.control == JOB_CONTROL_TERMINATE) {
+        struct exec_event job = terminated(run);
+        step(executor, run, &job, now_ms);
     }
-    end_command(executor, run, &outcome, now_ms);
+    step_and_plan(executor, run, &event, now_ms);
 }
 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
 {
     struct sim_run *run;
+    int child = 0;
 
     HASH_FIND(by_end, executor->ends, &number, sizeof number, run);
     if (!run) {
         return;
     }
-    if (run->work_until_ms <= now_ms) {
-        end_work(executor, run, now_ms);
-    } else if (run->action_until_ms <= now_ms) {
-        end_action(executor, run, now_ms);
-    } else if (run->notify_until_ms <= now_ms) {
-        end_resize(executor, run, run->notify_code);
-    } else {
-        run->stage_until_ms = never;
-        end_command(
-            executor, run,
-            &(struct stage_outcome){.status = SIGINT, .is_late = true, .failure = ""},
-            now_ms);
+    while (child < CHILDREN && run->children[child].until_ms > now_ms) {
+        child++;
     }
-    plan_end(executor, run);
+    if (child < CHILDREN) {
+        end_process(executor, run, (enum exec_child)child, now_ms);
+    } else {
+        step_and_plan(executor, run, &(struct exec_event){.kind = EXEC_TIME}, now_ms);
+    }
     report_run(executor, &run->run, run);
 }
 

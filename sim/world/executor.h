@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.h: a sublet-host in a simulated world, with guards and runs. A run ends by
- * its command ("run 1500": milliseconds of work; "run 1500 exit 3") or its run limit.
- * The world sets the durations of pre- and post-execution commands (host/exec).
+/* executor.h: a sublet-host in a simulated world, with guards and runs. A run is
+ * stepped by the machine that a real guard steps (exec_run); its processes are
+ * simulated. A job works as its command says ("run 1500": milliseconds; "run 1500 exit
+ * 3"). The world sets the durations of all other commands.
  *
  * It exchanges the same messages as host/. Its runs survive crashes of its site and of
  * itself. It records every start, so that a run that starts twice is detected.
  *
  * Units: virtual milliseconds. Ownership: copied. Order: runs in the order of START.
- * Layer: sim (base only). */
+ * Layer: sim. */
 #ifndef SUBLET_SIM_WORLD_EXECUTOR_H
 #define SUBLET_SIM_WORLD_EXECUTOR_H
 
