@@ -88,6 +88,12 @@ static void clear_counts(struct limit_count **counts)
     }
 }
 
+const struct limit *limits_list(const struct limits *limits, int *n_limits)
+{
+    *n_limits = limits->n_limits;
+    return limits->list;
+}
+
 void limits_free(struct limits *limits)
 {
     struct limit_owner *owner, *next;

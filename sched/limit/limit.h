@@ -69,6 +69,7 @@ const struct limit *limits_find(const struct limit *list, int n_limits, const ch
 struct limits;
 struct limits *limits_new(const struct limit *list, int n_limits);
 void limits_free(struct limits *limits);
+const struct limit *limits_list(const struct limits *limits, int *n_limits);
 
 struct limit_owner;
 struct limit_owner *limits_join(struct limits *limits, const char *user,
@@ -131,6 +132,18 @@ int limits_max_slots(const struct limit_owner *owner, const struct limit **limit
 int limits_max_slots_on(const struct limit_owner *owner, const char *host,
                         int n_processors, const struct host_slots *pieces,
                         int n_pieces);
+
+/* A host with the slots that jobs may use there. */
+struct limit_host {
+    const char *name;
+    int n_processors;
+    int n_slots; /* lowered by limit_capacity */
+};
+/* How many slots of the hosts jobs of these queues can use together by limits on hosts,
+ * if no other job runs. */
+int64_t limit_capacity(const struct limits *limits, struct arena *arena,
+                       const char *const *queues, int n_queues,
+                       struct limit_host *hosts, int n_hosts);
 
 /* How many slots the limit allows on a host with that number of processors; INT_MAX:
  * any. */

@@ -27,6 +27,17 @@
 
 /* ---------------------------------------------------------------- one job */
 
+static struct place_alloc_request request_of(const struct place_pass *pass,
+                                             const struct place_class *class)
+{
+    return (struct place_alloc_request){
+        .min = class->n_slots,
+        .max = class->max_slots > class->n_slots ? class->max_slots : class->n_slots,
+        .is_balanced = pass->snapshot->queues[class->queue].is_balanced,
+        .is_exclusive = class->is_exclusive,
+    };
+}
+
 /* What prevents the next job of the class from starting on any host. REASON_STARTED:
  * nothing does, and the job may have up to `want->max` slots. */
 static enum pending_reason check_class(const struct place_pass *pass, int index,
@@ -36,12 +47,7 @@ static enum pending_reason check_class(const struct place_pass *pass, int index,
     const struct place_class *class = &pass->snapshot->classes[index];
     const struct limit *limit = NULL;
     int room = INT_MAX;
-    *want = (struct place_alloc_request){
-        .min = class->n_slots,
-        .max = class->max_slots > class->n_slots ? class->max_slots : class->n_slots,
-        .is_balanced = pass->snapshot->queues[class->queue].is_balanced,
-        .is_exclusive = class->is_exclusive,
-    };
+    *want = request_of(pass, class);
     if (class->veto != REASON_NEW) {
         return class->veto;
     }
@@ -159,15 +165,39 @@ static bool waits_for_others(enum pending_reason reason)
            reason == REASON_SPAN || reason == REASON_SLOT_POOL || reason == REASON_NEW;
 }
 
+/* True if the next job of the class would start now, or when other jobs end, if its
+ * queue had more of the pool; else the verdict says why not. */
+static bool is_startable(struct place_pass *pass, int index,
+                         struct pending_verdict *verdict)
+{
+    const struct place_class *class = &pass->snapshot->classes[index];
+    struct place_start start = {0};
+    struct place_alloc_request request = request_of(pass, class);
+    verdict->n_hosts = pass->snapshot->n_hosts;
+    if (class->veto != REASON_NEW) {
+        verdict->reason = class->veto;
+        return false;
+    }
+    if (pass->order.next_entry[index] >= class->max_starts) {
+        verdict->reason = REASON_ARRAY_LIMIT;
+        return false;
+    }
+    return class->grow != NULL ||
+           place_fit_any(pass, class, &request, &start, verdict) ||
+           waits_for_others(verdict->reason);
+}
+
 /* Gives a reason to the classes that were not served to the end: their queues have
- * their part of a slot pool. */
-static void explain_parked(const struct place_pass *pass, struct place_plan *plan)
+ * their part of a slot pool, or could not use more. A queue saves a share only if it
+ * waits for others. */
+static void explain_parked(struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     for (int i = 0; i < snapshot->n_classes; i++) {
-        if (plan->verdicts[i].reason == REASON_NEW) {
+        struct pending_verdict *verdict = &plan->verdicts[i];
+        if (verdict->reason == REASON_NEW && is_startable(pass, i, verdict)) {
             int pool = snapshot->slot_pools->pool_of[snapshot->classes[i].queue];
-            plan->verdicts[i] = (struct pending_verdict){
+            *verdict = (struct pending_verdict){
                 .reason = REASON_SLOT_POOL,
                 .limit = snapshot->slot_pools->pools[pool].name,
                 .n_hosts = snapshot->n_hosts};

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "sched/fairshare/slot_pool.h"
+#include "sched/limit/limit.h"
 #include "sched/place/candidates.h"
 
 /* ---------------------------------------------------------------- a pool's slots */
@@ -21,17 +22,34 @@ static bool is_for_pool(const struct place_snapshot *snapshot,
     return is_for_any;
 }
 
-static int slots_of(const struct place_snapshot *snapshot, const struct slot_pool *pool)
+/* What the pool's jobs can use of its hosts, whichever jobs are there now. */
+static int slots_of(struct arena *arena, const struct place_snapshot *snapshot,
+                    const struct slot_pool *pool)
 {
     const struct queue_config *queue = &snapshot->queues[pool->queues[0]];
+    struct limit_host *hosts =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*hosts));
+    const char **queues = arena_alloc(arena, (size_t)pool->n_queues, sizeof(*queues));
     int64_t n_slots = 0;
+    int n_hosts = 0;
     for (int i = 0; i < snapshot->n_hosts; i++) {
         const struct place_host *host = &snapshot->hosts[i];
         int preference;
         if (queue_allows(queue, host->name, host->site, &preference) &&
             is_for_pool(snapshot, pool, host)) {
-            n_slots += host->is_open ? host->max : host->used;
+            hosts[n_hosts] = (struct limit_host){
+                .name = host->name,
+                .n_processors = host->n_processors > 0 ? host->n_processors : host->max,
+                .n_slots = host->is_open ? host->max : host->used};
+            n_slots += hosts[n_hosts++].n_slots;
         }
+    }
+    for (int i = 0; i < pool->n_queues; i++) {
+        queues[i] = snapshot->queues[pool->queues[i]].name;
+    }
+    if (snapshot->limits != NULL) {
+        n_slots = limit_capacity(snapshot->limits, arena, queues, pool->n_queues, hosts,
+                                 n_hosts);
     }
     return n_slots < pool->max_slots ? (int)n_slots : pool->max_slots;
 }
@@ -114,7 +132,7 @@ void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
         struct place_slot_pool *pool = &pools->pools[i];
         pool->pool = &snapshot->slot_pools->pools[i];
         order_queues(pools, pool, arena, snapshot, is_out);
-        pool->n_slots = slots_of(snapshot, pool->pool);
+        pool->n_slots = slots_of(arena, snapshot, pool->pool);
         for (int k = 0; k < pool->pool->n_queues; k++) {
             pool->n_used += pools->used[pool->pool->queues[k]];
         }

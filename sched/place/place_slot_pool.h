@@ -3,7 +3,8 @@
  * have (slot_pool.h), in the course of a pass.
  *
  * The slots of a pool are those of its hosts, whichever jobs use them, except slots
- * that a plan assigns to other queues. A closed host counts with the slots in use. The
+ * that a plan assigns to other queues and slots that limits of hosts let no job of the
+ * pool use (limit_capacity). A closed host counts with the slots in use. The
  * demand of a queue is the slots that its jobs use, and those of its pending jobs until
  * one of them fits nowhere; then its part goes to the other queues. A part is a soft
  * limit: a queue that is below it may start a job that exceeds it.

@@ -318,12 +318,89 @@ static void test_uses(void **state)
     arena_release(&arena);
 }
 
+/* n1 and n2 have 6 slots and 4 processors each, n3 has 6 and 2. */
+static void test_capacity(void **state)
+{
+    static const struct {
+        const char *why;
+        struct limit limits[2];
+        int n_limits, expected;
+    } cases[] = {
+        {"no limit", {{"x"}}, 0, 18},
+        {"on each host", {{"x", {[LIMIT_HOSTS] = ALL(LIMIT_EACH)}, 3, -1, -1}}, 1, 9},
+        {"per processor",
+         {{"x", {[LIMIT_HOSTS] = ALL(LIMIT_EACH)}, -1, -1, 1000}},
+         1,
+         10},
+        {"of a group of hosts",
+         {{"x", {[LIMIT_HOSTS] = NAMES(LIMIT_TOGETHER, n1_n2)}, 7, -1, -1}},
+         1,
+         13},
+        {"nested groups, whatever their order",
+         {{"x", {[LIMIT_HOSTS] = ALL(LIMIT_TOGETHER)}, 10, -1, -1},
+          {"y", {[LIMIT_HOSTS] = NAMES(LIMIT_TOGETHER, n1_n2)}, 6, -1, -1}},
+         2,
+         10},
+        {"of no host", {{"x", {{0}}, 3, -1, -1}}, 1, 18},
+        {"of jobs", {{"x", {[LIMIT_HOSTS] = ALL(LIMIT_EACH)}, -1, 1, -1}}, 1, 18},
+        {"of one user",
+         {{"x",
+           {[LIMIT_USERS] = NAMES(LIMIT_TOGETHER, ana),
+            [LIMIT_HOSTS] = ALL(LIMIT_EACH)},
+           1,
+           -1,
+           -1}},
+         1,
+         18},
+        {"of each user",
+         {{"x",
+           {[LIMIT_USERS] = ALL(LIMIT_EACH), [LIMIT_HOSTS] = ALL(LIMIT_EACH)},
+           1,
+           -1,
+           -1}},
+         1,
+         18},
+        {"of all queues together",
+         {{"x",
+           {[LIMIT_QUEUES] = ALL(LIMIT_TOGETHER), [LIMIT_HOSTS] = ALL(LIMIT_EACH)},
+           1,
+           -1,
+           -1}},
+         1,
+         3},
+        {"of one queue of the pool",
+         {{"x",
+           {[LIMIT_QUEUES] = NAMES(LIMIT_TOGETHER, night),
+            [LIMIT_HOSTS] = ALL(LIMIT_EACH)},
+           1,
+           -1,
+           -1}},
+         1,
+         18},
+    };
+    static const char *const queues[] = {"night", "day"};
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct limit_host hosts[] = {{"n1", 4, 6}, {"n2", 4, 6}, {"n3", 2, 6}};
+        struct limits *limits = limits_new(cases[i].limits, cases[i].n_limits);
+        int64_t n_slots = limit_capacity(limits, &arena, queues, 2, hosts, 3);
+        if (n_slots != cases[i].expected) {
+            fail_msg("%s: %d, expected %d", cases[i].why, (int)n_slots,
+                     cases[i].expected);
+        }
+        limits_free(limits);
+    }
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_room),  cmocka_unit_test(test_tightest),
         cmocka_unit_test(test_draft), cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_uses),
+        cmocka_unit_test(test_uses),  cmocka_unit_test(test_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
