@@ -274,6 +274,12 @@ static bool terminate_by_control(const struct step *step, int first_signal)
     return true;
 }
 
+/* The command that terminates the job still runs. */
+static bool is_terminating(const struct exec_run *run)
+{
+    return run->side.is_running && run->side.control == JOB_CONTROL_TERMINATE;
+}
+
 /* At the gate the job gets no signals. */
 static void open_gate(const struct step *step)
 {
@@ -289,14 +295,12 @@ static void open_gate(const struct step *step)
 static void terminate(const struct step *step, int signal)
 {
     struct exec_run *run = step->run;
-    bool is_terminating =
-        run->side.is_running && run->side.control == JOB_CONTROL_TERMINATE;
     abandon_resize(step);
     open_gate(step);
     if (signal == SIGKILL) {
         run->suspend.until_ms = EXEC_NEVER;
         drop_side(step);
-    } else if (!is_terminating) {
+    } else if (!is_terminating(run)) {
         resume_all(step);
     }
     if (signal == SIGKILL || !terminate_by_control(step, signal)) {
@@ -326,28 +330,29 @@ static void end_unstarted(const struct step *step, enum run_end how, int code,
     end(step);
 }
 
-/* Other jobs need its slots before it starts. */
-static void skip_late_job(const struct step *step)
+/* No process of the run is left while post-exec commands run, nor after the end. */
+static void clear(const struct step *step)
 {
-    struct exec_run *run = step->run;
-    if (is_at_job(run) && step->now_ms >= run->end_by_ms) {
-        stages_advance(&run->stages,
-                       &(struct stage_outcome){.is_late = true, .failure = ""});
-        run->has_started = true;
+    if (step->run->stages.stage == STAGE_DONE) {
+        escalation_init(&step->run->escalation);
+        step->run->stage_until_ms = EXEC_NEVER;
     }
+    add_kind(step, EXEC_CLEAR);
 }
 
 static void next_command(const struct step *step)
 {
     struct exec_run *run = step->run;
-    skip_late_job(step);
-    if (stages_command(&run->stages) != NULL) {
+    if (is_at_job(run) && step->now_ms >= run->end_by_ms) {
+        /* Other jobs need its slots before it starts. */
+        stages_advance(&run->stages,
+                       &(struct stage_outcome){.is_late = true, .failure = ""});
+        run->has_started = true;
+    } else if (stages_command(&run->stages) != NULL) {
         add_child(step, EXEC_LAUNCH, EXEC_COMMAND);
         return;
     }
-    escalation_init(&run->escalation);
-    run->stage_until_ms = EXEC_NEVER;
-    add_kind(step, EXEC_CLEAR);
+    clear(step);
 }
 
 /* The run limit also ends the job before other jobs need its slots. */
@@ -433,13 +438,12 @@ static void begin_command(const struct step *step)
     }
 }
 
-/* No process of the job is left while post-exec commands run. */
 static void advance(const struct step *step, const struct stage_outcome *outcome)
 {
     struct exec_run *run = step->run;
     stages_advance(&run->stages, outcome);
-    if (run->stages.is_decided && run->stages.stage != STAGE_DONE) {
-        add_kind(step, EXEC_CLEAR);
+    if (run->stages.is_decided) {
+        clear(step);
     } else {
         next_command(step);
     }
@@ -500,15 +504,9 @@ static void on_exited(const struct step *step, const struct exec_event *event)
         run->ended.cause = event->cause;
         snprintf(run->ended.failure, sizeof(run->ended.failure), "%s",
                  event->failure != NULL ? event->failure : "");
-        if (run->side.is_running && run->side.control == JOB_CONTROL_TERMINATE) {
-            return;
-        }
-        end_command(step);
     } else if (event->child == EXEC_CONTROL_COMMAND && run->side.is_running) {
         run->side.is_running = false;
-        if (run->is_over) {
-            end_command(step);
-        } else if (is_stopping(run)) {
+        if (is_stopping(run)) {
             stop(step);
         } else if (escalation_is_on(&run->escalation)) {
             escalation_postpone(&run->escalation, step->now_ms + run->spec->grace_ms);
@@ -801,5 +799,8 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
     case EXEC_TIME:
         on_time(&step);
         break;
+    }
+    if (run->is_over && !is_terminating(run)) {
+        end_command(&step);
     }
 }

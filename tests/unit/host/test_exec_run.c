@@ -336,6 +336,20 @@ static void test_suspend_command(void **state)
     expect_exit(&trial, EXEC_CONTROL_COMMAND, SIGKILL, "");
 }
 
+/* Once the job has ended, a hard kill ends the run without that command. */
+static void test_terminate_command_is_dropped(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    trial.spec.controls[JOB_CONTROL_TERMINATE] = "/opt/app/leave";
+    start(&trial);
+    expect_control(&trial, 1, CONTROL_KILL, 0, "launch:control publish");
+    expect_exit(&trial, EXEC_COMMAND, SIGTERM, "");
+    expect_control(&trial, 2, CONTROL_KILL, SIGKILL,
+                   "drop:control terminate:9 publish clear");
+    expect_kind(&trial, EXEC_CLEARED, "end");
+}
+
 /* The signals follow JOB_TERMINATE_INTERVAL after the command. The run is over when
  * both the job and the command are. */
 static void test_terminate_command(void **state)
@@ -459,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_not_stopped),
         cmocka_unit_test(test_suspend_command),
         cmocka_unit_test(test_terminate_command),
+        cmocka_unit_test(test_terminate_command_is_dropped),
         cmocka_unit_test(test_resize),
         cmocka_unit_test(test_resize_not_now),
         cmocka_unit_test(test_interactive),
