@@ -411,6 +411,8 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
     }
 }
 
+/* Who may send what, to the broker or to the other site of a lease. All else is
+ * refused. */
 static const struct {
     enum msg_kind kind;
     enum sender sender;
@@ -449,6 +451,13 @@ static int find_handler(enum msg_kind kind)
         }
     }
     return -1;
+}
+
+bool broker_relays(enum msg_kind kind)
+{
+    int i = find_handler(kind);
+    return i >= 0 && (handlers[i].handle == relay_to_provider ||
+                      handlers[i].handle == relay_to_consumer);
 }
 
 /* The site that the event comes from; NULL, and refused, if it is no member. */

@@ -54,6 +54,9 @@ void broker_free(struct broker *broker);
 void broker_load(struct broker *broker, const struct row *row);
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects);
 
+/* Messages of a kind that is relayed come with a body that is not opened
+ * (codec_relay_decode). */
+bool broker_relays(enum msg_kind kind);
 void broker_step(struct broker *broker, const struct event *event,
                  struct effects *effects);
 

@@ -117,5 +117,7 @@ void msg_copy(struct arena *arena, const struct msg *from, struct msg *to)
 {
     *to = *from;
     to->site = arena_str(arena, from->site);
-    record_copy(arena, msg_kinds[from->kind].schema, &from->hello, &to->hello);
+    const struct schema *schema =
+        from->is_relayed ? &schema_run_relayed : msg_kinds[from->kind].schema;
+    record_copy(arena, schema, &from->hello, &to->hello);
 }

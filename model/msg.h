@@ -839,6 +839,15 @@ struct msg_reply {
     bool is_end; /* PEEK, SNAPSHOT: the end */
 };
 
+/* The body of a message that the broker relays and does not open
+ * (proto/codec_relay.h). */
+struct msg_relayed {
+    const char *run_site, *lease; /* NULL: the kind has none */
+    int n_data;                   /* bytes of output or of a terminal */
+    const uint8_t *body;
+    int n_body;
+};
+
 struct msg {
     enum msg_kind kind;
     /* The session, between site and broker and between site and host. The connecting
@@ -848,7 +857,9 @@ struct msg {
     /* Of relayed messages: the receiver on the way to the broker, the sender on the way
      * from it. "": not relayed. */
     const char *site;
+    bool is_relayed; /* the body is `relayed`, whatever the kind */
     union {
+        struct msg_relayed relayed;
         struct msg_hello hello;
         struct msg_welcome welcome; /* also HOST_WELCOME */
         struct msg_usage usage;

@@ -89,7 +89,8 @@ extern const struct schema schema_run_id, schema_run_slots, schema_run_job_spec,
     schema_run_output, schema_run_stream_down, schema_run_stream_up,
     schema_run_host_hello, schema_run_alive, schema_run_host_load,
     schema_run_lease_load, schema_run_start, schema_run_go, schema_run_control,
-    schema_run_resize, schema_run_forget, schema_run_state, schema_run_nothing;
+    schema_run_resize, schema_run_relayed, schema_run_forget, schema_run_state,
+    schema_run_nothing;
 /* schema_client.c */
 extern const struct schema schema_client_job_terms, schema_client_submit,
     schema_client_job_control, schema_client_job_move, schema_client_job_resize,

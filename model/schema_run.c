@@ -196,6 +196,16 @@ static const struct field stream_down[] = {
 const struct schema schema_run_stream_down = SCHEMA("StreamDown", stream_down);
 #undef S
 
+#define S struct msg_relayed
+static const struct field relayed[] = {
+    COLUMN(TEXT, run_site),
+    COLUMN(TEXT, lease),
+    COLUMN(INT, n_data),
+    BYTES(0, body, FRAME_MAX),
+};
+const struct schema schema_run_relayed = SCHEMA("relayed", relayed);
+#undef S
+
 #define S struct msg_stream_up
 static const struct field stream_up[] = {
     PART(130, run, &any_run_id_schema),

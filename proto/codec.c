@@ -11,11 +11,6 @@
 #include "proto/codec_unpack.h"
 #include "proto/sublet.pb-c.h"
 
-static const struct field session_field = {
-    .name = "session", .kind = FIELD_UINT64, .max = INT64_MAX};
-static const struct field site_field = {
-    .name = "site", .kind = FIELD_TEXT, .charset = CHARSET_NAME, .max = NAME_SIZE - 1};
-
 /* Every body is a pointer in the one union of the envelope, and a struct in the one
  * union of ours, so any member gives the offset. */
 static const size_t body_of_ours = offsetof(struct msg, hello);
@@ -32,19 +27,21 @@ static const ProtobufCMessageDescriptor *body_of(enum msg_kind kind)
     return field != NULL ? field->descriptor : NULL;
 }
 
-static int check_envelope(const Sublet__Envelope *envelope, struct err *err)
-{
-    if (codec_check_unsigned(&session_field, envelope->session, err) < 0) {
-        return err_prefix(err, "session");
-    }
-    if (codec_check_text(&site_field, (const char *)envelope->site.data,
-                         envelope->site.len, err) < 0) {
-        return err_prefix(err, "site");
-    }
-    return ERR_NONE;
-}
-
 /* ---------------------------------------------------------------- encoding */
+
+/* A body that was not opened goes behind the fields of the envelope, where any body
+ * goes. */
+static void put_relayed(struct arena *arena, const struct msg *msg,
+                        Sublet__Envelope *envelope)
+{
+    ProtobufCMessageUnknownField *body = arena_alloc(arena, 1, sizeof(*body));
+    body->tag = (uint32_t)msg_kinds[msg->kind].tag;
+    body->wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+    body->len = (size_t)msg->relayed.n_body;
+    body->data = (uint8_t *)(uintptr_t)msg->relayed.body; /* not written through */
+    envelope->base.unknown_fields = body;
+    envelope->base.n_unknown_fields = 1;
+}
 
 static int build_envelope(struct arena *arena, const struct msg *msg,
                           Sublet__Envelope *envelope, struct err *err)
@@ -59,8 +56,10 @@ static int build_envelope(struct arena *arena, const struct msg *msg,
     envelope->session = msg->session;
     envelope->site.len = strlen(site);
     envelope->site.data = (uint8_t *)(uintptr_t)site; /* not written through */
-    int status = check_envelope(envelope, err);
-    if (status == ERR_NONE) {
+    int status = codec_check_header(msg->session, site, strlen(site), err);
+    if (status == ERR_NONE && msg->is_relayed) {
+        put_relayed(arena, msg, envelope);
+    } else if (status == ERR_NONE) {
         ProtobufCMessage *body = codec_pack_new(arena, descriptor);
         status = codec_pack(arena, msg_kinds[msg->kind].schema,
                             (const char *)msg + body_of_ours, body, err);
@@ -149,7 +148,8 @@ static int take_envelope(struct arena *arena, const Sublet__Envelope *envelope,
         return err_set(err, ERR_PARSE, "%s: an unknown field %u", msg_kind_name(kind),
                        envelope->base.unknown_fields[0].tag);
     }
-    int status = check_envelope(envelope, err);
+    int status = codec_check_header(
+        envelope->session, (const char *)envelope->site.data, envelope->site.len, err);
     if (status == ERR_NONE) {
         const ProtobufCMessage *body;
         memcpy(&body, (const char *)envelope + body_of_theirs, sizeof(body));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
+
 int codec_check_number(const struct field *field, int64_t value, struct err *err)
 {
     if (value < field->min || value > field->max) {
@@ -219,4 +221,22 @@ const char *codec_check_talk(struct arena *arena, const char *text, size_t max)
     }
     copy[at] = '\0';
     return copy;
+}
+
+int codec_check_header(uint64_t session, const char *site, size_t length,
+                       struct err *err)
+{
+    static const struct field session_field = {
+        .name = "session", .kind = FIELD_UINT64, .max = INT64_MAX};
+    static const struct field site_field = {.name = "site",
+                                            .kind = FIELD_TEXT,
+                                            .charset = CHARSET_NAME,
+                                            .max = NAME_SIZE - 1};
+    if (codec_check_unsigned(&session_field, session, err) < 0) {
+        return err_prefix(err, "session");
+    }
+    if (codec_check_text(&site_field, site, length, err) < 0) {
+        return err_prefix(err, "site");
+    }
+    return ERR_NONE;
 }

@@ -16,6 +16,10 @@ int codec_check_number(const struct field *field, int64_t value,
 int codec_check_unsigned(const struct field *field, uint64_t value,
                          struct err *err) MUST_CHECK;
 
+/* Session and site of the envelope. */
+int codec_check_header(uint64_t session, const char *site, size_t length,
+                       struct err *err) MUST_CHECK;
+
 /* The members of a list or the bytes of a blob. */
 int codec_check_count(const struct field *field, size_t count,
                       struct err *err) MUST_CHECK;

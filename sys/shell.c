@@ -80,7 +80,7 @@ void shell_refuse_message(void *arg, const struct peer *from, const struct err *
     }
     struct msg msg = {.kind = MSG_ERROR, .site = ""};
     msg.error.code = err->code;
-    msg.error.text = arena_str(&shell->filling->arena, err->text);
+    msg.error.text = err->text;
     effects_send(shell->filling, from, &msg);
 }
 
@@ -214,7 +214,7 @@ static void carry_out_reload(void *arg, struct effect *effect, struct effects *m
     msg.reply = (struct msg_reply){
         .request = effect->reload.request,
         .code = rc,
-        .text = rc < 0 ? arena_str(&more->arena, err.text) : text,
+        .text = rc < 0 ? err.text : text,
         .next = "",
         .bytes = (const uint8_t *)"",
     };

@@ -131,8 +131,7 @@ static void answer_history(void *arg, struct effect *effect, struct effects *mor
     const char *next = "";
     const struct msg_query *query = &effect->history.query;
     int rc = store_history_read(hub->store, query, &more->arena, &value, &next, &err);
-    struct msg msg = reply_to(effect->history.session, query->request, rc,
-                              arena_str(&more->arena, err.text));
+    struct msg msg = reply_to(effect->history.session, query->request, rc, err.text);
     if (rc == 0) {
         msg.reply.value = value;
         msg.reply.next = next;
@@ -154,9 +153,6 @@ static void answer_snapshot(void *snapshot, struct effect *effect, struct effect
     struct msg msg = reply_to(effect->snapshot.session, ask->request, 0, "");
     snapshot_answer(snapshot, ask, &msg.reply);
     msg.reply.request = ask->request;
-    msg.reply.text = arena_str(&more->arena, msg.reply.text);
-    msg.reply.bytes =
-        arena_copy(&more->arena, msg.reply.bytes, (size_t)msg.reply.n_bytes);
     effects_send(more, &effect->snapshot.to, &msg);
 }
 
@@ -314,6 +310,7 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
         hub_free(made);
         return err->code;
     }
+    wire_server_set_relays(made->server, broker_relays);
     const struct shell_machine machine = {.machine = broker,
                                           .step = step,
                                           .wake_ms = wake_ms,

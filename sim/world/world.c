@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "proto/codec.h"
+#include "proto/codec_relay.h"
 #include "sim/world/world_daemon.h"
 #include "sim/world/world_host.h"
 
@@ -33,7 +33,9 @@ static void deliver(struct world *world, const struct agenda_item *item)
     struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
 
     arena_init(&arena);
-    if (codec_decode(&arena, item->bytes, item->length, &msg, &err)) {
+    bool is_to_broker = item->kind == AGENDA_MESSAGE && item->to == BROKER;
+    if (codec_relay_decode(&arena, item->bytes, item->length,
+                           is_to_broker ? broker_relays : NULL, &msg, &err)) {
         world_state_violate(world, "a message cannot be decoded: %s", err.text);
     } else if (item->kind == AGENDA_TO_HOST) {
         executor_message(world->hosts[item->to].executor, &msg, world->now_ms);

@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "model/effect.h"
 #include "model/msg.h"
+#include "proto/codec_relay.h"
 
 struct wire_key {
     char public_z85[41];
@@ -61,6 +62,8 @@ void wire_server_free(struct wire_server *server);
 void wire_server_allow(struct wire_server *server, const char *public_z85,
                        const char *name, int roles);
 void wire_server_revoke(struct wire_server *server, const char *public_z85);
+/* Bodies of such messages are not opened (proto/codec_relay.h). */
+void wire_server_set_relays(struct wire_server *server, codec_relay_fn relays);
 /* To poll for input, and the ZAP socket likewise (NULL without a key): call
  * wire_server_zap when that one is readable. */
 zsock_t *wire_server_socket(struct wire_server *server);

@@ -124,7 +124,7 @@ int wire_client_drain(struct wire_client *client, int max, const struct peer *fr
         }
         count++;
         if (n_frames == 1) {
-            wire_frames_deliver(&client->arena, &client->counters, from, &body,
+            wire_frames_deliver(&client->arena, &client->counters, NULL, from, &body,
                                 on_message, on_refused, arg);
         } else {
             struct err err;

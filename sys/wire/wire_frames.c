@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/codec.h"
 #include "sys/msg_encode.h"
 #include "sys/unix_path.h"
 
@@ -88,14 +87,14 @@ void wire_frames_refuse(struct wire_counters *counters, const struct peer *from,
 }
 
 void wire_frames_deliver(struct arena *arena, struct wire_counters *counters,
-                         const struct peer *from, zmq_msg_t *body,
-                         wire_message_fn on_message, wire_refused_fn on_refused,
-                         void *arg)
+                         codec_relay_fn relays, const struct peer *from,
+                         zmq_msg_t *body, wire_message_fn on_message,
+                         wire_refused_fn on_refused, void *arg)
 {
     struct msg msg;
     struct err err;
-    if (codec_decode(arena, zmq_msg_data(body), zmq_msg_size(body), &msg, &err) ==
-        ERR_NONE) {
+    if (codec_relay_decode(arena, zmq_msg_data(body), zmq_msg_size(body), relays, &msg,
+                           &err) == ERR_NONE) {
         counters->received++;
         on_message(arg, from, &msg);
     } else {

@@ -37,6 +37,7 @@ struct wire_server {
     zsock_t *zap; /* NULL: no key */
     struct wire_endpoint *endpoint;
     enum peer_kind kind;
+    codec_relay_fn relays;  /* NULL: nothing is relayed */
     struct member *members; /* by key */
     struct wire_links *links;
     struct wire_watch *watch; /* NULL: no key, so no TCP */
@@ -313,11 +314,16 @@ static void receive_one(struct wire_server *server, zmq_msg_t *frames, int n_fra
         status = err_set(&err, ERR_PARSE, "%d frames, expected 1", n_frames - 1);
     }
     if (status == ERR_NONE) {
-        wire_frames_deliver(&server->arena, &server->counters, &from, &frames[1],
-                            on_message, on_refused, arg);
+        wire_frames_deliver(&server->arena, &server->counters, server->relays, &from,
+                            &frames[1], on_message, on_refused, arg);
     } else {
         wire_frames_refuse(&server->counters, &from, &err, on_refused, arg);
     }
+}
+
+void wire_server_set_relays(struct wire_server *server, codec_relay_fn relays)
+{
+    server->relays = relays;
 }
 
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,

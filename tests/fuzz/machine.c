@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/codec.h"
+#include "proto/codec_relay.h"
 #include "sim/world/disk.h"
 
 enum {
@@ -182,13 +182,31 @@ static const struct peer *take_peer(struct machine *machine, struct input *input
     return &machine->role->peers[input_byte(input) % machine->role->n_peers];
 }
 
+/* As a machine that relays gets it. */
+static bool seal(struct machine *machine, struct msg *msg)
+{
+    uint8_t *bytes;
+    size_t length;
+    struct err err;
+    if (machine->role->relays == NULL || !machine->role->relays(msg->kind)) {
+        return true;
+    }
+    if (codec_encode(msg, &bytes, &length, &err) < 0) {
+        return false;
+    }
+    int rc = codec_relay_decode(&machine->arena, bytes, length, machine->role->relays,
+                                msg, &err);
+    free(bytes);
+    return rc == 0;
+}
+
 static bool take_said(struct machine *machine, struct input *input, struct event *event)
 {
     struct msg *msg = arena_alloc(&machine->arena, 1, sizeof(*msg));
     event->kind = EVENT_MESSAGE;
     event->from = *take_peer(machine, input);
     event->msg = msg;
-    return said_make(&machine->said, input, &machine->arena, msg);
+    return said_make(&machine->said, input, &machine->arena, msg) && seal(machine, msg);
 }
 
 static bool take_bytes(struct machine *machine, struct input *input,
@@ -201,7 +219,8 @@ static bool take_bytes(struct machine *machine, struct input *input,
     event->from = *take_peer(machine, input);
     event->msg = msg;
     const uint8_t *bytes = input_piece(input, &length);
-    return codec_decode(&machine->arena, bytes, length, msg, &err) == 0;
+    return codec_relay_decode(&machine->arena, bytes, length, machine->role->relays,
+                              msg, &err) == 0;
 }
 
 /* One of the latest messages is answered, perhaps late or again. */
@@ -219,7 +238,8 @@ static bool take_answer(struct machine *machine, struct input *input,
     event->kind = EVENT_MESSAGE;
     event->msg = msg;
     return machine->role->answer(&heard, &machine->sent[place].to, &machine->arena,
-                                 &event->from, msg);
+                                 &event->from, msg) &&
+           seal(machine, msg);
 }
 
 static void take_step(struct machine *machine, struct input *input)

@@ -8,6 +8,7 @@
 #define SUBLET_TESTS_FUZZ_MACHINE_H
 
 #include "model/effect.h"
+#include "proto/codec_relay.h"
 #include "sim/invariant/invariant.h"
 #include "tests/fuzz/said.h"
 
@@ -22,6 +23,7 @@ struct machine_role {
     void (*view)(void *self, struct invariants_view *view);
     /* The state that a restart must restore, as text. */
     const char *(*describe)(const void *self, struct arena *arena);
+    codec_relay_fn relays; /* NULL: all bodies are opened */
     /* An honest peer's answer to `heard`; false if there is none. */
     bool (*answer)(const struct msg *heard, const struct peer *to, struct arena *arena,
                    struct peer *from, struct msg *answer);

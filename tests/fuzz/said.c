@@ -176,5 +176,7 @@ static void hear_shape(struct said *said, const struct schema *schema, const cha
 void said_hear(struct said *said, const struct msg *msg)
 {
     hear_number(said, msg->session);
-    hear_shape(said, msg_kinds[msg->kind].schema, (const char *)&msg->hello);
+    hear_shape(said,
+               msg->is_relayed ? &schema_run_relayed : msg_kinds[msg->kind].schema,
+               (const char *)&msg->hello);
 }

@@ -123,7 +123,8 @@ static void each_start_counts(void **state)
 
 static void roles_are_checked(void **state)
 {
-    struct msg start = {.kind = MSG_START, .site = "north"};
+    struct msg ask = {.kind = MSG_ATTEMPT_ASK, .site = "north"};
+    ask.attempt.run = (struct run_id){"south", 1};
     on.books.lease = "south/1/west";
     lease_stage_say(&on, "south", 1); /* no provider */
     lease_stage_expect_error(&on, "south", ERR_DENIED);
@@ -132,7 +133,7 @@ static void roles_are_checked(void **state)
     ack.contract_ack.lease = LEASE_STAGE_ID;
     stage_say(&on.stage, "west", 1, &ack); /* not its lease: says nothing */
     assert_null(stage_sent(&on.stage, "west", MSG_ERROR, 0));
-    stage_say_as(&on.stage, &ops, &start); /* no site */
+    stage_say_as(&on.stage, &ops, &ask); /* no site */
     lease_stage_expect_error(&on, "ops", ERR_DENIED);
     struct msg odd = {.kind = MSG_RUN_GO};
     stage_say(&on.stage, "south", 1, &odd);
