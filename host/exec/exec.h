@@ -116,7 +116,7 @@ struct run_spec {
     bool keeps_out;       /* interactive jobs: likewise, instead of the terminal */
     int64_t interaction;  /* enum interaction */
     int64_t umask;
-    int64_t n_slots;       /* if several, the job gets a SIGTSTP before it is stopped */
+    int64_t n_slots;       /* if several, it gets a SIGTSTP before it is stopped */
     int64_t run_limit_ms;  /* 0: none */
     int64_t end_within_ms; /* the job ends so long after its guard began; 0: no limit */
     int64_t wait_ms;       /* how long a guard without agent waits for the GO */

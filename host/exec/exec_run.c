@@ -22,8 +22,9 @@
 #include <sys/wait.h>
 
 enum {
-    TSTP_GRACE_MS = 1000, /* from SIGTSTP to SIGSTOP of a parallel job: its launcher
-                             passes the signal on */
+    TSTP_GRACE_MS = 1000, /* from SIGTSTP to SIGSTOP: the launcher of a parallel job
+                             passes the signal on, an interactive job leaves its
+                             terminal in order */
     SUSPEND_RETRY_MS =
         500, /* a process that is deep in the kernel could not be stopped */
     CONTROL_COMMAND_MAX_MS = 60000,
@@ -191,7 +192,8 @@ static void begin_suspend(const struct step *step, const struct run_control *con
 {
     struct exec_run *run = step->run;
     const char *what = control_of(run, JOB_CONTROL_SUSPEND);
-    int tstp = run->n_slots > 1 ? SIGTSTP : 0;
+    bool is_interactive = run->spec->interaction != INTERACTION_NONE;
+    int tstp = run->n_slots > 1 || is_interactive ? SIGTSTP : 0;
     int signal = what != NULL ? job_control_signal(what) : tstp;
     run->suspend.number = control->number;
     run->suspend.causes = control->reasons;

@@ -316,6 +316,23 @@ static void test_not_stopped(void **state)
     assert_int_equal(trial.run.phase, RUN_RUNNING);
 }
 
+/* An interactive job can react to SIGTSTP, too. */
+static void test_suspend_interactive(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    trial.spec.interaction = INTERACTION_PTY;
+    exec_run_init(&trial.run, &trial.spec, 0);
+    expect_kind(&trial, EXEC_GO, "launch:command");
+    expect_kind(&trial, EXEC_LAUNCHED, "save");
+    expect_kind(&trial, EXEC_SAVED, "watch report");
+    expect_kind(&trial, EXEC_USER_CONNECTED, "open");
+    expect_control(&trial, 1, CONTROL_SUSPEND, 0, "signal:20");
+    expect_time(&trial, 1000, "stop");
+    expect_kind(&trial, EXEC_STOPPED, "publish");
+    expect_control(&trial, 2, CONTROL_RESUME, 0, "continue:18 publish");
+}
+
 static void test_suspend_command(void **state)
 {
     struct trial trial;
@@ -471,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_kill_suspended),
         cmocka_unit_test(test_before_go),
         cmocka_unit_test(test_not_stopped),
+        cmocka_unit_test(test_suspend_interactive),
         cmocka_unit_test(test_suspend_command),
         cmocka_unit_test(test_terminate_command),
         cmocka_unit_test(test_terminate_command_is_dropped),
