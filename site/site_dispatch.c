@@ -62,6 +62,7 @@ struct site_view site_dispatch_view(struct site *site, int64_t now_ms)
         .fairshare = site->fairshare,
         .hosts = site->hosts,
         .capacity = site->capacity,
+        .host_status = &site->host_status,
         .host_resources = site->host_resources,
         .host_admin = &site->host_admin,
         .runs = site->runs,

@@ -20,6 +20,7 @@
 #include "site/load/time_windows.h"
 #include "site/pass/capacity.h"
 #include "site/pass/host_list_cache.h"
+#include "site/pass/host_status.h"
 #include "site/pass/pass.h"
 #include "site/pass/pass_request.h"
 #include "site/pass/preempt_claims.h"
@@ -64,6 +65,7 @@ struct site {
     struct pass_request pass_request;
     struct accept_times *accept_times; /* of hosts, by name */
     struct capacity *capacity;
+    struct host_status_parts host_status;
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */
     struct history *history;

@@ -205,6 +205,17 @@ void site_reload_connect(struct site *site)
         .consumer = site->consumer,
         .life = site->life,
     };
+    site->host_status = (struct host_status_parts){
+        .config = site->config,
+        .jobs = site->jobs,
+        .hosts = site->hosts,
+        .host_admin = &site->host_admin,
+        .runs = site->runs,
+        .consumer = site->consumer,
+        .capacity = site->capacity,
+        .load_suspend = site->load_suspend,
+    };
+    site->resreq_cache->status = &site->host_status;
     scheduler_set_parts(site->scheduler,
                         &(struct scheduler_parts){
                             .pass =

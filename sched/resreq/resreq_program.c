@@ -197,10 +197,30 @@ static bool holds(enum resreq_relation relation, int order)
     return false;
 }
 
+static const char closed[] = "closed";
+
+/* Each status that begins so is one: closed_Adm, closed_Full. */
+static void push_closed(struct run *run, const int32_t *texts, bool is_equal)
+{
+    uint8_t *out = push_truths(run);
+    for (int i = 0; i < BLOCK; i++) {
+        bool is_row = texts != NULL && run->first + i < run->n_rows;
+        const char *text =
+            is_row ? resource_table_text_at(run->table, texts[run->first + i]) : "";
+        out[i] = (strncmp(text, closed, sizeof(closed) - 1) == 0) == is_equal;
+    }
+}
+
 static void push_text(struct run *run, const struct resreq_instr *instr)
 {
     const int32_t *texts = resource_table_column(run->table, instr->id).texts;
-    if (instr->relation == RESREQ_EQ || instr->relation == RESREQ_NE) {
+    bool is_equality = instr->relation == RESREQ_EQ || instr->relation == RESREQ_NE;
+    if (is_equality && instr->id == RESOURCE_STATUS &&
+        strcmp(instr->text, closed) == 0) {
+        push_closed(run, texts, instr->relation == RESREQ_EQ);
+        return;
+    }
+    if (is_equality) {
         int32_t number =
             resource_table_find_text(run->table, instr->text, strlen(instr->text));
         push_equal_text(run, texts, number, instr->relation == RESREQ_EQ);

@@ -20,7 +20,8 @@ void pass_make(struct pass *pass, struct pass_parts *parts, struct arena *arena,
     }
     struct pass_terms terms = {
         .queues = parts->queues,
-        .match = resreq_match_new(parts->resreq_cache, arena, hosts, n_hosts, left),
+        .match = resreq_match_new(parts->resreq_cache, arena, hosts, n_hosts, left,
+                                  local_ms),
         .host_lists = parts->host_lists,
         .rusages = left,
         .local_ms = local_ms,

@@ -2,6 +2,7 @@
 /* resreq_cache.c: see resreq_cache.h. */
 #include "site/pass/resreq_cache.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,35 @@ bool resreq_cache_has_alternatives(const struct resreq_cache *cache,
            (resreq.next != NULL || resreq.rusages.n_alternatives > 1);
 }
 
+static bool names_status(const char *text)
+{
+    return text != NULL && strstr(text, "status") != NULL;
+}
+
+/* The queue if what the strings mean depends on it: hosts that are full with jobs that
+ * the queue may preempt are ok to it. Else -1. */
+static int queue_of_status(const struct resreq_cache *cache, int queue,
+                           const struct job_spec *spec)
+{
+    const struct site_config *config = cache->config;
+    if (!config->preempt.is_enabled) {
+        return -1;
+    }
+    const struct application *app = application_of(cache, spec);
+    bool is_named = names_status(config->queues[queue].res_req) ||
+                    (app != NULL && names_status(app->res_req));
+    for (int i = 0; i < spec->n_res_reqs && !is_named; i++) {
+        is_named = names_status(spec->res_reqs[i]);
+    }
+    for (int i = 0; is_named && i < config->n_queues; i++) {
+        int level;
+        if (preempt_policy_may(&config->preempt, config->queues, queue, i, &level)) {
+            return queue;
+        }
+    }
+    return -1;
+}
+
 static char *put_text(char *at, const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -122,8 +152,8 @@ static char *put_text(char *at, const char *text)
 }
 
 /* The key holds exactly what is compiled, so that queues with the same strings share a
- * class: "1mem > 5\0[mem=9]\0app\0swp > 15\0", with 0 for a queue without RES_REQ. In
- * the arena. */
+ * class: "-1\0" "1mem > 5\0[mem=9]\0app\0swp > 15\0", with 0 for a queue without
+ * RES_REQ, after the queue if the meaning depends on it. In the arena. */
 static const char *key_of(const struct resreq_cache *cache, struct arena *arena,
                           int queue, const struct job_spec *spec, size_t *length)
 {
@@ -131,12 +161,15 @@ static const char *key_of(const struct resreq_cache *cache, struct arena *arena,
     const char *range = cache->config->queues[queue].resrsv_limit;
     const char *app = spec->app != NULL ? spec->app : "";
     range = range != NULL ? range : "";
-    size_t size = 1 + strlen(of_queue != NULL ? of_queue : "") + 1 + strlen(range) + 1 +
-                  strlen(app) + 1;
+    char own_queue[16];
+    snprintf(own_queue, sizeof(own_queue), "%d", queue_of_status(cache, queue, spec));
+    size_t size = strlen(own_queue) + 1 + 1 + strlen(of_queue != NULL ? of_queue : "") +
+                  1 + strlen(range) + 1 + strlen(app) + 1;
     for (int i = 0; i < spec->n_res_reqs; i++) {
         size += strlen(spec->res_reqs[i]) + 1;
     }
     char *key = arena_alloc(arena, size, 1), *at = key;
+    at = put_text(at, own_queue);
     *at++ = of_queue != NULL ? '1' : '0';
     at = put_text(at, of_queue != NULL ? of_queue : "");
     at = put_text(at, range);
@@ -163,6 +196,7 @@ const struct match_class *resreq_cache_find(struct resreq_cache *cache,
     struct resreq_error fault;
     entry = arena_alloc(&cache->arena, 1, sizeof(*entry));
     entry->class.index = (int)HASH_COUNT(cache->by_key);
+    entry->class.queue = queue_of_status(cache, queue, spec);
     entry->class.is_bad = compile(cache, &cache->arena, queue, spec,
                                   &entry->class.resreq, &notes, &fault) != 0;
     key = arena_copy(&cache->arena, key, length);

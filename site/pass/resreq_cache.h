@@ -10,14 +10,16 @@
 
 #include "sched/resreq/resreq.h"
 #include "site/config/site_config.h"
+#include "site/pass/host_status.h"
 #include "site/resource/host_resources.h"
 
 /* The fields are for resreq_match.h, which reads them. */
 struct resreq_cache {
     const struct site_config *config;
     struct host_resources *host_resources;
-    const struct resources *resources; /* their catalogue */
-    struct arena arena;                /* of the classes */
+    const struct resources *resources;      /* their catalogue */
+    const struct host_status_parts *status; /* NULL: not connected yet */
+    struct arena arena;                     /* of the classes */
     struct resreq_entry *by_key;
 };
 
@@ -25,6 +27,7 @@ struct match_class {
     struct resreq resreq;
     bool is_bad; /* the strings are not valid any more: no host matches */
     int index;   /* among the classes of the cache */
+    int queue;   /* that may preempt, if the requirement names `status`; else -1 */
 };
 
 struct resreq_cache *resreq_cache_new(const struct site_config *config,

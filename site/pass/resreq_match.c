@@ -32,7 +32,12 @@ struct resreq_match {
                       unknown ones */
     int n_unknown; /* hosts that the table of resources does not know */
     bool is_in_order; /* each host's row is that of its index */
-    bool has_state;   /* status, slots and maxslots stand in the table */
+    int64_t local_ms;
+    int queue; /* of the class that is matched, if it may preempt; else -1 */
+    const char *const *statuses; /* by host; NULL: not needed yet */
+    const bool **preemptable;    /* by queue, by host; NULL: not needed yet */
+    bool has_state;              /* status, slots and maxslots stand in the table */
+    int state_queue;             /* status is as jobs of this queue see it */
     struct resreq_local local;
     /* What is left of the resources that classes of the pass name; NULL numbers: no job
      * reserves any. */
@@ -69,7 +74,7 @@ static struct resreq_local local_host(const struct resreq_cache *cache)
 
 struct resreq_match *resreq_match_new(struct resreq_cache *cache, struct arena *arena,
                                       const struct place_host *hosts, int n_hosts,
-                                      struct rusage_pass *rusage_pass)
+                                      struct rusage_pass *rusage_pass, int64_t local_ms)
 {
     struct resreq_match *match = arena_alloc(arena, 1, sizeof(*match));
     match->cache = cache;
@@ -78,6 +83,8 @@ struct resreq_match *resreq_match_new(struct resreq_cache *cache, struct arena *
     match->hosts = hosts;
     match->n_hosts = n_hosts;
     match->is_in_order = true;
+    match->local_ms = local_ms;
+    match->queue = match->state_queue = -1;
     match->local = local_host(cache);
     match->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*match->rows));
     for (int i = 0; i < n_hosts; i++) {
@@ -96,14 +103,37 @@ const struct match_class *resreq_match_find(const struct resreq_match *match, in
     return resreq_cache_find(match->cache, match->arena, queue, spec);
 }
 
+static const bool *preemptable_of(struct resreq_match *match, int queue)
+{
+    const struct resreq_cache *cache = match->cache;
+    if (match->preemptable == NULL) {
+        match->preemptable = arena_alloc(match->arena, (size_t)cache->config->n_queues,
+                                         sizeof(*match->preemptable));
+    }
+    if (match->preemptable[queue] == NULL) {
+        match->preemptable[queue] = host_status_preemptable(
+            cache->status, match->arena, match->hosts, match->n_hosts, queue);
+    }
+    return match->preemptable[queue];
+}
+
+/* As jobs of the class that is matched see the host. */
+static const char *status_of(struct resreq_match *match, int host)
+{
+    if (match->statuses == NULL) {
+        match->statuses =
+            host_status_list(match->cache->status, match->arena, match->local_ms);
+    }
+    const char *status = match->statuses[host];
+    bool is_full = match->queue >= 0 && strcmp(status, "closed_Full") == 0;
+    return is_full && preemptable_of(match, match->queue)[host] ? "ok" : status;
+}
+
 static void set_state(struct resource_table *table, int row,
-                      const struct place_host *host)
+                      const struct place_host *host, const char *status)
 {
     int n_free = host->max > host->used ? host->max - host->used : 0;
-    resource_table_set_text(table, row, RESOURCE_STATUS,
-                            !host->is_open ? "unavail"
-                            : n_free == 0  ? "closed_Full"
-                                           : "ok"); /* as `hosts` shows it */
+    resource_table_set_text(table, row, RESOURCE_STATUS, status);
     resource_table_set_text(table, row, RESOURCE_HNAME, host->name);
     resource_table_set_flag(table, row, RESOURCE_SERVER, true);
     resource_table_set_number(table, row, RESOURCE_SLOTS, n_free);
@@ -128,12 +158,14 @@ static bool reads_state(const struct resreq *resreq)
 static void set_state_columns(struct resreq_match *match)
 {
     struct resource_table *table = host_resources_table(match->cache->host_resources);
-    for (int i = 0; !match->has_state && i < match->n_hosts; i++) {
+    bool is_set = match->has_state && match->state_queue == match->queue;
+    for (int i = 0; !is_set && i < match->n_hosts; i++) {
         if (match->rows[i] >= 0) {
-            set_state(table, match->rows[i], &match->hosts[i]);
+            set_state(table, match->rows[i], &match->hosts[i], status_of(match, i));
         }
     }
     match->has_state = true;
+    match->state_queue = match->queue;
 }
 
 /* ---------------------------------------------------------------- what is left */
@@ -270,14 +302,16 @@ static uint8_t *run(const struct resreq_match *match, const struct resreq *resre
 }
 
 /* By number of the unknown host. */
-static const uint8_t *match_unknown(const struct resreq_match *match,
+static const uint8_t *match_unknown(struct resreq_match *match,
                                     const struct resreq *resreq)
 {
+    bool has_state = reads_state(resreq);
     struct resource_table *table = resource_table_new(match->cache->resources);
     resource_table_resize(table, match->n_unknown);
     for (int i = 0; i < match->n_hosts; i++) {
-        if (match->rows[i] < 0) {
-            set_state(table, -1 - match->rows[i], &match->hosts[i]);
+        if (has_state && match->rows[i] < 0) {
+            set_state(table, -1 - match->rows[i], &match->hosts[i],
+                      status_of(match, i));
         }
     }
     const uint8_t *matches = run(match, resreq, table, NULL);
@@ -388,12 +422,18 @@ static struct match_result *result_of(struct resreq_match *match,
     return match->results[class->index];
 }
 
+void resreq_match_set_class(struct resreq_match *match, const struct match_class *class)
+{
+    match->queue = class->queue;
+}
+
 const struct place_filter *resreq_match_filter(struct resreq_match *match,
                                                const struct match_class *class)
 {
     struct match_result *result = result_of(match, class);
     if (!result->has_filter) {
         result->has_filter = true;
+        resreq_match_set_class(match, class);
         result->filter =
             class->is_bad ? no_host(match) : match_remaining(match, &class->resreq);
     }
@@ -452,6 +492,7 @@ const struct rusage_request *resreq_match_rusages(struct resreq_match *match,
     struct match_result *result = result_of(match, class);
     const struct resreq *resreq = &class->resreq;
     if (!result->has_rusages && !class->is_bad) {
+        resreq_match_set_class(match, class);
         result->n_rusages = resreq->rusages.n_alternatives;
         result->rusages =
             resreq->next != NULL

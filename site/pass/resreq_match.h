@@ -8,6 +8,10 @@
  * host; a host of unknown type counts as local. A job without any string requires
  * type==local and no exclusive hosts.
  *
+ * `status` is that of host_status.h, with one exception: to a job of a queue that may
+ * preempt, a host that is closed_Full is ok if it runs a job that the queue may
+ * preempt.
+ *
  * Ownership: all of it lives in the arena of the pass. Layer: site. */
 #ifndef SUBLET_SITE_PASS_RESREQ_MATCH_H
 #define SUBLET_SITE_PASS_RESREQ_MATCH_H
@@ -17,10 +21,12 @@
 #include "site/pass/resreq_cache.h"
 
 struct resreq_match;
-/* Of these hosts: own hosts as configured, then borrowed ones. In the arena. */
+/* Of these hosts: own hosts as configured, then borrowed ones. `local_ms` is the time
+ * of the windows of hosts. In the arena. */
 struct resreq_match *resreq_match_new(struct resreq_cache *cache, struct arena *arena,
                                       const struct place_host *hosts, int n_hosts,
-                                      struct rusage_pass *rusage_pass);
+                                      struct rusage_pass *rusage_pass,
+                                      int64_t local_ms);
 const struct match_class *resreq_match_find(const struct resreq_match *match, int queue,
                                             const struct job_spec *spec);
 /* The hosts of the pass that match; NULL: all. */
@@ -40,6 +46,9 @@ enum resreq_match_listing {
                           unless the string names one, ordered by r15s:pg */
 };
 
+/* Strings are matched for jobs of that class from now on. */
+void resreq_match_set_class(struct resreq_match *match,
+                            const struct match_class *class);
 /* The hosts of the pass that the string selects; filter NULL: all, in any order.
  * ERR_PARSE with a sentence of LSF and one of Sublet. */
 int resreq_match_select(struct resreq_match *match, enum resreq_match_listing listing,

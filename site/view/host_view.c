@@ -27,49 +27,15 @@ static void count_borrowed(struct site_view *view, struct slot_counts *slots)
     }
 }
 
-struct host_status {
-    bool is_closed; /* by an administrator */
-    bool is_open;   /* it is connected */
-    bool is_shut;   /* by its time windows */
-    bool is_busy;   /* its load exceeds its own loadSched */
-    bool is_used_exclusively;
-    int used, max;
-};
-
-static const char *status_of(const struct host_status *host)
-{
-    if (!host->is_open && !host->is_used_exclusively) {
-        return "unavail";
-    }
-    return host->is_closed             ? "closed_Adm"
-           : host->is_shut             ? "closed_Wind"
-           : host->is_used_exclusively ? "closed_Excl"
-           : host->used >= host->max   ? "closed_Full"
-           : host->is_busy             ? "closed_Busy"
-                                       : "ok";
-}
-
 static struct value *own_row(struct site_view *view, struct arena *arena, int index,
-                             const struct slot_counts *slots,
+                             const char *status, const struct slot_counts *slots,
                              const struct rusage_totals *seen)
 {
     const struct site_host *host = &view->config->hosts[index];
     const struct slot_count *counts = slot_counts_find(slots, host->name, "");
     struct value *row = value_object(arena);
-    struct load_excess excess;
     value_add_text(arena, row, "host", host->name);
-    value_add_text(
-        arena, row, "status",
-        status_of(&(struct host_status){
-            .is_closed =
-                host->is_leaving || host_admin_is_closed(view->host_admin, host->name),
-            .is_open = host_table_is_ready(view->hosts, index),
-            .is_shut = host_table_is_window_closed(view->hosts, index, view->local_ms),
-            .is_busy = load_suspend_is_host_busy(view->load_suspend, host->name, true,
-                                                 &excess),
-            .is_used_exclusively = counts->is_used_exclusively,
-            .used = slot_count_total(counts),
-            .max = host->max}));
+    value_add_text(arena, row, "status", status);
     rules_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
@@ -84,7 +50,7 @@ static struct value *own_row(struct site_view *view, struct arena *arena, int in
 }
 
 static struct value *borrowed_row(struct site_view *view, struct arena *arena,
-                                  const struct consumer_host *host,
+                                  const struct consumer_host *host, const char *status,
                                   const struct slot_counts *slots,
                                   const struct rusage_totals *seen, int place)
 {
@@ -93,17 +59,8 @@ static struct value *borrowed_row(struct site_view *view, struct arena *arena,
     struct value *row = value_object(arena);
     const struct load_thresholds thresholds = borrowed_resources_thresholds(
         host_resources_borrowed(view->host_resources), host->name);
-    struct load_excess excess;
     value_add_text(arena, row, "host", name);
-    value_add_text(arena, row, "status",
-                   status_of(&(struct host_status){
-                       .is_closed = host_admin_is_closed(view->host_admin, host->name),
-                       .is_open = host->is_open,
-                       .is_busy = load_suspend_is_host_busy(view->load_suspend, name,
-                                                            false, &excess),
-                       .is_used_exclusively = counts->is_used_exclusively,
-                       .used = host->n_used,
-                       .max = host->n_held}));
+    value_add_text(arena, row, "status", status);
     rules_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
@@ -120,7 +77,8 @@ static struct value *borrowed_row(struct site_view *view, struct arena *arena,
 
 static void add_host(struct site_view *view, struct page *page,
                      const struct msg_query *query, uint64_t number, int place,
-                     const struct slot_counts *own, const struct slot_counts *borrowed,
+                     const char *status, const struct slot_counts *own,
+                     const struct slot_counts *borrowed,
                      const struct rusage_totals *seen)
 {
     int n_own = host_table_count(view->hosts);
@@ -132,10 +90,10 @@ static void add_host(struct site_view *view, struct page *page,
     if (!page_is_named(name, query->name) || !page_wants(page, number)) {
         return;
     }
-    page_add_number(
-        page, number,
-        place < n_own ? own_row(view, page->arena, place, own, seen)
-                      : borrowed_row(view, page->arena, &host, borrowed, seen, place));
+    page_add_number(page, number,
+                    place < n_own ? own_row(view, page->arena, place, status, own, seen)
+                                  : borrowed_row(view, page->arena, &host, status,
+                                                 borrowed, seen, place));
 }
 
 void host_view_list(struct site_view *view, struct page *page,
@@ -165,9 +123,12 @@ void host_view_list(struct site_view *view, struct page *page,
     slot_counts_add_runs(&own, view, false);
     count_borrowed(view, &borrowed);
     reservation_view_count_hosts(view, &own, &borrowed);
+    const char *const *statuses =
+        host_status_list(view->host_status, arena, view->local_ms);
     struct rusage_totals seen;
     rusage_pass_totals(rusage_view_left(view, arena), false, &seen);
     for (int i = 0; i < n_places && !page->is_full; i++) {
-        add_host(view, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
+        add_host(view, page, query, (uint64_t)i + 1, places[i], statuses[places[i]],
+                 &own, &borrowed, &seen);
     }
 }

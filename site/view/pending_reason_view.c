@@ -189,8 +189,11 @@ static void list_hosts(struct matching *matching, const struct job *job)
     struct rusage_pass *left =
         rusage_pass_new(view->rusage_sources, matching->arena, matching->hosts,
                         matching->n_hosts, view->event_ms);
-    matching->match = resreq_match_new(view->resreq_cache, matching->arena,
-                                       matching->hosts, matching->n_hosts, left);
+    matching->match =
+        resreq_match_new(view->resreq_cache, matching->arena, matching->hosts,
+                         matching->n_hosts, left, view->local_ms);
+    resreq_match_set_class(matching->match,
+                           resreq_match_find(matching->match, job->queue, job->spec));
 }
 
 /* Counts the hosts that do not match `select`, and shows them under `shown`. */

@@ -19,6 +19,7 @@
 #include "site/load/load_suspend.h"
 #include "site/pass/capacity.h"
 #include "site/pass/host_list_cache.h"
+#include "site/pass/host_status.h"
 #include "site/pass/preempt_claims.h"
 #include "site/pass/reservation_table.h"
 #include "site/pass/resize_requests.h"
@@ -38,6 +39,7 @@ struct site_view {
     const struct fairshare_ledger *fairshare;
     const struct host_table *hosts;
     const struct capacity *capacity;
+    const struct host_status_parts *host_status;
     const struct host_resources *host_resources;
     const struct host_admin *host_admin;
     const struct runs *runs;
