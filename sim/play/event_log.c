@@ -482,6 +482,13 @@ static void end(struct event_log *log, struct event_log_job *job,
     }
 }
 
+/* A suspended job that is killed or requeued does not resume. */
+static bool is_to_end(const struct event_log_job *job, const struct row_job_state *row)
+{
+    return row->is_killed || row->requeue_cause != REQUEUE_NONE ||
+           (row->attempt == 0 && job->state != JOB_PSUSP);
+}
+
 static void take_progress(struct event_log *log, struct event_log_job *job,
                           const struct row_job_state *row, int64_t now_ms)
 {
@@ -494,7 +501,8 @@ static void take_progress(struct event_log *log, struct event_log_job *job,
             log_hosts(log, "job_start", job, row, now_ms);
         }
         log_suspension(log, job, row, "job_suspend", now_ms);
-    } else if (is_suspended(job->state) && !is_suspended(row->state)) {
+    } else if (is_suspended(job->state) && !is_suspended(row->state) &&
+               !is_to_end(job, row)) {
         log_hosts(log, "job_resume", job, row, now_ms);
     }
     if (job->begun == row->attempt && row->resize.event == RESIZE_NONE) {

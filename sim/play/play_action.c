@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "sim/play/play_config.h"
+#include "site/config/resource_config.h"
+#include "site/resource/host_resources.h"
 
 /* A request that waits for its answer. */
 struct question {
@@ -267,9 +269,29 @@ static bool drain(struct play *play, const struct statement *at)
     return order(play, at, &msg);
 }
 
+/* A note for each value that the site will not use. */
+static void note_unused(struct play *play, const struct statement *at)
+{
+    struct resources *resources =
+        resource_config_catalogue(&play->given[at->site]->resource_config);
+    for (int i = 0; i < at->n_values; i++) {
+        const char *name = at->values[i].name;
+        const char *why = host_resources_sets(name) ? "the site sets it itself"
+                          : resources_find(resources, name, strlen(name)) < 0
+                              ? "the site does not define it"
+                              : NULL;
+        if (why != NULL) {
+            play_state_remark(play, at->line, true, "%s: refused: %s: %s", at->text,
+                              name, why);
+        }
+    }
+    resources_free(resources);
+}
+
 /* Sets all values that the host reports. */
 static void load(struct play *play, const struct statement *at)
 {
+    note_unused(play, at);
     if (!world_host_set_load(play->world, at->site, at->name, at->values,
                              at->n_values)) {
         play_state_remark(play, at->line, true, "%s: refused: no such host now",

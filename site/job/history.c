@@ -290,8 +290,8 @@ static void record_suspension(const struct history *history,
         row->attempt != recorded->attempt) {
         return;
     }
-    if (is_to_end && is_suspended(recorded->state) && is_suspended(row->state)) {
-        return; /* it stays suspended until its end, for the recorded reason */
+    if (is_to_end && is_suspended(recorded->state) && row->state != JOB_UNKWN) {
+        return; /* it does not resume, even if it is continued to handle a signal */
     }
     if (row->state == JOB_UNKWN) {
         event.event = JOB_EVENT_UNKNOWN;

@@ -151,8 +151,7 @@ static bool set_value(struct host_resources *hosts, int host,
     return true;
 }
 
-/* Values that this site sets itself. */
-static bool is_set_here(const char *name)
+bool host_resources_sets(const char *name)
 {
     static const char *const names[] = {"status", "slots",  "maxslots", "hname",
                                         "server", "rexpri", "cpuf",     "ncpus"};
@@ -254,7 +253,7 @@ const char *host_resources_report(struct host_resources *hosts, int host,
     shared_resources_drop_unreported(hosts->shared, host, msg);
     for (int i = 0; i < msg->n_values; i++) {
         const struct load_value *value = &msg->values[i];
-        if (is_set_here(value->name) || set_value(hosts, host, value)) {
+        if (host_resources_sets(value->name) || set_value(hosts, host, value)) {
             continue;
         }
         if (value->is_exclusive) {

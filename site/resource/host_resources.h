@@ -31,6 +31,8 @@ const struct resource_table *host_resources_values(const struct host_resources *
  * returns the name of the first of them, borrowed from `msg`, or NULL. */
 const char *host_resources_report(struct host_resources *hosts, int host,
                                   const struct msg_host_load *msg);
+/* The site sets the value itself, whatever hosts report: "status", "ncpus". */
+bool host_resources_sets(const char *name);
 void host_resources_disconnect(struct host_resources *hosts, int host);
 /* Memory or swap space (MB) of an own host that leases have: jobs here do not see it.
  */

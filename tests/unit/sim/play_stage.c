@@ -31,6 +31,11 @@ static const struct {
                    "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 4\nEnd Host\n"
                    "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"
                    "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nEnd Queue\n"},
+    {"preempt.conf", "Begin Site\nNAME = alone\nEnd Site\n"
+                     "Begin Host\nHOST_NAME MXJ\nn1 8\nEnd Host\n"
+                     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"
+                     "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\n"
+                     "PREEMPTION = PREEMPTIVE\nEnd Queue\n"},
     {"around.conf", "Begin Site\nNAME = around\nEnd Site\n"
                     "Begin Host\nHOST_NAME MXJ\nn1 1\nEnd Host\n"
                     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\n"

@@ -126,6 +126,38 @@ static void jobs_wait_for_dependencies_and_are_moved(void **state)
                                        NULL});
 }
 
+static void a_suspended_job_that_is_requeued_does_not_resume(void **state)
+{
+    holds("site alone preempt.conf\n"
+          "at 0 submit alone run=10m name=a slots=8\n"
+          "at 1m submit alone run=10m name=u slots=8 queue=urgent\n"
+          "at 2m requeue alone a\n"
+          "at 20m submit alone run=20m name=v slots=8 queue=urgent\n"
+          "at 22m kill alone a\n"
+          "until 1h\n"
+          "expect at 2m job alone a state == PEND\n"
+          "expect at 22m job alone a state == EXIT\n");
+    check_events((const char *const[]){
+        "60 job_suspend alone a", "120 job_requeue alone a", "660 job_start alone a",
+        "1200 job_suspend alone a", "1320 job_end alone a", NULL});
+    assert_int_equal(play_stage_count(&stage, "job_resume"), 0);
+}
+
+static void a_value_that_does_nothing_is_refused(void **state)
+{
+    play_stage_play(&stage, 1,
+                    "site north north.conf\n"
+                    "at 1m load north n1 mem=5 ncpus=4 nothing=1\n"
+                    "until 1h\n");
+    assert_string_equal(
+        play_stage_remarks(&stage),
+        "2: at 1m load north n1 mem=5 ncpus=4 nothing=1: refused: ncpus: the site sets "
+        "it itself\n"
+        "2: at 1m load north n1 mem=5 ncpus=4 nothing=1: refused: nothing: the site "
+        "does "
+        "not define it\n");
+}
+
 static void statements_of_an_instant_come_before_scheduling(void **state)
 {
     /* the urgent jobs come after the others in the file */
@@ -458,6 +490,9 @@ int main(void)
                                   close_stage),
         cmocka_unit_test_teardown(jobs_wait_for_dependencies_and_are_moved,
                                   close_stage),
+        cmocka_unit_test_teardown(a_suspended_job_that_is_requeued_does_not_resume,
+                                  close_stage),
+        cmocka_unit_test_teardown(a_value_that_does_nothing_is_refused, close_stage),
         cmocka_unit_test_teardown(statements_of_an_instant_come_before_scheduling,
                                   close_stage),
         cmocka_unit_test_teardown(ends_of_an_instant_are_scheduled_together,
