@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec.h: messages as bytes and back; every field is checked on receipt.
  *
- * Packing and unpacking use the bounds in the tables of codec_lease.c, codec_run.c and
- * codec_client.c. A decoded message has clean names ([A-Za-z0-9._-], hosts also '@',
- * lease ids also '/'), texts that are UTF-8 without NUL (a job's environment: without
- * NUL) and, if they are displayed, without control characters, enums, counts and
- * numbers in range, no unknown fields, no host twice in one list.
+ * Packing and unpacking use the bounds in the tables of model/schema.h. A decoded
+ * message has clean names ([A-Za-z0-9._-], hosts also '@', lease ids also '/'), texts
+ * that are UTF-8 without NUL (a job's environment: without NUL) and, if they are
+ * displayed, without control characters, enums, counts and numbers in range, no unknown
+ * fields, no host twice in one list.
  *
  * Ownership: decode allocates in the caller's arena and copies; encode returns heap
  * memory that the caller frees.

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/resend.h"
 #include "host/agent/host_streams.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
 enum {
-    HELLO_MS = 1000,       /* until it is welcomed */
     CONNECT_LOOK_MS = 100, /* checks for a connection to send it on */
     ALIVE_MS = 2000,
     SILENCE_MS = 10000,
@@ -21,6 +21,8 @@ enum {
     MESSAGES_PER_TURN = 256,
     LOG_BURST = 5,
 };
+
+static const struct resend_waits hello_waits = {.first_ms = 1000, .last_ms = 1000};
 
 struct host_agent {
     zloop_t *loop;
@@ -38,9 +40,9 @@ struct host_agent {
     bool needs_session; /* at the end of this step */
     uint64_t seq;
     int64_t received_ms;
-    int64_t hello_ms; /* when the last one was sent; 0: none was */
-    int64_t load_ms;  /* when the load was last sent; 0: not in this session */
-    int flush_timer;  /* -1: not set */
+    struct resend hello;
+    int64_t load_ms; /* when the load was last sent; 0: not in this session */
+    int flush_timer; /* -1: not set */
     struct log_limit refused, unwelcome;
     uint8_t bytes[OUTPUT_CHUNK_MAX];
     struct run_load use[RUN_LOADS_MAX]; /* of one HOST_LOAD */
@@ -240,6 +242,7 @@ static void take_welcome(struct host_agent *agent, const struct msg *msg)
     }
     if (welcome->is_accepted) {
         agent->is_welcome = true;
+        resend_end(&agent->hello);
         flush(agent);
         return;
     }
@@ -413,8 +416,9 @@ static void begin_session(struct host_agent *agent)
     agent->is_welcome = false;
     agent->is_synced = false;
     agent->needs_session = false;
-    agent->hello_ms = agent->load_ms = 0;
+    agent->load_ms = 0;
     agent->received_ms = daemon_now_ms();
+    resend_begin(&agent->hello, agent->received_ms);
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
         run->is_reported = run->is_use_reported = false;
@@ -434,7 +438,7 @@ static int count_cpus(void)
 static void send_hello(struct host_agent *agent)
 {
     int64_t now = daemon_now_ms();
-    if (now - agent->hello_ms < HELLO_MS) {
+    if (resend_wake_ms(&agent->hello) > now) {
         return;
     }
     struct msg msg = {.kind = MSG_HOST_HELLO};
@@ -442,7 +446,7 @@ static void send_hello(struct host_agent *agent)
     msg.host_hello.boot_id = agent->boot_id;
     msg.host_hello.n_cpus = count_cpus();
     if (send_to_site(agent, &msg) == 0) {
-        agent->hello_ms = now;
+        resend_sent(&agent->hello, hello_waits, now);
     } else {
         agent->received_ms = now; /* there is no connection, and libzmq keeps trying */
     }
@@ -480,7 +484,7 @@ static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
                       agent);
     if (agent->needs_session) {
         begin_session(agent);
-        agent->hello_ms = daemon_now_ms(); /* not sooner than a HELLO is repeated */
+        resend_sent(&agent->hello, hello_waits, daemon_now_ms()); /* not at once */
     }
     return 0;
 }
@@ -492,9 +496,7 @@ static int on_connect_look(zloop_t *loop, int timer, void *arg)
     (void)loop;
     (void)timer;
     struct host_agent *agent = arg;
-    if (!agent->is_welcome) {
-        send_hello(agent);
-    }
+    send_hello(agent);
     return 0;
 }
 
