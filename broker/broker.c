@@ -331,6 +331,16 @@ static void handle_hello(struct broker *broker, struct member *member,
     }
 }
 
+/* All leases of that consumer. */
+static void make_due(struct broker *broker, struct lease *borrowed, int64_t now_ms)
+{
+    struct lease *lease;
+    DL_FOREACH2(borrowed, lease, next_borrowed)
+    {
+        set_due(broker, lease, now_ms);
+    }
+}
+
 static void take_demand(struct broker *broker, const struct member *member,
                         const struct lease_demand *demand)
 {
@@ -351,6 +361,7 @@ static void handle_usage(struct broker *broker, struct member *member,
     if (member->has_usage && usage->seq < member->usage.seq) {
         return; /* late */
     }
+    bool is_first = !member->has_usage;
     member->usage = *usage;
     member->usage.demands = NULL;
     member->usage.n_demands = 0;
@@ -361,6 +372,9 @@ static void handle_usage(struct broker *broker, struct member *member,
     member->n_usages++;
     for (int i = 0; i < usage->n_demands; i++) {
         take_demand(broker, member, &usage->demands[i]);
+    }
+    if (is_first) {
+        make_due(broker, member->borrowed, event->now_ms); /* see rebalance_clock.c */
     }
 }
 

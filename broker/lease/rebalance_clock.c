@@ -83,6 +83,9 @@ void rebalance_clock_set_delay(struct lease *lease, int64_t delay_ms, int64_t no
     if (is_first) {
         int64_t offset = is_spread ? 0 : offset_of(lease, delay_ms);
         clock->due_ms = next_on_grid(last + offset, delay_ms, now_ms);
+        /* A hand-over that the broker had begun goes on, and decides by new counts. */
+        clock->is_missed = lease->row.state == LEASE_ACTIVE &&
+                           clock->due_ms > last + offset + delay_ms;
     } else {
         clock->due_ms = next > now_ms ? next : now_ms + offset_of(lease, delay_ms);
     }
@@ -98,6 +101,18 @@ static bool may_rebalance(const struct lease *lease)
 {
     return lease->row.state == LEASE_ACTIVE && !lease->poll_state.is_open &&
            member_is_here(lease->provider, ROLE_PROVIDER);
+}
+
+/* When the rule is applied for an instant that was missed: once both sites are here,
+ * and the consumer has told its demand. */
+static int64_t missed_ms(const struct lease *lease)
+{
+    const struct member *consumer = lease->consumer;
+    const struct rebalance_clock *clock = &lease->rebalance_clock;
+    return clock->is_missed && may_rebalance(lease) &&
+                   member_is_here(consumer, ROLE_CONSUMER) && consumer->has_usage
+               ? clock->due_ms - clock->delay_ms
+               : INT64_MAX;
 }
 
 /* The end of LEASE_TERM; INT64_MAX while the consumer is here. */
@@ -165,12 +180,24 @@ static bool take_term(struct lease *lease, int64_t now_ms)
     return is_over;
 }
 
+static bool take_missed(struct lease *lease, int64_t now_ms)
+{
+    int64_t instant_ms = missed_ms(lease);
+    if (instant_ms > now_ms || !has_clock(lease)) {
+        return false;
+    }
+    lease->row.judged_ms = instant_ms;
+    lease->rebalance_clock.is_missed = false;
+    return true;
+}
+
 static bool take_instant(struct lease *lease, int64_t now_ms)
 {
     struct rebalance_clock *clock = &lease->rebalance_clock;
     if (clock->due_ms > now_ms || !has_clock(lease)) {
         return false;
     }
+    clock->is_missed = false;
     int64_t late = (now_ms - clock->due_ms) % clock->delay_ms;
     lease->row.judged_ms = now_ms - late;
     clock->due_ms = lease->row.judged_ms + clock->delay_ms;
@@ -187,8 +214,9 @@ static bool take_due(struct lease *lease, int64_t now_ms)
         return lease->rebalance_clock.checked_ms == now_ms && may_rebalance(lease);
     }
     bool is_term = take_term(lease, now_ms), is_instant = take_instant(lease, now_ms);
+    bool is_missed = take_missed(lease, now_ms);
     lease->rebalance_clock.checked_ms = now_ms;
-    return is_term || is_instant || exclusive_ms(lease) <= now_ms;
+    return is_term || is_instant || is_missed || exclusive_ms(lease) <= now_ms;
 }
 
 void rebalance_clock_tick(struct lease *lease, struct handover_limiter *limiter,
@@ -197,13 +225,16 @@ void rebalance_clock_tick(struct lease *lease, struct handover_limiter *limiter,
     struct rebalance_clock before = lease->rebalance_clock;
     bool is_promised = before.held_ms != 0 && before.held_ms <= now_ms;
     int64_t judged_ms = lease->row.judged_ms;
-    if (!take_due(lease, now_ms)) {
-        return;
+    bool is_due = take_due(lease, now_ms);
+    struct rebalance_plan plan = {.direction = REBALANCE_NONE};
+    if (is_due) {
+        lease->rebalance_clock.held_ms = 0;
+        rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
     }
-    lease->rebalance_clock.held_ms = 0;
-    struct rebalance_plan plan;
-    rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
     if (plan.direction == REBALANCE_NONE) {
+        if (lease->row.judged_ms != judged_ms) {
+            lease_store(lease, effects); /* after a restart it is not missed */
+        }
         return;
     }
     if (!handover_limiter_take(limiter, is_promised, now_ms)) {
@@ -226,7 +257,9 @@ static int64_t due_ms(const struct lease *lease)
     }
     bool is_term_open = !lease->rebalance_clock.is_term_done && may_rebalance(lease);
     int64_t term = is_term_open ? term_ms(lease) : INT64_MAX;
-    return term < lease->rebalance_clock.due_ms ? term : lease->rebalance_clock.due_ms;
+    int64_t due = lease->rebalance_clock.due_ms, missed = missed_ms(lease);
+    due = term < due ? term : due;
+    return missed < due ? missed : due;
 }
 
 int64_t rebalance_clock_wake_ms(const struct lease *lease)

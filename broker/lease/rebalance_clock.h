@@ -4,8 +4,9 @@
  *
  * The clock of a shared lease starts when the lease is made. The rule is applied at
  * made + k x reclaim delay. An instant at which it cannot be applied (a site is away, a
- * hand-over is under way, the broker was down) is skipped. After a change of the delay
- * the next instant is max(now, last + new delay).
+ * hand-over is under way) is skipped. If the latest instant came while the broker was
+ * down, the rule is applied once both sites are connected again; earlier ones are
+ * skipped. After a change of the delay the next instant is max(now, last + new delay).
  *
  * If a provider has REBALANCE_CLOCK_SPREAD_FROM leases or more, their instants are
  * spread: each is made + offset + k x delay, with an offset below the delay that is
@@ -45,6 +46,7 @@ struct rebalance_clock {
     int64_t checked_ms; /* the millisecond in which the rule was applied last, if it
                            called for nothing */
     int64_t held_ms;    /* too many leases were changing hands: not before this */
+    bool is_missed;     /* an instant came while the broker was down */
     bool is_term_done;  /* the rule was applied since the consumer went away */
 };
 

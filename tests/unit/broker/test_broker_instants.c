@@ -131,16 +131,52 @@ static void a_delay_that_is_over_already_is_judged_now(void **state)
     assert_int_equal(first_judgement(10 * STAGE_DELAY_MS), 20000);
 }
 
+/* The broker dies, and is back with both sites after so long. */
+static void restart_after(int64_t away_ms)
+{
+    stage_restart(&on.stage);
+    stage_wait(&on.stage, away_ms);
+    stage_hello(&on.stage, "south", 1);
+    stage_hello(&on.stage, "north", 1);
+    lease_stage_say(&on, "north", 1);
+}
+
 static void a_restart_keeps_the_instants(void **state)
 {
     lease_stage_make(&on);
     stage_wait(&on.stage, 10000);
-    stage_restart(&on.stage);
-    stage_wait(&on.stage, 2 * STAGE_DELAY_MS);
-    stage_hello(&on.stage, "south", 1);
-    stage_hello(&on.stage, "north", 1);
+    restart_after(20000);
+    assert_int_equal(first_judgement(10 * STAGE_DELAY_MS), STAGE_DELAY_MS);
+}
+
+/* However many have passed, the rule is applied once. */
+static void an_instant_missed_by_the_broker_is_made_up_for(void **state)
+{
+    lease_stage_make(&on);
+    int64_t made_ms = lease_stage_now(&on).made_ms;
+    stage_wait(&on.stage, 10000);
+    restart_after(2 * STAGE_DELAY_MS);
+    assert_int_equal(lease_stage_now(&on).state, LEASE_ACTIVE);
+    stage_usage(&on.stage, "south", 1, 0); /* the consumer's demand is known */
+    assert_int_equal(lease_stage_now(&on).state, LEASE_INACTIVE);
+    assert_int_equal(lease_stage_now(&on).judged_ms, made_ms + 2 * STAGE_DELAY_MS);
+    on.books.epoch = 2;
+    on.host.provider = 0;
+    on.host.consumer = 4;
     lease_stage_say(&on, "north", 1);
+    assert_int_equal(lease_stage_now(&on).state, LEASE_ACTIVE);
     assert_int_equal(first_judgement(10 * STAGE_DELAY_MS), 3 * STAGE_DELAY_MS);
+}
+
+/* An instant at which nothing had to move was no less of one. */
+static void an_instant_that_moved_nothing_is_not_made_up_for(void **state)
+{
+    on.host.provider_used = 2; /* 1 idle against 1 */
+    lease_stage_make(&on);
+    stage_wait_with(&on.stage, STAGE_DELAY_MS + 10000, both, 1);
+    on.host.provider_used = 0;
+    restart_after(20000);
+    assert_int_equal(first_judgement(10 * STAGE_DELAY_MS), 2 * STAGE_DELAY_MS);
 }
 
 static void min_hold_keeps_slots_after_a_move(void **state)
@@ -301,6 +337,8 @@ int main(void)
         TEST(a_shorter_delay_counts_from_the_last_instant),
         TEST(a_delay_that_is_over_already_is_judged_now),
         TEST(a_restart_keeps_the_instants),
+        TEST(an_instant_missed_by_the_broker_is_made_up_for),
+        TEST(an_instant_that_moved_nothing_is_not_made_up_for),
         TEST(min_hold_keeps_slots_after_a_move),
         TEST(many_leases_are_spread),
         TEST(idle_slots_follow_demand),
