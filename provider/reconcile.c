@@ -11,7 +11,8 @@
  *          is new, or the host shrank)
  *   grow   from the first lease on, while there is room: a shared lease on the
  *          provider's side, an exclusive one on the consumer's, with slots that the
- *          site's own jobs do not use
+ *          site's own jobs do not use; a shared lease only where no other consumer's
+ *          shared lease drains
  *
  * Example: n1 has 4 slots. Lease 1 (4 slots, shared, 2:2, the consumer uses 1) is
  * withdrawn, policy 2 exports 4 exclusively to another site, and 2 own jobs run. Trim:
@@ -22,6 +23,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/exported_resources.h"
 #include "provider/leaf_contract.h"
@@ -186,6 +188,23 @@ static void yield(struct ledger_host *host)
     }
 }
 
+/* A shared lease that was withdrawn from another consumer has slots here still. The
+ * hosts of a shared lease are exported to one consumer only, so a policy that changes
+ * its consumer waits on each host until the old lease has drained there. */
+static bool waits_for_other(const struct ledger_host *host,
+                            const struct ledger_lease *lease)
+{
+    for (int i = 0; i < host->n_links && lease->type == LEASE_SHARED; i++) {
+        const struct ledger_lease *other = host->links[i].lease;
+        if (other->is_withdrawn && other->type == LEASE_SHARED &&
+            strcmp(other->consumer, lease->consumer) != 0 &&
+            other->hosts[host->links[i].index].n_slots > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void grow(struct ledger_host *host)
 {
     int64_t room = room_of(host), idle = idle_of(host);
@@ -194,7 +213,7 @@ static void grow(struct ledger_host *host)
         struct lease_share *entry = entry_of(&host->links[i]);
         int missing = wanted_of(host, &host->links[i]) - entry->n_slots;
         int64_t free_slots = lease->type == LEASE_SHARED || room < idle ? room : idle;
-        if (missing <= 0 || free_slots <= 0) {
+        if (missing <= 0 || free_slots <= 0 || waits_for_other(host, lease)) {
             continue;
         }
         int n = missing < free_slots ? missing : (int)free_slots;

@@ -61,6 +61,16 @@ static void add_hosts(struct arena *arena, struct value *row, const struct lease
     }
 }
 
+static bool has_slots(const struct row_lease *row)
+{
+    for (int i = 0; i < row->n_hosts; i++) {
+        if (row->hosts[i].n_slots > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What keeps a lease from being made is not what changed it last. */
 static const char *reason_of(const struct lease *lease, struct arena *arena)
 {
@@ -68,6 +78,9 @@ static const char *reason_of(const struct lease *lease, struct arena *arena)
     if (row->state != LEASE_PENDING || row->type == LEASE_POOL ||
         lease_is_disconnected(lease)) {
         return row->reason;
+    }
+    if (!has_slots(row)) {
+        return "its slots are in use, or the lease that had them drains";
     }
     return lease->is_unnamed
                ? arena_printf(arena,

@@ -378,6 +378,29 @@ static void test_new_policy_waits_for_the_old_one(void **state)
     ASSERT_BOOK("north/b/east", "3: n1 0/0 4/0");
 }
 
+/* A host of a shared lease has one consumer: the next one waits on each host. */
+static void test_another_consumer_waits_on_each_host(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4 n2=4");
+    provider_world_propose(world, "north/p/south", 1, "n1 0:4 n2 0:4");
+    provider_world_start(world, "south", 1, "north/p/south", 2, "n1=1");
+    provider_world_start(world, "south", 2, "north/p/south", 2, "n2=1");
+    provider_world_export(world, "p east shared n1=4 n2=4");
+    ASSERT_BOOK("north/p/south", "3 made withdrawn: n1 0/0 1/1; n2 0/0 1/1");
+    ASSERT_BOOK("north/p/east", "1: n1 0/0 0/0; n2 0/0 0/0");
+    provider_world_end(world, "south", 2);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "4 made withdrawn: n1 0/0 1/1");
+    ASSERT_BOOK("north/p/east", "2: n1 0/0 0/0; n2 3/0 1/0");
+    provider_world_restart(world);
+    tell_hosts(world);
+    ASSERT_BOOK("north/p/east", "2: n1 0/0 0/0; n2 3/0 1/0");
+    provider_world_end(world, "south", 1);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/east", "3: n1 4/0 0/0; n2 3/0 1/0");
+}
+
 static void test_new_policy_finds_a_busy_host(void **state)
 {
     struct provider_world *world = *state;
@@ -463,6 +486,7 @@ int main(void)
         STORY(test_withdrawal),
         STORY(test_withdrawn_policy_comes_back),
         STORY(test_new_policy_waits_for_the_old_one),
+        STORY(test_another_consumer_waits_on_each_host),
         STORY(test_new_policy_finds_a_busy_host),
         STORY(test_host_shrinks),
         STORY(test_host_goes),
