@@ -111,12 +111,11 @@ static int64_t digits(const char *text, int count)
     return number;
 }
 
-/* "2023-01-01T00:10:00.000Z" in seconds since the epoch, which is a midnight of the
- * same calendar. */
+/* "1970-01-01T12:10:00.000Z" in seconds since the epoch. */
 static bool parse_instant(const char *text, int64_t epoch_ms, double *seconds)
 {
     char day[32], from[32];
-    int64_t ms = epoch_ms;
+    int64_t ms = epoch_ms - epoch_ms % 86400000;
 
     if (strlen(text) != 24 || text[10] != 'T' || text[23] != 'Z') {
         return false;

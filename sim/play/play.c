@@ -170,6 +170,7 @@ struct play *play_new(const struct scenario *scenario,
     begin_log(play);
     play->faults = (struct world_options){.seed = options->seed,
                                           .start_ms = PLAY_EPOCH_MS,
+                                          .utc_offset_ms = PLAY_UTC_OFFSET_MS,
                                           .is_calm = !scenario->has_faults};
     play->world = world_new(&play->faults, &play->broker);
     for (int i = 0; i < scenario->n_sites; i++) {

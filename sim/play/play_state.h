@@ -8,8 +8,11 @@
 #include "sim/play/event_log.h"
 #include "sim/play/play.h"
 
-/* The machines' clock at 0: a Sunday, 00:00 UTC. It is not 0, which may mean none. */
-#define PLAY_EPOCH_MS INT64_C(1672531200000) /* 2023-01-01T00:00:00Z */
+/* The machines' clock at 0. All machines are 12 hours behind UTC, so that it is 00:00
+ * on Thursday, 1 January 1970 there, while no instant is 0, which means "none" on disk
+ * and in messages. */
+#define PLAY_EPOCH_MS (INT64_C(12) * 60 * 60 * 1000) /* 1970-01-01T12:00:00Z */
+#define PLAY_UTC_OFFSET_MS (-PLAY_EPOCH_MS)
 
 /* A statement, or one job of a workload. */
 struct play_action {

@@ -31,8 +31,9 @@
 struct world_options {
     uint64_t seed;
     int64_t start_ms; /* the machines' clock at the start; not 0, which may mean none */
-    bool is_calm;     /* nothing is ever lost, so hosts send no heartbeats */
-    int batch_max;    /* events of one batch; 0: no limit */
+    int64_t utc_offset_ms; /* of their local time */
+    bool is_calm;          /* nothing is ever lost, so hosts send no heartbeats */
+    int batch_max;         /* events of one batch; 0: no limit */
     int loss_in_10000, repeat_in_10000; /* of messages between sites and broker */
     int64_t delay_ms;                   /* of each of them */
     int64_t delay_max_ms; /* a random additional delay up to this reorders them */

@@ -222,7 +222,9 @@ void world_daemon_end_batch(struct world *world, int daemon, bool with_tick)
     batch->wants_tick = !with_tick;
     if (with_tick) {
         step(world, daemon,
-             &(struct event){.kind = EVENT_TICK, .now_ms = world->now_ms});
+             &(struct event){.kind = EVENT_TICK,
+                             .now_ms = world->now_ms,
+                             .utc_offset_ms = world->options.utc_offset_ms});
     }
     finish_batch(world, daemon, false);
 }
