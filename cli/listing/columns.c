@@ -134,9 +134,9 @@ static const struct column exported_table[] =
             NUMBER("RSV", "rsv"));
 
 static const struct column exported_block[] = COLUMNS(
-    TEXT("Host", "host"), TEXT("Lease", "lease"), TEXT("Slots", "exported"),
-    TEXT("Held by consumer", "max"), TEXT("Slots of jobs", "njobs"),
-    TEXT("Running", "run"), TEXT("Suspended", "ssusp"),
+    TEXT("Host", "host"), TEXT("Consumer", "consumer"), TEXT("Leases", "leases"),
+    TEXT("Slots", "exported"), TEXT("Held by consumer", "max"),
+    TEXT("Slots of jobs", "njobs"), TEXT("Running", "run"), TEXT("Suspended", "ssusp"),
     TEXT("Suspended by users", "ususp"), TEXT("Reserved", "rsv"), SIZE("Memory", "mem"),
     SIZE("Swap space", "swp"), INSTANCES("Resources", "resources"));
 

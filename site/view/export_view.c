@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_view.c: `exports`: export policies and their leases; `hosts -e`: the part of
- * each own host that consumers hold. */
+/* export_view.c: `exports`: export policies and their leases; `hosts -e`: what each
+ * consumer has of each own host, over all its leases. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/exported_resources.h"
 #include "model/page.h"
+#include "model/record.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
 
@@ -36,30 +38,6 @@ static const char *state_of(const struct msg_state *book)
     return msg_lease_state_name(state);
 }
 
-static struct value *exported_row(struct arena *arena, const struct msg_state *book,
-                                  const struct host_split *split,
-                                  const struct slot_counts *slots)
-{
-    struct lease_resource *seen =
-        arena_alloc(arena, (size_t)book->n_resources, sizeof(*seen));
-    int n_seen = 0;
-    for (int i = 0; i < book->n_resources; i++) {
-        if (exported_resources_is_seen_from(&book->resources[i], split->host)) {
-            seen[n_seen] = book->resources[i];
-            seen[n_seen++].hosts = "";
-        }
-    }
-    struct value *row = value_object(arena);
-    value_add_text(arena, row, "host", split->host);
-    slot_count_add_to_row(arena, row, split->consumer,
-                          slot_counts_find(slots, split->host, book->lease));
-    value_add_text(arena, row, "lease", book->lease);
-    value_add_int(arena, row, "exported", split->n_slots);
-    exported_resources_show_memory(arena, row, split->spaces);
-    exported_resources_show(arena, row, seen, n_seen);
-    return row;
-}
-
 static int count_splits(struct site_view *view)
 {
     int count = 0;
@@ -71,38 +49,6 @@ static int count_splits(struct site_view *view)
     return count;
 }
 
-void export_view_list_hosts(struct site_view *view, struct page *page,
-                            const struct msg_query *query)
-{
-    struct arena *arena = page->arena;
-    struct msg_state book;
-    struct slot_counts slots;
-    uint64_t number = 0;
-    int n_books = provider_count_leases(view->provider);
-    slot_counts_init(&slots, arena, count_splits(view));
-    for (int i = 0; i < n_books; i++) {
-        const char *id = arena_str(arena, provider_lease_id(view->provider, i));
-        bool is_found = provider_find_lease(view->provider, id, &book);
-        for (int k = 0; is_found && k < book.n_hosts; k++) {
-            slot_counts_add_host(&slots, arena_str(arena, book.hosts[k].host), id);
-        }
-    }
-    slot_counts_sort(&slots);
-    slot_counts_add_runs(&slots, view, true);
-    for (int i = 0; i < n_books && !page->is_full; i++) {
-        bool is_found = provider_find_lease(
-            view->provider, provider_lease_id(view->provider, i), &book);
-        for (int k = 0; is_found && k < book.n_hosts; k++) {
-            number++;
-            if (page_is_named(book.hosts[k].host, query->name) &&
-                page_wants(page, number)) {
-                page_add_number(page, number,
-                                exported_row(arena, &book, &book.hosts[k], &slots));
-            }
-        }
-    }
-}
-
 /* Sums of all hosts, at most INT_MAX. */
 static void add_spaces(struct space sums[SPACES], const struct space spaces[SPACES])
 {
@@ -112,6 +58,144 @@ static void add_spaces(struct space sums[SPACES], const struct space spaces[SPAC
         sums[i].mib = more < INT_MAX - sums[i].mib ? sums[i].mib + more : INT_MAX;
     }
 }
+
+/* ---------------------------------------------------------------- hosts -e */
+
+/* What one lease exports of a host. */
+struct part {
+    const char *host, *consumer, *lease;
+    int n_exported, n_held;
+    struct space spaces[SPACES];
+    struct lease_resource *resources;
+    int n_resources;
+};
+
+/* By host, then consumer, then lease. */
+static int compare_parts(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int order = strcmp(a->host, b->host);
+    order = order != 0 ? order : strcmp(a->consumer, b->consumer);
+    return order != 0 ? order : strcmp(a->lease, b->lease);
+}
+
+/* The shared resources of the lease that are used from that host. */
+static void list_resources(struct arena *arena, const struct msg_state *book,
+                           struct part *part)
+{
+    struct lease_resource *all = record_copy_list(arena, &schema_lease_resource,
+                                                  book->resources, book->n_resources);
+    part->resources = all;
+    for (int i = 0; i < book->n_resources; i++) {
+        if (exported_resources_is_seen_from(&all[i], part->host)) {
+            all[part->n_resources] = all[i];
+            all[part->n_resources++].hosts = "";
+        }
+    }
+}
+
+/* "south" of "north/p/south" and of "north/p/south:/eng/sim"; "pool:p" is the idle part
+ * of a pool. */
+static const char *consumer_of(struct arena *arena, const char *lease)
+{
+    const char *consumer = lease_part(arena, lease, 2);
+    const char *leaf = strstr(consumer, ":/");
+    return leaf == NULL ? consumer
+                        : arena_strn(arena, consumer, (size_t)(leaf - consumer));
+}
+
+static struct part *list_parts(struct site_view *view, struct arena *arena,
+                               int *n_parts)
+{
+    struct part *parts = arena_alloc(arena, (size_t)count_splits(view), sizeof(*parts));
+    struct msg_state book;
+    *n_parts = 0;
+    for (int i = 0; i < provider_count_leases(view->provider); i++) {
+        const char *id = arena_str(arena, provider_lease_id(view->provider, i));
+        bool is_found = provider_find_lease(view->provider, id, &book);
+        for (int k = 0; is_found && k < book.n_hosts; k++) {
+            const struct host_split *split = &book.hosts[k];
+            struct part *part = &parts[(*n_parts)++];
+            *part = (struct part){.host = arena_str(arena, split->host),
+                                  .consumer = consumer_of(arena, id),
+                                  .lease = id,
+                                  .n_exported = split->n_slots,
+                                  .n_held = split->consumer};
+            memcpy(part->spaces, split->spaces, sizeof(part->spaces));
+            list_resources(arena, &book, part);
+        }
+    }
+    if (*n_parts > 0) {
+        qsort(parts, (size_t)*n_parts, sizeof(*parts), compare_parts);
+    }
+    return parts;
+}
+
+/* The row of one host and one consumer, from all leases that it has there. */
+static struct value *exported_row(struct arena *arena, const struct part *parts,
+                                  int n_parts, const struct slot_counts *slots)
+{
+    struct value *row = value_object(arena);
+    struct space sums[SPACES] = {{0}};
+    int n_exported = 0, n_held = 0, n_all = 0;
+    for (int i = 0; i < n_parts; i++) {
+        n_exported += parts[i].n_exported;
+        n_held += parts[i].n_held;
+        n_all += parts[i].n_resources;
+        add_spaces(sums, parts[i].spaces);
+    }
+    struct lease_resource *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
+    n_all = 0;
+    for (int i = 0; i < n_parts; i++) {
+        for (int k = 0; k < parts[i].n_resources; k++) {
+            all[n_all++] = parts[i].resources[k];
+        }
+    }
+    value_add_text(arena, row, "host", parts->host);
+    slot_count_add_to_row(arena, row, n_held,
+                          slot_counts_find(slots, parts->host, parts->consumer));
+    value_add_text(arena, row, "consumer", parts->consumer);
+    value_add_text(arena, row, "lease", n_parts == 1 ? parts->lease : NULL);
+    struct value *leases = value_add(arena, row, "leases", value_array(arena));
+    for (int i = 0; i < n_parts; i++) {
+        value_add_text(arena, leases, NULL, parts[i].lease);
+    }
+    value_add_int(arena, row, "exported", n_exported);
+    exported_resources_show_memory(arena, row, sums);
+    exported_resources_show(arena, row, all, n_all);
+    return row;
+}
+
+void export_view_list_hosts(struct site_view *view, struct page *page,
+                            const struct msg_query *query)
+{
+    struct slot_counts slots;
+    uint64_t number = 0;
+    int n_parts;
+    struct part *parts = list_parts(view, page->arena, &n_parts);
+    slot_counts_init(&slots, page->arena, n_parts);
+    for (int i = 0; i < n_parts; i++) {
+        if (i == 0 || strcmp(parts[i].host, parts[i - 1].host) != 0 ||
+            strcmp(parts[i].consumer, parts[i - 1].consumer) != 0) {
+            slot_counts_add_host(&slots, parts[i].host, parts[i].consumer);
+        }
+    }
+    slot_counts_sort(&slots);
+    slot_counts_add_runs(&slots, view, true);
+    for (int i = 0, n; i < n_parts && !page->is_full; i += n) {
+        const struct part *first = &parts[i];
+        for (n = 1; i + n < n_parts && strcmp(first[n].host, first->host) == 0 &&
+                    strcmp(first[n].consumer, first->consumer) == 0;
+             n++) {
+        }
+        number++;
+        if (page_is_named(first->host, query->name) && page_wants(page, number)) {
+            page_add_number(page, number, exported_row(page->arena, first, n, &slots));
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- exports */
 
 static struct value *export_row(struct arena *arena, const struct msg_state *book,
                                 const char *policy)

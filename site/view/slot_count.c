@@ -73,7 +73,7 @@ static enum slot_count_kind kind_of_run(struct site_view *view, const struct run
 }
 
 void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
-                          bool by_lease)
+                          bool by_consumer)
 {
     const struct run_table *table = runs_table(view->runs);
     for (int i = 0; i < run_table_count(table); i++) {
@@ -84,9 +84,10 @@ void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
         /* PREEMPT_JOBTYPE: a yielded exclusive job has released its hosts. */
         bool has_given = run->is_suspended && run->lease[0] == '\0' &&
                          view->config->preempt.has_exclusive;
+        const char *key = by_consumer && run->lease[0] != '\0' ? run->id.site : "";
         for (int k = 0; k < run->n_hosts; k++) {
-            slot_counts_add(counts, run->hosts[k].host, by_lease ? run->lease : "",
-                            kind_of_run(view, run), run->hosts[k].n_slots,
+            slot_counts_add(counts, run->hosts[k].host, key, kind_of_run(view, run),
+                            run->hosts[k].n_slots,
                             run->spec->is_exclusive && !has_given);
         }
     }

@@ -43,9 +43,10 @@ void slot_counts_add(struct slot_counts *counts, const char *host, const char *l
 const struct slot_count *slot_counts_find(const struct slot_counts *counts,
                                           const char *host, const char *lease);
 
-/* Adds the slots of all runs on own hosts: under lease "", or by lease. */
+/* Adds the slots of all runs on own hosts: under lease "", or those of consumers with
+ * the consumer's name instead of a lease. */
 void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
-                          bool by_lease);
+                          bool by_consumer);
 int slot_count_total(const struct slot_count *count);
 /* "max", "njobs", "run", "ssusp", "ususp", "rsv" of a host's row. */
 void slot_count_add_to_row(struct arena *arena, struct value *row, int max,

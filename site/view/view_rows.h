@@ -53,7 +53,7 @@ void queue_view_list(struct site_view *view, struct page *page,
  * jobs, then borrowed hosts with the slots in use by jobs of this site. */
 void host_view_list(struct site_view *view, struct page *page,
                     const struct msg_query *query);
-/* `hosts -e`: the slots that consumers hold and use on own hosts, by lease. */
+/* `hosts -e`: the slots that each consumer holds and uses on own hosts. */
 void export_view_list_hosts(struct site_view *view, struct page *page,
                             const struct msg_query *query);
 /* The hosts that a listing (`hosts`, `load`) shows, in its order: indexes, own hosts

@@ -119,6 +119,41 @@ static int64_t rendered_bytes(const struct value *value)
     return bytes;
 }
 
+/* `hosts -e`: a row for each host and consumer, over all leases that it has there. */
+static void test_exported_hosts(void **state)
+{
+    static const char config[] =
+        "Begin Site\nNAME = south\nSPOOL = /nowhere\nBROKER = tcp://127.0.0.1:1\n"
+        "KEY = k\nBROKER_KEY = b\nEnd Site\n"
+        "Begin Host\nHOST_NAME MXJ\ns1 4\nEnd Host\n"
+        "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n"
+        "Begin HostExport\nNAME = a\nPER_HOST = s1\nSLOTS = 2\n"
+        "DISTRIBUTION = ([east, 1] [west, 1])\nEnd HostExport\n"
+        "Begin HostExport\nNAME = b\nPER_HOST = s1\nSLOTS = 1\n"
+        "DISTRIBUTION = ([east, 1])\nEnd HostExport\n";
+    static const struct {
+        const char *consumer, *lease;
+        int n_leases, max, exported;
+    } rows[] = {{"east", "", 2, 2, 2}, {"west", "south/a/west", 1, 1, 1}};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, config);
+    struct msg_query query = {.kind = QUERY_HOSTS, .exported = true};
+    const struct msg_reply *reply = site_stage_query(&stage, &query);
+    const struct value *row = value_find(reply->value, "hosts")->first;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++, row = row->next) {
+        assert_non_null(row);
+        assert_string_equal(text(row, "host"), "s1");
+        assert_string_equal(text(row, "consumer"), rows[i].consumer);
+        assert_string_equal(text(row, "lease"), rows[i].lease);
+        assert_int_equal(value_find(row, "leases")->count, rows[i].n_leases);
+        assert_int_equal(number(row, "max"), rows[i].max);
+        assert_int_equal(number(row, "exported"), rows[i].exported);
+    }
+    assert_null(row);
+    site_stage_release(&stage);
+}
+
 static void test_pages(void **state)
 {
     enum { JOBS = 700 };
@@ -410,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts_and_queues),
         cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_exported_hosts),
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_peek),
