@@ -253,6 +253,9 @@ int escalation_next(struct escalation *escalation, int64_t pause_ms, int64_t now
  * on disk (LAUNCH, SAVE, OPEN_GATE). A command that cannot be launched or recorded has
  * failed; if it is the first one, the run has FAILED and no other command runs.
  *
+ * What a command has left behind is killed until no process is left, for half a minute
+ * at most, before post-exec commands begin and before the end.
+ *
  * The command of the stage, a command of JOB_CONTROLS and a resize notification are the
  * three children. When the command ends, the other two are dropped, except that the
  * command that terminates a job is waited for.
@@ -260,10 +263,10 @@ int escalation_next(struct escalation *escalation, int64_t pause_ms, int64_t now
  * A kill and a limit send signals to all processes (escalation), after a resume. They
  * terminate the current command: before the job this keeps the job from beginning,
  * after the job it does not change the result. A request whose number was carried out
- * is answered and not repeated. One that comes before the GO is carried out after it;
- * a kill ends the run at once. SUSPENDED is reported only once all processes are
- * stopped, because other jobs get the slots then. Post-exec commands run to their end
- * also in a suspended run.
+ * is answered and not repeated. One that comes before the GO, or between two commands,
+ * is carried out with the next command; a kill before the GO ends the run at once.
+ * SUSPENDED is reported only once all processes are stopped, because other jobs get the
+ * slots then. Post-exec commands run to their end also in a suspended run.
  *
  * Units: milliseconds of one monotonic clock. Ownership: the spec is borrowed. */
 enum exec_child { EXEC_COMMAND, EXEC_CONTROL_COMMAND, EXEC_NOTIFICATION };
@@ -279,7 +282,6 @@ enum exec_event_kind {
     EXEC_STOPPED,       /* all processes are stopped */
     EXEC_NOT_STOPPED,   /* some process could not be stopped in time */
     EXEC_CLEARED,       /* no process of the run is left */
-    EXEC_NOT_CLEARED,   /* some process cannot be killed */
     EXEC_LIMIT_EXCEEDED, /* `cause`: by the job, while it runs */
     EXEC_USER_CONNECTED, /* the user of an interactive job, or the wait is over */
     EXEC_DRAINED,        /* its user has all output, or the wait is over */
@@ -313,7 +315,8 @@ enum exec_effect_kind {
     EXEC_CONTINUE,     /* all processes; `signal`: SIGCONT is sent as well, or 0 */
     EXEC_KILL,         /* `child` and its session; it is EXITED later */
     EXEC_DROP,         /* likewise, but its end is not reported */
-    EXEC_CLEAR,        /* kills all that is left behind; CLEARED or NOT_CLEARED */
+    EXEC_CLEAR,        /* kills all that is left behind; CLEARED, now or later */
+    EXEC_RELEASE,      /* the cgroups of commands that have ended are removed */
     EXEC_DRAIN,        /* output goes to the user; DRAINED, now or later */
     EXEC_ACCEPT_SLOTS, /* the variables of the resize are those of the run */
     EXEC_PUBLISH,      /* writes the record, now or later, and reports it */
@@ -378,6 +381,8 @@ struct exec_run {
         struct exec_resize request;
         int64_t until_ms; /* the command is killed then */
     } resize;
+    bool is_clearing; /* what a command has left behind is being killed: */
+    int64_t clear_until_ms, clear_ms;
     bool is_over; /* the command has ended, the one that terminates it still runs: */
     struct {
         int status;

@@ -10,10 +10,10 @@
  *     CONTROL kill          TERMINATE(SIGINT) PUBLISH
  *     TIME                  TERMINATE(SIGTERM)        it has ignored SIGINT
  *     EXITED                CLEAR
- *     CLEARED               LAUNCH                    the post-exec command
+ *     CLEARED               RELEASE LAUNCH            the post-exec command
  *     LAUNCHED, SAVED       SAVE, OPEN_GATE REPORT
  *     EXITED                CLEAR
- *     CLEARED               END */
+ *     CLEARED               RELEASE END */
 #include "host/exec/exec.h"
 
 #include <assert.h>
@@ -29,6 +29,8 @@ enum {
         500, /* a process that is deep in the kernel could not be stopped */
     CONTROL_COMMAND_MAX_MS = 60000,
     NOTIFICATION_MAX_MS = 600000,
+    CLEAR_MAX_MS = 30000, /* processes that SIGKILL does not end, in the kernel */
+    CLEAR_AGAIN_MS = 50,
 };
 
 /* A step: the run, what is to be done, and when. */
@@ -339,6 +341,9 @@ static void clear(const struct step *step)
         escalation_init(&step->run->escalation);
         step->run->stage_until_ms = EXEC_NEVER;
     }
+    step->run->is_clearing = true;
+    step->run->clear_until_ms = step->now_ms + CLEAR_MAX_MS;
+    step->run->clear_ms = step->now_ms + CLEAR_AGAIN_MS;
     add_kind(step, EXEC_CLEAR);
 }
 
@@ -469,9 +474,28 @@ static void end_command(const struct step *step)
     advance(step, &outcome);
 }
 
+/* Remaining output goes before the report of the end: after that the user's side stops
+ * asking. A kill discards it. */
+static void end_or_drain(const struct step *step)
+{
+    struct exec_run *run = step->run;
+    bool is_discarded = run->pending.number > 0 && run->pending.action == CONTROL_KILL;
+    if (run->pending.number > 0) {
+        run->control_done = run->pending.number;
+    }
+    if (run->is_interactive && !is_discarded) {
+        run->is_draining = true;
+        add_kind(step, EXEC_DRAIN);
+    } else {
+        end(step);
+    }
+}
+
 static void on_cleared(const struct step *step, bool is_clear)
 {
     struct exec_run *run = step->run;
+    run->is_clearing = false;
+    add_kind(step, EXEC_RELEASE);
     if (run->stages.stage != STAGE_DONE) {
         next_command(step);
         return;
@@ -480,14 +504,7 @@ static void on_cleared(const struct step *step, bool is_clear)
         snprintf(run->stages.text, sizeof(run->stages.text),
                  "some of its processes cannot be killed");
     }
-    /* Remaining output goes before the report of the end: after that the user's side
-     * stops asking. */
-    if (run->is_interactive) {
-        run->is_draining = true;
-        add_kind(step, EXEC_DRAIN);
-    } else {
-        end(step);
-    }
+    end_or_drain(step);
 }
 
 /* ---- children */
@@ -579,6 +596,15 @@ static void control_draining(const struct step *step, const struct run_control *
     }
 }
 
+/* Carried out with the next command. No other request replaces a kill. */
+static void postpone_control(struct exec_run *run, const struct run_control *control)
+{
+    bool is_kill = run->pending.number > 0 && run->pending.action == CONTROL_KILL;
+    if (control->number > run->pending.number && !is_kill) {
+        run->pending = *control;
+    }
+}
+
 static void on_control(const struct step *step, const struct run_control *control)
 {
     struct exec_run *run = step->run;
@@ -592,15 +618,13 @@ static void on_control(const struct step *step, const struct run_control *contro
         add_kind(step, EXEC_REPORT);
     } else if (run->is_draining) {
         control_draining(step, control);
-    } else if (run->phase != RUN_WAITING) {
+    } else if (run->phase != RUN_WAITING && !run->is_clearing) {
         apply_control(step, control);
-    } else if (control->action == CONTROL_KILL) {
+    } else if (run->phase == RUN_WAITING && control->action == CONTROL_KILL) {
         run->control_done = control->number;
         end_unstarted(step, RUN_END_SIGNALLED, SIGTERM, "killed before it started");
     } else {
-        if (control->number > run->pending.number) {
-            run->pending = *control;
-        }
+        postpone_control(run, control);
         add_kind(step, EXEC_REPORT);
     }
 }
@@ -674,6 +698,21 @@ static int64_t stop_at(const struct exec_run *run)
     return is_stopping(run) ? run->suspend.until_ms : EXEC_NEVER;
 }
 
+static int64_t clear_at(const struct exec_run *run)
+{
+    return run->is_clearing ? run->clear_ms : EXEC_NEVER;
+}
+
+static void clear_again(const struct step *step)
+{
+    if (step->now_ms >= step->run->clear_until_ms) {
+        on_cleared(step, false);
+    } else {
+        step->run->clear_ms = step->now_ms + CLEAR_AGAIN_MS;
+        add_kind(step, EXEC_CLEAR);
+    }
+}
+
 static const struct deadline {
     int64_t (*at)(const struct exec_run *run);
     void (*on_due)(const struct step *step);
@@ -681,6 +720,7 @@ static const struct deadline {
     {side_at, kill_side},           {notification_at, kill_notification},
     {limit_at, terminate_at_limit}, {stage_at, terminate_late},
     {escalate_at, escalate},        {stop_at, stop},
+    {clear_at, clear_again},
 };
 enum { DEADLINES = sizeof(deadlines) / sizeof(deadlines[0]) };
 
@@ -728,6 +768,8 @@ void exec_run_load(struct exec_run *run, const struct run_spec *spec,
     stages_init_post_exec(&run->stages, spec, record);
     run->phase = record->phase;
     run->has_started = true;
+    run->is_clearing = true;
+    run->clear_ms = run->clear_until_ms = EXEC_NEVER;
     run->control_done = record->control_done;
     run->resize_done = record->resize_done;
     run->resize_code = (int)record->resize_code;
@@ -781,8 +823,9 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
         on_stopped(&step, event->kind == EXEC_STOPPED);
         break;
     case EXEC_CLEARED:
-    case EXEC_NOT_CLEARED:
-        on_cleared(&step, event->kind == EXEC_CLEARED);
+        if (run->is_clearing) {
+            on_cleared(&step, true);
+        }
         break;
     case EXEC_LIMIT_EXCEEDED:
         if (!escalation_is_on(&run->escalation)) {

@@ -10,11 +10,6 @@
 
 #include "host/run_dir/run_dir.h"
 
-enum {
-    KILL_TIMEOUT_MS = 30000, /* processes that SIGKILL does not end, in the kernel */
-    KILL_SCAN_MS = 50,
-};
-
 /* ---- launch */
 
 /* The run's cgroup in `place`. The mark makes it unique: a run of another federation
@@ -171,34 +166,23 @@ void guard_command_collect(struct guard_run *run, struct guard_command_ends *end
     collect(run, ends);
 }
 
-static bool kill_left_behind(struct guard_run *run)
+bool guard_command_clear(struct guard_run *run)
 {
     struct guard_command_ends ends;
-    int64_t until = kernel_clock_now_ms() + KILL_TIMEOUT_MS;
-    while (collect(run, &ends)) {
-        if (kernel_clock_now_ms() > until) {
-            return false;
-        }
+    bool is_clear = !collect(run, &ends);
+    if (!is_clear) {
         procs_kill(&run->procs);
-        wait_signal(run, KILL_SCAN_MS);
     }
-    return true;
+    return is_clear;
 }
 
-void guard_command_remove_cgroups(struct guard_run *run)
+void guard_command_release(struct guard_run *run)
 {
     run_rusage_add_cgroups(&run->rusage, &run->procs);
     memcg_remove(&run->procs.memcg);
     cgroup_remove(&run->procs.cgroup);
     run->record.cgroup[0] = run->record.memory[0] = '\0';
-}
-
-bool guard_command_clear(struct guard_run *run)
-{
-    bool is_clear = kill_left_behind(run);
-    guard_command_remove_cgroups(run);
     if (run->exec.stages.stage == STAGE_DONE) {
         run_rusage_record(&run->rusage, &run->record);
     }
-    return is_clear;
 }

@@ -92,12 +92,12 @@ struct guard_command_ends {
 
 /* Collects children that have ended; does not wait. */
 void guard_command_collect(struct guard_run *run, struct guard_command_ends *ends);
-/* Kills all processes that are left. The guard is the subreaper: when it has no child,
- * no process of the run is left. The next command is born into another cgroup: some
- * kernels (6.18) kill a process that is born into one that was killed. Returns false if
- * a process cannot be killed. */
+/* Kills all processes that are left, once. The guard is the subreaper: when it has no
+ * child, no process of the run is left, and this returns true. */
 bool guard_command_clear(struct guard_run *run);
-void guard_command_remove_cgroups(struct guard_run *run);
+/* The next command is born into another cgroup: some kernels (6.18) kill a process that
+ * is born into one that was killed. */
+void guard_command_release(struct guard_run *run);
 
 /* ---- deadlines (guard_timers.c)
  *

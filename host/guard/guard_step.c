@@ -56,8 +56,8 @@ static void drain(struct guard_run *run)
 
 static void end_run(struct guard_run *run)
 {
-    guard_command_remove_cgroups(run);
     if (!run->exec.has_started) {
+        guard_command_release(run);
         run->record.start_ms = 0;
     }
     run->record.end_ms = kernel_clock_wall_ms();
@@ -117,8 +117,11 @@ static bool carry_out(struct guard_run *run, const struct exec_effect *effect,
         forget_child(run, effect->child);
         break;
     case EXEC_CLEAR:
-        answer->kind = guard_command_clear(run) ? EXEC_CLEARED : EXEC_NOT_CLEARED;
-        return true;
+        answer->kind = EXEC_CLEARED;
+        return guard_command_clear(run);
+    case EXEC_RELEASE:
+        guard_command_release(run);
+        break;
     case EXEC_DRAIN:
         drain(run);
         answer->kind = EXEC_DRAINED;
@@ -195,6 +198,9 @@ void guard_step_on_child(struct guard_run *run)
         if (ends.has_ended[child] && !is_dropped) {
             end_child(run, child, ends.status[child]);
         }
+    }
+    if (run->exec.is_clearing && guard_command_clear(run)) {
+        guard_step_kind(run, EXEC_CLEARED);
     }
 }
 

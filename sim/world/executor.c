@@ -483,6 +483,7 @@ static bool carry_out(struct executor *executor, struct sim_run *run,
     case EXEC_END:
         run->end_ms = now_ms;
         break;
+    case EXEC_RELEASE:
     case EXEC_WATCH_LIMITS:
     case EXEC_PUBLISH:
     case EXEC_REPORT:

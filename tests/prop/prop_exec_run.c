@@ -170,9 +170,12 @@ static bool carry_out(struct trial *trial, const struct exec_effect *effect,
         break;
     case EXEC_CLEAR:
         check(trial, !trial->is_alive[EXEC_COMMAND], "a command is cleared away");
-        trial->is_clear = true;
-        answer->kind = percent(trial, 5) ? EXEC_NOT_CLEARED : EXEC_CLEARED;
-        return true;
+        answer->kind = EXEC_CLEARED;
+        trial->is_clear = trial->is_clear || percent(trial, 50);
+        return trial->is_clear;
+    case EXEC_RELEASE:
+        trial->is_clear = true; /* or it cannot be killed */
+        break;
     case EXEC_DRAIN:
         answer->kind = EXEC_DRAINED;
         return percent(trial, 50);
@@ -376,6 +379,9 @@ static void kill_to_the_end(struct trial *trial)
         control(trial, CONTROL_KILL, SIGKILL);
         if (trial->run.is_draining) {
             step(trial, (struct exec_event){.kind = EXEC_DRAINED});
+        }
+        if (trial->run.is_clearing) {
+            pass_time(trial);
         }
     }
     check(trial, trial->has_ended, "a killed run does not end");

@@ -24,6 +24,7 @@ static const char *const names[] = {
     [EXEC_CLEAR] = "clear",         [EXEC_DRAIN] = "drain",
     [EXEC_ACCEPT_SLOTS] = "accept", [EXEC_PUBLISH] = "publish",
     [EXEC_REPORT] = "report",       [EXEC_END] = "end",
+    [EXEC_RELEASE] = "release",
 };
 static const char *const children[] = {"command", "control", "notification"};
 
@@ -149,7 +150,7 @@ static void test_job(void **state)
     start(&trial);
     expect_kind(&trial, EXEC_GO, "report"); /* repeated */
     expect_exit(&trial, EXEC_COMMAND, 3 << 8, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_EXITED, RUN_CAUSE_NONE, 3);
     expect_control(&trial, 1, CONTROL_KILL, 0, "report"); /* too late */
 }
@@ -167,10 +168,10 @@ static void test_stages(void **state)
     expect_kind(&trial, EXEC_LAUNCHED, "save");
     expect_kind(&trial, EXEC_SAVED, "open report");
     expect_exit(&trial, EXEC_COMMAND, 4 << 8, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "launch:command");
+    expect_kind(&trial, EXEC_CLEARED, "release launch:command");
     assert_string_equal(stages_command(&trial.run.stages), "out");
     expect_failure(&trial, EXEC_COMMAND, "clear"); /* this is not the run's result */
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 4);
 }
 
@@ -194,9 +195,35 @@ static void test_not_killable(void **state)
     begin(&trial);
     start(&trial);
     expect_exit(&trial, EXEC_COMMAND, 0, "clear");
-    expect_kind(&trial, EXEC_NOT_CLEARED, "end");
+    for (int64_t ms = 50; ms < 30000; ms += 50) {
+        expect_time(&trial, ms, "clear");
+    }
+    expect_time(&trial, 30000, "release end");
     assert_string_equal(trial.run.stages.text,
                         "some of its processes cannot be killed");
+}
+
+/* A request between two commands waits for the next one; at the end a kill discards
+ * output that its user has not received. */
+static void test_between_commands(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    trial.spec.post_execs[0] = "out";
+    trial.spec.n_post_execs = 1;
+    start(&trial);
+    expect_exit(&trial, EXEC_COMMAND, 0, "clear");
+    expect_control(&trial, 1, CONTROL_KILL, 0, "report");
+    expect_control(&trial, 2, CONTROL_SUSPEND, 0, "report");
+    expect_kind(&trial, EXEC_CLEARED, "release launch:command");
+    expect_kind(&trial, EXEC_LAUNCHED, "save");
+    expect_kind(&trial, EXEC_SAVED, "open report terminate:2 publish");
+    expect_exit(&trial, EXEC_COMMAND, SIGINT, "clear");
+    trial.run.is_interactive = true;
+    expect_control(&trial, 3, CONTROL_KILL, 0, "report");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
+    expect_end(&trial, RUN_END_EXITED, RUN_CAUSE_NONE, 0);
+    assert_int_equal(trial.run.control_done, 3);
 }
 
 /* Other jobs need its slots before it begins, or while it runs. */
@@ -209,7 +236,7 @@ static void test_end_by(void **state)
     exec_run_init(&trial.run, &trial.spec, 0);
     trial.now_ms = 100;
     expect_kind(&trial, EXEC_GO, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 0);
 
     trial.now_ms = 0;
@@ -232,7 +259,7 @@ static void test_run_limit(void **state)
     expect_time(&trial, 100 + 2 * GRACE_MS, "terminate:9");
     expect_time(&trial, 1100 + 2 * GRACE_MS, "terminate:9");
     expect_exit(&trial, EXEC_COMMAND, SIGKILL, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + SIGKILL);
 }
 
@@ -277,7 +304,7 @@ static void test_kill_suspended(void **state)
     expect_control(&trial, 3, CONTROL_SUSPEND, 0, "publish"); /* not any more */
     expect_control(&trial, 4, CONTROL_KILL, SIGKILL, "terminate:9 publish");
     expect_exit(&trial, EXEC_COMMAND, SIGKILL, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_SIGNALLED, RUN_CAUSE_NONE, SIGKILL);
 }
 
@@ -364,7 +391,7 @@ static void test_terminate_command_is_dropped(void **state)
     expect_exit(&trial, EXEC_COMMAND, SIGTERM, "");
     expect_control(&trial, 2, CONTROL_KILL, SIGKILL,
                    "drop:control terminate:9 publish clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
 }
 
 /* The signals follow JOB_TERMINATE_INTERVAL after the command. The run is over when
@@ -386,7 +413,7 @@ static void test_terminate_command(void **state)
     expect_control(&trial, 1, CONTROL_KILL, 0, "launch:control publish");
     expect_exit(&trial, EXEC_COMMAND, SIGTERM, "");
     expect_exit(&trial, EXEC_CONTROL_COMMAND, 0, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_SIGNALLED, RUN_CAUSE_NONE, SIGTERM);
 
     begin(&trial);
@@ -450,7 +477,7 @@ static void test_interactive(void **state)
     expect_kind(&trial, EXEC_SAVED, "watch report");
     expect_kind(&trial, EXEC_USER_CONNECTED, "open");
     expect_exit(&trial, EXEC_COMMAND, 0, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "drain");
+    expect_kind(&trial, EXEC_CLEARED, "release drain");
     assert_int_equal(trial.run.phase, RUN_RUNNING);
     expect_kind(&trial, EXEC_DRAINED, "end");
     expect_end(&trial, RUN_END_EXITED, RUN_CAUSE_NONE, 0);
@@ -465,12 +492,12 @@ static void test_loaded(void **state)
     trial.spec.post_execs[0] = "out";
     trial.spec.n_post_execs = 1;
     exec_run_load(&trial.run, &trial.spec, &record, 0);
-    expect_kind(&trial, EXEC_CLEARED, "launch:command");
+    expect_kind(&trial, EXEC_CLEARED, "release launch:command");
     expect_kind(&trial, EXEC_LAUNCHED, "save");
     expect_kind(&trial, EXEC_SAVED, "open report");
     expect_control(&trial, 7, CONTROL_KILL, 0, "report");
     expect_exit(&trial, EXEC_COMMAND, 0, "clear");
-    expect_kind(&trial, EXEC_CLEARED, "end");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_LOST, RUN_CAUSE_NONE, 0);
 }
 
@@ -481,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_unstarted),
         cmocka_unit_test(test_not_killable),
+        cmocka_unit_test(test_between_commands),
         cmocka_unit_test(test_end_by),
         cmocka_unit_test(test_run_limit),
         cmocka_unit_test(test_run_limit_suspended),
