@@ -54,11 +54,13 @@ int64_t daemon_utc_offset_ms(void)
 
 enum { EXIT_USAGE = 2 };
 
-int daemon_read_options(int argc, char **argv, const char *name, const char *usage)
+int daemon_read_options(int argc, char **argv, const char *name, const char *usage,
+                        bool *accepts_loss)
 {
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
+        {"accept-loss", no_argument, NULL, 'L'},
         {NULL, 0, NULL, 0},
     };
     int option = getopt_long(argc, argv, "h", options, NULL);
@@ -70,7 +72,8 @@ int daemon_read_options(int argc, char **argv, const char *name, const char *usa
         printf("%s %s\n", name, SUBLET_VERSION);
         exit(EXIT_SUCCESS);
     }
-    if (option != -1 || optind == argc) {
+    *accepts_loss = option == 'L';
+    if ((option != -1 && option != 'L') || optind == argc) {
         fputs(usage, stderr);
         exit(EXIT_USAGE);
     }

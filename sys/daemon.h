@@ -31,9 +31,11 @@ int daemon_watch_signals(zloop_t *loop, daemon_signal_fn fn, void *arg,
 void daemon_raise_files(void);
 
 /* Reads the command line of a daemon that takes one PATH or more: --help, --version
- * (`name` and the version). Returns the index of the first PATH. After these options,
- * and after a wrong one (status 2, with the usage text), the process ends. */
-int daemon_read_options(int argc, char **argv, const char *name, const char *usage);
+ * (`name` and the version), --accept-loss. Returns the index of the first PATH. After
+ * these options, and after a wrong one (status 2, with the usage text), the process
+ * ends. */
+int daemon_read_options(int argc, char **argv, const char *name, const char *usage,
+                        bool *accepts_loss);
 
 /* Runs the loop until a handler returns -1. */
 void daemon_run(zloop_t *loop);

@@ -26,6 +26,7 @@ static const char usage_text[] =
     "\n"
     "  --help     this text\n"
     "  --version  the version\n"
+    "  --accept-loss  starts although the store has lost changes\n"
     "\n"
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it.\n";
@@ -113,7 +114,8 @@ static int open_web(zloop_t *loop, const struct broker_setup *setup,
     return rc;
 }
 
-static int serve(char *const *paths, int n_paths, const struct broker_setup *setup)
+static int serve(char *const *paths, int n_paths, bool accepts_loss,
+                 const struct broker_setup *setup)
 {
     struct err err = {0};
     struct store *store = NULL;
@@ -126,7 +128,7 @@ static int serve(char *const *paths, int n_paths, const struct broker_setup *set
     zloop_t *loop = zloop_new();
     int rc = make_directory_of(setup->state, &err);
     if (rc == 0) {
-        rc = store_open(setup->state, &store, &err);
+        rc = store_open(setup->state, accepts_loss, &store, &err);
     }
     if (rc < 0) {
         goto out;
@@ -169,7 +171,7 @@ out:
 }
 
 /* Reads and checks the configuration, and serves if nothing is wrong. */
-static int configure_and_serve(char *const *paths, int n_paths)
+static int configure_and_serve(char *const *paths, int n_paths, bool accepts_loss)
 {
     struct arena arena;
     struct conf conf;
@@ -188,7 +190,7 @@ static int configure_and_serve(char *const *paths, int n_paths)
         log_line(LOG_LEVEL_ERROR,
                  "cannot start: no Broker section in the files that were read");
     } else {
-        status = serve(paths, n_paths, &setup);
+        status = serve(paths, n_paths, accepts_loss, &setup);
     }
     arena_release(&arena);
     return status;
@@ -199,6 +201,8 @@ int main(int argc, char **argv)
     daemon_block_signals();
     daemon_raise_files();
     log_init("sublet-broker");
-    int first = daemon_read_options(argc, argv, "sublet-broker", usage_text);
-    return configure_and_serve(argv + first, argc - first);
+    bool accepts_loss;
+    int first =
+        daemon_read_options(argc, argv, "sublet-broker", usage_text, &accepts_loss);
+    return configure_and_serve(argv + first, argc - first, accepts_loss);
 }

@@ -10,7 +10,8 @@ enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
 /* From schema/broker, by tools/embed-sql. */
 extern const struct db_migration broker_migrations[];
 
-int store_open(const char *path, struct store **store, struct err *err)
+int store_open(const char *path, bool accepts_loss, struct store **store,
+               struct err *err)
 {
     struct store *opened = mem_alloc(1, sizeof(*opened));
     const struct db_table_def tables[ROW_KINDS] = {
@@ -23,7 +24,8 @@ int store_open(const char *path, struct store **store, struct err *err)
         [ROW_POOL] = {schema_row_kinds[ROW_POOL]},
         [ROW_KEPT] = {schema_row_kinds[ROW_KEPT]},
     };
-    if (db_open(path, APPLICATION_ID, broker_migrations, &opened->db, err) < 0 ||
+    if (db_open(path, APPLICATION_ID, broker_migrations, accepts_loss, &opened->db,
+                err) < 0 ||
         db_rows_open(opened->db, tables, &opened->rows, err) < 0) {
         store_close(opened);
         return err->code;

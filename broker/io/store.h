@@ -22,7 +22,8 @@
 
 struct store;
 
-int store_open(const char *path, struct store **store, struct err *err) MUST_CHECK;
+int store_open(const char *path, bool accepts_loss, struct store **store,
+               struct err *err) MUST_CHECK;
 void store_close(struct store *store); /* NULL is fine */
 
 typedef void (*store_row_fn)(void *arg, const struct row *row);

@@ -25,7 +25,8 @@ struct journal {
     struct journal_history history;
 };
 
-int journal_open(const char *path, struct journal **journal, struct err *err)
+int journal_open(const char *path, bool accepts_loss, struct journal **journal,
+                 struct err *err)
 {
     struct journal *opened = mem_alloc(1, sizeof(*opened));
     const struct db_table_def tables[ROW_KINDS] = {
@@ -43,7 +44,8 @@ int journal_open(const char *path, struct journal **journal, struct err *err)
         [ROW_PICK] = {schema_row_kinds[ROW_PICK]},
         [ROW_SHARE] = {schema_row_kinds[ROW_SHARE]},
     };
-    if (db_open(path, APPLICATION_ID, site_migrations, &opened->db, err) < 0 ||
+    if (db_open(path, APPLICATION_ID, site_migrations, accepts_loss, &opened->db, err) <
+            0 ||
         db_rows_open(opened->db, tables, &opened->rows, err) < 0) {
         journal_close(opened);
         return err->code;

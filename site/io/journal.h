@@ -20,7 +20,7 @@
 
 struct journal;
 
-int journal_open(const char *path, struct journal **journal,
+int journal_open(const char *path, bool accepts_loss, struct journal **journal,
                  struct err *err) MUST_CHECK;
 void journal_close(struct journal *journal); /* NULL is fine */
 

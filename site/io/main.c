@@ -33,6 +33,7 @@ static const char usage_text[] =
     "\n"
     "  --help     this text\n"
     "  --version  the version\n"
+    "  --accept-loss  starts although the journal has lost changes\n"
     "\n"
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it; jobs run on.\n";
@@ -46,6 +47,7 @@ struct loaded {
 
 /* All that a running site is made of, in the order in which it is made. */
 struct parts {
+    bool accepts_loss;  /* --accept-loss */
     char *const *paths; /* of the configuration */
     int n_paths;
     struct loaded *loaded; /* the one in force */
@@ -212,7 +214,8 @@ static void load_row(void *arg, const struct row *row)
 
 /* The spool may be looked through, by jobs' users on the way to their own; the journal
  * is the daemon's alone. */
-static int open_journal(const char *spool, struct journal **journal, struct err *err)
+static int open_journal(const char *spool, bool accepts_loss, struct journal **journal,
+                        struct err *err)
 {
     static const char name[] = "/journal.db";
     if (daemon_make_directory(spool, 0711, err) < 0) {
@@ -222,7 +225,7 @@ static int open_journal(const char *spool, struct journal **journal, struct err 
     char *path = mem_alloc(size, 1);
     snprintf(path, size, "%s%s", spool, name);
     mode_t own_umask = umask(0177);
-    int rc = journal_open(path, journal, err);
+    int rc = journal_open(path, accepts_loss, journal, err);
     umask(own_umask);
     free(path);
     return rc;
@@ -300,7 +303,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
                       struct err *err)
 {
     parts->loop = zloop_new();
-    int rc = open_journal(setup->spool, &parts->journal, err);
+    int rc = open_journal(setup->spool, parts->accepts_loss, &parts->journal, err);
     if (rc < 0) {
         return rc;
     }
@@ -363,7 +366,7 @@ static int serve(struct parts *parts)
 }
 
 /* Serves if the configuration is correct. */
-static int configure_and_serve(char *const *paths, int n_paths)
+static int configure_and_serve(char *const *paths, int n_paths, bool accepts_loss)
 {
     struct err err;
     struct loaded *loaded = load(paths, n_paths, &err);
@@ -371,7 +374,10 @@ static int configure_and_serve(char *const *paths, int n_paths)
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
         return EXIT_FAILURE;
     }
-    struct parts parts = {.paths = paths, .n_paths = n_paths, .loaded = loaded};
+    struct parts parts = {.accepts_loss = accepts_loss,
+                          .paths = paths,
+                          .n_paths = n_paths,
+                          .loaded = loaded};
     int status = serve(&parts);
     unload(parts.loaded);
     return status;
@@ -382,6 +388,8 @@ int main(int argc, char **argv)
     daemon_block_signals();
     umask(022); /* so that directories have the modes that the code gives them */
     log_init("sublet-site");
-    int first = daemon_read_options(argc, argv, "sublet-site", usage_text);
-    return configure_and_serve(argv + first, argc - first);
+    bool accepts_loss;
+    int first =
+        daemon_read_options(argc, argv, "sublet-site", usage_text, &accepts_loss);
+    return configure_and_serve(argv + first, argc - first, accepts_loss);
 }

@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "sys/daemon.h"
 #include "sys/db/db_migrate.h"
+#include "sys/db/db_wal.h"
 #include "sys/log.h"
 
 enum {
@@ -19,6 +21,7 @@ enum {
     CHECK_EVERY_OPS = 10000,
     PAGE_BYTES = 4096,
     CHECKPOINT_PAGES = 16 * 1024 * 1024 / PAGE_BYTES,
+    REST_PAGES = 1024 * 1024 / PAGE_BYTES, /* if nothing was committed since */
     ALARM_PAGES = 64 * 1024 * 1024 / PAGE_BYTES,
 };
 
@@ -26,7 +29,9 @@ struct db {
     sqlite3 *handle;
     char *path;
     sqlite3_stmt *begin, *commit;
-    int wal_pages;   /* after the last commit */
+    struct db_wal wal;
+    int wal_pages;   /* after the last commit ... */
+    int maintained;  /* ... and at the last db_maintain */
     bool is_alarmed; /* about the WAL's size */
     bool is_dead;    /* an error after which only a restart is safe */
 };
@@ -130,17 +135,87 @@ static int on_wal(void *arg, sqlite3 *handle, const char *name, int pages)
     (void)name;
     struct db *db = arg;
     db->wal_pages = pages;
+    db_wal_committed(&db->wal, pages);
     return SQLITE_OK;
 }
 
-int db_open(const char *path, int32_t application_id,
-            const struct db_migration *migrations, struct db **db, struct err *err)
+/* A failed transaction must not be committed in part, and after an I/O error SQLite may
+ * consider unwritten pages as written. Only a restart, which reads the disk again, is
+ * safe (docs/design/architecture.md "Stores"). */
+static int fail(struct db *db, const char *what, struct err *err)
 {
-    *db = NULL;
-    int status = create_file(path, err);
-    if (status != ERR_NONE) {
-        return status;
+    db->is_dead = true;
+    return err_set(err, ERR_IO, "\"%s\": %s: %s", db->path, what,
+                   sqlite3_errmsg(db->handle));
+}
+
+/* All of the log goes into the file, so that the next commit begins it anew. With
+ * SQLITE_CHECKPOINT_TRUNCATE the log has no room left: on a full disk the next commit
+ * fails, before anything is promised that cannot be carried out. */
+static int checkpoint(struct db *db, int mode, int *n_left, struct err *err)
+{
+    int logged = 0, copied = 0;
+    if (sqlite3_wal_checkpoint_v2(db->handle, NULL, mode, &logged, &copied) !=
+        SQLITE_OK) {
+        return fail(db, "checkpoint", err);
     }
+    *n_left = logged - copied;
+    if (*n_left == 0) {
+        db->wal_pages = 0;
+        db_wal_committed(&db->wal, 0);
+    }
+    return ERR_NONE;
+}
+
+/* A log that SQLite would cut silently is refused, and left as it is. */
+static int check_log(struct db *db, bool accepts_loss, struct err *err)
+{
+    struct err loss;
+    if (db_wal_check(db->path, &loss) == ERR_NONE) {
+        return ERR_NONE;
+    }
+    if (accepts_loss) {
+        log_line(LOG_LEVEL_WARNING, "%s: accepted", loss.text);
+        return ERR_NONE;
+    }
+    if (db->handle != NULL) {
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
+    return err_set(err, ERR_IO, "%s", loss.text);
+}
+
+static int open_handle(struct db *db, bool accepts_loss, struct err *err)
+{
+    struct stat file;
+    bool is_empty = stat(db->path, &file) < 0 || file.st_size == 0;
+    int status = is_empty ? check_log(db, accepts_loss, err) : ERR_NONE;
+    if (status == ERR_NONE) {
+        status = create_file(db->path, err);
+    }
+    if (status == ERR_NONE &&
+        sqlite3_open_v2(db->path, &db->handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) {
+        status = refuse(db, err);
+    }
+    if (status == ERR_NONE) {
+        status = configure(db, err);
+    }
+    if (status == ERR_NONE) {
+        status = take_lock(db, err);
+    }
+    if (status == ERR_NONE && !is_empty) {
+        status = check_log(db, accepts_loss, err);
+    }
+    return status;
+}
+
+int db_open(const char *path, int32_t application_id,
+            const struct db_migration *migrations, bool accepts_loss, struct db **db,
+            struct err *err)
+{
+    int n_left;
+    *db = NULL;
     /* Memory statistics would lock a mutex at each allocation. The call fails
      * harmlessly if a store is already open. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -149,25 +224,22 @@ int db_open(const char *path, int32_t application_id,
     if (opened->path == NULL) {
         abort();
     }
-    if (sqlite3_open_v2(path, &opened->handle,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK) {
-        status = refuse(opened, err);
-        goto out;
-    }
-    status = configure(opened, err);
-    if (status == ERR_NONE) {
-        status = take_lock(opened, err);
-    }
+    int status = open_handle(opened, accepts_loss, err);
     if (status == ERR_NONE) {
         status = quick_check(opened, err);
+    }
+    if (status == ERR_NONE) {
+        status = db_wal_open(&opened->wal, path, err);
     }
     if (status == ERR_NONE) {
         sqlite3_wal_hook(opened->handle, on_wal, opened);
         status = db_migrate(opened->handle, path, application_id, migrations, err);
     }
-out:
+    if (status == ERR_NONE) {
+        status = checkpoint(opened, SQLITE_CHECKPOINT_TRUNCATE, &n_left, err);
+    }
     if (status != ERR_NONE) {
+        opened->is_dead = true;
         db_close(opened);
         return status;
     }
@@ -181,10 +253,17 @@ void db_close(struct db *db)
         return;
     }
     sqlite3_stmt *statement;
-    while ((statement = sqlite3_next_stmt(db->handle, NULL)) != NULL) {
+    while (db->handle != NULL &&
+           (statement = sqlite3_next_stmt(db->handle, NULL)) != NULL) {
         sqlite3_finalize(statement);
     }
+    struct err err;
+    int n_left;
+    if (!db->is_dead && checkpoint(db, SQLITE_CHECKPOINT_TRUNCATE, &n_left, &err) < 0) {
+        log_line(LOG_LEVEL_WARNING, "%s", err.text);
+    }
     sqlite3_close(db->handle);
+    db_wal_close(&db->wal);
     free(db->path);
     free(db);
 }
@@ -210,16 +289,6 @@ sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql)
         abort();
     }
     return *slot;
-}
-
-/* A failed transaction must not be committed in part, and after an I/O error SQLite may
- * consider unwritten pages as written. Only a restart, which reads the disk again, is
- * safe (docs/design/architecture.md "Stores"). */
-static int fail(struct db *db, const char *what, struct err *err)
-{
-    db->is_dead = true;
-    return err_set(err, ERR_IO, "\"%s\": %s: %s", db->path, what,
-                   sqlite3_errmsg(db->handle));
 }
 
 static int refuse_dead(const struct db *db, struct err *err)
@@ -255,23 +324,21 @@ int db_commit(struct db *db, struct err *err)
 
 void db_maintain(struct db *db)
 {
-    if (db->is_dead || db->wal_pages < CHECKPOINT_PAGES) {
+    bool is_at_rest = db->wal_pages == db->maintained && db->wal_pages >= REST_PAGES;
+    db->maintained = db->wal_pages;
+    if (db->is_dead || (db->wal_pages < CHECKPOINT_PAGES && !is_at_rest)) {
         return;
     }
-    int logged = 0, copied = 0;
-    if (sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &logged,
-                                  &copied) != SQLITE_OK) {
-        struct err err;
-        fail(db, "checkpoint", &err);
+    struct err err;
+    int n_left = 0;
+    int mode = is_at_rest ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+    if (checkpoint(db, mode, &n_left, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "%s", err.text);
-        return;
-    }
-    if (logged == copied) {
-        db->wal_pages = 0; /* the next commit starts the file from its beginning */
+    } else if (n_left == 0) {
         db->is_alarmed = false;
-    } else if (logged > ALARM_PAGES && !db->is_alarmed) {
+    } else if (n_left > ALARM_PAGES && !db->is_alarmed) {
         db->is_alarmed = true;
         log_line(LOG_LEVEL_WARNING, "\"%s\": the write-ahead log has %d pages",
-                 db->path, logged);
+                 db->path, n_left);
     }
 }

@@ -14,6 +14,7 @@
 #define SUBLET_SYS_DB_DB_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -25,8 +26,10 @@ struct db_migration {
 };
 
 struct db;
+/* With `accepts_loss` a write-ahead log that has lost commits is logged, not refused
+ * (sys/db/db_wal.h). */
 int db_open(const char *path, int32_t application_id,
-            const struct db_migration *migrations, struct db **db,
+            const struct db_migration *migrations, bool accepts_loss, struct db **db,
             struct err *err) MUST_CHECK;
 void db_close(struct db *db); /* NULL is fine */
 

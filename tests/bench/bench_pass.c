@@ -264,7 +264,7 @@ static struct journal *begin_journal(struct bench_place *place)
     struct journal *journal;
     struct err err;
     bench_place_init(place);
-    if (journal_open(bench_place_path(place, "journal"), &journal, &err) < 0 ||
+    if (journal_open(bench_place_path(place, "journal"), false, &journal, &err) < 0 ||
         db_begin(journal_db(journal), &err) < 0) {
         bench_fail("%s", err.text);
     }

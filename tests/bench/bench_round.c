@@ -186,7 +186,8 @@ static void begin(struct round *round)
     }
     bench_place_init(&round->place);
     effects_init(&round->effects);
-    must(store_open(bench_place_path(&round->place, "broker.db"), &round->store, &err),
+    must(store_open(bench_place_path(&round->place, "broker.db"), false, &round->store,
+                    &err),
          &err);
     round->now_ms = 1000000;
     round->broker = broker_new(&config);

@@ -189,6 +189,7 @@ class Federation:
         self.ending = {}  # those that may end by themselves
         self.starts = {}  # daemon: where its words begin in its log
         self.prefixes = {}  # daemon: the words of a command that starts it
+        self.options = {}  # of daemons, by name
         self.words = {"DIR": self.dir, "PORT": str(free_port()), "RECLAIM": reclaim}
         self.environment = dict(os.environ, SUBLET_E2E=self.dir, TZ="UTC", LC_ALL="C.UTF-8")
         for name in ("SUBLET_SOCKET", "SUBLET_BROKER", "SUBLET_KEY", "SUBLET_BROKER_KEY",
@@ -226,7 +227,8 @@ class Federation:
         log = open(self.log(name), "a")
         start = log.tell()
         process = subprocess.Popen(
-            [*self.prefixes.get(name, ()), os.path.join(BIN, program), self.conf(name)],
+            [*self.prefixes.get(name, ()), os.path.join(BIN, program),
+             *self.options.get(name, ()), self.conf(name)],
             cwd=self.dir, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, start_new_session=True)
         log.close()

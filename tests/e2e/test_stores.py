@@ -239,7 +239,7 @@ def test_broker_from_old_backup():
 
 
 def remove_store(f, name):
-    for tail in ("", "-wal"):
+    for tail in ("", "-wal", "-commit"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(store(f, name) + tail)
 
@@ -268,8 +268,37 @@ def test_log_of_broker_cut():
         log = store(f, "broker") + "-wal"
         content = read(log)
         write(log, content[:len(content) // 2] + b"\xa5" * (len(content) // 3))
+        refuse_loss(f, "broker")
+        f.options["broker"] = ["--accept-loss"]
         f.start("broker")
         goes_on(f, given, watch)
+
+
+def refuse_loss(f, name):
+    """The daemon does not start, says what would be lost, and changes nothing."""
+    log = read(store(f, name) + "-wal")
+    program = "sublet-broker" if name == "broker" else "sublet-site"
+    result = f.run(program, f.conf(name), code=1)
+    expect("of committed changes would be lost" in result.stderr and
+           "--accept-loss" in result.stderr, result.stderr)
+    expect_equal(read(store(f, name) + "-wal"), log, "the log")
+
+
+def test_log_of_site_cut():
+    """Jobs that were acknowledged would be forgotten, and their numbers given to new
+    jobs."""
+    with Federation() as f:
+        begin(f)
+        jobs = [f.submit("south", "true") for _ in range(5)]
+        f.kill9("south")
+        log = store(f, "south") + "-wal"
+        content = read(log)
+        write(log, content[:32])  # what a log begins with; old pages may follow the valid ones
+        refuse_loss(f, "south")
+        write(log, content)
+        f.start("south")
+        for job in jobs:
+            f.wait_state("south", job, "DONE")
 
 
 # ---------------------------------------------------------------- full disk
@@ -402,6 +431,7 @@ def test_failed_sync_of_consumer():
 
 
 main(test_damaged_pages, test_truncated, test_not_ours, test_first_schema, test_two_owners,
-     test_broker_from_old_backup, test_broker_without_file, test_log_of_broker_cut, test_full_disk_of_broker,
-     test_full_disk_of_consumer, test_full_disk_of_provider, test_failed_sync_of_broker,
+     test_broker_from_old_backup, test_broker_without_file, test_log_of_broker_cut,
+     test_log_of_site_cut, test_full_disk_of_broker, test_full_disk_of_consumer,
+     test_full_disk_of_provider, test_failed_sync_of_broker,
      test_failed_sync_of_provider, test_failed_sync_of_consumer, at_once=3)

@@ -18,7 +18,7 @@ void journal_fixture_reopen(struct journal_fixture *fixture)
     struct err err = {0};
     journal_close(fixture->journal);
     fixture->journal = NULL;
-    if (journal_open(fixture->path, &fixture->journal, &err) < 0) {
+    if (journal_open(fixture->path, false, &fixture->journal, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }

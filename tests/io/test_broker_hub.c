@@ -57,7 +57,7 @@ static void start_broker(struct fixture *fixture)
 {
     struct err err = {0};
     fixture->loop = zloop_new();
-    int rc = store_open(fixture->store_path, &fixture->store, &err);
+    int rc = store_open(fixture->store_path, false, &fixture->store, &err);
     if (rc == 0) {
         fixture->broker = broker_new(&fixture->setup.config);
         rc = store_load(fixture->store, load_row, fixture->broker, &err);

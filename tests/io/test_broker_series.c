@@ -56,7 +56,7 @@ static int teardown(void **state)
 static void open_store(struct fixture *fixture)
 {
     struct err err = {0};
-    if (store_open(fixture->path, &fixture->store, &err) < 0) {
+    if (store_open(fixture->path, false, &fixture->store, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }

@@ -49,7 +49,7 @@ static int setup(void **state)
         .snapshot = fixture->regular_path,
         .snapshot_interval_ms = 40,
     };
-    if (store_open(fixture->store_path, &fixture->store, &err) < 0) {
+    if (store_open(fixture->store_path, false, &fixture->store, &err) < 0) {
         fail_msg("%s", err.text);
     }
     fixture->loop = zloop_new();

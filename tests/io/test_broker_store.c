@@ -31,7 +31,7 @@ static void reopen(struct fixture *fixture)
     struct err err = {0};
     store_close(fixture->store);
     fixture->store = NULL;
-    if (store_open(fixture->path, &fixture->store, &err) < 0) {
+    if (store_open(fixture->path, false, &fixture->store, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -583,7 +583,7 @@ static void test_a_page_behind_rubbish_is_refused(void **state)
 static int try_open(struct fixture *fixture, struct err *err)
 {
     struct store *other = NULL;
-    int rc = store_open(fixture->path, &other, err);
+    int rc = store_open(fixture->path, false, &other, err);
     store_close(other);
     return rc;
 }

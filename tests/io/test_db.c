@@ -59,7 +59,7 @@ static struct db *open_db(const struct db_migration *migrations)
 {
     struct db *db;
     struct err err = {0};
-    if (db_open(path, ID, migrations, &db, &err) != ERR_NONE) {
+    if (db_open(path, ID, migrations, false, &db, &err) != ERR_NONE) {
         fail_msg("%s", err.text);
     }
     return db;
@@ -70,7 +70,7 @@ static void assert_refused(const struct db_migration *migrations, int code,
 {
     struct db *db;
     struct err err = {0};
-    assert_int_equal(db_open(path, ID, migrations, &db, &err), code);
+    assert_int_equal(db_open(path, ID, migrations, false, &db, &err), code);
     assert_null(db);
     if (strstr(err.text, word) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", err.text, word);
@@ -221,7 +221,7 @@ static void test_another_programs_file_is_refused(void **state)
 {
     struct db *db;
     struct err err;
-    assert_int_equal(db_open(path, OTHER_ID, first, &db, &err), ERR_NONE);
+    assert_int_equal(db_open(path, OTHER_ID, first, false, &db, &err), ERR_NONE);
     db_close(db);
     assert_refused(first, ERR_IO, "\" belongs to another program");
 }

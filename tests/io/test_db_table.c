@@ -40,7 +40,7 @@ static struct db *open_db(const char *sql)
     const struct db_migration migrations[] = {{1, "001", sql}, {0, NULL, NULL}};
     struct db *db;
     struct err err;
-    assert_int_equal(db_open(path, ID, migrations, &db, &err), 0);
+    assert_int_equal(db_open(path, ID, migrations, false, &db, &err), 0);
     return db;
 }
 

@@ -113,7 +113,7 @@ static int setup(void **state)
     assert_non_null(mkdtemp(fixture.directory));
     char path[96];
     snprintf(path, sizeof(path), "%s/rows.db", fixture.directory);
-    if (db_open(path, 1, migrations, &fixture.db, &err) < 0) {
+    if (db_open(path, 1, migrations, false, &fixture.db, &err) < 0) {
         fail_msg("%s", err.text);
     }
     const struct shell_machine machine = {.step = step,

@@ -18,7 +18,7 @@
 static int try_open(struct journal_fixture *fixture, struct err *err)
 {
     struct journal *other = NULL;
-    int rc = journal_open(fixture->path, &other, err);
+    int rc = journal_open(fixture->path, false, &other, err);
     journal_close(other);
     return rc;
 }

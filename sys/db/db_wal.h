@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* db_wal.h: notices that a write-ahead log has lost what was committed; part of db.h.
+ *
+ * SQLite recovers a log up to its first bad frame and says nothing about the rest.
+ * After each commit the position of that commit (the log's salts, and its number of
+ * frames) is written to PATH-commit. Before SQLite writes to the file, the log is read,
+ * and a log that ends before that position is refused. The position is written after
+ * the log was synced, and is not synced itself: after a power cut it may be too old,
+ * never too new. Without it, a log with valid frames behind a bad one is refused.
+ *
+ * Errors: ERR_IO with what would be lost. Source: SQLite's "WAL-mode File Format".
+ * Layer: sys. */
+#ifndef SUBLET_SYS_DB_DB_WAL_H
+#define SUBLET_SYS_DB_DB_WAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* ERR_IO if opening the file would lose committed changes. The caller has the file's
+ * lock, or there is no file. */
+int db_wal_check(const char *path, struct err *err) MUST_CHECK;
+
+struct db_wal {
+    char *path; /* of the log */
+    int fd;     /* of PATH-commit; -1: it cannot be written */
+    int n_frames;
+    uint32_t salts[2];
+};
+
+int db_wal_open(struct db_wal *wal, const char *path, struct err *err) MUST_CHECK;
+void db_wal_close(struct db_wal *wal);
+/* The log has so many frames after a commit; 0: all of it is in the database. */
+void db_wal_committed(struct db_wal *wal, int n_frames);
+
+#endif

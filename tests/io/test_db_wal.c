@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_db_wal.c: a write-ahead log that was damaged, cut, removed or exchanged is
+ * refused, or nothing that was committed is missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "sys/db/db.h"
+
+enum { ID = 0x5375626c, COMMITS = 40, FILES = 3 };
+
+static const char *const tails[FILES] = {"", "-wal", "-commit"};
+static char directory[64], path[128];
+
+struct content {
+    bool is_there;
+    uint8_t *bytes;
+    size_t size;
+};
+
+static const struct db_migration migrations[] = {
+    {1, "001", "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT) STRICT;"},
+    {0, NULL, NULL},
+};
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_db_wal.XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/test.db", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    char command[160];
+    snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+    return system(command);
+}
+
+/* ---------------------------------------------------------------- files */
+
+static const char *name_of(int file)
+{
+    static char name[160];
+    snprintf(name, sizeof(name), "%s%s", path, tails[file]);
+    return name;
+}
+
+static void read_files(struct content files[FILES])
+{
+    for (int i = 0; i < FILES; i++) {
+        struct stat status;
+        files[i] = (struct content){.is_there = stat(name_of(i), &status) == 0};
+        if (files[i].is_there) {
+            FILE *file = fopen(name_of(i), "rb");
+            files[i].size = (size_t)status.st_size;
+            files[i].bytes = mem_alloc(files[i].size + 1, 1);
+            assert_int_equal(fread(files[i].bytes, 1, files[i].size, file),
+                             files[i].size);
+            fclose(file);
+        }
+    }
+}
+
+static void write_files(const struct content files[FILES])
+{
+    for (int i = 0; i < FILES; i++) {
+        unlink(name_of(i));
+        if (files[i].is_there) {
+            FILE *file = fopen(name_of(i), "wb");
+            assert_int_equal(fwrite(files[i].bytes, 1, files[i].size, file),
+                             files[i].size);
+            fclose(file);
+        }
+    }
+}
+
+static void release_files(struct content files[FILES])
+{
+    for (int i = 0; i < FILES; i++) {
+        free(files[i].bytes);
+    }
+}
+
+/* ---------------------------------------------------------------- a store */
+
+static int try_open(bool accepts_loss, struct db **db, struct err *err)
+{
+    return db_open(path, ID, migrations, accepts_loss, db, err);
+}
+
+/* Commits rows FIRST to LAST in a process that is killed. */
+static void commit(int first, int last)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct db *db;
+        struct err err;
+        sqlite3_stmt *add = NULL;
+        bool is_well = try_open(false, &db, &err) == 0;
+        for (int id = first; id <= last && is_well; id++) {
+            is_well = db_begin(db, &err) == 0;
+            db_statement(db, &add, "INSERT INTO thing VALUES (?1, 'a name')");
+            sqlite3_bind_int(add, 1, id);
+            is_well = is_well && db_run(db, add, &err) == 0 && db_commit(db, &err) == 0;
+        }
+        _exit(is_well ? 0 : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static int count_things(struct db *db)
+{
+    sqlite3_stmt *all = NULL;
+    db_statement(db, &all, "SELECT count(*) FROM thing");
+    assert_int_equal(sqlite3_step(all), SQLITE_ROW);
+    int count = sqlite3_column_int(all, 0);
+    sqlite3_finalize(all);
+    return count;
+}
+
+/* The number of rows after opening; -1: it was refused, and the log is as it was. */
+static int open_and_count(void)
+{
+    struct content before[FILES], after[FILES];
+    struct db *db;
+    struct err err;
+    read_files(before);
+    if (try_open(false, &db, &err) < 0) {
+        read_files(after);
+        assert_int_equal(before[1].size, after[1].size);
+        if (after[1].size > 0) {
+            assert_memory_equal(before[1].bytes, after[1].bytes, after[1].size);
+        }
+        release_files(before);
+        release_files(after);
+        return -1;
+    }
+    int count = count_things(db);
+    db_close(db);
+    release_files(before);
+    return count;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void test_a_kill_loses_nothing_and_is_not_refused(void **state)
+{
+    commit(1, COMMITS);
+    assert_int_equal(open_and_count(), COMMITS);
+    commit(COMMITS + 1, 2 * COMMITS); /* the log was begun anew */
+    assert_int_equal(open_and_count(), 2 * COMMITS);
+}
+
+static void damage(struct content *log, struct rng *rng)
+{
+    size_t at = (size_t)rng_below(rng, (int64_t)log->size);
+    size_t rest = log->size - at;
+    switch (rng_below(rng, 4)) {
+    case 0:
+        log->bytes[at] ^= (uint8_t)(1u << rng_below(rng, 8));
+        break;
+    case 1:
+        memset(log->bytes + at, 0, rest < 4096 ? rest : 4096);
+        break;
+    case 2:
+        log->size = at;
+        break;
+    default:
+        memset(log->bytes + at, 0xa5, rest);
+    }
+}
+
+static void test_random_damage_is_refused_or_harmless(void **state)
+{
+    enum { TRIALS = 1000 };
+    struct content files[FILES];
+    struct rng rng;
+    int n_refused = 0;
+    rng_init(&rng, 1);
+    commit(1, COMMITS);
+    read_files(files);
+    uint8_t *log = files[1].bytes;
+    size_t size = files[1].size;
+    files[1].bytes = mem_alloc(size, 1);
+    for (int i = 0; i < TRIALS; i++) {
+        memcpy(files[1].bytes, log, size);
+        files[1].size = size;
+        damage(&files[1], &rng);
+        write_files(files);
+        int count = open_and_count();
+        if (count >= 0 && count != COMMITS) {
+            fail_msg("damage %d: %d of %d commits are there", i, count, COMMITS);
+        }
+        n_refused += count < 0;
+    }
+    assert_true(n_refused > TRIALS / 2);
+    free(log);
+    release_files(files);
+}
+
+static void test_a_cut_at_the_border_of_a_frame_is_refused(void **state)
+{
+    struct content files[FILES];
+    commit(1, COMMITS);
+    read_files(files);
+    files[1].size -= 24 + 4096;
+    write_files(files);
+    struct db *db;
+    struct err err;
+    assert_int_equal(try_open(false, &db, &err), ERR_IO);
+    assert_non_null(strstr(err.text, "1 pages of committed changes would be lost"));
+    assert_non_null(strstr(err.text, "--accept-loss"));
+    assert_int_equal(try_open(true, &db, &err), 0);
+    assert_int_equal(count_things(db), COMMITS - 1);
+    db_close(db);
+    assert_int_equal(open_and_count(), COMMITS - 1); /* accepted once, for good */
+    release_files(files);
+}
+
+static void test_a_log_that_is_gone_is_refused(void **state)
+{
+    commit(1, COMMITS);
+    unlink(name_of(1));
+    assert_int_equal(open_and_count(), -1);
+    unlink(name_of(0)); /* and the database with it */
+    assert_int_equal(open_and_count(), -1);
+    struct stat status;
+    assert_int_equal(stat(path, &status), -1); /* nothing was made in its place */
+}
+
+static void test_an_older_log_is_refused(void **state)
+{
+    struct content old[FILES], new[FILES];
+    commit(1, COMMITS);
+    read_files(old);
+    commit(COMMITS + 1, 2 * COMMITS);
+    read_files(new);
+    old[2] = new[2];
+    write_files(old);
+    assert_int_equal(open_and_count(), -1);
+    new[2].bytes = NULL;
+    release_files(old);
+    release_files(new);
+}
+
+/* After a power cut the end of the log may be torn, in a commit that nobody was told
+ * of. The position is not synced, and may be missing. */
+static void test_a_torn_end_without_a_position_is_fine(void **state)
+{
+    struct content files[FILES];
+    commit(1, COMMITS);
+    read_files(files);
+    memset(files[1].bytes + files[1].size - 4096, 0, 4096);
+    files[2].is_there = false;
+    write_files(files);
+    assert_int_equal(open_and_count(), COMMITS - 1);
+    release_files(files);
+}
+
+/* Without a position: what is valid behind a bad frame was synced after it. */
+static void test_without_a_position_frames_behind_a_bad_one_count(void **state)
+{
+    struct content files[FILES];
+    commit(1, COMMITS);
+    read_files(files);
+    files[1].bytes[files[1].size / 2] ^= 1;
+    files[2].is_there = false;
+    write_files(files);
+    assert_int_equal(open_and_count(), -1);
+    release_files(files);
+}
+
+/* A position that is damaged says nothing. */
+static void test_a_damaged_position_is_not_believed(void **state)
+{
+    struct content files[FILES];
+    commit(1, COMMITS);
+    read_files(files);
+    for (size_t i = 0; i < files[2].size; i++) {
+        files[2].bytes[i] ^= 2;
+        write_files(files);
+        int count = open_and_count();
+        assert_true(count == COMMITS || count < 0);
+        files[2].bytes[i] ^= 2;
+    }
+    release_files(files);
+}
+
+int main(void)
+{
+#define TEST(name)                                                                     \
+    cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_kill_loses_nothing_and_is_not_refused),
+        TEST(test_random_damage_is_refused_or_harmless),
+        TEST(test_a_cut_at_the_border_of_a_frame_is_refused),
+        TEST(test_a_log_that_is_gone_is_refused),
+        TEST(test_an_older_log_is_refused),
+        TEST(test_a_torn_end_without_a_position_is_fine),
+        TEST(test_without_a_position_frames_behind_a_bad_one_count),
+        TEST(test_a_damaged_position_is_not_believed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
