@@ -12,9 +12,16 @@
 /* The end of the error message of `sub` and `check`. */
 #define RESREQ_NOT_SUBMITTED " Job not submitted."
 
-/* Checks the strings without the resources of a site: prints that they are valid, or
- * the error. */
+/* How strings are checked. */
+struct cmd_resreq_rules {
+    bool is_lenient;
+    enum resreq_reading reading;
+    bool asks_site;  /* names are those that the site defines ... */
+    bool needs_site; /* ... and not any names if it does not answer */
+};
+
+/* Checks the strings: prints that they are valid, or the error. */
 int cmd_resreq_check(struct call *call, const char *const *strings, int n_strings,
-                     bool is_lenient, enum resreq_reading reading);
+                     const struct cmd_resreq_rules *rules);
 
 #endif

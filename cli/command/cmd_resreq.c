@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_resreq.c: `sublet resreq check` and `match`: requirement strings without a
- * daemon. */
+ * daemon, or with the names that a site defines. */
 #include "cli/cmd_resreq.h"
 
 #include <stdio.h>
@@ -8,9 +8,11 @@
 
 #include "cli/command/resreq_hosts.h"
 #include "cli/commands.h"
+#include "cli/listing/listing.h"
 
 const struct call_option cmd_resreq_options[] = {
     {"--lenient", NULL, "as with LSF_STRICT_RESREQ=N", false},
+    {"--site", NULL, "check: names must be those that the site defines", false},
     {"--all", NULL, "check: every section, not select alone", false},
     {"--hosts", "FILE", "match: file of hosts, one JSON object on each line", false},
     {"--local", "HOST", "match: the host that type==local means", false},
@@ -38,16 +40,66 @@ static void show_notes(struct call *call, const struct resreq_notes *notes)
     }
 }
 
+static enum resource_type type_of(const char *name)
+{
+    for (int type = RESOURCE_NUMERIC; type <= RESOURCE_STRING; type++) {
+        if (name != NULL &&
+            strcmp(resource_type_name((enum resource_type)type), name) == 0) {
+            return (enum resource_type)type;
+        }
+    }
+    return RESOURCE_NUMERIC;
+}
+
+/* Adds what the site defines; false, with an error, if it does not answer. */
+static bool read_site(struct call *call, struct resources *resources, struct err *err)
+{
+    struct msg_query query = listing_query(QUERY_LOAD);
+    struct listing listing = {NULL, NULL};
+    struct connect *connect;
+    const char *name;
+    json_t *row;
+    if (connect_new(call, &connect, err) != 0) {
+        return false;
+    }
+    bool is_there = listing_fetch_page(&listing, connect, &query, err) == 0;
+    connect_free(connect);
+    json_object_foreach(json_object_get(listing.object, "resources"), name, row)
+    {
+        struct resource resource = {
+            .name = name,
+            .type = type_of(json_string_value(json_object_get(row, "type"))),
+            .interval_ms =
+                json_integer_value(json_object_get(row, "interval_s")) * 1000,
+            .is_increasing = json_is_true(json_object_get(row, "increasing")),
+            .is_consumable = json_is_true(json_object_get(row, "consumable")),
+        };
+        int id;
+        struct err ignored; /* a name that is built in here */
+        if (resources_add(resources, &resource, &id, &ignored) != 0) {
+            continue;
+        }
+    }
+    listing_free(&listing);
+    return is_there;
+}
+
 int cmd_resreq_check(struct call *call, const char *const *strings, int n_strings,
-                     bool is_lenient, enum resreq_reading reading)
+                     const struct cmd_resreq_rules *how)
 {
     struct resources *resources = resources_new();
+    struct err err;
+    bool has_names = how->asks_site && read_site(call, resources, &err);
+    if (how->needs_site && !has_names) {
+        resources_free(resources);
+        return call_fail_err(&err);
+    }
     struct resreq_rules rules = {
         .language = {.resources = resources,
-                     .is_lenient = is_lenient,
-                     .is_open = true,
+                     .is_lenient = how->is_lenient,
+                     .is_open = !has_names,
                      .has_local = true},
-        .reading = reading,
+        .reading = how->reading,
     };
     struct resreq_strings from = {.strings = strings, .n_strings = n_strings};
     struct resreq_notes notes = {.arena = &call->arena};
@@ -143,14 +195,18 @@ int cmd_resreq_run(struct call *call)
         return call_misuse(call, "no requirement string");
     }
     if (strcmp(what, "match") == 0) {
-        return call_has(call, "--all") ? call_misuse(call, "--all requires check")
-                                       : match_run(call);
+        return call_has(call, "--all") || call_has(call, "--site")
+                   ? call_misuse(call, "--all and --site require check")
+                   : match_run(call);
     }
     if (call_has(call, "--hosts") || call_has(call, "--local")) {
         return call_misuse(call, "--hosts and --local go with match");
     }
-    return cmd_resreq_check(call, (const char *const *)call->operands + 1,
-                            call->n_operands - 1, call_has(call, "--lenient"),
-                            call_has(call, "--all") ? RESREQ_READ_ALL
-                                                    : RESREQ_READ_SELECT);
+    return cmd_resreq_check(
+        call, (const char *const *)call->operands + 1, call->n_operands - 1,
+        &(struct cmd_resreq_rules){
+            .is_lenient = call_has(call, "--lenient"),
+            .reading = call_has(call, "--all") ? RESREQ_READ_ALL : RESREQ_READ_SELECT,
+            .asks_site = call_has(call, "--site"),
+            .needs_site = call_has(call, "--site")});
 }

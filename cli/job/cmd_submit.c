@@ -469,13 +469,15 @@ static int wait_for_end(struct call *call, struct connect **connect, json_int_t 
     return status; /* the job's, as LSF's bsub -K */
 }
 
-/* BSUB_CHK_RESREQ: strictly checks the selection without submitting a job. */
+/* BSUB_CHK_RESREQ: strictly checks the selection without submitting a job, by the names
+ * that the site defines if it answers. */
 static int check_requirements(struct call *call)
 {
     struct job_spec spec = {.n_res_reqs = 0};
     read_requirements(call, &spec);
-    return cmd_resreq_check(call, spec.res_reqs, spec.n_res_reqs, false,
-                            RESREQ_READ_SELECT);
+    return cmd_resreq_check(
+        call, spec.res_reqs, spec.n_res_reqs,
+        &(struct cmd_resreq_rules){.reading = RESREQ_READ_SELECT, .asks_site = true});
 }
 
 /* Shows the position of an error in a requirement string below the site's sentence. */

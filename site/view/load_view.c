@@ -283,10 +283,29 @@ static void add_place(struct site_view *view, struct page *page,
     page_add_number(page, number, load_row(view, page->arena, name, status, index));
 }
 
+/* What section Resource defines, so that clients can check requirement strings. */
+static void add_definitions(struct site_view *view, struct arena *arena,
+                            struct value *root)
+{
+    const struct resources *resources = host_resources_catalogue(view->host_resources);
+    struct value *list = value_add(arena, root, "resources", value_object(arena));
+    for (int id = RESOURCE_BUILTINS; id < resources_count(resources); id++) {
+        const struct resource *resource = resources_at(resources, id);
+        struct value *row = value_add(arena, list, resource->name, value_object(arena));
+        value_add_text(arena, row, "type", resource_type_name(resource->type));
+        value_add_int(arena, row, "interval_s", resource->interval_ms / 1000);
+        value_add_bool(arena, row, "increasing", resource->is_increasing);
+        value_add_bool(arena, row, "consumable", resource->is_consumable);
+    }
+}
+
 void load_view_list(struct site_view *view, struct page *page,
                     const struct msg_query *query)
 {
     int *places, n_places;
+    if (query->after[0] == '\0') {
+        add_definitions(view, page->arena, page->root);
+    }
     if (load_view_select(view, page->arena, query, &places, &n_places, NULL) != 0) {
         return; /* site_view_check has answered this */
     }

@@ -97,6 +97,22 @@ def test_check_alone():
             expect_equal("at most 256 strings" in result.stderr, code != 0, n_strings)
 
 
+def test_check_by_the_names_of_the_site():
+    with alone() as f:
+        known, unknown = "fast || bigmem", "fast && nosuch"
+        f.cli("north", "resreq", "check", unknown)
+        expect("socket" in f.cli("north", "resreq", "check", "--site", known, code=1).stderr,
+               "no site, no names")
+        f.start("north")
+        f.cli("north", "resreq", "check", "--site", known)
+        expect("nosuch" in f.cli("north", "resreq", "check", "--site", unknown,
+                                 code=255).stderr, "the name")
+        f.environment["BSUB_CHK_RESREQ"] = "1"
+        f.cli("north", "sub", "-R", known, "true")
+        expect("nosuch" in f.cli("north", "sub", "-R", unknown, "true", code=255).stderr,
+               "the name")
+
+
 def test_lenient_where_the_site_says_so():
     with alone("LSF_STRICT_RESREQ = N") as f:
         f.start("north")
