@@ -163,6 +163,8 @@ struct pending_verdict {
     int n_loaded;          /* exceed loadSched */
     int n_small;           /* have fewer free slots than span needs on one host */
     int n_apart;           /* have enough, but there are too few equal hosts (same) */
+    int n_suspended; /* of a job that asks for more slots: free slots that suspended
+                        jobs need */
     /* LOAD: the load index that exceeds its threshold on the first of these hosts, and
      * the name of that host, owned by the configuration; NULL: a borrowed host. */
     struct load_excess load;

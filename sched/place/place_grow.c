@@ -149,6 +149,9 @@ void place_grow_close(struct place_pass *pass, const struct place_class *class,
                       const struct place_start *more, struct pending_verdict *verdict)
 {
     const struct place_grow *grow = class->grow;
+    for (int i = 0; pass->grow_kept != NULL && i < pass->snapshot->n_hosts; i++) {
+        verdict->n_suspended += more == NULL ? pass->grow_kept[i] : 0;
+    }
     keep_for_suspended(pass, -1);
     if (class->limit_class != NULL) {
         count_more(pass, class, more);

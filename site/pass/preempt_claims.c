@@ -246,17 +246,18 @@ static bool has_lender(const struct preempt_claims *claims, const struct job *jo
 static void end_gaps(struct preempt_claims *claims, int64_t now_ms,
                      struct effects *effects)
 {
-    int n_open = job_table_count_open(claims->parts.jobs);
     if (now_ms < claims->gap_ends_ms) {
         return;
     }
     claims->gap_ends_ms = INT64_MAX;
-    for (int i = 0; i < n_open; i++) {
+    /* Backwards, since a job that is terminated may end in the loop. */
+    for (int i = job_table_count_open(claims->parts.jobs) - 1; i >= 0; i--) {
         struct job *job = job_table_open_at(claims->parts.jobs, i);
         int64_t until_ms = job->backfill.until_ms;
-        if (!job_is_in_gap(job) || job->suspension.resumed_ms == 0 ||
-            job->state != JOB_RUN || !job_is_run_limit_cut(job, now_ms) ||
-            !has_lender(claims, job)) {
+        bool is_running = job->state == JOB_RUN && !job->is_killed &&
+                          !job_is_requeued(job) && job->is_decided;
+        if (!is_running || !job_is_in_gap(job) || job->suspension.resumed_ms == 0 ||
+            !job_is_run_limit_cut(job, now_ms) || !has_lender(claims, job)) {
             continue;
         }
         if (now_ms >= until_ms) {

@@ -271,9 +271,15 @@ static const char *more_reason(struct site_view *view, struct arena *arena,
         return NULL;
     }
     const char *hosts = pending_reason_hosts(arena, verdict);
-    return arena_printf(arena, "%s%s%s%s", pending_reason_text(arena, verdict),
-                        hosts[0] != '\0' ? " (" : "", hosts,
-                        hosts[0] != '\0' ? ")" : "");
+    const char *text =
+        arena_printf(arena, "%s%s%s%s", pending_reason_text(arena, verdict),
+                     hosts[0] != '\0' ? " (" : "", hosts, hosts[0] != '\0' ? ")" : "");
+    bool wants_slots =
+        verdict->reason == REASON_BUSY || verdict->reason == REASON_EXCLUSIVE;
+    return !wants_slots || verdict->n_suspended == 0
+               ? text
+               : arena_printf(arena, "%s; free slots that suspended jobs need: %d",
+                              text, verdict->n_suspended);
 }
 
 static void add_resize(struct site_view *view, struct arena *arena, struct value *row,

@@ -241,6 +241,7 @@ static void test_growing_leaves_what_is_needed(void **state)
         place_plan(&arena, &snapshot, &plan);
         assert_int_equal(plan.n_resumes, cases[i].n_resumes);
         assert_int_equal(plan.n_starts, cases[i].n_more > 0);
+        assert_int_equal(plan.verdicts[0].n_suspended, cases[i].n_more > 0 ? 0 : 3);
         assert_int_equal(plan.n_starts > 0 ? plan.starts[0].hosts[0].n_slots : 0,
                          cases[i].n_more);
         arena_release(&arena);
