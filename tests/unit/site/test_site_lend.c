@@ -546,15 +546,42 @@ static void test_unacknowledged(void **state)
     site_stage_release(&stage);
 }
 
+/* Nothing is dispatched to a host that has not connected since the site started. */
+static void test_host_that_is_awaited(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, lending);
+    site_stage_broker_up(&stage);
+    start(&stage, 1, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+    assert_string_equal(answer(&stage)->reason, "host s1 has not connected yet");
+    site_stage_host_up(&stage, "s1");
+    start(&stage, 2, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    site_stage_restart(&stage);
+    site_stage_broker_up(&stage);
+    start(&stage, 3, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evicted),      cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_terminal),     cmocka_unit_test(test_life),
-        cmocka_unit_test(test_ends_in_time), cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_orders),       cmocka_unit_test(test_others_runs),
-        cmocka_unit_test(test_output),       cmocka_unit_test(test_host_away),
-        cmocka_unit_test(test_own_jobs),     cmocka_unit_test(test_unacknowledged),
+        cmocka_unit_test(test_evicted),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_host_that_is_awaited),
+        cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_life),
+        cmocka_unit_test(test_ends_in_time),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_others_runs),
+        cmocka_unit_test(test_output),
+        cmocka_unit_test(test_host_away),
+        cmocka_unit_test(test_own_jobs),
+        cmocka_unit_test(test_unacknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
