@@ -4,8 +4,8 @@
  *
  *     sublet-guard DIRECTORY            guards the run in it to its end
  *     sublet-guard --bury DIRECTORY     reaps a run whose guard was killed
- * (guard_reap.h) sublet-guard --remove DIRECTORY   deletes the directory of a forgotten
- * run sublet-guard --nursery DIRECTORY  forks guards of runs in it (forkserver.h)
+ *     sublet-guard --remove DIRECTORY   deletes the directory of a forgotten run
+ *     sublet-guard --nursery DIRECTORY  forks guards of runs in it
  *
  * sublet-host starts it and may pass a connection as descriptor 3. The names of options
  * stay: an agent of an earlier version may still run after an upgrade. DIRECTORY is

@@ -35,7 +35,7 @@
  *     RUNNING   held   runs (or is suspended); ask the guard
  *     WAITING   free   never began and never will: the directory is deleted
  *     none      free   likewise
- *     RUNNING   free   the guard was killed: reap it (guard_reap.h), then ENDED, LOST
+ *     RUNNING   free   the guard was killed: reap it (guard.h), then ENDED, LOST
  *     any but ENDED, of an earlier boot: no process of it lives: ENDED, LOST
  *
  * The lock proves that a guard lives; a process id may be reused, a lock is not. A
