@@ -368,6 +368,8 @@ static void handle_usage(struct broker *broker, struct member *member,
     member_set_demand(member, usage);
     member->usage.queues = NULL;
     member->usage.n_queues = 0;
+    member->usage.uses = NULL;
+    member->usage.n_uses = 0;
     member->has_usage = true;
     member->n_usages++;
     for (int i = 0; i < usage->n_demands; i++) {

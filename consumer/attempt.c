@@ -92,6 +92,7 @@ static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t 
         resend_begin(&attempt->control_resend, now_ms);
     }
     attempt->n_hosts = from->n_hosts;
+    attempt->priority = from->priority;
     attempt->has_post = from->spec->n_post_execs > 0;
     attempt->hosts = record_dup_list(&schema_run_slots, from->hosts, from->n_hosts);
     return attempt;

@@ -40,6 +40,7 @@ struct attempt {
     uint64_t epoch;
     bool has_out_file, has_err_file;
     bool has_post; /* it has post-exec commands */
+    int priority;  /* of its queue */
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;

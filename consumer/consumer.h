@@ -173,4 +173,9 @@ void consumer_demands(const struct consumer *consumer, const int *waiting,
                       struct arena *arena, struct lease_demand **demands,
                       int *n_demands);
 
+/* For USAGE: what jobs use of the contracts of leaves, by priority of their queues. The
+ * entries are not merged, and in no order; there is room for `n_more` others. */
+struct priority_use *consumer_uses(const struct consumer *consumer, int n_more,
+                                   struct arena *arena, int *n_uses);
+
 #endif

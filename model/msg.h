@@ -332,6 +332,12 @@ struct queue_demand {
     int n_waiting; /* slots */
 };
 
+/* Slots of the contract of a plan's leaf that jobs of queues of one priority use. */
+struct priority_use {
+    const char *lease;
+    int priority, n_slots;
+};
+
 /* Jobs by state. Each element of an array counts; ended jobs count until they are
  * cleaned.
  */
@@ -358,6 +364,8 @@ struct msg_usage {
     int n_demands;
     const struct queue_demand *queues; /* queues with waiting jobs */
     int n_queues;
+    const struct priority_use *uses; /* by lease, then by priority */
+    int n_uses;
 };
 
 struct msg_pong {

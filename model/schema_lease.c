@@ -58,6 +58,15 @@ static const struct field queue_demand[] = {
 static const struct schema queue_demand_schema = SCHEMA("QueueDemand", queue_demand);
 #undef S
 
+#define S struct priority_use
+static const struct field priority_use[] = {
+    LEASE(1, lease),
+    INT(2, priority, 0, INT32_MAX),
+    INT(3, n_slots, 0, TOTAL_MAX),
+};
+static const struct schema priority_use_schema = SCHEMA("PriorityUse", priority_use);
+#undef S
+
 #define S struct msg_job_counts
 static const struct field job_counts[] = {
     INT(1, pend, 0, JOBS_MAX),  INT(2, psusp, 0, JOBS_MAX), INT(3, run, 0, JOBS_MAX),
@@ -90,6 +99,7 @@ static const struct field usage[] = {
     UINT64(11, passes_us),
     PART(12, pass_times, &pass_times_schema),
     PARTS(110, queues, 0, QUEUES_MAX, &queue_demand_schema),
+    PARTS(111, uses, 0, LEASES_MAX, &priority_use_schema),
 };
 const struct schema schema_lease_usage = SCHEMA("Usage", usage);
 #undef S

@@ -44,6 +44,7 @@ void members_release(struct members *members)
 {
     for (int i = 0; i < members->count; i++) {
         free(members->items[i]->queues);
+        free(members->items[i]->uses);
         free(members->items[i]);
     }
     free(members->items);
@@ -247,6 +248,34 @@ static int compare_demands(const void *left, const void *right)
                       : (a->n_waiting > b->n_waiting) - (a->n_waiting < b->n_waiting);
 }
 
+static int compare_uses(const void *left, const void *right)
+{
+    const struct priority_use *a = left, *b = right;
+    int order = strcmp(a->lease, b->lease);
+    order =
+        order != 0 ? order : (a->priority > b->priority) - (a->priority < b->priority);
+    return order != 0 ? order : (a->n_slots > b->n_slots) - (a->n_slots < b->n_slots);
+}
+
+static void set_uses(struct member *member, const struct msg_usage *usage)
+{
+    size_t size = (size_t)usage->n_uses * sizeof(*usage->uses);
+    for (int i = 0; i < usage->n_uses; i++) {
+        size += strlen(usage->uses[i].lease) + 1;
+    }
+    free(member->uses);
+    member->uses = mem_alloc(size, 1);
+    member->n_uses = usage->n_uses;
+    char *text = (char *)&member->uses[usage->n_uses];
+    for (int i = 0; i < usage->n_uses; i++) {
+        size_t length = strlen(usage->uses[i].lease) + 1;
+        member->uses[i] = usage->uses[i];
+        member->uses[i].lease = memcpy(text, usage->uses[i].lease, length);
+        text += length;
+    }
+    qsort(member->uses, (size_t)member->n_uses, sizeof(*member->uses), compare_uses);
+}
+
 void member_set_demand(struct member *member, const struct msg_usage *usage)
 {
     size_t size = (size_t)usage->n_queues * sizeof(*usage->queues);
@@ -266,6 +295,26 @@ void member_set_demand(struct member *member, const struct msg_usage *usage)
     /* Sorted, as every leaf of a plan is looked up in every cycle. */
     qsort(member->queues, (size_t)member->n_queues, sizeof(*member->queues),
           compare_demands);
+    set_uses(member, usage);
+}
+
+const struct priority_use *member_find_uses(const struct member *member,
+                                            const char *lease, int *n_uses)
+{
+    int low = 0, high = member->n_uses;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(member->uses[middle].lease, lease) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; high < member->n_uses && strcmp(member->uses[high].lease, lease) == 0;
+         high++) {
+    }
+    *n_uses = high - low;
+    return &member->uses[low];
 }
 
 static int64_t waiting_in(const struct member *member, const char *queue)

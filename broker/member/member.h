@@ -63,6 +63,8 @@ struct member {
     bool has_usage;
     struct queue_demand *queues; /* of the latest usage, sorted by queue */
     int n_queues;
+    struct priority_use *uses; /* likewise, sorted by lease and priority */
+    int n_uses;
     uint64_t n_usages;      /* grows with each USAGE, and with each session */
     struct streams streams; /* of terminals, from this site */
     struct revision_stamp stamp;
@@ -128,11 +130,15 @@ bool member_is_here(const struct member *member, enum role role);
  */
 int64_t member_term_ms(const struct member *member, int64_t term_ms);
 
-/* Replaces what waits in its queues. */
+/* Replaces what waits in its queues, and what its jobs use of contracts of leaves. */
 void member_set_demand(struct member *member, const struct msg_usage *usage);
 /* Slots that wait in these queues; n_queues 0: in all. */
 int64_t member_count_waiting(const struct member *member, const char *const *queues,
                              int n_queues);
+
+/* What its jobs use of the contract, lowest priority first. */
+const struct priority_use *member_find_uses(const struct member *member,
+                                            const char *lease, int *n_uses);
 
 /* ---------------------------------------------------------------- outbox.c */
 

@@ -3,14 +3,16 @@
  * from them.
  *
  * A leaf that only the plan of another window has gives back all its slots. A leaf that
- * has to give back some gives idle slots first, then those of other providers, and last
- * those of its own site. A cancel goes the other way round. If hosts are exclusive, a
+ * has to give back some gives idle slots first, then those of its least important
+ * queue, and of the same importance first those of other providers and last those of
+ * its own site. A cancel goes the other way round. If hosts are exclusive, a
  * leaf is asked for whole hosts only, and may keep what is less than a host.
  *
  * Order: leaves as in the plan. */
 #include "broker/pool/pool_snapshot.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/whole_hosts.h"
 #include "broker/lease/lease_split.h"
@@ -198,6 +200,87 @@ static void recall_of(const struct orders *orders, struct lease *lease, int n_sl
     set_due(orders, lease);
 }
 
+/* ---------------------------------------------------------------- by priority */
+
+/* Jobs of one priority on one contract of a leaf. */
+struct rank {
+    int part; /* place in the list */
+    int priority, n_slots;
+    bool is_own;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct rank *a = left, *b = right;
+    int order = (a->priority > b->priority) - (a->priority < b->priority);
+    order = order != 0 ? order : (int)a->is_own - (int)b->is_own;
+    return order != 0 ? order : (a->part < b->part) - (a->part > b->part);
+}
+
+static struct rank *list_ranks(const struct part_list *list, struct arena *arena,
+                               int *n_ranks)
+{
+    int n_uses = 0;
+    *n_ranks = 0;
+    for (int i = 0; i < list->count; i++) {
+        int n;
+        const struct lease *lease = list->items[i].lease;
+        member_find_uses(lease->consumer, lease->row.id, &n);
+        n_uses += n;
+    }
+    struct rank *ranks = arena_alloc(arena, (size_t)n_uses, sizeof(*ranks));
+    for (int i = 0; i < list->count; i++) {
+        int n;
+        const struct lease *lease = list->items[i].lease;
+        const struct priority_use *uses =
+            member_find_uses(lease->consumer, lease->row.id, &n);
+        for (int k = 0; k < n; k++) {
+            ranks[(*n_ranks)++] = (struct rank){i, uses[k].priority, uses[k].n_slots,
+                                                is_own(lease)};
+        }
+    }
+    qsort(ranks, (size_t)*n_ranks, sizeof(*ranks), compare_ranks);
+    return ranks;
+}
+
+/* Slots in use that earlier recalls take already. */
+static int asked_of_jobs(const struct lease *lease)
+{
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    int asked =
+        lease_recalls_count(lease) - split.provider.idle - split.consumer.idle;
+    return asked > 0 ? asked : 0;
+}
+
+/* The least important queue gives first, over all contracts. Its site chooses jobs of
+ * each contract by the same rule (site/exchange/recall_victims.h), so that what is asked
+ * for already counts as slots of the least important jobs there. */
+static int64_t recall_by_priority(const struct orders *orders,
+                                  const struct part_list *list, int *wanted,
+                                  int64_t left)
+{
+    struct arena *arena = &orders->effects->arena;
+    int n_ranks;
+    const struct rank *ranks = list_ranks(list, arena, &n_ranks);
+    int *asked = arena_alloc(arena, (size_t)list->count, sizeof(*asked));
+    for (int i = 0; i < list->count; i++) {
+        asked[i] = asked_of_jobs(list->items[i].lease);
+    }
+    for (int k = 0; k < n_ranks && left > 0; k++) {
+        int part = ranks[k].part;
+        int64_t passed = plan_min(asked[part], ranks[k].n_slots);
+        int64_t n = plan_min(
+            can_give(orders, list->items[part].lease, false, wanted[part], left),
+            ranks[k].n_slots - passed);
+        asked[part] -= (int)passed;
+        if (n > 0) {
+            wanted[part] += (int)n;
+            left -= n;
+        }
+    }
+    return left;
+}
+
 /* What each contract gives is added up first, so that it gets one RECALL. */
 static void recall(const struct orders *orders, int leaf, int64_t left,
                    int64_t grace_ms)
@@ -206,6 +289,9 @@ static void recall(const struct orders *orders, int leaf, int64_t left,
     int *wanted =
         arena_alloc(&orders->effects->arena, (size_t)list.count, sizeof(*wanted));
     for (int round = 0; round < 4 && left > 0; round++) {
+        if (round == 2 && !is_whole(orders)) {
+            left = recall_by_priority(orders, &list, wanted, left);
+        }
         bool only_idle = round < 2, own = round % 2 == 1;
         for (int i = list.count - 1; i >= 0 && left > 0; i--) {
             struct lease *lease = list.items[i].lease;

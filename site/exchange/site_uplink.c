@@ -227,6 +227,14 @@ static uint64_t digest_of(const struct msg_usage *usage)
         }
         digest = digest_add(digest, (uint64_t)usage->queues[i].n_waiting);
     }
+    for (int i = 0; i < usage->n_uses; i++) {
+        const struct priority_use *use = &usage->uses[i];
+        for (const char *at = use->lease; *at != '\0'; at++) {
+            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
+        }
+        digest = digest_add(digest, (uint64_t)use->priority);
+        digest = digest_add(digest, (uint64_t)use->n_slots);
+    }
     return digest | 1;
 }
 

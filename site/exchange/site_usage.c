@@ -3,6 +3,8 @@
 #include "site/exchange/site_usage.h"
 
 #include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void read_own(const struct site_usage_parts *parts, struct msg_usage *usage)
@@ -94,6 +96,77 @@ static void read_queues(const struct site_usage_parts *parts, struct arena *aren
     usage->queues = queues;
 }
 
+/* The site's part of a pool that it lends into itself. */
+static bool is_own_leaf(const struct site_usage_parts *parts, const char *lease)
+{
+    const char *consumer = strrchr(lease, ':');
+    size_t length = strlen(parts->config->name);
+    return consumer != NULL && (size_t)(consumer - lease) > length &&
+           consumer[-(ptrdiff_t)length - 1] == '/' &&
+           strncmp(consumer - length, parts->config->name, length) == 0;
+}
+
+static int compare_uses(const void *left, const void *right)
+{
+    const struct priority_use *a = left, *b = right;
+    int order = strcmp(a->lease, b->lease);
+    return order != 0 ? order
+                      : (a->priority > b->priority) - (a->priority < b->priority);
+}
+
+/* Own jobs on hosts where the lease has slots that own jobs use. */
+static void add_own_uses(const struct site_usage_parts *parts, const char *lease,
+                         struct priority_use *uses, int *n_uses)
+{
+    const struct run_table *table = runs_table(parts->runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        int n_slots = 0;
+        if (run == NULL || run->record == RUN_RECORD_ENDED || run->lease[0] != '\0') {
+            continue;
+        }
+        for (int k = 0; k < run->n_hosts; k++) {
+            n_slots += provider_own_used(parts->provider, lease, run->hosts[k].host) > 0
+                           ? run->hosts[k].n_slots
+                           : 0;
+        }
+        if (n_slots > 0) {
+            uses[(*n_uses)++] = (struct priority_use){lease, run->priority, n_slots};
+        }
+    }
+}
+
+/* What the broker recalls by: of a leaf with several contracts, the least important
+ * queue gives first, wherever its jobs run. */
+static void read_uses(const struct site_usage_parts *parts, struct arena *arena,
+                      struct msg_usage *usage)
+{
+    int n_leases = provider_count_leases(parts->provider), n_own = 0, n_all, n_uses = 0;
+    const char **own = arena_alloc(arena, (size_t)n_leases, sizeof(*own));
+    for (int i = 0; i < n_leases; i++) {
+        const char *lease = provider_lease_id(parts->provider, i);
+        if (is_own_leaf(parts, lease)) {
+            own[n_own++] = arena_str(arena, lease);
+        }
+    }
+    struct priority_use *uses =
+        consumer_uses(parts->consumer, n_own * run_table_count(runs_table(parts->runs)),
+                      arena, &n_all);
+    for (int i = 0; i < n_own; i++) {
+        add_own_uses(parts, own[i], uses, &n_all);
+    }
+    qsort(uses, (size_t)n_all, sizeof(*uses), compare_uses);
+    for (int i = 0; i < n_all; i++) {
+        if (n_uses > 0 && compare_uses(&uses[n_uses - 1], &uses[i]) == 0) {
+            uses[n_uses - 1].n_slots += uses[i].n_slots;
+        } else {
+            uses[n_uses++] = uses[i];
+        }
+    }
+    usage->uses = uses;
+    usage->n_uses = n_uses;
+}
+
 static bool is_named(const struct site_usage_parts *parts,
                      const struct consumer_host *host)
 {
@@ -151,4 +224,5 @@ void site_usage_read(const struct site_usage_parts *parts, struct arena *arena,
     }
     usage->demands = demands;
     read_queues(parts, arena, usage);
+    read_uses(parts, arena, usage);
 }
