@@ -226,8 +226,8 @@ struct priority_use *consumer_uses(const struct consumer *consumer, int n_more,
                                    struct arena *arena, int *n_uses)
 {
     const struct attempts *attempts = &consumer->attempts;
-    struct priority_use *uses = arena_alloc(
-        arena, (size_t)attempts->count + (size_t)n_more, sizeof(*uses));
+    struct priority_use *uses =
+        arena_alloc(arena, (size_t)attempts->count + (size_t)n_more, sizeof(*uses));
     *n_uses = 0;
     for (int i = 0; i < attempts->count; i++) {
         const struct attempt *attempt = attempts->items[i];
@@ -235,9 +235,9 @@ struct priority_use *consumer_uses(const struct consumer *consumer, int n_more,
             strchr(attempt->lease, ':') == NULL) {
             continue;
         }
-        uses[(*n_uses)++] = (struct priority_use){
-            arena_str(arena, attempt->lease), attempt->priority,
-            msg_sum_slots(attempt->hosts, attempt->n_hosts)};
+        uses[(*n_uses)++] =
+            (struct priority_use){arena_str(arena, attempt->lease), attempt->priority,
+                                  msg_sum_slots(attempt->hosts, attempt->n_hosts)};
     }
     return uses;
 }

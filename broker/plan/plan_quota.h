@@ -17,13 +17,14 @@
 
 /* What a leaf wants and has. Those of parents are sums (plan_quota_sum). */
 struct plan_use {
-    int64_t demand;    /* running and waiting; PLAN_UNLIMITED: no bound */
-    int64_t alloc;     /* slots it has, with recalled ones that are not back yet */
-    int64_t recalled;  /* of these: recalled in an earlier cycle */
-    int64_t waiting;   /* of the recalled ones: without a deadline (pool_move) */
-    int64_t young;     /* of these: moved to it less than MIN_HOLD ago */
-    int64_t forced;    /* of these: to be given back in any case, because its policy has
-                          changed (pool_switch.h); until then it gets no others */
+    int64_t demand;   /* running and waiting; PLAN_UNLIMITED: no bound */
+    int64_t alloc;    /* slots it has, with recalled ones that are not back yet */
+    int64_t recalled; /* of these: recalled in an earlier cycle */
+    int64_t waiting;  /* of the recalled ones: without a deadline (pool_move) */
+    int64_t young;    /* of these: moved to it less than MIN_HOLD ago */
+    int64_t forced;   /* of these: to be given back in any case, because its policy has
+                         changed (pool_switch.h); until then it gets no others */
+    bool is_capped;   /* its jobs beyond what it uses could not start (pool_unused.h) */
     bool is_switching; /* it has had forced slots since the last cycle, and gets no
                           others in this one */
 };

@@ -46,6 +46,7 @@ static void copy_records(const struct pool_entry *from, struct pool_entry *to)
         to->records[i] = from->records[i];
         to->records[i].node = arena_str(to->arena, from->records[i].node);
         to->records[i].moved_why = arena_str(to->arena, from->records[i].moved_why);
+        to->records[i].unused = (struct pool_unused){0}; /* another plan is tried */
     }
     to->n_records = from->n_records;
 }
@@ -176,6 +177,94 @@ static void round_forced(struct pool_snapshot *snapshot)
     }
 }
 
+/* Some leaf whose whole demand counts gets less than it wants. */
+static bool is_contended(const struct pool_cycle *cycle,
+                         const struct pool_unused *unused)
+{
+    const struct plan *plan = cycle->plan;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct plan_node *node = &plan->nodes[i];
+        if (plan_is_leaf(node) && !unused[i].is_capped &&
+            plan_min(cycle->uses[i].demand, node->limit) > cycle->shares[i].quota) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Leaves whose jobs cannot use what they get want what they use, if slots are short. */
+static void apply_caps(struct pool_snapshot *snapshot, const struct pool_unused *unused,
+                       struct pool_cycle *cycle, struct arena *memory)
+{
+    bool has_capped = false;
+    for (int i = 0; i < snapshot->plan->n_nodes && !has_capped; i++) {
+        has_capped = unused[i].is_capped;
+    }
+    if (!has_capped || !is_contended(cycle, unused)) {
+        return;
+    }
+    for (int i = 0; i < snapshot->plan->n_nodes; i++) {
+        struct plan_use *use = &snapshot->uses[i];
+        if (unused[i].is_capped && unused[i].cap < use->demand) {
+            use->demand = unused[i].cap;
+            use->is_capped = true;
+        }
+    }
+    pool_snapshot_decide(snapshot, cycle, memory);
+}
+
+static struct pool_unused *list_unused(const struct pool_entry *pool,
+                                       const struct plan *plan, struct arena *memory)
+{
+    struct pool_unused *unused =
+        arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*unused));
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct pool_record *record =
+            pool_table_find_record(pool, plan->nodes[i].name);
+        if (record != NULL && plan_is_leaf(&plan->nodes[i])) {
+            unused[i] = record->unused;
+        }
+    }
+    return unused;
+}
+
+void pool_clock_look(const struct lease_table *leases, const struct members *members,
+                     const struct pool_entry *pool, const struct plan *plan,
+                     int64_t now_ms, struct arena *arena,
+                     struct pool_snapshot *snapshot, struct pool_cycle *cycle)
+{
+    pool_snapshot_take(leases, members, pool, plan, now_ms, arena, snapshot);
+    pool_snapshot_decide(snapshot, cycle, arena);
+    apply_caps(snapshot, list_unused(pool, plan, arena), cycle, arena);
+}
+
+/* Decides with the demand of all; if slots are short then, again without the demand of
+ * leaves whose jobs cannot use what they get (pool_unused.h). */
+static struct pool_unused *decide(const struct pool_entry *pool,
+                                  struct pool_snapshot *snapshot,
+                                  struct pool_cycle *cycle, int64_t now_ms,
+                                  struct arena *memory)
+{
+    const struct plan *plan = snapshot->plan;
+    struct pool_unused *unused = list_unused(pool, plan, memory);
+    pool_snapshot_decide(snapshot, cycle, memory);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct pool_unused_look look = {
+            .n_used = snapshot->activity[i].n_used,
+            .n_granted = snapshot->activity[i].n_granted,
+            .quota = cycle->shares[i].quota,
+            .n_pool = snapshot->n_slots,
+            .cycle_ms = plan->settings.cycle_ms,
+            .now_ms = now_ms,
+        };
+        if (plan_is_leaf(&plan->nodes[i])) {
+            unused[i] = pool_unused_next(&unused[i], &snapshot->uses[i], &look);
+        }
+    }
+    apply_caps(snapshot, unused, cycle, memory);
+    return unused;
+}
+
 static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
                       int64_t local_ms, int64_t now_ms, struct effects *effects)
 {
@@ -189,11 +278,14 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
     switch_plans(pool, &snapshot, memory);
     round_forced(&snapshot);
     struct pool_cycle cycle;
-    pool_snapshot_decide(&snapshot, &cycle, memory);
+    const struct pool_unused *unused = decide(pool, &snapshot, &cycle, now_ms, memory);
     pool_execute(world, pool, &snapshot, &cycle, now_ms, effects);
     /* pool_cycle_hosts() counts by a plan of its own; the nodes are the same. */
     cycle.plan = plan;
     record_quotas(pool, snapshot.uses, &cycle, memory, records, now_ms, effects);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        records[i].unused = unused[plan->by_name[i]];
+    }
     pool_persist_store(pool, plan, cycle.slots, records, effects);
     pool_table_set_cycle(pool, &cycle, memory, records, now_ms);
 }

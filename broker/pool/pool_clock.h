@@ -17,6 +17,7 @@
 #ifndef SUBLET_BROKER_POOL_POOL_CLOCK_H
 #define SUBLET_BROKER_POOL_POOL_CLOCK_H
 
+#include "broker/pool/pool_snapshot.h"
 #include "broker/pool/pool_table.h"
 
 void pool_clock_start(struct pool_table *pools, int64_t lost_after_ms, int64_t now_ms);
@@ -32,6 +33,11 @@ void pool_clock_recall_unplanned(struct lease *lease, int64_t now_ms,
 /* Runs the cycles that are due; call it at the end of a batch. */
 void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
                      int64_t now_ms, struct effects *effects);
+/* What a cycle would decide now, to be shown. */
+void pool_clock_look(const struct lease_table *leases, const struct members *members,
+                     const struct pool_entry *pool, const struct plan *plan,
+                     int64_t now_ms, struct arena *arena,
+                     struct pool_snapshot *snapshot, struct pool_cycle *cycle);
 int64_t pool_clock_wake_ms(const struct pool_table *pools);
 
 #endif

@@ -235,8 +235,8 @@ static struct rank *list_ranks(const struct part_list *list, struct arena *arena
         const struct priority_use *uses =
             member_find_uses(lease->consumer, lease->row.id, &n);
         for (int k = 0; k < n; k++) {
-            ranks[(*n_ranks)++] = (struct rank){i, uses[k].priority, uses[k].n_slots,
-                                                is_own(lease)};
+            ranks[(*n_ranks)++] =
+                (struct rank){i, uses[k].priority, uses[k].n_slots, is_own(lease)};
         }
     }
     qsort(ranks, (size_t)*n_ranks, sizeof(*ranks), compare_ranks);
@@ -247,14 +247,13 @@ static struct rank *list_ranks(const struct part_list *list, struct arena *arena
 static int asked_of_jobs(const struct lease *lease)
 {
     struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    int asked =
-        lease_recalls_count(lease) - split.provider.idle - split.consumer.idle;
+    int asked = lease_recalls_count(lease) - split.provider.idle - split.consumer.idle;
     return asked > 0 ? asked : 0;
 }
 
 /* The least important queue gives first, over all contracts. Its site chooses jobs of
- * each contract by the same rule (site/exchange/recall_victims.h), so that what is asked
- * for already counts as slots of the least important jobs there. */
+ * each contract by the same rule (site/exchange/recall_victims.h), so that what is
+ * asked for already counts as slots of the least important jobs there. */
 static int64_t recall_by_priority(const struct orders *orders,
                                   const struct part_list *list, int *wanted,
                                   int64_t left)

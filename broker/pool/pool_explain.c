@@ -155,8 +155,11 @@ const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena 
 {
     const char *odd = round_reason(cycle, node);
     return arena_printf(
-        arena, "%" N " of %s wanted: %s%s%s%s%s", cycle->shares[node].quota,
+        arena, "%" N " of %s wanted: %s%s%s%s%s%s", cycle->shares[node].quota,
         count(cycle->uses[node].demand, arena), rule_reason(cycle, node, arena),
+        cycle->uses[node].is_capped
+            ? ", beside jobs that could not start on slots that it got"
+            : "",
         odd[0] != '\0' ? ", rounded up " : "", odd, grant_reason(cycle, node, arena),
         recall_reason(cycle, node, arena));
 }

@@ -14,7 +14,6 @@ struct builder {
     struct pool_snapshot *snapshot;
     int64_t now_ms;
     struct arena *arena;
-    int64_t *used; /* by leaf */
 };
 
 static bool counts(const struct lease *lease)
@@ -121,7 +120,8 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
     use->recalled += lease_recalls_count(lease);
     use->waiting += lease_recalls_count_waiting(lease, builder->now_ms);
     use->young += (young < held ? young : held) + lease->grant.n_slots;
-    builder->used[leaf] += used;
+    snapshot->activity[leaf].n_used += used;
+    snapshot->activity[leaf].n_granted += lease->grant.n_slots;
 }
 
 /* Ids of one policy are consecutive, the leaves' before and after the idle part's. */
@@ -150,7 +150,7 @@ static int64_t demand_of(const struct builder *builder, int leaf)
     if (site != NULL && site->is_here) {
         waiting = member_count_waiting(site, node->queues, node->n_queues);
     }
-    return plan_min(builder->used[leaf] + waiting, PLAN_SLOTS_MAX);
+    return plan_min(builder->snapshot->activity[leaf].n_used + waiting, PLAN_SLOTS_MAX);
 }
 
 /* What it has beyond what it may keep from its earlier policy (pool_switch.h). */
@@ -210,13 +210,8 @@ void pool_snapshot_take(const struct lease_table *leases, const struct members *
     size_t n_nodes = (size_t)plan->n_nodes;
     *snapshot = (struct pool_snapshot){.plan = plan};
     snapshot->uses = arena_alloc(arena, n_nodes, sizeof(*snapshot->uses));
-    struct builder builder = {leases,
-                              members,
-                              pool,
-                              snapshot,
-                              now_ms,
-                              arena,
-                              arena_alloc(arena, n_nodes, sizeof(int64_t))};
+    snapshot->activity = arena_alloc(arena, n_nodes, sizeof(*snapshot->activity));
+    struct builder builder = {leases, members, pool, snapshot, now_ms, arena};
     make_room(&builder);
     for (int i = 0; i < leases->count; i++) {
         if (is_of_pool(&builder, leases->items[i])) {

@@ -23,6 +23,11 @@ struct pool_host {
     int n_idle;
 };
 
+/* What a leaf does with its slots. */
+struct pool_activity {
+    int64_t n_used, n_granted; /* granted ones are not there yet */
+};
+
 /* A contract of a leaf. */
 struct pool_contract {
     struct lease *lease;
@@ -35,6 +40,7 @@ struct pool_snapshot {
     int host_slots;  /* of each host, if all have the same; else 0 */
     int least_slots; /* of the smallest host; 0: there is none */
     struct plan_use *uses;
+    struct pool_activity *activity; /* by node, of leaves */
     struct pool_host *hosts;
     int n_hosts;
     struct pool_contract *parts; /* counted ones, by leaf, then by id */

@@ -12,6 +12,7 @@
 #include "broker/plan/plan_config.h"
 #include "broker/pool/pool.h"
 #include "broker/pool/pool_switch.h"
+#include "broker/pool/pool_unused.h"
 #include "model/effect.h"
 
 struct broker_config;
@@ -27,6 +28,7 @@ struct pool_record {
     const char *moved_why; /* NULL: never */
     int64_t carried; /* after a change of its policy: it may keep so many slots until
                         it has no more than that; PLAN_UNLIMITED: all */
+    struct pool_unused unused; /* of a leaf, since the start of the broker */
 };
 
 struct pool_entry {

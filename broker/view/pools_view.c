@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "broker/broker_parts.h"
-#include "broker/pool/pool_snapshot.h"
+#include "broker/pool/pool_clock.h"
 #include "broker/pool/pool_view.h"
 
 static const char *const placements[] = {
@@ -59,9 +59,8 @@ static struct value *pool_row(const struct broker *broker,
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
     struct pool_snapshot snapshot;
     struct pool_cycle cycle;
-    pool_snapshot_take(&broker->leases, &broker->members, pool, plan, now_ms, arena,
-                       &snapshot);
-    pool_snapshot_decide(&snapshot, &cycle, arena);
+    pool_clock_look(&broker->leases, &broker->members, pool, plan, now_ms, arena,
+                    &snapshot, &cycle);
     value_add_text(arena, row, "pool", pool->name);
     value_add_int(arena, row, "slots", snapshot.n_slots);
     value_add_int(arena, row, "configured", plan->configured);
@@ -173,9 +172,8 @@ static void list_nodes(const struct broker *broker, const struct pool_entry *poo
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
     struct pool_snapshot snapshot;
     struct pool_cycle cycle;
-    pool_snapshot_take(&broker->leases, &broker->members, pool, plan, now_ms, arena,
-                       &snapshot);
-    pool_snapshot_decide(&snapshot, &cycle, arena);
+    pool_clock_look(&broker->leases, &broker->members, pool, plan, now_ms, arena,
+                    &snapshot, &cycle);
     for (int pos = first_of(plan, page_text(query->after));
          pos < plan->n_nodes && !page->is_full; pos++) {
         int node = plan->by_pos[pos];

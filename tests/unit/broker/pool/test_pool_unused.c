@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pool_unused.c: when the demand of a leaf that starts nothing does not count, and
+ * when it is asked again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "broker/pool/pool_unused.h"
+
+enum { CYCLE_MS = 30000, MINUTE_MS = 60000 };
+
+static struct pool_unused unused;
+static int64_t now_ms;
+
+/* One cycle later: the leaf has `alloc` slots, uses some, and jobs wait for others. */
+static void look_at(int64_t alloc, int64_t n_used, int64_t n_waiting, int64_t quota)
+{
+    const struct plan_use use = {.alloc = alloc, .demand = n_used + n_waiting};
+    const struct pool_unused_look look = {.n_used = n_used,
+                                          .quota = quota,
+                                          .n_pool = 10,
+                                          .cycle_ms = CYCLE_MS,
+                                          .now_ms = now_ms += CYCLE_MS};
+    unused = pool_unused_next(&unused, &use, &look);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    unused = (struct pool_unused){0};
+    now_ms = 0;
+    return 0;
+}
+
+/* 5 of its slots are idle for a whole cycle, and 8 are waited for. */
+static void leave_them_unused(void)
+{
+    look_at(5, 0, 8, 5);
+    assert_false(unused.is_capped);
+    look_at(5, 0, 8, 5);
+    assert_true(unused.is_capped);
+    assert_int_equal(unused.cap, 0);
+}
+
+static void a_cycle_of_idle_slots_is_enough(void **state)
+{
+    (void)state;
+    leave_them_unused();
+    look_at(0, 0, 8, 5); /* they are gone, and nothing has changed */
+    assert_true(unused.is_capped);
+}
+
+static void who_starts_jobs_is_given_time(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        look_at(5, i, 8, 5);
+        assert_false(unused.is_capped);
+    }
+}
+
+static void a_leaf_without_waiting_jobs_is_left_alone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        look_at(5, 2, 0, 5);
+        assert_false(unused.is_capped);
+    }
+}
+
+static void it_counts_with_what_it_uses(void **state)
+{
+    (void)state;
+    look_at(5, 1, 9, 5);
+    look_at(5, 1, 9, 5);
+    look_at(5, 1, 9, 5);
+    assert_true(unused.is_capped);
+    assert_int_equal(unused.cap, 1);
+    /* A job ends and the next one starts: fewer wait, and it has not more to say. */
+    look_at(1, 1, 8, 5);
+    look_at(1, 0, 8, 5);
+    look_at(1, 1, 7, 5);
+    assert_true(unused.is_capped);
+}
+
+static void it_is_asked_again_when_something_changes(void **state)
+{
+    (void)state;
+    leave_them_unused();
+    look_at(0, 0, 9, 5); /* another job */
+    assert_false(unused.is_capped);
+    begin(NULL);
+    leave_them_unused();
+    look_at(0, 0, 8, 8); /* more slots than it failed with */
+    assert_false(unused.is_capped);
+    begin(NULL);
+    leave_them_unused();
+    look_at(8, 8, 0, 5); /* idle slots that nobody wanted were enough */
+    assert_false(unused.is_capped);
+    begin(NULL);
+    leave_them_unused();
+    unused.n_pool = 9; /* the pool has grown */
+    look_at(0, 0, 8, 5);
+    assert_false(unused.is_capped);
+}
+
+/* Minutes from its failure until it is asked again, with nothing changed. */
+static int64_t pause_min(void)
+{
+    int64_t from_ms = now_ms;
+    while (unused.is_capped) {
+        look_at(0, 0, 8, 5);
+    }
+    return (now_ms - from_ms) / MINUTE_MS;
+}
+
+static void each_failure_doubles_the_pause(void **state)
+{
+    (void)state;
+    static const int64_t expected[] = {10, 20, 40, 60, 60};
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        leave_them_unused();
+        assert_int_equal(pause_min(), expected[i]);
+    }
+    look_at(5, 5, 3, 5); /* it has used all: it is as any other leaf */
+    look_at(5, 0, 8, 5);
+    look_at(5, 0, 8, 5);
+    assert_int_equal(pause_min(), 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_cycle_of_idle_slots_is_enough, begin),
+        cmocka_unit_test_setup(who_starts_jobs_is_given_time, begin),
+        cmocka_unit_test_setup(a_leaf_without_waiting_jobs_is_left_alone, begin),
+        cmocka_unit_test_setup(it_counts_with_what_it_uses, begin),
+        cmocka_unit_test_setup(it_is_asked_again_when_something_changes, begin),
+        cmocka_unit_test_setup(each_failure_doubles_the_pause, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
