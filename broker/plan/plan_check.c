@@ -194,6 +194,16 @@ static void check_policy(const struct plan *plan, const struct plan_node *node,
     }
 }
 
+static void check_grace(const struct plan_node *node, const struct plan_complaints *to)
+{
+    if (!plan_is_leaf(node) && node->grace_ms > 0) {
+        complain(to, CONF_WARNING, node->pos, "GRACE",
+                 "\"%s\" has children, and has no jobs of its own, expected GRACE at "
+                 "leaves only",
+                 node->name);
+    }
+}
+
 static void check_site(const struct plan_node *node, const struct plan_complaints *to)
 {
     if (!plan_is_leaf(node) && node->site != NULL) {
@@ -281,6 +291,7 @@ void plan_check(const struct plan *plan, const struct plan_complaints *to)
         const struct plan_node *node = &plan->nodes[plan->by_pos[pos]];
         check_bounds(node, to);
         check_policy(plan, node, to);
+        check_grace(node, to);
         check_site(node, to);
         check_children(plan, node, to);
     }

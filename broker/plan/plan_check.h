@@ -12,6 +12,7 @@
  *     the first level owns less than the pool has
  *     a limit is above that of the parent
  *     a leaf has no site
+ *     a node with children has a grace
  *
  * Errors: nothing here fails; each violation goes to `complain`.
  * Source: docs/design/plans.md "Model", "Decided".

@@ -85,12 +85,12 @@ static bool is_moved(const struct pool_cycle *cycle, int node)
 
 /* When slots of the node were last moved, and why. */
 static void note_move(const struct pool_cycle *cycle, int node,
-                      const struct pool_record *before, const char *why,
-                      struct arena *memory, struct pool_record *record, int64_t now_ms)
+                      const struct pool_record *before, struct arena *memory,
+                      struct pool_record *record, int64_t now_ms)
 {
     if (is_moved(cycle, node)) {
         record->moved_ms = now_ms;
-        record->moved_why = why;
+        record->moved_why = pool_explain_move(cycle, node, memory);
     } else if (before != NULL) {
         record->moved_ms = before->moved_ms;
         record->moved_why = arena_str(memory, before->moved_why);
@@ -142,11 +142,10 @@ static void record_quotas(const struct pool_entry *pool, const struct plan_use *
         bool is_new = before == NULL ? records[i].quota != 0 || records[i].demand != 0
                                      : before->quota != records[i].quota ||
                                            before->demand != records[i].demand;
-        const char *why =
-            is_new || is_moved(cycle, node) ? pool_explain(cycle, node, memory) : NULL;
-        note_move(cycle, node, before, why, memory, &records[i], now_ms);
+        note_move(cycle, node, before, memory, &records[i], now_ms);
         if (is_new) {
-            store_quota(pool->name, &records[i], why, now_ms, effects);
+            store_quota(pool->name, &records[i], pool_explain(cycle, node, memory),
+                        now_ms, effects);
         }
     }
 }

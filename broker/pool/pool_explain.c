@@ -151,6 +151,22 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
                                      text, above);
 }
 
+const char *pool_explain_move(const struct pool_cycle *cycle, int node,
+                              struct arena *arena)
+{
+    const struct pool_move *move = &cycle->moves[node];
+    if (move->grant > 0) {
+        return arena_printf(arena, "%" N " idle slots granted, as its quota is %" N,
+                            move->grant, cycle->shares[node].quota);
+    }
+    if (move->recall > 0) {
+        return arena_printf(arena, "%" N " slots recalled, as %s", move->recall,
+                            pool_why_text(pool_why(cycle, node)));
+    }
+    return arena_printf(arena, "recall of %" N " slots cancelled, as nobody lacks them",
+                        move->cancel);
+}
+
 const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena *arena)
 {
     const char *odd = round_reason(cycle, node);

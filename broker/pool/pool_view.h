@@ -26,4 +26,9 @@ const char *pool_explain_rule(enum plan_rule rule);
 /* "gets 9 of 20: its scaled ownership (OWNED 10 of 100, at 90 slots); ..." */
 const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena *arena);
 
+/* "10 slots recalled, as others have less than their quota": what the cycle moves, and
+ * why; of a node of which it moves some. */
+const char *pool_explain_move(const struct pool_cycle *cycle, int node,
+                              struct arena *arena);
+
 #endif

@@ -3,6 +3,7 @@
  * a file and given numbers, without a daemon. `plan show`, and `plan explain` without
  * --slots, query the broker (cmd_plan_live.c). Source: docs/design/interfaces.md
  * "Command line". */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@
 const struct call_option cmd_plan_options[] = {
     {"--pool", "NAME", "the pool; may be omitted if the file has only one", false},
     {"--slots", "N", "slots that the pool has now", false},
-    {"--demand", "NODE=N,...", "slots that leaves want; inf: any number", false},
+    {"--demand", "NODE=N,...",
+     "slots that leaves want; inf: any number; @FILE: from a file, as in --alloc and "
+     "--recalled",
+     false},
     {"--alloc", "NODE=N,...", "slots that leaves have", false},
     {"--recalled", "NODE=N,...", "of these, recalled in an earlier cycle", false},
     {"--window", "NAME", "the time window whose plan is used", false},
@@ -204,6 +208,46 @@ static int read_pair(struct question *question, const char *option, enum field f
     return CALL_OK;
 }
 
+/* NODE=N, separated by commas, blanks or line ends; a '#' begins a comment. */
+static int read_list(struct question *question, const char *option, enum field field,
+                     bool *seen, char *text)
+{
+    int status = CALL_OK;
+    char *line;
+    while (status == CALL_OK && (line = strsep(&text, "\n")) != NULL) {
+        line[strcspn(line, "#")] = '\0';
+        char *pair;
+        while (status == CALL_OK && (pair = strsep(&line, ", \t\r")) != NULL) {
+            if (pair[0] != '\0') {
+                status = read_pair(question, option, field, seen, pair);
+            }
+        }
+    }
+    return status;
+}
+
+static int read_file(struct question *question, const char *option, enum field field,
+                     bool *seen, const char *path)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return call_fail("plan: %s: \"%s\": %s", option, path, strerror(errno));
+    }
+    ssize_t length = getdelim(&text, &room, '\0', file);
+    int status = CALL_OK;
+    if (ferror(file) != 0 || (length < 0 && !feof(file))) {
+        status = call_fail("plan: %s: \"%s\" cannot be read: %s", option, path,
+                           strerror(errno));
+    } else if (length > 0) {
+        status = read_list(question, option, field, seen, text);
+    }
+    free(text);
+    fclose(file);
+    return status;
+}
+
 /* Reads all values of the option. */
 static int read_pairs(struct question *question, const char *option, enum field field)
 {
@@ -215,13 +259,10 @@ static int read_pairs(struct question *question, const char *option, enum field 
         if (strcmp(call->given[i].option->name, option) != 0) {
             continue;
         }
-        char *rest = arena_str(&call->arena, call->given[i].value);
-        char *pair;
-        while (status == CALL_OK && (pair = strsep(&rest, ",")) != NULL) {
-            if (pair[0] != '\0') {
-                status = read_pair(question, option, field, seen, pair);
-            }
-        }
+        const char *value = call->given[i].value;
+        status = value[0] == '@' ? read_file(question, option, field, seen, value + 1)
+                                 : read_list(question, option, field, seen,
+                                             arena_str(&call->arena, value));
     }
     return status;
 }

@@ -245,7 +245,8 @@ static void push_local(struct run *run, const struct resreq_instr *instr)
     push_equal_text(run, texts, number, is_equal);
     uint8_t *out = run->top->storage.truths;
     for (int i = 0; run->local->takes_unknown && i < BLOCK; i++) {
-        if (texts == NULL || texts[run->first + i] == RESOURCE_TEXT_NONE) {
+        if (run->local->takes_all || texts == NULL ||
+            texts[run->first + i] == RESOURCE_TEXT_NONE) {
             out[i] = is_equal;
         }
     }

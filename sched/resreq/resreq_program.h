@@ -69,6 +69,7 @@ struct resreq_program {
 struct resreq_local {
     const char *type, *model;
     bool takes_unknown; /* a host without a type (model) counts as local */
+    bool takes_all;     /* every host does: the site has none of its own */
 };
 
 /* Appends an instruction. */

@@ -69,6 +69,7 @@ static struct resreq_local local_host(const struct resreq_cache *cache)
         .type = has_hosts ? resource_table_text(table, host, RESOURCE_TYPE) : "",
         .model = has_hosts ? resource_table_text(table, host, RESOURCE_MODEL) : "",
         .takes_unknown = true,
+        .takes_all = !has_hosts, /* local is the type of the borrowed hosts */
     };
 }
 

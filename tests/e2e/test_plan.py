@@ -50,6 +50,23 @@ def test_table():
     expect_equal(result.stderr, "", "no talk")
 
 
+def test_demand_of_a_file():
+    """100,000 leaves: more than fits into a command line."""
+    path = f.dir + "/demand"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("# leaves\n/Y=inf, /Z=9\n\n  /X=1 # idle\n")
+    args = ["--slots", "10", "--demand", "@" + path]
+    expect_equal([row["quota"] for row in rows(W16, *args).values()], [3, 7, 0], "quotas")
+    result = plan("quota", W16, "--slots", "10", "--demand", "@" + path + "x", code=1)
+    expect("No such file" in result.stderr, result.stderr)
+    many = (POOL.replace("@KEYS@", "") + NODES +
+            "".join("/n%d p 1 0 - - 0 - s%d -\n" % (i, i) for i in range(100000)) + END)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join("/n%d=%d\n" % (i, i % 3) for i in range(100000)))
+    quotas = rows(many, "--slots", "100000", "--demand", "@" + path)
+    expect_equal(sum(row["quota"] for row in quotas.values()), 99999, "all that is wanted")
+
+
 def test_windows_and_hosts():
     text = (POOL.replace("@KEYS@", "PLACEMENT = exclusive\n") +
             "Begin TimeWindow\nNAME POOL FROM TO\nday p 08:00 20:00\nnight p 20:00 08:00\n"

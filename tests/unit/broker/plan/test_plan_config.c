@@ -69,7 +69,7 @@ static void the_manuals_example_is_read(void **state)
         "NAME      POOL  OWNED  RESERVE  LIMIT  RANK  GRACE  POLICY  SITE   QUEUES\n"
         "/eng/sim  p     40     10       50     1     2m     -       south  (normal "
         "short)\n"
-        "/eng      p     60     0        -      -     30     hybrid  -      -\n"
+        "/eng      p     60     0        -      -     -      hybrid  -      -\n"
         "End PlanNode\n"
         "Begin TimeWindow\n"
         "NAME  POOL  FROM   TO\n"
@@ -107,7 +107,7 @@ static void the_manuals_example_is_read(void **state)
     assert_ptr_equal(&plan->nodes[sim->parent], eng);
     assert_int_equal(eng->limit, PLAN_UNLIMITED);
     assert_int_equal(eng->rank, 7);
-    assert_int_equal(eng->grace_ms, 30000);
+    assert_int_equal(eng->grace_ms, 0);
 }
 
 static void defaults_are_as_in_the_manual(void **state)
@@ -254,6 +254,8 @@ static void doubtful_plans_are_warned_of(void **state)
                CONF_WARNING, 8, "LIMIT", "300 is above its parent's 200");
     expect_one(POOL NODES "/a p 100 0 - - - - - -\n" END, CONF_WARNING, 7, "SITE",
                "\" has no SITE and so gets nothing, expected one");
+    expect_one(POOL NODES "/a p 100 0 - - 30s - - -\n/a/b p 100 0 - - - - s -\n" END,
+               CONF_WARNING, 7, "GRACE", "expected GRACE at leaves only");
     read_text(POOL NODES "/a p 60 0 - - - - s -\n" END);
     assert_int_equal(conf.n_errors, 0);
 }
