@@ -15,14 +15,15 @@ int store_open(const char *path, bool accepts_loss, struct store **store,
 {
     struct store *opened = mem_alloc(1, sizeof(*opened));
     const struct db_table_def tables[ROW_KINDS] = {
-        [ROW_COUNTER] = {schema_row_kinds[ROW_COUNTER]},
-        [ROW_OVERRIDE] = {schema_row_kinds[ROW_OVERRIDE]},
-        [ROW_LEASE] = {schema_row_kinds[ROW_LEASE], .is_mostly_changed = true,
+        [ROW_COUNTER] = {.schema = schema_row_kinds[ROW_COUNTER]},
+        [ROW_OVERRIDE] = {.schema = schema_row_kinds[ROW_OVERRIDE]},
+        [ROW_LEASE] = {.schema = schema_row_kinds[ROW_LEASE],
+                       .is_mostly_changed = true,
                        .lists = {{"hosts", "lease_host"},
                                  {"resources", "lease_resource"}}},
-        [ROW_SITE] = {schema_row_kinds[ROW_SITE]},
-        [ROW_POOL] = {schema_row_kinds[ROW_POOL]},
-        [ROW_KEPT] = {schema_row_kinds[ROW_KEPT]},
+        [ROW_SITE] = {.schema = schema_row_kinds[ROW_SITE]},
+        [ROW_POOL] = {.schema = schema_row_kinds[ROW_POOL]},
+        [ROW_KEPT] = {.schema = schema_row_kinds[ROW_KEPT]},
     };
     if (db_open(path, APPLICATION_ID, broker_migrations, accepts_loss, &opened->db,
                 err) < 0 ||

@@ -30,19 +30,20 @@ int journal_open(const char *path, bool accepts_loss, struct journal **journal,
 {
     struct journal *opened = mem_alloc(1, sizeof(*opened));
     const struct db_table_def tables[ROW_KINDS] = {
-        [ROW_COUNTER] = {schema_row_kinds[ROW_COUNTER]},
-        [ROW_BOOK] = {schema_row_kinds[ROW_BOOK],
+        [ROW_COUNTER] = {.schema = schema_row_kinds[ROW_COUNTER]},
+        [ROW_BOOK] = {.schema = schema_row_kinds[ROW_BOOK],
                       .lists = {{"hosts", "book_host"},
                                 {"recalls", "book_recall"},
                                 {"resources", "book_resource"}}},
-        [ROW_HIGH] = {schema_row_kinds[ROW_HIGH]},
-        [ROW_QUEUE] = {schema_row_kinds[ROW_QUEUE]},
-        [ROW_JOB] = {schema_row_kinds[ROW_JOB]},
-        [ROW_JOB_STATE] = {schema_row_kinds[ROW_JOB_STATE]},
-        [ROW_RUN] = {schema_row_kinds[ROW_RUN], .lists = {{"spec", "run_spec"}}},
-        [ROW_CLOSED] = {schema_row_kinds[ROW_CLOSED]},
-        [ROW_PICK] = {schema_row_kinds[ROW_PICK]},
-        [ROW_SHARE] = {schema_row_kinds[ROW_SHARE]},
+        [ROW_HIGH] = {.schema = schema_row_kinds[ROW_HIGH]},
+        [ROW_QUEUE] = {.schema = schema_row_kinds[ROW_QUEUE]},
+        [ROW_JOB] = {.schema = schema_row_kinds[ROW_JOB]},
+        [ROW_JOB_STATE] = {.schema = schema_row_kinds[ROW_JOB_STATE]},
+        [ROW_RUN] = {.schema = schema_row_kinds[ROW_RUN],
+                     .lists = {{"spec", "run_spec"}}},
+        [ROW_CLOSED] = {.schema = schema_row_kinds[ROW_CLOSED]},
+        [ROW_PICK] = {.schema = schema_row_kinds[ROW_PICK]},
+        [ROW_SHARE] = {.schema = schema_row_kinds[ROW_SHARE]},
     };
     if (db_open(path, APPLICATION_ID, site_migrations, accepts_loss, &opened->db, err) <
             0 ||

@@ -169,8 +169,10 @@ def test_preemption():
     row = f.job("south", filler)
     expect_equal((row["state"], row["preempted_by"]), ("SSUSP", str(top)), "the filler")
     expect_equal(f.job("south", urgent)["state"], "PEND", "who stands below wide")
-    # The slots that it had are reserved again: it goes on after that job.
-    for job in (top, first, wide, filler, urgent):
+    # It goes on in its gap, although the slots that it had were reserved again.
+    end_job(top)
+    f.wait_state("south", filler, "RUN")
+    for job in (filler, first, wide, urgent):
         end_job(job)
 
 

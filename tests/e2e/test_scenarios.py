@@ -43,13 +43,15 @@ def lay_out(name, directory):
 
 
 def surprises(path, said):
-    """What it said but for the refusals that the statements' own comments announce."""
+    """What it said but for the refusals and warnings that the file's comments announce."""
     with open(path) as file:
         lines = file.read().splitlines()
     announced = {"sublet: %s:%d: note: " % (path, number)
                  for number, line in enumerate(lines, 1)
                  if re.search(r"^\s*[^#\s].*#.*refused", line)}
-    notes = said.splitlines()
+    warnings = re.findall(r"^# warning: (.*)$", "\n".join(lines), re.M)
+    notes = [n for n in said.splitlines()
+             if not any(": warning: %s" % text in n for text in warnings)]
     for note in announced:
         expect([n for n in notes if n.startswith(note)], "refused, as said: " + note)
     return [n for n in notes if not any(n.startswith(note) for note in announced)]

@@ -53,7 +53,7 @@ static const char book_sql[] =
 
 static struct db_table *open_books(struct db *db)
 {
-    const struct db_table_def def = {schema_row_kinds[ROW_BOOK],
+    const struct db_table_def def = {.schema = schema_row_kinds[ROW_BOOK],
                                      .lists = {{"hosts", "part"}}};
     struct db_table *table;
     struct err err;

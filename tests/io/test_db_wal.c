@@ -251,6 +251,7 @@ static void test_an_older_log_is_refused(void **state)
     read_files(old);
     commit(COMMITS + 1, 2 * COMMITS);
     read_files(new);
+    free(old[2].bytes);
     old[2] = new[2];
     write_files(old);
     assert_int_equal(open_and_count(), -1);
