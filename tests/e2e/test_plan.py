@@ -132,4 +132,4 @@ def test_broker_reads_plans():
 
 
 main(test_json, test_table, test_windows_and_hosts, test_misuse, test_check,
-     test_broker_reads_plans, shared=f)
+     test_broker_reads_plans, test_demand_of_a_file, shared=f)

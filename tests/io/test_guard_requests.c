@@ -189,7 +189,7 @@ static void test_signal_once(void **state)
 {
     struct guard_trial *trial = *state;
     struct msg_run_start start = guard_trial_job(
-        trial, "trap 'echo usr1' USR1; touch set; until [ -e done ]; do :; done");
+        trial, "trap 'echo usr1' USR1; : >set; until [ -e done ]; do :; done");
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
