@@ -247,22 +247,12 @@ int db_wal_check(const char *path, struct err *err)
 
 int db_wal_open(struct db_wal *wal, const char *path, struct err *err)
 {
-    struct log log;
-    if (read_log(path, &log, err) < 0) {
-        return err->code;
-    }
     char *name = path_with(path, "-commit");
     wal->path = path_with(path, "-wal");
     wal->fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     int rc =
         wal->fd < 0 ? err_set(err, ERR_IO, "\"%s\": %s", name, strerror(errno)) : 0;
     free(name);
-    wal->salts[0] = log.salts[0];
-    wal->salts[1] = log.salts[1];
-    wal->n_frames = log.n_committed;
-    if (rc == 0) {
-        write_position(wal);
-    }
     return rc;
 }
 

@@ -29,6 +29,7 @@ struct db_wal {
     uint32_t salts[2];
 };
 
+/* The position stays as it is until db_wal_committed. `wal` is zeroed. */
 int db_wal_open(struct db_wal *wal, const char *path, struct err *err) MUST_CHECK;
 void db_wal_close(struct db_wal *wal);
 /* The log has so many frames after a commit; 0: all of it is in the database. */
