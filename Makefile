@@ -86,7 +86,7 @@ SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SR
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
-E2E := $(sort $(wildcard tests/e2e/test_*.py))
+E2E := $(sort $(wildcard tests/e2e/test_*.py tests/packages/test_*.py))
 # Each has a corpus, which replay.c runs it over; a fuzzer brings a main() of its own.
 FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_MAIN := $(wildcard tests/fuzz/replay.c)
@@ -345,6 +345,13 @@ soak:
 	@$(SEARCH) soak $(or $(S),$$(date +%s)) $(WORLDS) 0 build/soak
 	@SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tests/e2e/soak.py $(N) $(S)
 
+# All floods of a hostile member in turn, for S seconds, and the broker's memory meanwhile.
+.PHONY: soak-floods
+soak-floods:
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all $(call test_bins,build/$(COMPILER),tests/bench/bench_floods.c)
+	@FLOOD_S=$(or $(S),3600) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin \
+		$(call test_bins,build/$(COMPILER),tests/bench/bench_floods.c)
+
 # The guard's tests where version 2 of cgroups has all controllers: in a virtual machine.
 .PHONY: vm
 VM_TESTS := $(call test_bins,$(B),$(wildcard tests/io/test_guard*.c))
@@ -387,32 +394,105 @@ coverage:
 	@tools/run-tests $(call test_bins,build/gcc-coverage,$(UNIT_SRCS) $(SLOW_SRCS))
 	@tools/coverage build/gcc-coverage
 
-# Manual pages and completion, from the tables that the program runs by.
+# Manual pages and completion, from the tables that the program runs by; the daemons'
+# pages are docs/man/*.8.
+MADE_PAGES := $(B)/man/sublet.1 $(B)/man/sublet.conf.5
+COMPLETION := $(B)/completions/sublet
 .PHONY: man
-man: $(B)/man/sublet.1 $(B)/man/sublet.conf.5 $(B)/man/sublet.bash
-$(B)/man/sublet.1 $(B)/man/sublet.conf.5: $(B)/man/%: $(BIN)/sublet
+man: $(MADE_PAGES) $(COMPLETION)
+$(MADE_PAGES): $(B)/man/%: $(BIN)/sublet
 	@mkdir -p $(@D)
 	$(Q)$< help --man $(basename $*) >$@
-$(B)/man/sublet.bash: $(BIN)/sublet
+$(COMPLETION): $(BIN)/sublet
 	@mkdir -p $(@D)
 	$(Q)$< completion >$@
 
-# docs/configuration.md, from the table of keys; a test compares it.
+# Pages that are generated from the tables of keys; a test compares them.
 .PHONY: docs
 docs: $(BIN)/sublet
 	$(Q)$< help --markdown >docs/configuration.md
+	$(Q)$< help --lsf >docs/lsf-parameters.md
 
+# Where things go, and what goes there. Units are templates that name PREFIX. The files
+# of /etc/sublet are the administrator's once they are there.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSCONFDIR ?= /etc
+CONF := $(DESTDIR)$(SYSCONFDIR)/sublet
 SHARE := $(DESTDIR)$(PREFIX)/share
+LIB := $(DESTDIR)$(PREFIX)/lib
+UNITS := $(wildcard deploy/systemd/*.service)
+# Units of systemd before 254 do not know DelegateSubgroup.
+DELEGATES = $(if $(shell pkg-config --atleast-version=254 libsystemd && echo yes),site host)
+.PHONY: uninstall
 install: all man
-	install -d $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/sublet $(SHARE)/man/man1 \
+		$(SHARE)/man/man5 $(SHARE)/man/man8 $(SHARE)/bash-completion/completions \
+		$(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DESTDIR)$(UNITDIR) $(CONF)/keys
+	install $(filter-out %/sublet-guard,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin/
+	install $(BIN)/sublet-guard $(DESTDIR)$(PREFIX)/libexec/sublet/
 	install -m 644 $(B)/man/sublet.1 $(SHARE)/man/man1/
 	install -m 644 $(B)/man/sublet.conf.5 $(SHARE)/man/man5/
-	install -m 644 $(B)/man/sublet.bash $(SHARE)/bash-completion/completions/sublet
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/sublet
-	for program in $(filter-out %/sublet-guard,$(PROGRAMS)); do \
-		install $$program $(DESTDIR)$(PREFIX)/bin/ || exit 1; done
-	for program in $(filter %/sublet-guard,$(PROGRAMS)); do \
-		install $$program $(DESTDIR)$(PREFIX)/libexec/sublet/ || exit 1; done
+	install -m 644 docs/man/*.8 $(SHARE)/man/man8/
+	install -m 644 $(COMPLETION) $(SHARE)/bash-completion/completions/
+	for unit in $(UNITS); do sed 's|@BINDIR@|$(PREFIX)/bin|' $$unit | \
+		install -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/$${unit##*/} || exit 1; done
+	for daemon in $(DELEGATES); do install -D -m 644 deploy/systemd/delegate.conf \
+		$(DESTDIR)$(UNITDIR)/sublet-$$daemon.service.d/delegate.conf || exit 1; done
+	install -m 644 deploy/systemd/sublet-broker.sysusers $(LIB)/sysusers.d/sublet-broker.conf
+	for file in deploy/systemd/*.tmpfiles; do name=$${file##*/}; install -m 644 $$file \
+		$(LIB)/tmpfiles.d/$${name%.tmpfiles}.conf || exit 1; done
+	for file in deploy/etc/*; do test -e $(CONF)/$${file##*/} || \
+		install -m 644 $$file $(CONF)/ || exit 1; done
+
+# Files of /etc/sublet that were changed stay, and so do keys, stores and journals.
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(filter-out %/sublet-guard,$(PROGRAMS))))
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/sublet
+	rm -f $(SHARE)/man/man1/sublet.1 $(SHARE)/man/man5/sublet.conf.5 \
+		$(addprefix $(SHARE)/man/man8/,$(notdir $(wildcard docs/man/*.8))) \
+		$(SHARE)/bash-completion/completions/sublet
+	rm -rf $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS)) \
+		sublet-site.service.d sublet-host.service.d)
+	rm -f $(LIB)/sysusers.d/sublet-broker.conf $(addsuffix .conf,$(addprefix \
+		$(LIB)/tmpfiles.d/,$(basename $(notdir $(wildcard deploy/systemd/*.tmpfiles)))))
+	for file in deploy/etc/*; do ! cmp -s $$file $(CONF)/$${file##*/} || \
+		rm $(CONF)/$${file##*/}; done
+	rmdir $(CONF)/keys $(CONF) 2>/dev/null || test -d $(CONF) || test ! -e $(CONF)
+
+# Packages into build/packages. They are built from a copy of the tree, which has debian/
+# at its top and is kept, so that only what has changed is compiled again. REUSE=1 takes
+# the objects of build/gcc, for tests.
+PACKAGES_DIR := build/packages
+COPY := build/deb/sublet-$(VERSION)
+.PHONY: deb rpm package-tree
+package-tree:
+	@deploy/deps.sh build package
+	@test "$$(dpkg-parsechangelog -l deploy/debian/changelog -S Version)" = $(VERSION) || \
+		{ echo 'deploy/debian/changelog: its version is not $(VERSION), as in Makefile' >&2; exit 1; }
+	@mkdir -p $(COPY) $(PACKAGES_DIR)
+	@find $(COPY) -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+	@tar -cf - --exclude=./build --exclude=./.git --exclude=__pycache__ . | tar -xf - -C $(COPY)
+	@if test -n '$(REUSE)' && test -d build/gcc; then rm -rf $(COPY)/build/gcc && \
+		mkdir -p $(COPY)/build/gcc && cp -rp build/gcc/obj build/gcc/gen build/gcc/bin \
+		build/gcc/*.a build/gcc/*.list $(COPY)/build/gcc/; fi
+
+deb: package-tree
+	@cp -rp $(COPY)/deploy/debian $(COPY)/debian
+	@rm -f $(PACKAGES_DIR)/*.deb
+	cd $(COPY) && dpkg-buildpackage -b -us -uc -nc
+	@mv build/deb/*.deb build/deb/*.changes build/deb/*.buildinfo $(PACKAGES_DIR)/
+	@ls $(PACKAGES_DIR)/*.deb
+
+# Where rpm does not know what is installed (Debian), only deps.sh checks it.
+rpm: all man
+	@deploy/deps.sh build package
+	@rm -rf build/rpm $(PACKAGES_DIR)/*.rpm
+	@mkdir -p $(PACKAGES_DIR)
+	rpmbuild -bb --build-in-place --quiet --define '_topdir $(CURDIR)/build/rpm' \
+		--define 'sublet_version $(VERSION)' \
+		$(if $(wildcard /etc/debian_version),--nodeps) deploy/rpm/sublet.spec
+	@find build/rpm/RPMS -name '*.rpm' -exec mv {} $(PACKAGES_DIR)/ \;
+	@ls $(PACKAGES_DIR)/*.rpm
 
 clean:
 	rm -rf build
@@ -432,8 +512,10 @@ help:
 	@echo 'make mutate M=sched/preempt  changes one comparison at a time: does a test fail?'
 	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'
 	@echo '                             against real daemons; S=SEED'
+	@echo 'make soak-floods S=3600      floods of a hostile member, and the memory of the broker'
 	@echo 'make vm                      the guard in a virtual machine, for cgroup version 2'
-	@echo 'make docs                    docs/configuration.md, from the table of keys'
-	@echo 'make install                 DESTDIR=... PREFIX=$(PREFIX)'
+	@echo 'make docs                    pages of configuration keys, from their tables'
+	@echo 'make install, make uninstall DESTDIR=... PREFIX=$(PREFIX)'
+	@echo 'make deb, make rpm           packages into build/packages'
 	@echo 'make clean                   removes build/'
 	@echo 'with any of them             CC=clang  SAN=address,undefined  V=1 (full commands)'

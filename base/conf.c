@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.c: see conf.h. conf_read.c makes the sections; this file looks up cells, parses
- * values, and checks them against the table of keys. */
+/* conf.c: see conf.h. conf_read.c makes the sections, conf_check.c checks them; this
+ * file looks up cells and parses values. */
 #include "base/conf.h"
 
 #include <stdarg.h>
@@ -25,18 +25,32 @@ void conf_init(struct conf *conf, struct arena *arena)
     conf->arena = arena;
 }
 
+/* The same has been said: a value is looked at by conf_check and by its reader. */
+static bool is_said(const struct conf *conf, const struct conf_diag *new)
+{
+    for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
+        if (diag->line == new->line && strcmp(diag->text, new->text) == 0 &&
+            strcmp(diag->file, new->file) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void conf_complain(struct conf *conf, enum conf_severity severity,
                    const struct conf_section *section, const struct conf_row *row,
                    const struct conf_cell *cell, const char *format, ...)
 {
     int *count = severity == CONF_ERROR ? &conf->n_errors : &conf->n_warnings;
-    ++*count;
-    if (conf->n_errors + conf->n_warnings > DIAGS_MAX) {
+    if (conf->n_errors + conf->n_warnings >= DIAGS_MAX) {
+        ++*count;
         return;
     }
     struct conf_diag *diag = arena_alloc(conf->arena, 1, sizeof(*diag));
     diag->severity = severity;
-    diag->file = section != NULL ? section->file : "";
+    diag->file = cell != NULL && cell->file != NULL ? cell->file
+                 : section != NULL                  ? section->file
+                                                    : "";
     diag->line = cell != NULL      ? cell->line
                  : row != NULL     ? row->line
                  : section != NULL ? section->line
@@ -46,6 +60,10 @@ void conf_complain(struct conf *conf, enum conf_severity severity,
     va_start(args, format);
     diag->text = arena_vprintf(conf->arena, format, args);
     va_end(args);
+    if (is_said(conf, diag)) {
+        return;
+    }
+    ++*count;
     if (conf->last_diag != NULL) {
         conf->last_diag->next = diag;
     } else {
@@ -201,9 +219,7 @@ struct conf_words conf_words(struct arena *arena, const char *value)
 
 /* ------------------------------------------------------------ values */
 
-/* Number of bytes of a value to show: a long value is cut, but not inside a UTF-8
- * character. */
-static int shown(const char *value)
+int conf_shown(const char *value)
 {
     size_t length = strnlen(value, SHOWN_MAX + 1);
     if (length <= SHOWN_MAX) {
@@ -246,14 +262,14 @@ int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
     if (code == ERR_PARSE || *at != '\0') {
         return err_set(err, ERR_PARSE,
                        "\"%.*s\" is not a whole number, expected %lld to %lld",
-                       shown(value), value, (long long)min, (long long)max);
+                       conf_shown(value), value, (long long)min, (long long)max);
     }
     if (negative && code == ERR_NONE) { /* too large a value has wrapped */
         number = -number;
     }
     if (code != ERR_NONE || number < min || number > max) {
         return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected %lld to %lld",
-                       shown(value), value, (long long)min, (long long)max);
+                       conf_shown(value), value, (long long)min, (long long)max);
     }
     *out = number;
     return ERR_NONE;
@@ -274,7 +290,7 @@ int conf_parse_bool(const char *value, bool *out, struct err *err)
         }
     }
     return err_set(err, ERR_PARSE, "\"%.*s\" is neither yes nor no, expected Y or N",
-                   shown(value), value);
+                   conf_shown(value), value);
 }
 
 static const char *unit_name(int64_t unit_ms)
@@ -316,11 +332,11 @@ int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
             err, ERR_PARSE,
             "\"%.*s\" is not a duration, expected a number of %s, or one with "
             "a suffix s m h d",
-            shown(value), value, unit_name(unit_ms));
+            conf_shown(value), value, unit_name(unit_ms));
     }
     if (code != ERR_NONE || __builtin_mul_overflow(number, unit, &number)) {
         return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected less time",
-                       shown(value), value);
+                       conf_shown(value), value);
     }
     *out_ms = number;
     return ERR_NONE;
@@ -357,7 +373,7 @@ int conf_check_duration(const struct conf_key *key, const char *value, int64_t m
     conf_format_duration(key->min, min, sizeof(min));
     conf_format_duration(key->max, max, sizeof(max));
     return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected %s to %s",
-                   shown(value), value, min, max);
+                   conf_shown(value), value, min, max);
 }
 
 int conf_parse_key_duration(const struct conf_key *key, const char *value,
@@ -393,7 +409,7 @@ int conf_parse_name(const char *value, struct err *err)
             err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
             "\"%.*s\" is not a name, expected at most %d letters, digits, and "
             "'.', '_', '-' behind the first",
-            shown(value), value, NAME_SIZE - 1);
+            conf_shown(value), value, NAME_SIZE - 1);
     }
     return ERR_NONE;
 }
@@ -417,7 +433,7 @@ int conf_parse_resource(const char *value, struct err *err)
             err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
             "\"%.*s\" is not a resource's name, expected at most %d letters, digits, "
             "and '_', '#', '$', '%%', '?', '^', and no digit first",
-            shown(value), value, NAME_SIZE - 1);
+            conf_shown(value), value, NAME_SIZE - 1);
     }
     return ERR_NONE;
 }
@@ -438,180 +454,10 @@ int conf_parse_address(const char *value, struct arena *arena, const char **host
     if (!is_host || !is_port) {
         return err_set(err, ERR_PARSE,
                        "\"%.*s\", expected ADDRESS:PORT, as 127.0.0.1:5571",
-                       shown(value), value);
+                       conf_shown(value), value);
     }
     *host = is_bracketed ? arena_strn(arena, value + 1, length - 2)
                          : arena_strn(arena, value, length);
     *port = colon + 1;
     return ERR_NONE;
-}
-
-/* ------------------------------------------------------------ judging */
-
-static int parse_list(const char *value, struct err *err)
-{
-    int depth = 0;
-    bool quoted = false;
-    for (const char *at = value; *at != '\0' && depth >= 0; at++) {
-        if (*at == '"') {
-            quoted = !quoted;
-        } else if (!quoted && (*at == '(' || *at == '[')) {
-            depth++;
-        } else if (!quoted && (*at == ')' || *at == ']')) {
-            depth--;
-        }
-    }
-    if (depth != 0) {
-        return err_set(err, ERR_PARSE,
-                       "parentheses do not pair in \"%.*s\", expected a list of words",
-                       shown(value), value);
-    }
-    return ERR_NONE;
-}
-
-static int parse_word(const struct conf_key *key, const char *value, struct err *err)
-{
-    size_t length = strlen(value);
-    const char *at = key->words;
-    while (*at != '\0') {
-        size_t one = strcspn(at, " ");
-        if (one == length && strncasecmp(at, value, one) == 0) {
-            return ERR_NONE;
-        }
-        at += one;
-        at += strspn(at, " ");
-    }
-    return err_set(err, ERR_PARSE, "\"%.*s\" is not known, expected %s%s", shown(value),
-                   value, strchr(key->words, ' ') != NULL ? "one of " : "", key->words);
-}
-
-static int parse_value(const struct conf_key *key, const char *value, struct err *err)
-{
-    int64_t number;
-    bool flag;
-    switch (key->kind) {
-    case CONF_NAME:
-        return conf_parse_name(value, err);
-    case CONF_LIST:
-        return parse_list(value, err);
-    case CONF_INT:
-        return conf_parse_int(value, key->min, key->max, &number, err);
-    case CONF_YESNO:
-        return conf_parse_bool(value, &flag, err);
-    case CONF_DURATION:
-        return conf_parse_key_duration(key, value, &number, err);
-    case CONF_WORD:
-        return parse_word(key, value, err);
-    case CONF_TEXT:
-        break;
-    }
-    return ERR_NONE;
-}
-
-/* A load index that the site defines has its thresholds under its own name. */
-static bool is_index(const struct conf *conf, const struct conf_section *section,
-                     const char *key)
-{
-    struct conf_place resource = {0};
-    if (strcasecmp(section->name, "Host") != 0 &&
-        strcasecmp(section->name, "Queue") != 0) {
-        return false;
-    }
-    while (conf_next_row(conf, "Resource", &resource)) {
-        if (strcasecmp(conf_text(resource.row, "RESOURCENAME", ""), key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Checks one cell; `key` is NULL if it is unknown. True if the diagnostic is about the
- * key, and so need not be repeated for the rest of the column. */
-static bool check_cell(struct conf *conf, const struct conf_section *section,
-                       const struct conf_row *row, const struct conf_cell *cell,
-                       const struct conf_key *key)
-{
-    if (key == NULL) {
-        if (!is_index(conf, section, cell->key)) {
-            bool is_outside = section->name[0] == '\0';
-            conf_complain(conf, CONF_WARNING, section, row, cell,
-                          "unknown key, expected one of %s%s",
-                          is_outside ? "lsf.conf" : "section ", section->name);
-        }
-        return true;
-    }
-    if (cell->value == NULL || key->status == CONF_REMARK) {
-        return false;
-    }
-    if (key->status == CONF_NOT_YET) {
-        conf_complain(conf, CONF_ERROR, section, row, cell,
-                      "not supported yet, expected no value");
-        return true;
-    }
-    struct err err;
-    if (parse_value(key, cell->value, &err) != ERR_NONE) {
-        conf_complain(conf, CONF_ERROR, section, row, cell, "%s", err.text);
-    }
-    return false;
-}
-
-static void check_table(struct conf *conf, const struct conf_section *section)
-{
-    for (int column = 0; column < section->n_columns; column++) {
-        const struct conf_key *key =
-            conf_keys_find(section->name, section->columns[column]);
-        bool is_reported = false;
-        for (int i = 0; i < section->n_rows && !is_reported; i++) {
-            const struct conf_row *row = &section->rows[i];
-            if (column < row->n_cells) {
-                is_reported = check_cell(conf, section, row, &row->cells[column], key);
-            }
-        }
-    }
-}
-
-static void check_keyed(struct conf *conf, const struct conf_section *section)
-{
-    const struct conf_row *row = &section->rows[0];
-    for (int i = 0; i < row->n_cells; i++) {
-        const struct conf_cell *cell = &row->cells[i];
-        const struct conf_cell *before = conf_cell(row, cell->key);
-        if (before != cell) {
-            conf_complain(conf, CONF_ERROR, section, row, cell,
-                          "given again, expected once; first in line %d", before->line);
-            continue;
-        }
-        check_cell(conf, section, row, cell, conf_keys_find(section->name, cell->key));
-    }
-}
-
-/* A section is unsupported if none of its keys is built or a remark. */
-static bool is_unbuilt(const char *section)
-{
-    for (const struct conf_key *key = conf_keys; key->section != NULL; key++) {
-        if (strcmp(key->section, section) == 0 && key->status != CONF_NOT_YET) {
-            return false;
-        }
-    }
-    return true;
-}
-
-void conf_check(struct conf *conf)
-{
-    for (const struct conf_section *section = conf->first; section != NULL;
-         section = section->next) {
-        const char *name = conf_keys_section(section->name);
-        if (name == NULL) {
-            conf_complain(conf, CONF_WARNING, section, NULL, NULL,
-                          "section %.*s: unknown, expected a section of LSF or of ours",
-                          shown(section->name), section->name);
-        } else if (name[0] != '\0' && is_unbuilt(name)) {
-            conf_complain(conf, CONF_ERROR, section, NULL, NULL,
-                          "section %s: not supported yet", name);
-        } else if (section->is_table) {
-            check_table(conf, section);
-        } else {
-            check_keyed(conf, section);
-        }
-    }
 }

@@ -9,6 +9,8 @@
  *     n1         4             # comment; a \ at the end continues the line
  *     End Host
  *     LSF_STRICT_RESREQ = Y    outside sections, as in lsf.conf
+ *     #INCLUDE "PATH"          the lines of another file
+ *     #if time(20:00-8:30)     the lines up to #elif, #else or #endif at these times
  *
  * A value of `-` or `()` is unset (NULL). In a table a cell is one word, one "quoted
  * text" or one (parenthesised list); in a KEY = value line the value is the rest of the
@@ -32,6 +34,7 @@
 struct conf_cell {
     const char *key;   /* upper case */
     const char *value; /* NULL: unset */
+    const char *file;  /* NULL: that of its section; of an included line another one */
     int line;
 };
 
@@ -71,8 +74,30 @@ struct conf_diag {
     struct conf_diag *next;
 };
 
+/* The time that conditions (#if time(...)) are judged by. */
+struct conf_clock {
+    int64_t local_ms; /* since the local 1970-01-01 00:00 */
+    int64_t utc_offset_ms;
+};
+
+/* A condition that was judged while a file was read (conf_if.h). */
+struct conf_condition {
+    const char *text;
+    bool value;
+    struct conf_condition *next;
+};
+
+struct conf;
+/* Returns the text of a file for #INCLUDE, in conf's arena, or NULL with the reason in
+ * `err`. */
+typedef const char *(*conf_include_fn)(struct conf *conf, const char *path,
+                                       size_t *length, struct err *err);
+
 struct conf {
     struct arena *arena;
+    struct conf_clock clock;
+    conf_include_fn include; /* NULL: #INCLUDE is an error */
+    struct conf_condition *conditions;
     struct conf_section *first, *last; /* in the order read; lines outside sections form
                                           sections named "", one per file */
     struct conf_diag *diags, *last_diag; /* in the order found */
@@ -82,15 +107,21 @@ struct conf {
 void conf_init(struct conf *conf, struct arena *arena);
 
 /* Reads the text of one file, which need not end in a NUL or newline. `file` is copied.
+ * Lines that #if leaves out are skipped, and a file of #INCLUDE is read at its place.
  */
 void conf_read(struct conf *conf, const char *file, const char *text, size_t length);
 
-/* Checks everything read against the key table (conf_keys.h). Unknown sections and keys
- * are warnings; unsupported keys, malformed values and a key that occurs twice in one
- * section are errors. */
+/* Replaces names of hosts in short form (conf_hosts.h), and checks everything read
+ * against the tables of keys (conf_keys.h, lsf_keys.h). Unknown sections and keys, and
+ * parameters of LSF that are not supported, are warnings. A parameter of LSF without
+ * which jobs would run to their harm, a malformed value, and a key that occurs twice in
+ * one section are errors. */
 void conf_check(struct conf *conf);
+/* The same without what is said about unknown and unsupported names, for a caller that
+ * reports these by itself. */
+void conf_check_values(struct conf *conf);
 
-/* Adds a diagnostic. `row` or `cell` may be NULL. */
+/* Adds a diagnostic, unless it was added before. `row` or `cell` may be NULL. */
 void conf_complain(struct conf *conf, enum conf_severity severity,
                    const struct conf_section *section, const struct conf_row *row,
                    const struct conf_cell *cell, const char *format, ...)
@@ -116,6 +147,10 @@ const struct conf_cell *conf_cell(const struct conf_row *row, const char *key);
 /* The cell's value, or `otherwise` if the cell is missing or unset. */
 const char *conf_text(const struct conf_row *row, const char *key,
                       const char *otherwise);
+
+/* How many bytes of a value a message repeats: at most 60, and no half of a UTF-8
+ * character. */
+int conf_shown(const char *value);
 
 /* The words of a list: "a b c", "(a b c)". Nested parentheses and brackets belong to
  * one word ("[south, 1]"). NULL gives an empty list. */

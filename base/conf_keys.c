@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_keys.c: see conf_keys.h.
- *
- * A key of LSF that would change a decision is NOT_YET until it is built, so that no
- * administrator relies on a setting that has no effect. A section all of whose keys are
- * NOT_YET gives one error. */
+/* conf_keys.c: see conf_keys.h. */
 #include "base/conf_keys.h"
 
 #include <string.h>
@@ -19,19 +15,20 @@
 /* clang-format off */
 #define KEY(name, of_kind, text, help, ...) \
     {.section = SECTION, .key = name, .kind = of_kind, .initial = text, .what = help, __VA_ARGS__}
-#define TEXT(key, initial, what) KEY(key, CONF_TEXT, initial, what, .status = CONF_BUILT)
-#define NAME(key, initial, what) KEY(key, CONF_NAME, initial, what, .status = CONF_BUILT)
-#define LIST(key, initial, what) KEY(key, CONF_LIST, initial, what, .status = CONF_BUILT)
-#define YESNO(key, initial, what) KEY(key, CONF_YESNO, initial, what, .status = CONF_BUILT)
+#define TEXT(key, initial, what) KEY(key, CONF_TEXT, initial, what, .words = NULL)
+#define NAME(key, initial, what) KEY(key, CONF_NAME, initial, what, .words = NULL)
+#define LIST(key, initial, what) KEY(key, CONF_LIST, initial, what, .words = NULL)
+#define HOSTS(key, initial, what) KEY(key, CONF_HOSTS, initial, what, .words = NULL)
+#define YESNO(key, initial, what) KEY(key, CONF_YESNO, initial, what, .words = NULL)
 #define INT(key, least, most, initial, what) \
     KEY(key, CONF_INT, initial, what, .min = least, .max = most)
+#define COUNT(key, most, what) \
+    KEY(key, CONF_COUNT, NULL, what, .max = most)
 #define DURATION(key, unit, least, most, initial, what) \
     KEY(key, CONF_DURATION, initial, what, \
         .min = least, .max = most, .unit_ms = unit)
 #define WORD(key, choice, initial, what) \
     KEY(key, CONF_WORD, initial, what, .words = choice)
-#define REMARK(key, what) KEY(key, CONF_TEXT, NULL, what, .status = CONF_REMARK)
-#define LATER(key, what) KEY(key, CONF_TEXT, NULL, what, .status = CONF_NOT_YET)
 
 /* Of both hosts and queues. */
 #define LOAD_THRESHOLDS \
@@ -56,17 +53,22 @@ const struct conf_key conf_keys[] = {
     TEXT("BROKER_KEY", NULL, "file with the broker's public CURVE key"),
     TEXT("SPOOL", NULL, "directory of the journal and of jobs' records"),
     TEXT("LISTEN", NULL, "where hosts on other machines connect, as tcp://HOST:PORT"),
-    LIST("HOSTS_HERE", NULL, "hosts on this machine: the site starts their sublet-host"),
+    HOSTS("HOSTS_HERE", NULL, "hosts on this machine: the site starts their sublet-host"),
     LIST("ELIM", NULL, "programs that each sublet-host of HOSTS_HERE measures with"),
     DURATION("FREEZE_TIMEOUT", SECOND, SECOND, DAY, "30s",
              "a frozen lease thaws by itself after this time"),
+    DURATION("START_TIMEOUT", SECOND, SECOND, DAY, "5m",
+             "a job that has not started on a borrowed host for this time is withdrawn"),
     LIST("ROLES", "provider consumer", "what the site does: provider, consumer"),
     TEXT("SOCKET", NULL, "path of the socket for the command line; default in SPOOL"),
-    TEXT("HOST_KEY", NULL, "file with the public key that hosts on other machines must have; "
-                            "default: the site's own"),
-    NAME("LEASE_USER", "nobody", "the user that jobs of other sites run as"),
+    TEXT("HOST_KEYS", NULL, "directory of the public keys of hosts on other machines, HOST.key for each"),
+    TEXT("HOST_KEY", NULL, "file with a public key that all hosts on other machines may have; better: HOST_KEYS"),
+    NAME("LEASE_USER", NULL, "the user that all jobs of other sites run as; default: each of their users has an account of LEASE_UIDS; "
+                             "self: the daemon's own, which is not root; without it a daemon that is not root lends nothing"),
+    TEXT("LEASE_UIDS", "2000000000-2000065535", "numbers for the accounts of other sites' users, FIRST-LAST; nobody else has one of them"),
     LIST("ADMINS", "root", "users and user groups who may administrate the site"),
     TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: nowhere"),
+    LIST("HTTP_HOSTS", NULL, "names that HTTP requests may use besides addresses, names without a dot and the machine's own"),
 #undef SECTION
 #define SECTION "Broker"
     TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),
@@ -75,6 +77,7 @@ const struct conf_key conf_keys[] = {
     DURATION("LOST_AFTER", SECOND, SECOND, DAY, "15s",
              "a site that is silent for this time counts as lost"),
     TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: nowhere"),
+    LIST("HTTP_HOSTS", NULL, "names that HTTP requests may use besides addresses, names without a dot and the machine's own"),
     TEXT("TOKENS", NULL, "file of admin tokens for HTTP, one on each line, readable by its owner only; default: nothing can be changed over HTTP"),
     DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
              "time between two samples for charts, kept for 25 hours"),
@@ -86,78 +89,56 @@ const struct conf_key conf_keys[] = {
     NAME("NAME", NULL, "a site, or an administrator of the federation"),
     TEXT("KEY_FILE", NULL, "file with its public CURVE key"),
     LIST("ROLES", NULL, "what it may do: provider, consumer, admin"),
+    INT("MAX_LEASES", 1, LEASES_PER_PROVIDER_MAX, "100", "open leases with each other site; the smaller one counts if both sites have one; leases of pools do not count"),
 #undef SECTION
 #define SECTION "Host"
-    NAME("HOST_NAME", NULL, "the host, or default"),
+    NAME("HOST_NAME", NULL, "the host, or default; node[001-128] is a row for each"),
     NAME("HOSTNAME", NULL, "the host, as in lsf.cluster"),
-    INT("MXJ", 0, SLOTS_MAX, NULL, "its job slots"),
+    COUNT("MXJ", SLOTS_MAX, "its job slots; !: the number of its CPUs (EGO_DEFINE_NCPUS), which is also the default"),
     TEXT("TYPE", NULL, "its type, one of section HostType"),
     TEXT("MODEL", NULL, "its model, one of section HostModel"),
     LIST("RESOURCES", NULL, "its resources"),
     WORD("SERVER", "1", "1", "it runs jobs; 0, a client only, is not supported yet"),
-    REMARK("ND", "number of disks"),
     INT("JL/U", 0, SLOTS_MAX, NULL, "slots of one user on it"),
     LOAD_THRESHOLDS,
     TEXT("DISPATCH_WINDOW", NULL, "when jobs may start on it: [DAY:]HOUR[:MINUTE]-[DAY:]HOUR[:MINUTE] ..."),
     TEXT("RUNWINDOW", NULL, "when jobs may run on it; they are suspended outside of it"),
-    LATER("REXPRI", "priority of jobs from elsewhere"),
-    LATER("AFFINITY", "processors may be bound"),
-    LATER("CHKPNT", "checkpoints are possible"),
-    LATER("MIG", "minutes until a suspended job migrates"),
-    LATER("EXIT_RATE", "failing jobs a minute until it is closed"),
 #undef SECTION
 #define SECTION "Queue"
     NAME("QUEUE_NAME", NULL, "the queue's name"),
     INT("PRIORITY", 1, INT32_MAX, "1", "queues with a larger one are served first"),
-    LIST("HOSTS", "all", "hosts that its jobs may use: all, others, allremote, all@site, host@site, host+1, ~host"),
-    REMARK("DESCRIPTION", "a text for people"),
-    LATER("ADMINISTRATORS", "users who may administrate the queue"),
-    LATER("APS_PRIORITY", "absolute priority scheduling"),
+    TEXT("DESCRIPTION", NULL, "a text for people"),
+    HOSTS("HOSTS", "all", "hosts that its jobs may use: all, others, allremote, all@site, host@site, host+1, ~host"),
     YESNO("BACKFILL", "N", "Y: jobs that end in time use slots that waiting jobs reserve"),
-    LATER("CHKPNT", "checkpoints of its jobs"),
-    LATER("CHUNK_JOB_SIZE", "jobs dispatched together"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", NULL, "weight of committed run time in fairshare; default: section Parameters"),
-    LATER("CONCURRENT_JOBS", "limit on jobs at a time"),
     TEXT("CORELIMIT", NULL, "core file of a process, in KB; 0: none"),
     TEXT("CPU_TIME_FACTOR", NULL, "weight of CPU time in fairshare; default: section Parameters"),
     TEXT("CPULIMIT", NULL, "CPU time of all processes of a job: [DEFAULT] MAX, as [HOURS:]MINUTES"),
     TEXT("DATALIMIT", NULL, "data segment of a process, in KB: [DEFAULT] MAX"),
-    LATER("DEFAULT_HOST_SPEC", "host that time limits are counted in"),
-    LATER("DISPATCH_BY_QUEUE", "decisions are published a queue at a time"),
     WORD("DISPATCH_ORDER", "QUEUE", NULL, "QUEUE: queues of FAIRSHARE_QUEUES by priority, then users"),
     TEXT("DISPATCH_WINDOW", NULL, "when its jobs may start"),
     YESNO("ENABLE_HIST_RUN_TIME", NULL, "past run time counts in fairshare; default: section Parameters"),
     YESNO("EXCLUSIVE", "N", "jobs may ask for hosts of their own (-x)"),
     TEXT("FAIRSHARE", NULL, "shares of users, as USER_SHARES[[ana, 2] [lab, 1] [default, 1]]"),
-    LATER("FAIRSHARE_ADJUSTMENT_FACTOR", "weight of a site's own plug-in in fairshare"),
     LIST("FAIRSHARE_QUEUES", NULL, "queues in which users have one priority, by FAIRSHARE of this one"),
     TEXT("FILELIMIT", NULL, "size of files that a process writes, in KB"),
     TEXT("HIST_HOURS", NULL, "hours after which past use counts as one tenth; default: section Parameters"),
     INT("HJOB_LIMIT", 0, INT32_MAX, NULL, "slots on one host"),
-    LATER("IGNORE_DEADLINE", "jobs also start if they cannot end before the window closes"),
     WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs; YES: accepted, NO: refused, ONLY: no other jobs are accepted"),
     INT("INTERRUPTIBLE_BACKFILL", 1, INT32_MAX, NULL, "shortest gap in reserved slots, in seconds, that its jobs may use; a job ends with its gap; requires BACKFILL and RUNLIMIT"),
     TEXT("JOB_ACCEPT_INTERVAL", NULL, "time during which a host accepts no further job of the queue after one was dispatched to it: a number of intervals of MBD_SLEEP_TIME, or with s or m; default: section Parameters"),
-    LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),
     TEXT("JOB_CONTROLS", NULL, "signals or commands that suspend, resume and end its jobs: SUSPEND[...] "
          "RESUME[...] TERMINATE[...]"),
-    LATER("JOB_IDLE", "when a job counts as idle"),
-    LATER("JOB_OVERRUN", "when a job counts as too long"),
     TEXT("JOB_STARTER", NULL, "command that starts jobs"),
-    LATER("JOB_UNDERRUN", "when a job counts as too short"),
-    LATER("JOB_WARNING_ACTION", "signal that warns a job"),
     INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job preempted more often than this is not any more"),
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "how often a job is requeued by REQUEUE_EXIT_VALUES before it is held; default: the site's"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, NULL, "how often PRE_EXEC is tried before the "
         "job is held; default: the site's"),
-    LATER("MAX_RSCHED_TIME", "time until a forwarded job returns"),
     INT("MAX_SLOTS_IN_POOL", 0, INT32_MAX - 1, NULL, "slots of the slot pool at most; in its first queue"),
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL,
              "a job that was suspended so long in all is not preempted"),
     TEXT("MEMLIMIT", NULL, "resident memory of all processes of a job, in KB: [DEFAULT] MAX"),
-    LATER("MIG", "minutes until a suspended job migrates"),
-    LATER("NEW_JOB_SCHED_DELAY", "time until a new job is looked at"),
-    INT("NICE", -20, 19, NULL, "nice value of its jobs"),
+    INT("NICE", -20, 20, NULL, "nice value of its jobs; 20 is as 19"),
     TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job this near its run limit is not preempted: minutes, or 10%"),
     DURATION("NO_PREEMPT_INTERVAL", MINUTE, 0, TEN_YEARS, NULL,
              "a job is not preempted before it has run for this time"),
@@ -171,7 +152,6 @@ const struct conf_key conf_keys[] = {
     TEXT("PROCESSLIMIT", NULL, "processes of a job at a time: [DEFAULT] MAX"),
     LIST("PROCLIMIT", NULL, "slots of one job"),
     INT("QJOB_LIMIT", 0, INT32_MAX, NULL, "slots of the queue"),
-    LATER("RCVJOBS_FROM", "sites that forward jobs to it"),
     LIST("REQUEUE_EXIT_VALUES", NULL, "exit codes that requeue a job, of `EXCLUDE(CODE ...)` not to the same hosts "
                                       "again; a code is a number, a range `100-120`, `all`, or `~CODE`"),
     WORD("PLACEMENT", "stacked balanced", "stacked",
@@ -190,7 +170,6 @@ const struct conf_key conf_keys[] = {
     TEXT("SLOT_RESERVE", NULL, "MAX_RESERVE_TIME[N]: waiting parallel jobs reserve free slots, for N "
                                "intervals of MBD_SLEEP_TIME at a time"),
     INT("SLOT_SHARE", 1, 100, NULL, "its percentage of the slot pool"),
-    LATER("SNDJOBS_TO", "queues elsewhere that jobs are forwarded to"),
     TEXT("STACKLIMIT", NULL, "stack of a process, in KB"),
     TEXT("STOP_COND", NULL, "select requirement: jobs on hosts that meet it are suspended, in addition to loadStop"),
     LIST("SUCCESS_EXIT_VALUES", NULL, "exit codes that count as done"),
@@ -205,7 +184,7 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "HostExport"
     NAME("NAME", NULL, "the policy's name; default: its number among the site's"),
-    LIST("PER_HOST", NULL, "hosts that are exported by name"),
+    HOSTS("PER_HOST", NULL, "hosts that are exported by name"),
     INT("SLOTS", 1, SLOTS_MAX, NULL, "slots exported on each host of PER_HOST"),
     TEXT("RES_SELECT", NULL, "select requirement that picks the hosts"),
     INT("NHOSTS", 1, HOSTS_MAX, NULL, "how many hosts RES_SELECT picks at most"),
@@ -235,61 +214,39 @@ const struct conf_key conf_keys[] = {
              "finished jobs are shown for this time"),
     DURATION("HISTORY_PERIOD", DAY, DAY / 24, TEN_YEARS, "30",
              "how long events of jobs are kept for hist; a bare number is days"),
+    INT("MAX_PEND_JOBS", 0, INT32_MAX, "0", "pending jobs of all users; 0: no bound but that of each user"),
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
         "elements of a job array, and the largest index"),
     LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first one that accepts the job is used"),
     WORD("ON_LOST", "keep kill", "keep",
          "kill: a lost consumer's jobs are ended after LEASE_TERM"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", "0", "weight of committed run time in fairshare"),
-    LATER("COMPUTE_UNIT_TYPES", "types of compute units"),
     TEXT("CPU_TIME_FACTOR", "0.7", "weight of CPU time in fairshare"),
     NAME("DEFAULT_APPLICATION", NULL, "application profile of jobs that do not name one"),
-    LATER("DEFAULT_HOST_SPEC", "host that time limits are counted in"),
-    LATER("DEFAULT_JOBGROUP", "job group of jobs that do not name one"),
-    LATER("DEFAULT_PROJECT", "project of jobs that do not name one"),
-    LATER("DEFAULT_USER_GROUP", "user group of jobs that do not name one"),
-    LATER("DISABLE_UACCT_MAP", "no mapping of users between sites"),
-    LATER("ENABLE_DEFAULT_EGO_SLA", "service class of jobs that do not name one"),
     YESNO("ENABLE_HIST_RUN_TIME", "N", "past run time counts in fairshare"),
-    LATER("ENABLE_HOST_INTERSECTION", "hosts of job and queue are intersected"),
-    LATER("ENABLE_USER_RESUME", "users may resume jobs that an administrator stopped"),
-    LATER("EXIT_RATE_TYPE", "the failures that count for EXIT_RATE"),
-    LATER("FAIRSHARE_ADJUSTMENT_FACTOR", "weight of a site's own plug-in in fairshare"),
-    LATER("GLOBAL_EXIT_RATE", "EXIT_RATE of all hosts"),
     TEXT("HIST_HOURS", "5", "hours after which past use counts as one tenth"),
     TEXT("JOB_ACCEPT_INTERVAL", "0", "time during which a host accepts no further job after one was dispatched to it: a number of intervals of MBD_SLEEP_TIME, or with s or m"),
-    LATER("JOB_DEP_LAST_SUB", "a dependency on a job name means the latest job of that name"),
     WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "POST_EXEC belongs to the job: it always does"),
-    LATER("JOB_PRIORITY_OVER_TIME", "waiting raises a job's priority"),
     DURATION("JOB_TERMINATE_INTERVAL", SECOND, SECOND, DAY, "10",
              "time between the signals that end a job: SIGINT, SIGTERM, SIGKILL"),
     TEXT("JOB_PREPROC_TIMEOUT", NULL, "how long PRE_EXEC may take, as [HOURS:]MINUTES"),
     TEXT("JOB_POSTPROC_TIMEOUT", NULL, "how long POST_EXEC may take, as [HOURS:]MINUTES"),
-    LATER("MAX_CONCURRENT_JOB_QUERY", "queries at a time"),
-    LATER("MAX_JOB_NUM", "number of finished jobs that are kept"),
     INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job preempted more often than this is not any more"),
     YESNO("MAX_JOB_PREEMPT_RESET", NULL, "Y: the count of MAX_JOB_PREEMPT is reset whenever the job is requeued, N: never; default: when a user requeues it"),
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "how often a job is requeued by REQUEUE_EXIT_VALUES before it is held; default: unlimited"),
-    LATER("MAX_JOBID", "largest job id"),
-    LATER("MAX_PEND_JOBS", "waiting jobs of the site"),
-    LATER("MAX_PEND_SLOTS", "waiting slots of the site"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, "5", "how often PRE_EXEC is tried before the job "
         "is held"),
-    LATER("MAX_SBD_FAIL", "tries until a host counts as lost"),
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL,
              "a job that was suspended so long in all is not preempted"),
     INT("MAX_USER_PRIORITY", 1, INT32_MAX / 2, NULL, "highest -sp of a job; without it no job may have one"),
     DURATION("MBD_SLEEP_TIME", SECOND, SECOND, DAY, "60",
              "the interval of JOB_ACCEPT_INTERVAL, SLOT_RESERVE and RESOURCE_RESERVE; scheduling passes are started by events, not by this interval"),
-    LATER("MIN_SWITCH_PERIOD", "time between two archives of events"),
-    LATER("NEWJOB_REFRESH", "new jobs are shown at once"),
     TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job this near its run limit is not preempted: minutes, or 10%"),
     DURATION("NO_PREEMPT_INTERVAL", MINUTE, 0, TEN_YEARS, "0",
              "a job is not preempted before it has run for this time"),
     TEXT("NO_PREEMPT_RUN_TIME", NULL, "a job with a run limit that ran this long is not preempted: "
                                       "minutes, or 50%"),
     YESNO("PARALLEL_SCHED_BY_SLOT", "N", "Y: ncpus in requirement strings is slots"),
-    LATER("PEND_REASON_UPDATE_INTERVAL", "time between two updates of reasons"),
     LIST("PREEMPTABLE_RESOURCES", NULL, "resources whose holders are preempted by jobs that reserve them: "
                                         "mem, and defined ones with RELEASE"),
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, "0", "time a job waits before it preempts"),
@@ -305,13 +262,6 @@ const struct conf_key conf_keys[] = {
     TEXT("RUN_TIME_FACTOR", "0.7", "weight of run time in fairshare"),
     DURATION("SBD_SLEEP_TIME", SECOND, SECOND, 3600 * SECOND, "30",
              "load suspends or resumes at most one job of a host in this time; at least 15 seconds, the interval at which hosts report load"),
-    LATER("SUB_TRY_INTERVAL", "time until sub tries again"),
-    LATER("SYSTEM_MAPPING_ACCOUNT", "the user for unknown users"),
-    LATER("USE_SUSPEND_SLOTS", "slots of suspended jobs are used"),
-#undef SECTION
-#define SECTION "Cluster"
-    REMARK("CLUSTERNAME", "a cluster's name"),
-    REMARK("SERVERS", "its candidates for the master"),
 #undef SECTION
 #define SECTION "HostType"
     NAME("TYPENAME", NULL, "a host type's name"),
@@ -333,7 +283,7 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "Application"
     NAME("NAME", NULL, "the profile's name, for sub -app"),
-    REMARK("DESCRIPTION", "a text for people"),
+    TEXT("DESCRIPTION", NULL, "a text for people"),
     TEXT("CORELIMIT", NULL, "as in section Queue; takes precedence over it"),
     TEXT("CPULIMIT", NULL, "as in section Queue; takes precedence over it"),
     TEXT("DATALIMIT", NULL, "as in section Queue; takes precedence over it"),
@@ -344,7 +294,7 @@ const struct conf_key conf_keys[] = {
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     TEXT("MEMLIMIT", NULL, "as in section Queue; takes precedence over it"),
-    INT("NICE", -20, 19, NULL, "nice value of its jobs, before the queue's"),
+    INT("NICE", -20, 20, NULL, "nice value of its jobs, before the queue's; 20 is as 19"),
     TEXT("POST_EXEC", NULL, "command after a job, before the queue's"),
     TEXT("PRE_EXEC", NULL, "command before a job, after the queue's"),
     TEXT("PROCESSLIMIT", NULL, "as in section Queue; takes precedence over it"),
@@ -358,12 +308,6 @@ const struct conf_key conf_keys[] = {
     TEXT("SWAPLIMIT", NULL, "as in section Queue; takes precedence over it"),
     LIST("TASKLIMIT", NULL, "tasks of one job, within the queue's"),
     TEXT("THREADLIMIT", NULL, "as in section Queue; takes precedence over it"),
-    LATER("BIND_JOB", "processors that jobs are bound to"),
-    LATER("CHKPNT_DIR", "directory of checkpoints"),
-    LATER("CHKPNT_PERIOD", "time between two checkpoints"),
-    LATER("CHUNK_JOB_SIZE", "jobs dispatched together"),
-    LATER("DJOB_HEARTBEAT_INTERVAL", "of distributed jobs"),
-    LATER("DJOB_COMMFAIL_ACTION", "of distributed jobs"),
     WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "POST_EXEC belongs to the job: it always does"),
     INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL, "as in section Queue; takes precedence over it"),
@@ -371,28 +315,22 @@ const struct conf_key conf_keys[] = {
     DURATION("NO_PREEMPT_INTERVAL", MINUTE, 0, TEN_YEARS, NULL, "as in section Queue; takes precedence over it"),
     TEXT("NO_PREEMPT_RUN_TIME", NULL, "as in section Queue; takes precedence over it"),
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, NULL, "as in section Queue; takes precedence over it"),
-    LATER("PERSISTENT_HOST_ORDER", "hosts of grown jobs keep their order"),
     WORD("RESIZABLE_JOBS", "Y N auto", NULL, "Y: its jobs may be resized while they run; auto: they also grow by themselves, as with sub -ar; N: they are not resized, also not with -ar"),
     TEXT("RESIZE_NOTIFY_CMD", NULL, "command that notifies a job of changed slots, on its first host as its user; a nonzero exit code refuses the change"),
     TEXT("RESUME_CONTROL", NULL, "signal or command that resumes jobs, before JOB_CONTROLS of the queue"),
-    LATER("RTASK_GONE_ACTION", "of distributed jobs"),
-    LATER("RUNTIME", "estimated run time"),
     TEXT("SUSPEND_CONTROL", NULL, "signal or command that suspends jobs, before JOB_CONTROLS of the queue"),
     TEXT("TERMINATE_CONTROL", NULL, "signal or command that ends jobs, before JOB_CONTROLS of the queue"),
 #undef SECTION
 #define SECTION "User"
     TEXT("USER_NAME", NULL, "the user, or default"),
     INT("MAX_JOBS", 0, INT32_MAX, NULL, "slots of the user"),
+    INT("MAX_PEND_JOBS", 0, INT32_MAX, "100000", "pending jobs of the user, or of each user of GROUP@; elements of arrays count one by one"),
     TEXT("JL/P", NULL, "slots a processor"),
-    LATER("MAX_PEND_JOBS", "waiting jobs of the user"),
-    LATER("MAX_PEND_SLOTS", "waiting slots of the user"),
 #undef SECTION
 #define SECTION "UserGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
     LIST("GROUP_MEMBER", NULL, "its members"),
-    LATER("GROUP_ADMIN", "its administrators"),
     LIST("USER_SHARES", NULL, "shares of its members: ([ana, 2] [bo, 1])"),
-    LATER("PRIORITY", "its priority"),
 #undef SECTION
 #define SECTION "UserMap"
     LIST("LOCAL", NULL, "the account here; of an import, all is that of the same name"),
@@ -401,21 +339,12 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "HostGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
-    LIST("GROUP_MEMBER", NULL, "its hosts"),
-    LATER("GROUP_ADMIN", "its administrators"),
-    LATER("CONDENSE", "Y: shown as one"),
+    HOSTS("GROUP_MEMBER", NULL, "its hosts, also as node[001-128] or node*"),
 #undef SECTION
 #define SECTION "HostPartition"
     NAME("HPART_NAME", NULL, "the partition's name"),
-    LIST("HOSTS", NULL, "its hosts; all: those of no partition before"),
+    HOSTS("HOSTS", NULL, "its hosts; all: those of no partition before"),
     LIST("USER_SHARES", NULL, "shares of users on them: ([ana, 2] [default, 1])"),
-#undef SECTION
-#define SECTION "ComputeUnit"
-    LATER("NAME", "the unit's name"),
-    LATER("MEMBER", "its hosts or units"),
-    LATER("TYPE", "one of COMPUTE_UNIT_TYPES"),
-    LATER("CONDENSE", "Y: shown as one"),
-    LATER("ADMIN", "its administrators"),
 #undef SECTION
 #define SECTION "ResourceMap"
     TEXT("RESOURCENAME", NULL, "a resource of section Resource"),
@@ -424,7 +353,6 @@ const struct conf_key conf_keys[] = {
 #define SECTION "ReservationUsage"
     TEXT("RESOURCE", NULL, "a numeric resource that jobs reserve"),
     WORD("METHOD", "PER_JOB PER_HOST PER_SLOT", NULL, "how often an amount of it in rusage counts: PER_JOB, PER_HOST or PER_SLOT"),
-    LATER("RESERVE", "Y: reserved for waiting jobs"),
 #undef SECTION
 #define SECTION "SharedResourceExport"
     TEXT("NAME", NULL, "the shared resource"),
@@ -437,18 +365,13 @@ const struct conf_key conf_keys[] = {
     LIST("PER_USER", NULL, "each of these users"),
     LIST("QUEUES", NULL, "queues together"),
     LIST("PER_QUEUE", NULL, "each of these queues"),
-    LIST("HOSTS", NULL, "hosts together"),
-    LIST("PER_HOST", NULL, "each of these hosts"),
+    HOSTS("HOSTS", NULL, "hosts together"),
+    HOSTS("PER_HOST", NULL, "each of these hosts"),
     LIST("PROJECTS", NULL, "projects together"),
     LIST("PER_PROJECT", NULL, "each of these projects"),
     INT("SLOTS", 0, INT32_MAX, NULL, "job slots"),
     TEXT("SLOTS_PER_PROCESSOR", NULL, "job slots a processor"),
     INT("JOBS", 0, INT32_MAX, NULL, "jobs"),
-    LATER("MEM", "memory"),
-    LATER("SWP", "swap space"),
-    LATER("TMP", "space in /tmp"),
-    LATER("LICENSE", "licences"),
-    LATER("RESOURCE", "other resources"),
 #undef SECTION
 #define SECTION "Pool"
     NAME("NAME", NULL, "the pool's name"),
@@ -469,6 +392,9 @@ const struct conf_key conf_keys[] = {
         "maximum number of slots newly recalled in one cycle"),
     DURATION("MIN_HOLD", SECOND, 0, TEN_YEARS, "0",
              "slots that were moved stay at least for this time"),
+    YESNO("SHARING", "Y", "N: nodes of ownership policy lend no idle slots to their siblings"),
+    DURATION("PROVIDER_LOST_AFTER", SECOND, 0, DAY, "5m",
+             "the slots of a provider that is lost still count for this time"),
     DURATION("MAX_BORROWER_GRACE", SECOND, 0, TEN_YEARS, NULL,
              "the longest GRACE that counts"),
 #undef SECTION
@@ -480,8 +406,8 @@ const struct conf_key conf_keys[] = {
     INT("LIMIT", 0, INT32_MAX - 1, NULL, "slots that it gets at most"),
     INT("RANK", 0, INT32_MAX, NULL, "0 is served first; default: the pool's"),
     DURATION("GRACE", SECOND, 0, TEN_YEARS, "0", "how long a recalled slot may be kept"),
-    WORD("POLICY", "hybrid ownership", NULL, "of a first-level node and all below it; "
-         "default: hybrid"),
+    WORD("POLICY", "hybrid ownership share", NULL,
+         "of a first-level node and all below it; share: OWNED is a ratio; default: hybrid"),
     NAME("SITE", NULL, "the site of a leaf"),
     LIST("QUEUES", NULL, "the queues of the site that belong to the leaf; default: all"),
     NAME("WINDOW", NULL, "the time window that the row is for; default: all"),
@@ -497,10 +423,7 @@ const struct conf_key conf_keys[] = {
     TEXT("LSF_LOCAL_RESOURCES", NULL, "further resources of the hosts of HOSTS_HERE, as [resource linux] [!bigmem] [resourcemap 2*verilog]"),
     YESNO("LSF_STRICT_RESREQ", NULL, "N: requirement strings as of old; default Y"),
     INT("LSB_NCPU_ENFORCE", 0, 1, NULL, "1: fairshare counts run time times slots; default 0"),
-    LATER("BSUB_CHK_RESREQ", "requirement strings are only checked"),
     YESNO("LSB_DISABLE_LIMLOCK_EXCL", NULL, "accepted without effect: PREEMPT_JOBTYPE decides"),
-    LATER("LSB_MAX_PACK_JOBS", "jobs of one submission"),
-    LATER("LSF_DUALSTACK_PREFER_IPV6", "Y: IPv6 first"),
     WORD("LSB_RESOURCE_ENFORCE", "memory", NULL, "limits are enforced by cgroups: those of memory are, if cgroups are available"),
     WORD("LSF_PROCESS_TRACKING", "Y", NULL, "processes are tracked by cgroups: they are, if cgroups are available"),
     WORD("LSF_LINUX_CGROUP_ACCT", "Y", NULL, "usage is accounted by cgroups: it is, if cgroups are available"),
@@ -508,35 +431,9 @@ const struct conf_key conf_keys[] = {
     WORD("LSB_MEMLIMIT_ENFORCE", "Y", NULL, "memory limits are enforced: they always are"),
     WORD("LSF_UNIT_FOR_LIMITS", "KB MB GB TB PB EB", NULL, "unit of sizes in limits that have none; default: KB"),
     WORD("LSB_JOB_CPULIMIT", "Y", NULL, "CPU limits count a whole job: they always do"),
-    LATER("LSF_ROOT_REX", "root may run jobs"),
-    LATER("LSB_EXTEND_JOB_NAME", "Y: long job names"),
-    LATER("LSF_HPC_EXTENSIONS", "extensions for parallel jobs"),
     YESNO("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", NULL, "default for pools without one"),
     YESNO("EGO_DISABLE_RECLAIM_HYBRID_OWN", NULL, "default for pools without one"),
     INT("EGO_CONSUMER_PRIORITY_DEFAULT", 0, INT32_MAX, NULL, "default for pools without one"),
-    REMARK("LSB_CONFDIR", "directory of lsb files"),
-    REMARK("LSB_MAILTO", "address of mail about jobs"),
-    REMARK("LSB_SHAREDIR", "directory of job history"),
-    REMARK("LSF_BINDIR", "directory of commands"),
-    REMARK("LSF_CONFDIR", "directory of lsf files"),
-    REMARK("LSF_ENVDIR", "directory of lsf.conf"),
-    REMARK("LSF_GET_CONF", "source of the configuration"),
-    REMARK("LSF_INCLUDEDIR", "directory of headers"),
-    REMARK("LSF_INDEP", "directory of files for all machines"),
-    REMARK("LSF_LIBDIR", "directory of libraries"),
-    REMARK("LSF_LIM_PORT", "port of LSF's lim"),
-    REMARK("LSF_LOGDIR", "directory of logs"),
-    REMARK("LSF_LOG_MASK", "how much is logged"),
-    REMARK("LSF_MACHDEP", "directory of files for one machine"),
-    REMARK("LSF_MANDIR", "directory of manual pages"),
-    REMARK("LSF_MASTER_LIST", "LSF's candidates for the master"),
-    REMARK("LSF_RES_PORT", "port of LSF's res"),
-    REMARK("LSB_MBD_PORT", "port of LSF's mbatchd"),
-    REMARK("LSB_SBD_PORT", "port of LSF's sbatchd"),
-    REMARK("LSF_SERVERDIR", "directory of daemons"),
-    REMARK("LSF_TOP", "directory in which LSF is installed"),
-    REMARK("LSF_VERSION", "version of LSF"),
-    REMARK("XLSF_UIDDIR", "directory of the old window programs"),
 #undef SECTION
     {.section = NULL},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_keys.h: the table of all known sections and keys, the source of checks, help and
- * the manual page.
+/* conf_keys.h: the table of all sections and keys that have an effect, the source of
+ * checks, help and the manual page. Parameters of LSF that have none are in lsf_keys.h.
  *
  * Units: `unit_ms` is the unit of a bare number for durations (LSF's for the key).
  * Source: docs/design/interfaces.md "Configuration", the LSF configuration reference.
@@ -13,24 +13,19 @@
 enum conf_kind {
     CONF_TEXT,
     CONF_NAME,
-    CONF_LIST, /* of words */
-    CONF_INT,  /* min..max */
+    CONF_LIST,  /* of words */
+    CONF_HOSTS, /* of words, and names of hosts in short form (conf_hosts.h) */
+    CONF_INT,   /* min..max */
+    CONF_COUNT, /* the same, or "!": counted on the host */
     CONF_YESNO,
     CONF_DURATION, /* min..max in ms */
     CONF_WORD,     /* one of `words`, separated by blanks, case-insensitive */
-};
-
-enum conf_status {
-    CONF_BUILT,
-    CONF_NOT_YET, /* known to LSF or planned; reported as an error */
-    CONF_REMARK,  /* accepted and ignored (DESCRIPTION) */
 };
 
 struct conf_key {
     const char *section;
     const char *key;
     enum conf_kind kind;
-    enum conf_status status;
     int64_t min, max;
     int64_t unit_ms;
     const char *words;

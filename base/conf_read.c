@@ -230,6 +230,7 @@ static void read_keyed(struct reader *reader, struct conf_section *section)
     row->cells = grown(arena, row->cells, row->n_cells, sizeof(*row->cells));
     struct conf_cell *cell = &row->cells[row->n_cells++];
     cell->key = upper(arena, text, length);
+    cell->file = reader->lines.file;
     cell->line = reader->lines.text_line;
     const char *value = skip_blanks(equals + 1);
     if (*value != '\0') {
@@ -340,6 +341,7 @@ static void add_cell(struct reader *reader, struct conf_row *row, const char *ke
     struct conf_cell *cell = &row->cells[row->n_cells++];
     cell->key = key;
     cell->value = value_of(arena, text, length);
+    cell->file = reader->lines.file;
     cell->line = reader->lines.text_line;
 }
 
@@ -440,7 +442,7 @@ void conf_read(struct conf *conf, const char *file, const char *text, size_t len
     if (reader.section != NULL) {
         complain_unended(&reader, reader.section->line);
     } else if (reader.skipping) {
-        complain(&reader, reader.lines.line, NULL,
+        complain(&reader, conf_lines_last(&reader.lines), NULL,
                  "section is not ended, expected End");
     }
     close_section(&reader);

@@ -17,7 +17,9 @@ int64_t token_bucket_refill(struct token_bucket *bucket, int64_t now_ms)
     if (passed_ms >= full_ms) {
         bucket->left = bucket->most;
     } else if (passed_ms > 0) {
-        bucket->left += passed_ms * bucket->per_s / SECOND_MS;
+        int64_t gained = passed_ms * bucket->per_s;
+        bucket->left += gained / SECOND_MS;
+        bucket->at_ms -= gained % SECOND_MS / bucket->per_s; /* a part of one piece */
     }
     return bucket->left;
 }

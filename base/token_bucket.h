@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_bucket.h: limits a rate in bytes per second, and bursts.
+/* token_bucket.h: limits a rate (of bytes, or microseconds of work), and bursts.
  *
  * The bucket starts with `most` bytes and gains `per_s` per second up to that. If it is
  * not empty, a whole piece may be taken, even a larger one. The debt delays the next
  * piece, so pieces need not be cut.
  *
- * Units: bytes, milliseconds of any clock. If the clock is set back, nothing is gained
- * for that time. Layer: base. */
+ * Units: bytes or whatever the caller counts, milliseconds of any clock. If the clock
+ * is set back, nothing is gained for that time. Layer: base. */
 #ifndef SUBLET_BASE_TOKEN_BUCKET_H
 #define SUBLET_BASE_TOKEN_BUCKET_H
 

@@ -14,7 +14,7 @@
 #include <utlist.h>
 
 #include "broker/broker_parts.h"
-#include "broker/pool/pool_clock.h"
+#include "broker/pool/pool_table.h"
 #include "broker/push/push.h"
 
 enum {
@@ -301,6 +301,7 @@ static void welcome(const struct broker *broker, const struct event *event,
         .min_session = member->session,
         .text = is_accepted ? "" : "another session of this site is open",
         .lost_after_ms = broker->members.lost_after_ms,
+        .mark = member->mark,
     };
     effects_send(effects, &event->from, &msg);
 }
@@ -322,6 +323,11 @@ static void handle_hello(struct broker *broker, struct member *member,
     enum hello_verdict verdict =
         members_hello(&broker->members, member, event->msg->session, event->from.link,
                       hello, event->now_ms);
+    if (verdict == HELLO_TOO_SOON) {
+        outbox_refuse(effects, event, ERR_FULL,
+                      "too many sessions, expected at most one a second");
+        return;
+    }
     welcome(broker, event, member, verdict != HELLO_REFUSED, effects);
     if (verdict == HELLO_ACCEPTED) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is here, session %llu",
@@ -362,10 +368,15 @@ static void handle_usage(struct broker *broker, struct member *member,
         return; /* late */
     }
     bool is_first = !member->has_usage;
+    int64_t n_waiting = member_count_waiting(member, NULL, 0);
+    member_note_mark(member, &usage->mark, event->now_ms, effects);
     member->usage = *usage;
     member->usage.demands = NULL;
     member->usage.n_demands = 0;
     member_set_demand(member, usage);
+    if (member_count_waiting(member, NULL, 0) > n_waiting) {
+        pool_clock_ask(&broker->pools, member, event->now_ms);
+    }
     member->usage.queues = NULL;
     member->usage.n_queues = 0;
     member->usage.uses = NULL;
@@ -445,6 +456,7 @@ static const struct {
     {MSG_ATTEMPT_CONTROL, SENDER_CONSUMER, relay_to_provider},
     {MSG_OUTPUT_ASK, SENDER_CONSUMER, relay_to_provider},
     {MSG_ATTEMPT_STATE, SENDER_PROVIDER, relay_to_consumer},
+    {MSG_ATTEMPT_FOUND, SENDER_PROVIDER, relay_to_consumer},
     {MSG_OUTPUT, SENDER_PROVIDER, relay_to_consumer},
     {MSG_LEASE_LOAD, SENDER_PROVIDER, relay_to_consumer},
     {MSG_LEASE_LOAD_ASK, SENDER_CONSUMER, relay_to_provider},

@@ -35,7 +35,8 @@ struct plan_pools;
 
 struct broker_member {
     const char *name;
-    int roles; /* enum role */
+    int roles;      /* enum role */
+    int max_leases; /* MAX_LEASES; 0: not given */
 };
 
 struct broker_config {

@@ -9,7 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/conf_value.h"
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 
 enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000 };
 
@@ -55,6 +55,10 @@ static void read_http(struct reader *reader, const struct conf_place *at)
     struct broker_setup *setup = reader->setup;
     const char *value = conf_text(at->row, "HTTP", NULL);
     struct err err;
+    struct conf_words names =
+        conf_words(reader->conf->arena, conf_text(at->row, "HTTP_HOSTS", NULL));
+    setup->http_hosts = names.words;
+    setup->n_http_hosts = names.count;
     if (value != NULL &&
         conf_parse_address(value, reader->conf->arena, &setup->http_host,
                            &setup->http_port, &err) < 0) {
@@ -173,7 +177,10 @@ static void read_member(struct reader *reader, const struct conf_place *at,
         complain(reader, at, "NAME", "one member too many, expected at most 10000");
         return;
     }
-    members[place] = (struct broker_member){.name = name, .roles = member_roles};
+    members[place] = (struct broker_member){
+        .name = name,
+        .roles = member_roles,
+        .max_leases = (int)conf_value_int(reader->conf, at, "MAX_LEASES", 0)};
     setup->key_files[place] = key_file;
     setup->config.n_members++;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* broker_config.h: reads the Broker and Member sections into a configuration, with the
- * pools of the same files (plan_config.h).
+ * pools of the same files (plan.h).
  *
  * Errors become diagnostics of `conf`. Ownership: all in conf's arena.
  * Layer: broker. */
@@ -17,6 +17,8 @@ struct broker_setup {
     const char **key_files; /* of each member, same order */
     const char *http_host;  /* NULL: no HTTP; "*": all addresses */
     const char *http_port;
+    const char *const *http_hosts; /* HTTP_HOSTS */
+    int n_http_hosts;
     const char *tokens; /* NULL: no changes over HTTP */
     int64_t sample_interval_ms;
     const char *snapshot;         /* file of the regular copy of the store */

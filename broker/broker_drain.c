@@ -15,7 +15,7 @@
 
 #include <utlist.h>
 
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 #include "broker/push/push.h"
 
 static bool is_admin(const struct peer *from)

@@ -7,8 +7,7 @@
 #define SUBLET_BROKER_BROKER_PARTS_H
 
 #include "broker/broker.h"
-#include "broker/lease/lease_table.h"
-#include "broker/lease/reclaim_delay.h"
+#include "broker/lease/lease.h"
 #include "broker/member/member.h"
 #include "broker/pool/pool_table.h"
 #include "broker/revision.h"

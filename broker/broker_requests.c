@@ -111,6 +111,7 @@ void broker_requests_query(struct broker *broker, struct member *member,
     case QUERY_HIST:
     case QUERY_USERS:
     case QUERY_LIMITS:
+    case QUERY_RUNS:
     case QUERY_KINDS:
     default:
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,

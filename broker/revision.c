@@ -68,6 +68,7 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
     stamp = add_number(stamp, (uint64_t)row->made_ms);
     stamp = add_number(stamp, (uint64_t)row->changed_ms);
     stamp = add_bytes(stamp, row->reason);
+    stamp = add_bytes(stamp, lease->withheld);
     return add_resources(add_hosts(stamp, row), row);
 }
 
@@ -95,6 +96,9 @@ static uint64_t stamp_of_site(const struct member *site)
         (uint64_t)usage->jobs.unkwn,
         (uint64_t)usage->jobs.done,
         (uint64_t)usage->jobs.exit,
+        usage->lost.commits,
+        usage->lost.attempt,
+        usage->lost.job,
         usage->n_passes,
         usage->passes_us,
     };

@@ -22,10 +22,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 #include "broker/pool/pool_table.h"
 #include "broker/push/push.h"
+#include "model/dup.h"
 #include "model/record.h"
+
+/* A contract has all that a STATE has of hosts and resources, and somewhat more. */
+enum { CONTRACT_BYTES_MAX = FRAME_MAX - 8192 };
+
+/* Upper bound of its hosts and resources on the wire, but for the numbers of a host,
+ * which both messages have. */
+static size_t size_of(const struct msg_state *state)
+{
+    enum { HOST_BYTES = 10, RESOURCE_BYTES = 40 };
+    size_t n_bytes = 0;
+    for (int i = 0; i < state->n_hosts; i++) {
+        n_bytes += HOST_BYTES + strlen(state->hosts[i].host);
+    }
+    for (int i = 0; i < state->n_resources; i++) {
+        n_bytes += RESOURCE_BYTES + strlen(state->resources[i].name) +
+                   strlen(state->resources[i].hosts);
+    }
+    return n_bytes;
+}
 
 /* Checks what needs no knowledge of the lease. */
 static int check_state(const struct msg_state *state, const struct member *provider,
@@ -42,6 +62,12 @@ static int check_state(const struct msg_state *state, const struct member *provi
     }
     if (state->epoch > INT64_MAX || state->freeze > INT64_MAX) {
         return err_set(err, ERR_BOUNDS, "lease \"%s\": epoch or freeze number",
+                       state->lease);
+    }
+    if (size_of(state) > CONTRACT_BYTES_MAX) {
+        return err_set(err, ERR_BOUNDS,
+                       "lease \"%s\": its hosts and resources do not fit a contract, "
+                       "expected fewer, or shorter names",
                        state->lease);
     }
     int rc = lease_split_check(state->hosts, state->n_hosts, err);
@@ -101,6 +127,28 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
     struct lease *lease = lease_new(id, provider, consumer);
     lease_table_add(&broker->leases, lease);
     return lease;
+}
+
+/* Contracts of pools are bounded by their plans. */
+static int check_pair(const struct broker *broker, const struct lease_id *id,
+                      struct member *provider, struct err *err)
+{
+    const struct member *consumer =
+        id->part == LEASE_WHOLE ? members_find(&broker->members, id->consumer) : NULL;
+    if (consumer == NULL) {
+        return 0;
+    }
+    int max = members_max_leases(provider, consumer);
+    int count = lease_table_count_pair(provider, consumer);
+    if (count < max) {
+        return 0;
+    }
+    provider->is_refused = true;
+    return err_set(err, ERR_FULL,
+                   "\"%s\" has %d leases with \"%s\", expected at most %d: end one, or "
+                   "have the broker's administrator raise MAX_LEASES in their rows of "
+                   "section Member",
+                   provider->name, count, consumer->name, max);
 }
 
 static void register_lease(struct broker *broker, struct lease *lease,
@@ -247,6 +295,11 @@ static void apply_details(struct broker *broker, struct lease *lease,
         lease->takes_interactive = state->takes_interactive;
         lease_notify_consumer(lease, now_ms);
     }
+    const char *withheld = state->withheld != NULL ? state->withheld : "";
+    if (strcmp(lease->withheld, withheld) != 0) {
+        dup_set_text(&lease->withheld, withheld);
+        lease_notify_consumer(lease, now_ms);
+    }
     lease->last_attempt = state->last_attempt;
     lease->provider_waiting = state->provider_waiting;
     handover_see(lease, state->freeze);
@@ -293,6 +346,8 @@ static void apply(struct broker *broker, struct lease *lease,
             now_ms, effects);
     } else if (lease->row.state == LEASE_INACTIVE) {
         continue_handover(lease, state, now_ms, effects);
+    } else if (state->is_frozen && lease->row.state == LEASE_ACTIVE) {
+        handover_lift(lease, state->freeze, effects);
     }
 }
 
@@ -374,6 +429,9 @@ static struct lease *apply_new(struct broker *broker, struct lease *lease,
         return lease;
     }
     struct err err;
+    if (!state->is_ended && check_pair(broker, id, provider, &err) < 0) {
+        return refuse(event, effects, &err);
+    }
     if (!was_ended) {
         lease = add_lease(broker, id, provider, &err);
         if (lease == NULL) {

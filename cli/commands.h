@@ -14,7 +14,7 @@ extern const struct call_option cmd_resize_options[], cmd_submit_options[],
     cmd_leases_options[], cmd_leases_one_options[], cmd_reclaim_delay_options[],
     cmd_events_options[], cmd_simulate_options[], cmd_top_options[],
     main_version_options[], cmd_resreq_options[], cmd_plan_options[],
-    cmd_hist_options[], cmd_resources_limits_options[];
+    cmd_hist_options[], cmd_resources_limits_options[], cmd_runs_options[];
 
 int cmd_submit_run(struct call *call);
 int cmd_jobs_run(struct call *call);
@@ -35,6 +35,7 @@ int cmd_resources_queues(struct call *call);
 int cmd_resources_exports(struct call *call);
 int cmd_resources_users(struct call *call);
 int cmd_resources_limits(struct call *call);
+int cmd_runs_run(struct call *call);
 int cmd_load_run(struct call *call);
 int cmd_leases_run(struct call *call);
 int cmd_leases_one(struct call *call);
@@ -51,7 +52,9 @@ int cmd_top_run(struct call *call);
 int cmd_snapshot_run(struct call *call);
 int cmd_plan_run(struct call *call);
 int cmd_plan_live_pools(struct call *call);
+extern const struct call_option cmd_check_options[];
 int cmd_check_run(struct call *call);
+int cmd_doctor_run(struct call *call);
 int cmd_keygen_run(struct call *call);
 int cmd_simulate_run(struct call *call);
 int cmd_resreq_run(struct call *call);

@@ -4,18 +4,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/resend.h"
 #include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/wire/wire.h"
 
-static const char default_socket[] = "/var/lib/sublet/sublet.sock";
+/* Where packages put it, and where a site puts it whose SPOOL is /var/lib/sublet. */
+static const char default_socket[] = "/run/sublet/sublet.sock";
+static const char spool_socket[] = "/var/lib/sublet/sublet.sock";
 
 enum {
     CONNECTING_MS = 50,             /* between attempts to send until connected */
-    CONNECT_PATIENCE_TCP_MS = 5000, /* for connecting: a key that the broker does not
-                                       know is never accepted */
+    CONNECT_PATIENCE_TCP_MS = 5000, /* for connecting */
 };
 static const struct resend_waits resends = {.first_ms = 1000, .last_ms = 1000};
 static const struct resend_waits connects = {.first_ms = CONNECTING_MS,
@@ -45,6 +47,13 @@ static const char *setting(const struct call *call, const char *option,
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+static const struct wire_words words = {
+    .peer = "the broker",
+    .endpoint = "--broker",
+    .peer_key = "--broker-key",
+    .list = "KEY_FILE in your Member row at the broker",
+};
+
 static int open_broker(struct connect *connect, const struct call *call,
                        struct err *err)
 {
@@ -73,8 +82,9 @@ static int open_broker(struct connect *connect, const struct call *call,
     }
     /* SIGINT must end the program, not be handled by the library. */
     zsys_handler_set(NULL);
-    return wire_client_new(connect->where, &key, broker_key.public_z85,
-                           &connect->broker, err);
+    rc = wire_client_new(connect->where, &key, broker_key.public_z85, &connect->broker,
+                         err);
+    return rc == 0 ? wire_client_explain(connect->broker, &words, err) : rc;
 }
 
 static int open_site(struct connect *connect, struct err *err)
@@ -103,7 +113,12 @@ int connect_new(const struct call *call, struct connect **connect, struct err *e
         rc = open_broker(new, call, err);
     } else {
         const char *path = setting(call, "--socket", "SUBLET_SOCKET");
-        new->where = path != NULL ? path : default_socket;
+        if (path == NULL) {
+            path = access(default_socket, F_OK) != 0 && access(spool_socket, F_OK) == 0
+                       ? spool_socket
+                       : default_socket;
+        }
+        new->where = path;
         rc = open_site(new, err);
     }
     if (rc != 0) {
@@ -212,12 +227,18 @@ static int ask_broker(struct connect *connect, const struct msg *msg, int timeou
         int patience_ms = is_sent ? timeout_ms : CONNECT_PATIENCE_TCP_MS;
         zmq_pollitem_t item = {zsock_resolve(wire_client_socket(connect->broker)), 0,
                                ZMQ_POLLIN, 0};
-        if (patience_ms >= 0 && now_ms >= start_ms + patience_ms) {
-            return err_set(
-                err, ERR_AWAY,
-                "no answer from the broker at %s: it is down, or it does not "
-                "know this key; check both",
-                connect->where);
+        bool is_late = patience_ms >= 0 && now_ms >= start_ms + patience_ms;
+        struct err why;
+        /* A broker that is away may come back; a wrong name or key stays wrong. */
+        if (!is_sent && wire_client_look(connect->broker, now_ms, &why) &&
+            (is_late || why.code != ERR_AWAY)) {
+            return err_set(err, why.code, "no connection to the broker: %s", why.text);
+        }
+        if (is_late) {
+            return err_set(err, ERR_AWAY,
+                           "no answer from the broker at %s: see its log, then try "
+                           "again",
+                           connect->where);
         }
         if (resend_wake_ms(&resend) <= now_ms) {
             struct err cause;

@@ -27,6 +27,10 @@ const struct call_option main_version_options[] = {
 static const struct call_option help_options[] = {
     {"--man", NULL, "as a manual page: sublet, or sublet.conf", false},
     {"--markdown", NULL, "all keys, as docs/configuration.md has them", false},
+    {"--lsf", NULL,
+     "parameters of LSF that differ or have no effect, as docs/lsf-parameters.md has "
+     "them",
+     false},
     {NULL, NULL, NULL, false},
 };
 
@@ -74,12 +78,18 @@ static const struct command commands[] = {
      NULL, NULL, CALL_WORDS_MIXED, cmd_job_move_queue},
     {"exports", "", "Exported slots: what the site lends, and to which sites.",
      NULL, listing_options, CALL_WORDS_MIXED, cmd_resources_exports},
-    {"check", "PATH...", "Judges configuration files and directories.",
-     NULL, NULL, CALL_WORDS_MIXED, cmd_check_run},
+    {"check", "PATH...", "Checks configuration files and directories.",
+     cmd_check_options, NULL, CALL_WORDS_MIXED, cmd_check_run},
+    {"doctor", "[PATH...]",
+     "Checks this machine: files, modes, keys, connections, disk, clock, cgroups.",
+     NULL, NULL, CALL_WORDS_MIXED, cmd_doctor_run},
     {"users", "[USER...]", "Users and groups: their shares and their use.",
      NULL, listing_options, CALL_WORDS_MIXED, cmd_resources_users},
     {"limits", "[NAME...]", "Limits of slots and jobs: for which users, and how much is used.",
      cmd_resources_limits_options, listing_options, CALL_WORDS_MIXED, cmd_resources_limits},
+    {"runs", "--orphans|--adopt RUN...|--end RUN...|--accept-loss",
+     "Runs that the journal of the site has lost: lists, adopts or ends them.",
+     cmd_runs_options, listing_options, CALL_WORDS_MIXED, cmd_runs_run},
     LATER("rsv", "add|del|list", "Advance reservations."),
     {"close", "HOST...", "Closes hosts, also borrowed ones for this site: nothing new starts.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_host_control_close},
@@ -179,6 +189,10 @@ static int help_run(struct call *call)
 {
     if (call_has(call, "--markdown")) {
         keys_page_print();
+        return call_finish_output();
+    }
+    if (call_has(call, "--lsf")) {
+        lsf_page_print();
         return call_finish_output();
     }
     if (call_has(call, "--man")) {

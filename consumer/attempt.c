@@ -61,7 +61,7 @@ static void keep_start(struct attempts *attempts, struct attempt *attempt,
                        const struct consumer_attempt *from)
 {
     struct msg_start start = {
-        .run = {attempts->site, from->attempt},
+        .run = {attempts->site, from->attempt, from->nonce},
         .lease = from->lease,
         .epoch = from->epoch,
         .job = from->job,
@@ -80,13 +80,14 @@ static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t 
     struct attempt *attempt = mem_alloc(1, sizeof(*attempt));
     arena_init_small(&attempt->start_memory);
     attempt->number = from->attempt;
+    attempt->nonce = from->nonce;
     attempt->lease = dup_text(from->lease);
     attempt->provider = contracts_provider_of(from->lease);
     attempt->epoch = from->epoch;
     attempt->has_out_file = from->has_out_file;
     attempt->has_err_file = from->has_err_file;
     attempt->control = from->control;
-    attempt->received_ms = now_ms;
+    attempt->received_ms = attempt->sent_ms = now_ms;
     attempt->asked_ms = INT64_MIN / 2; /* never */
     if (attempt->control.number > 0) {
         resend_begin(&attempt->control_resend, now_ms);
@@ -143,6 +144,11 @@ bool attempt_is_ended(const struct attempt *attempt)
     return attempt->phase == ATTEMPTS_ENDED;
 }
 
+bool attempt_is_starting(const struct attempt *attempt)
+{
+    return attempt->phase == ATTEMPTS_SENT || attempt->phase == ATTEMPTS_ADMITTED;
+}
+
 /* ------------------------------------------------------------ to the provider */
 
 /* Does nothing without a session. */
@@ -158,9 +164,10 @@ static void send(const struct attempts *attempts, const char *provider, struct m
     effects_send(effects, &broker, msg);
 }
 
-static struct run_id run_of(const struct attempts *attempts, uint64_t number)
+struct run_id attempts_run(const struct attempts *attempts,
+                           const struct attempt *attempt)
 {
-    return (struct run_id){attempts->site, number};
+    return (struct run_id){attempts->site, attempt->number, attempt->nonce};
 }
 
 void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
@@ -172,6 +179,7 @@ void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
     }
     struct msg msg = {.kind = MSG_START, .start = attempt->start};
     msg.start.end_within_ms = msg_end_within_ms(attempt->end_by_ms, now_ms);
+    msg.start.commits = attempts->commits;
     send(attempts, attempt->provider, &msg, effects);
 }
 
@@ -181,7 +189,8 @@ void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
     attempt->asked_ms = now_ms;
     struct msg msg = {
         .kind = MSG_ATTEMPT_ASK,
-        .attempt = {run_of(attempts, attempt->number)},
+        .attempt = {.run = attempts_run(attempts, attempt),
+                    .is_withdrawn = attempt->is_withdrawn},
     };
     send(attempts, attempt->provider, &msg, effects);
 }
@@ -196,17 +205,24 @@ void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
     resend_sent(&attempt->control_resend, waits, now_ms);
     struct msg msg = {
         .kind = MSG_ATTEMPT_CONTROL,
-        .lifecycle_control = {run_of(attempts, attempt->number), attempt->control},
+        .lifecycle_control = {attempts_run(attempts, attempt), attempt->control},
     };
     send(attempts, attempt->provider, &msg, effects);
 }
 
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
-                               uint64_t number, struct effects *effects)
+                               const struct run_id *run, struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_ATTEMPT_ACK, .attempt = {.run = *run}};
+    send(attempts, provider, &msg, effects);
+}
+
+void attempts_send_list(struct attempts *attempts, const char *provider, uint64_t from,
+                        uint64_t to, struct effects *effects)
 {
     struct msg msg = {
-        .kind = MSG_ATTEMPT_ACK,
-        .attempt = {run_of(attempts, number)},
+        .kind = MSG_ATTEMPT_ASK,
+        .attempt = {.run = {attempts->site, from, 0}, .lists = true, .list_to = to},
     };
     send(attempts, provider, &msg, effects);
 }
@@ -217,7 +233,7 @@ void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt
     resend_sent(&attempt->resend, waits, now_ms);
     struct msg msg = {
         .kind = MSG_OUTPUT_ASK,
-        .output_ask = {.run = run_of(attempts, attempt->number),
+        .output_ask = {.run = attempts_run(attempts, attempt),
                        .request = attempt->request,
                        .stream = attempt->stream,
                        .offset = attempt->offset,

@@ -30,6 +30,7 @@ enum output_fetch_phase { FETCH_NONE, FETCH_ASKED, FETCH_WRITING, FETCH_DONE };
 
 struct attempt {
     uint64_t number;
+    uint64_t nonce; /* of its submission */
     char *lease, *provider;
     struct host_slots *hosts;
     int n_hosts;
@@ -44,10 +45,14 @@ struct attempt {
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;
+    bool is_orphan;   /* see orphan_found; `start` is kept as long */
+    bool is_given_up; /* an orphan that is being ended */
     bool is_yielded;  /* it is suspended, and its slots are not in use */
     bool is_unknown;  /* reported as UNKNOWN after a long silence */
     bool is_reported; /* its end was */
     int64_t received_ms, asked_ms;
+    int64_t sent_ms;   /* its first START, or the start of this site */
+    bool is_withdrawn; /* it waits for too long; its provider is asked to withdraw it */
     struct resend resend; /* of START, and of OUTPUT_ASK */
     struct resend control_resend;
     struct run_exit exit;
@@ -64,6 +69,7 @@ struct attempt {
 struct attempts {
     char *site; /* this one */
     uint64_t session;
+    uint64_t commits;  /* of its journal, for START */
     uint64_t requests; /* counter of OUTPUT_ASK */
     struct attempt **items;
     int count, capacity;
@@ -78,6 +84,8 @@ struct attempt *attempts_next(const struct attempts *attempts, uint64_t number);
 /* Its provider has answered START. */
 bool attempt_is_decided(const struct attempt *attempt);
 bool attempt_is_ended(const struct attempt *attempt);
+/* It may not have started yet. */
+bool attempt_is_starting(const struct attempt *attempt);
 
 /* NULL if there is an attempt with that number already. */
 struct attempt *attempts_add(struct attempts *attempts,
@@ -95,7 +103,13 @@ void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
 void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
                            int64_t now_ms, struct effects *effects);
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
-                               uint64_t number, struct effects *effects);
+                               const struct run_id *run, struct effects *effects);
+/* The id of its run. */
+struct run_id attempts_run(const struct attempts *attempts,
+                           const struct attempt *attempt);
+/* Asks the provider for its runs with these attempts. */
+void attempts_send_list(struct attempts *attempts, const char *provider, uint64_t from,
+                        uint64_t to, struct effects *effects);
 void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
                               int64_t now_ms, struct effects *effects);
 

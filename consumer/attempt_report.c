@@ -12,6 +12,10 @@
  *   ABSENT     START again        forgotten                      late
  *   others     admitted or later  forward, never back            late
  *
+ * A state with another nonce is about another run, of a job that this site's journal
+ * has lost: it is not of the attempt. A provider that has taken an attempt before an
+ * upgrade has no nonce of it; both journals know that it was taken.
+ *
  * ABSENT is the answer to ATTEMPT_ASK, which is sent only for admitted attempts. If it
  * comes for one of those, the provider has lost its record. */
 #include "consumer/consumer_parts.h"
@@ -98,11 +102,26 @@ static enum consumer_report_kind kind_of(enum attempts_phase phase)
     return CONSUMER_ADMITTED;
 }
 
+/* Its provider has answered a withdrawal: it did not start in time there. */
+static void avoid(struct consumer *consumer, const struct attempt *attempt,
+                  int64_t now_ms)
+{
+    struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
+    if (contract != NULL) {
+        contract->avoided_until_ms =
+            now_ms + consumer->start_timeout_ms * consumer->patience;
+    }
+}
+
 /* The attempt will never run, or its provider has no record of it. */
 static void forget(struct consumer *consumer, const struct reporter *reporter,
                    struct attempt *attempt, enum consumer_report_kind kind,
-                   const char *reason)
+                   const char *reason, int64_t now_ms)
 {
+    if (attempt->is_withdrawn && attempt_is_starting(attempt)) {
+        avoid(consumer, attempt, now_ms);
+        reason = "not started within START_TIMEOUT, and withdrawn";
+    }
     struct consumer_report end = {
         .kind = kind,
         .attempt = attempt->number,
@@ -225,10 +244,20 @@ static void note_absent(struct consumer *consumer, const struct reporter *report
 {
     if (attempt_is_decided(attempt)) {
         forget(consumer, reporter, attempt, CONSUMER_LOST,
-               "its provider has lost its record");
+               "its provider has lost its record", now_ms);
     } else {
-        resend_set_next(&attempt->resend, now_ms); /* START again, with the tick */
+        /* START again, with the tick; its provider does not know withdrawals. */
+        attempt->is_withdrawn = false;
+        attempt->sent_ms = now_ms;
+        resend_set_next(&attempt->resend, now_ms);
     }
+}
+
+static bool is_of_attempt(const struct attempt *attempt,
+                          const struct msg_attempt_state *state)
+{
+    return state->run.nonce == attempt->nonce ||
+           (state->run.nonce == 0 && attempt_is_decided(attempt));
 }
 
 static void note_state(struct consumer *consumer, const struct reporter *reporter,
@@ -241,24 +270,26 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
     struct attempt *attempt = attempts_find(&consumer->attempts, state->run.attempt);
     if (attempt == NULL) {
         if (state->state == ATTEMPT_ENDED) {
-            attempts_send_acknowledge(&consumer->attempts, msg->site,
-                                      state->run.attempt, effects);
+            attempts_send_acknowledge(&consumer->attempts, msg->site, &state->run,
+                                      effects);
         }
         return;
     }
-    if (strcmp(msg->site, attempt->provider) != 0 || attempt_is_ended(attempt)) {
+    if (strcmp(msg->site, attempt->provider) != 0 || !is_of_attempt(attempt, state) ||
+        attempt_is_ended(attempt)) {
         return;
     }
     attempt->received_ms = now_ms;
     switch (state->state) {
     case ATTEMPT_REFUSED:
         if (!attempt_is_decided(attempt)) {
-            forget(consumer, reporter, attempt, CONSUMER_REFUSED, state->reason);
+            forget(consumer, reporter, attempt, CONSUMER_REFUSED, state->reason,
+                   now_ms);
         }
         break;
     case ATTEMPT_LOST:
         forget(consumer, reporter, attempt, CONSUMER_LOST,
-               "its provider has no record of it");
+               "its provider has no record of it", now_ms);
         break;
     case ATTEMPT_ABSENT:
         note_absent(consumer, reporter, attempt, now_ms);
@@ -280,6 +311,7 @@ static void note_output(struct consumer *consumer, const struct reporter *report
     const struct msg_output *piece = &msg->output;
     struct attempt *attempt = attempts_find(&consumer->attempts, piece->run.attempt);
     if (attempt == NULL || strcmp(piece->run.site, consumer->attempts.site) != 0 ||
+        (piece->run.nonce != attempt->nonce && piece->run.nonce != 0) ||
         strcmp(msg->site, attempt->provider) != 0) {
         return;
     }

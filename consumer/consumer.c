@@ -13,6 +13,7 @@ struct consumer *consumer_new(const char *site)
 {
     struct consumer *consumer = mem_alloc(1, sizeof(*consumer));
     consumer->patience = 1;
+    consumer->orphans_ask_ms = INT64_MAX;
     attempts_init(&consumer->attempts, site);
     return consumer;
 }
@@ -20,6 +21,11 @@ struct consumer *consumer_new(const char *site)
 void consumer_set_patience(struct consumer *consumer, int patience)
 {
     consumer->patience = patience;
+}
+
+void consumer_set_start_timeout(struct consumer *consumer, int64_t start_timeout_ms)
+{
+    consumer->start_timeout_ms = start_timeout_ms;
 }
 
 void consumer_free(struct consumer *consumer)
@@ -41,7 +47,7 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
     contracts_begin_session(&consumer->contracts);
     for (int i = 0; i < attempts->count; i++) {
         struct attempt *attempt = attempts->items[i];
-        if (!attempt_is_decided(attempt)) {
+        if (!attempt_is_decided(attempt) && !attempt->is_withdrawn) {
             attempts_send_start(attempts, attempt, now_ms, effects);
         } else if (!attempt_is_ended(attempt)) {
             attempts_send_ask(attempts, attempt, now_ms, effects);
@@ -51,6 +57,11 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
             attempts_send_output_ask(attempts, attempt, now_ms, effects);
         }
     }
+}
+
+void consumer_set_commits(struct consumer *consumer, uint64_t commits)
+{
+    consumer->attempts.commits = commits;
 }
 
 void consumer_broker_lost(struct consumer *consumer)
@@ -91,6 +102,7 @@ void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t
     }
     struct contract *contract =
         contracts_set(&consumer->contracts, &msg->contract, now_ms);
+    orphan_note_contract(consumer, now_ms);
     if (contract == NULL) {
         return;
     }
@@ -125,7 +137,7 @@ static bool may_start(const struct consumer *consumer, const struct contract *co
     enum lease_state state = contract->latest.state;
     return is_reachable(consumer, contract) &&
            (state == LEASE_PENDING || state == LEASE_ACTIVE) &&
-           contract->latest.n_recalls == 0;
+           contract->latest.n_recalls == 0 && contract->avoided_until_ms == 0;
 }
 
 void consumer_host_at(const struct consumer *consumer, int index,
@@ -301,10 +313,48 @@ void consumer_acknowledge(struct consumer *consumer, uint64_t number,
 {
     struct attempt *attempt = attempts_find(&consumer->attempts, number);
     if (attempt != NULL && attempt_is_ended(attempt)) {
-        attempts_send_acknowledge(&consumer->attempts, attempt->provider, number,
+        struct run_id run = attempts_run(&consumer->attempts, attempt);
+        attempts_send_acknowledge(&consumer->attempts, attempt->provider, &run,
                                   effects);
         attempts_remove(&consumer->attempts, number);
     }
+}
+
+/* ------------------------------------------------------------ withdrawal */
+
+bool consumer_is_withdrawn(const struct consumer *consumer, uint64_t number)
+{
+    const struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    return attempt != NULL && attempt->is_withdrawn && attempt_is_starting(attempt);
+}
+
+bool consumer_avoids(const struct consumer *consumer, const char *lease)
+{
+    const struct contract *contract = contracts_find(&consumer->contracts, lease);
+    return contract != NULL && contract->avoided_until_ms != 0;
+}
+
+bool consumer_end_avoiding(struct consumer *consumer, int64_t now_ms)
+{
+    bool has_ended = false;
+    for (int i = 0; i < consumer->contracts.count; i++) {
+        struct contract *contract = consumer->contracts.items[i];
+        if (contract->avoided_until_ms != 0 && contract->avoided_until_ms <= now_ms) {
+            contract->avoided_until_ms = 0;
+            has_ended = true;
+        }
+    }
+    return has_ended;
+}
+
+/* When it has waited for START_TIMEOUT. */
+static int64_t withdraw_at(const struct consumer *consumer,
+                           const struct attempt *attempt)
+{
+    bool can_be = consumer->start_timeout_ms > 0 && !attempt->is_withdrawn &&
+                  attempt_is_starting(attempt);
+    return can_be ? attempt->sent_ms + consumer->start_timeout_ms * consumer->patience
+                  : INT64_MAX;
 }
 
 /* ------------------------------------------------------------ time */
@@ -324,7 +374,11 @@ static int64_t ask_at(const struct consumer *consumer, const struct attempt *att
 /* When the next message about the attempt is due. */
 static int64_t send_at(const struct consumer *consumer, const struct attempt *attempt)
 {
-    if (!attempt_is_decided(attempt) || attempt_is_ended(attempt)) {
+    if (attempt->is_orphan && attempt_is_ended(attempt)) {
+        return INT64_MAX;
+    }
+    bool is_asked_for = attempt_is_decided(attempt) || attempt->is_withdrawn;
+    if (!is_asked_for || attempt_is_ended(attempt)) {
         return resend_wake_ms(&attempt->resend);
     }
     return least(ask_at(consumer, attempt), resend_wake_ms(&attempt->control_resend));
@@ -334,7 +388,7 @@ static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t
                      struct effects *effects)
 {
     struct attempts *attempts = &consumer->attempts;
-    if (!attempt_is_decided(attempt)) {
+    if (!attempt_is_decided(attempt) && !attempt->is_withdrawn) {
         attempts_send_start(attempts, attempt, now_ms, effects);
         return;
     }
@@ -352,8 +406,8 @@ static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t
 static int64_t unknown_at(const struct consumer *consumer,
                           const struct attempt *attempt)
 {
-    bool can_be =
-        attempt_is_decided(attempt) && !attempt->is_reported && !attempt->is_unknown;
+    bool can_be = !attempt->is_orphan && attempt_is_decided(attempt) &&
+                  !attempt->is_reported && !attempt->is_unknown;
     return can_be ? attempt->received_ms + ATTEMPTS_UNKNOWN_MS * consumer->patience
                   : INT64_MAX;
 }
@@ -362,6 +416,10 @@ void consumer_message(struct consumer *consumer, const struct msg *msg, int64_t 
                       struct effects *effects, consumer_report_fn on_report, void *arg)
 {
     struct reporter reporter = {on_report, arg};
+    if (msg->kind == MSG_ATTEMPT_STATE &&
+        orphan_take_state(consumer, msg, now_ms, effects)) {
+        return;
+    }
     attempt_report_on_message(consumer, &reporter, msg, now_ms, effects);
 }
 
@@ -373,8 +431,13 @@ void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *ef
     uint64_t number = 0;
     struct attempt *attempt = attempts_find(&consumer->attempts, 0);
     attempt = attempt != NULL ? attempt : attempts_next(&consumer->attempts, number);
+    orphan_tick(consumer, now_ms, effects);
     for (; attempt != NULL; attempt = attempts_next(&consumer->attempts, number)) {
         number = attempt->number;
+        if (has_session && withdraw_at(consumer, attempt) <= now_ms) {
+            attempt->is_withdrawn = true;
+            attempts_send_ask(&consumer->attempts, attempt, now_ms, effects);
+        }
         if (has_session && send_at(consumer, attempt) <= now_ms) {
             send_due(consumer, attempt, now_ms, effects);
         }
@@ -390,7 +453,7 @@ void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *ef
 int64_t consumer_wake_ms(const struct consumer *consumer)
 {
     const struct attempts *attempts = &consumer->attempts;
-    int64_t wake_ms = INT64_MAX;
+    int64_t wake_ms = orphan_wake_ms(consumer);
     for (int i = 0; i < attempts->count; i++) {
         const struct attempt *attempt = attempts->items[i];
         if (attempt->fetch == FETCH_DONE) {
@@ -400,7 +463,12 @@ int64_t consumer_wake_ms(const struct consumer *consumer)
         wake_ms = least(wake_ms, unknown_at(consumer, attempt));
         if (attempts->session != 0) {
             wake_ms = least(wake_ms, send_at(consumer, attempt));
+            wake_ms = least(wake_ms, withdraw_at(consumer, attempt));
         }
+    }
+    for (int i = 0; i < consumer->contracts.count; i++) {
+        int64_t until_ms = consumer->contracts.items[i]->avoided_until_ms;
+        wake_ms = least(wake_ms, until_ms != 0 ? until_ms : INT64_MAX);
     }
     return wake_ms;
 }

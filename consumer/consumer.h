@@ -28,6 +28,8 @@ void consumer_set_patience(struct consumer *consumer, int patience);
  * again. The state of each attempt is asked for. */
 void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_ms,
                       struct effects *effects);
+/* How many commits the site's journal has, for START. */
+void consumer_set_commits(struct consumer *consumer, uint64_t commits);
 /* The broker is silent: contracts stay, but nothing starts or is sent. */
 void consumer_broker_lost(struct consumer *consumer);
 /* CONTRACT of this session; sends the ACK. */
@@ -87,6 +89,17 @@ struct consumer_recall {
 bool consumer_recall_at(const struct consumer *consumer, int index,
                         struct consumer_recall *recall);
 
+/* START_TIMEOUT: an attempt that has not started for so long is withdrawn. It goes on
+ * being this site's until its provider says that it will not start (REFUSED, LOST).
+ * Then nothing starts on its lease for as long. 0: never. */
+void consumer_set_start_timeout(struct consumer *consumer, int64_t start_timeout_ms);
+/* Its provider was asked to withdraw it, and has not answered yet. */
+bool consumer_is_withdrawn(const struct consumer *consumer, uint64_t attempt);
+/* Nothing starts on the lease, because an attempt on it was withdrawn. */
+bool consumer_avoids(const struct consumer *consumer, const char *lease);
+/* True if some lease is not avoided any more. */
+bool consumer_end_avoiding(struct consumer *consumer, int64_t now_ms);
+
 /* The state of an attempt, for the site to apply to its job. */
 enum consumer_report_kind {
     CONSUMER_ADMITTED,
@@ -121,7 +134,7 @@ struct consumer_report {
  * is not resumed: its provider repeats the end until it is acknowledged. The spec is
  * copied until the attempt is decided. */
 struct consumer_attempt {
-    uint64_t attempt;
+    uint64_t attempt, nonce;
     const char *job;
     const char *lease;
     uint64_t epoch;
@@ -166,6 +179,35 @@ void consumer_message(struct consumer *consumer, const struct msg *msg, int64_t 
 void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *effects,
                    consumer_report_fn on_report, void *arg);
 int64_t consumer_wake_ms(const struct consumer *consumer);
+
+/* ---- orphans: runs at providers that the journal does not have, because it was
+ * replaced by an older copy or has lost commits. Their slots are in use. */
+
+/* Attempts that a lost part of the journal may have sent; `to` 0: none. With
+ * `is_asking` providers are asked for their runs from now on. */
+void orphan_keep(struct consumer *consumer, uint64_t from, uint64_t to, bool is_asking,
+                 int64_t now_ms);
+/* ATTEMPT_FOUND. True: there is one more. */
+bool orphan_found(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
+                  struct effects *effects);
+
+struct consumer_orphan {
+    const struct msg_start *start;
+    const char *provider;
+    enum run_phase phase;
+    int64_t start_ms;
+    uint64_t control_done;
+    bool is_given_up; /* it is being ended */
+};
+/* The first one above that attempt; false: there is none. Borrowed until the next
+ * message. */
+bool orphan_next(const struct consumer *consumer, uint64_t after,
+                 struct consumer_orphan *orphan);
+/* A job has it now: it is followed and reported as any other. */
+void orphan_adopt(struct consumer *consumer, uint64_t attempt, int64_t now_ms);
+/* It is killed, and forgotten when it has ended. */
+void orphan_end(struct consumer *consumer, uint64_t attempt, int64_t now_ms,
+                struct effects *effects);
 
 /* For USAGE: demands in lease id order; `waiting` gives n_waiting per contract index.
  */

@@ -13,7 +13,10 @@
 struct consumer {
     struct contracts contracts;
     struct attempts attempts;
-    int64_t patience; /* at least 1 */
+    int64_t patience;                  /* at least 1 */
+    int64_t start_timeout_ms;          /* 0: none */
+    uint64_t orphans_from, orphans_to; /* attempts; to 0: none */
+    int64_t orphans_ask_ms;            /* providers are asked then; INT64_MAX: never */
 };
 
 /* Receives reports. */
@@ -21,6 +24,17 @@ struct reporter {
     consumer_report_fn on_report;
     void *arg;
 };
+
+/* ---------------------------------------------------------------- orphan.c */
+
+/* ATTEMPT_STATE. True: it is about an orphan, or about an attempt that a lost part of
+ * the journal may have sent, which must not be acknowledged. */
+bool orphan_take_state(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
+                       struct effects *effects);
+/* A provider may be known now. */
+void orphan_note_contract(struct consumer *consumer, int64_t now_ms);
+void orphan_tick(struct consumer *consumer, int64_t now_ms, struct effects *effects);
+int64_t orphan_wake_ms(const struct consumer *consumer);
 
 /* ---------------------------------------------------------------- attempt_report.c */
 

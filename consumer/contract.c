@@ -142,6 +142,7 @@ struct contract *contracts_set(struct contracts *contracts,
                                const struct msg_contract *from, int64_t now_ms)
 {
     struct contract *contract = contracts_find(contracts, from->lease);
+    bool is_listed = contract != NULL && contract->latest.n_hosts == from->n_hosts;
     if (contract == NULL) {
         contract = add(contracts, from->lease);
     } else if (contract->is_current && from->revision < contract->latest.revision) {
@@ -151,7 +152,9 @@ struct contract *contracts_set(struct contracts *contracts,
     copy(contract, from, now_ms);
     contract->is_current = true;
     contract->n_used = 0;
-    list_hosts(contracts);
+    if (!is_listed) {
+        list_hosts(contracts);
+    }
     return contract;
 }
 

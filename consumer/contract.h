@@ -17,10 +17,11 @@ struct contract {
     struct arena memory;        /* of all that is copied, except lease and provider */
     struct msg_contract latest; /* its pointers are the contract's own */
     char *provider;
-    bool is_current;    /* it was sent in this session */
-    const char **names; /* "n1@north" for each host */
-    int *used;          /* slots of attempts for each host */
-    int *yielded;       /* of those, slots that suspended attempts have yielded */
+    bool is_current;          /* it was sent in this session */
+    int64_t avoided_until_ms; /* an attempt was withdrawn; 0: no such time */
+    const char **names;       /* "n1@north" for each host */
+    int *used;                /* slots of attempts for each host */
+    int *yielded;             /* of those, slots that suspended attempts have yielded */
     int n_used; /* of all attempts of the lease, also on hosts that it had before */
     struct row_recall *recalls; /* those of `latest`, by this site's clock */
 };

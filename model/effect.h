@@ -15,14 +15,22 @@
 #include "model/row.h"
 
 /* The other end of a connection, authenticated by CURVE key, as a host of this site, or
- * by the kernel's credentials. */
-enum peer_kind { PEER_NONE, PEER_BROKER, PEER_SITE, PEER_HOST, PEER_CLIENT };
+ * by the kernel's credentials. RUN: a run of this host, which gets its orders. */
+enum peer_kind { PEER_NONE, PEER_BROKER, PEER_SITE, PEER_HOST, PEER_CLIENT, PEER_RUN };
+
+/* How a sublet-host shows which host it is. */
+enum host_proof {
+    HOST_PROOF_LOCAL,  /* it reached the site's own socket, which only root can */
+    HOST_PROOF_SHARED, /* it has HOST_KEY: it may be any host but those of HOSTS_HERE */
+    HOST_PROOF_KEY,    /* it has the key of the host that is its peer's name */
+};
 
 struct peer {
     enum peer_kind kind;
     const char *name; /* member (site, or admin's key), host, user */
     uint64_t link;    /* the connection, so that an answer goes back the same way */
-    int roles;        /* enum role: members of the broker; a site's admin: ROLE_ADMIN */
+    int roles;        /* enum role: members of the broker; a site's admin: ROLE_ADMIN;
+                         of hosts: enum host_proof */
     int64_t uid, gid; /* clients of a site */
 };
 
@@ -38,6 +46,7 @@ struct event {
     int64_t now_ms; /* grows; close to wall clock */
     struct peer from;
     const struct msg *msg;
+    uint64_t nonce; /* MESSAGE: of a SUBMIT, a random number of 63 bits, never 0 */
     int64_t utc_offset_ms; /* TICK: of local time, for time windows */
     int64_t
         last_tick_us; /* TICK: duration of the shell's last tick; only for display */

@@ -8,6 +8,7 @@
 #define SUBLET_MODEL_EXPORTED_RESOURCES_H
 
 #include "base/arena.h"
+#include "base/bounds.h"
 #include "base/value.h"
 #include "model/msg.h"
 
@@ -21,8 +22,10 @@ bool exported_resources_is_seen_from(const struct lease_resource *resource,
 /* Adds mem and swp in MB, or null. */
 void exported_resources_show_memory(struct arena *arena, struct value *row,
                                     const struct space spaces[SPACES]);
-/* Adds resources: [{name, instances, hosts}]. hosts is null if all hosts of the lease
- * can use the resource. */
+/* Adds resources: [{name, instances, hosts, n_hosts}]. hosts is null if all hosts of
+ * the lease can use the resource. In all, names of hosts take at most
+ * EXPORTED_RESOURCES_BYTES as JSON: n_hosts says how many a resource has. */
+enum { EXPORTED_RESOURCES_BYTES = FRAME_MAX / 16 * 3 };
 void exported_resources_show(struct arena *arena, struct value *row,
                              const struct lease_resource *resources, int n_resources);
 

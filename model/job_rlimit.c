@@ -155,7 +155,11 @@ int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,
     case JOB_RLIMIT_NICENESS:
         break;
     }
-    return conf_parse_int(text, NICE_MIN, NICE_MAX, value, err);
+    code = conf_parse_int(text, NICE_MIN, NICE_MAX + 1, value, err);
+    if (code == 0 && *value > NICE_MAX) {
+        *value = NICE_MAX; /* LSF's files have 20, and the kernel takes it for 19 */
+    }
+    return code;
 }
 
 const char *job_rlimit_text(struct arena *arena, enum job_rlimit limit, int64_t value)

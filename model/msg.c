@@ -62,6 +62,9 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(STREAM_UP, 132, run_stream_up),
     KIND(RUN_RESIZE, 277, run_resize),
     KIND(JOB_RESIZE, 278, client_job_resize),
+    KIND(ATTEMPT_FOUND, 320, run_leased_start),
+    KIND(RUN_FOUND, 321, run_start),
+    KIND(ORPHAN, 322, client_orphan),
 };
 
 const char *msg_kind_name(enum msg_kind kind)
@@ -94,6 +97,26 @@ const char *msg_lease_type_name(enum lease_type type)
         [LEASE_POOL] = "pool",
     };
     return (unsigned)type <= LEASE_POOL ? names[type] : "?";
+}
+
+bool msg_is_same_run(const struct run_id *a, const struct run_id *b)
+{
+    return a->attempt == b->attempt && a->nonce == b->nonce &&
+           strcmp(a->site, b->site) == 0;
+}
+
+static bool raise(uint64_t *number, uint64_t to)
+{
+    bool is_below = *number < to;
+    *number = is_below ? to : *number;
+    return is_below;
+}
+
+bool msg_raise_mark(struct journal_mark *mark, const struct journal_mark *other)
+{
+    bool is_below = raise(&mark->commits, other->commits);
+    is_below |= raise(&mark->attempt, other->attempt);
+    return raise(&mark->job, other->job) || is_below;
 }
 
 int msg_sum_slots(const struct host_slots *hosts, int n_hosts)

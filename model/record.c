@@ -6,6 +6,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "model/field.h"
+
 /* The memory for a copy: an arena, a block, or none while its size is measured. */
 struct space_left {
     struct arena *arena;
@@ -21,20 +23,6 @@ static void *take(struct space_left *space, size_t size, size_t alignment)
     size_t at = (space->used + alignment - 1) / alignment * alignment;
     space->used = at + size;
     return space->block != NULL ? space->block + at : NULL;
-}
-
-static int get_count(const struct field *field, const char *record)
-{
-    int count;
-    memcpy(&count, record + field->count_offset, sizeof(count));
-    return count;
-}
-
-static const void *get_pointer(const struct field *field, const char *record)
-{
-    const void *pointer;
-    memcpy(&pointer, record + field->offset, sizeof(pointer));
-    return pointer;
 }
 
 static const char *own_text(struct space_left *space, const char *text)
@@ -100,17 +88,17 @@ static const void *own_field(struct space_left *space, const struct field *field
     *is_pointer = true;
     switch (field->kind) {
     case FIELD_TEXT:
-        return own_text(space, get_pointer(field, from));
+        return own_text(space, field_pointer(field, from));
     case FIELD_TEXTS:
-        return own_texts(space, get_pointer(field, from), get_count(field, from));
+        return own_texts(space, field_pointer(field, from), field_count(field, from));
     case FIELD_BYTES:
-        return own_bytes(space, get_pointer(field, from),
-                         (size_t)get_count(field, from));
+        return own_bytes(space, field_pointer(field, from),
+                         (size_t)field_count(field, from));
     case FIELD_PARTS:
-        return own_list(space, field->part, get_pointer(field, from),
-                        get_count(field, from));
+        return own_list(space, field->part, field_pointer(field, from),
+                        field_count(field, from));
     case FIELD_OPTION: {
-        const void *part = get_pointer(field, from);
+        const void *part = field_pointer(field, from);
         return own_list(space, field->part, part, part != NULL);
     }
     case FIELD_PART:
@@ -140,7 +128,7 @@ static void own(struct space_left *space, const struct schema *schema, const cha
         bool is_pointer;
         const void *copy = own_field(space, field, from, &is_pointer);
         if (is_pointer && to != NULL) {
-            memcpy(to + field->offset, &copy, sizeof(copy));
+            field_set_pointer(field, to, copy);
         }
     }
 }
@@ -194,11 +182,6 @@ static bool is_same_texts(const char *const *a, const char *const *b, int count)
     return true;
 }
 
-static bool is_same_bytes(const char *a, const char *b, size_t offset, size_t size)
-{
-    return memcmp(a + offset, b + offset, size) == 0;
-}
-
 static bool is_same_option(const struct schema *schema, const void *a, const void *b)
 {
     return a == b || (a != NULL && b != NULL && record_is_same(schema, a, b));
@@ -206,39 +189,36 @@ static bool is_same_option(const struct schema *schema, const void *a, const voi
 
 static bool is_same_field(const struct field *field, const char *a, const char *b)
 {
-    size_t at = field->offset;
     switch (field->kind) {
     case FIELD_INT:
-        return is_same_bytes(a, b, at, sizeof(int));
     case FIELD_INT64:
     case FIELD_UINT64:
-    case FIELD_REAL:
-        return is_same_bytes(a, b, at, sizeof(int64_t));
-    case FIELD_JOB_KEY:
-        return is_same_bytes(a, b, at, sizeof(uint64_t)) &&
-               is_same_bytes(a, b, field->count_offset, sizeof(int));
     case FIELD_BOOL:
-        return is_same_bytes(a, b, at, sizeof(bool));
+    case FIELD_REAL: /* its bits */
+        return field_number(field, a) == field_number(field, b);
+    case FIELD_JOB_KEY:
+        return field_number(field, a) == field_number(field, b) &&
+               field_count(field, a) == field_count(field, b);
     case FIELD_TEXT:
-        return is_same_text(get_pointer(field, a), get_pointer(field, b));
+        return is_same_text(field_pointer(field, a), field_pointer(field, b));
     case FIELD_TEXTS:
-        return get_count(field, a) == get_count(field, b) &&
-               is_same_texts(get_pointer(field, a), get_pointer(field, b),
-                             get_count(field, a));
+        return field_count(field, a) == field_count(field, b) &&
+               is_same_texts(field_pointer(field, a), field_pointer(field, b),
+                             field_count(field, a));
     case FIELD_BYTES:
-        return get_count(field, a) == get_count(field, b) &&
-               (get_count(field, a) == 0 ||
-                memcmp(get_pointer(field, a), get_pointer(field, b),
-                       (size_t)get_count(field, a)) == 0);
+        return field_count(field, a) == field_count(field, b) &&
+               (field_count(field, a) == 0 ||
+                memcmp(field_pointer(field, a), field_pointer(field, b),
+                       (size_t)field_count(field, a)) == 0);
     case FIELD_PART:
-        return record_is_same(field->part, a + at, b + at);
+        return record_is_same(field->part, a + field->offset, b + field->offset);
     case FIELD_PARTS:
-        return record_is_same_list(field->part, get_pointer(field, a),
-                                   get_count(field, a), get_pointer(field, b),
-                                   get_count(field, b));
+        return record_is_same_list(field->part, field_pointer(field, a),
+                                   field_count(field, a), field_pointer(field, b),
+                                   field_count(field, b));
     case FIELD_OPTION:
-        return is_same_option(field->part, get_pointer(field, a),
-                              get_pointer(field, b));
+        return is_same_option(field->part, field_pointer(field, a),
+                              field_pointer(field, b));
     }
     return false;
 }

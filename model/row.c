@@ -3,37 +3,11 @@
 #include "model/row.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "model/field.h"
 #include "model/record.h"
-
-const char *row_history_name(enum history_event event)
-{
-    return (unsigned)event <= HISTORY_RECALL_DONE ? schema_row_event_words[event] : "?";
-}
-
-const char *row_event_name(const char *history_name)
-{
-    static const char *const names[][2] = {
-        {"registered", "lease_registered"},
-        {"made", "lease_made"},
-        {"inactive", "lease_inactive"},
-        {"active", "lease_active"},
-        {"changed", "lease_changed"},
-        {"draining", "lease_drain"},
-        {"ended", "lease_end"},
-        {"lost", "site_lost"},
-        {"back", "site_back"},
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i][0], history_name) == 0) {
-            return names[i][1];
-        }
-    }
-    return history_name;
-}
 
 const char *row_requeue_name(enum requeue_cause cause)
 {
@@ -69,14 +43,21 @@ bool row_exit_code(const struct run_exit *exit, int *code)
     return false;
 }
 
-/* All kinds are members of one union. */
-static const size_t content = offsetof(struct row, counter);
+void *row_record(struct row *row)
+{
+    return &row->counter; /* all kinds are members of one union */
+}
+
+const void *row_record_of(const struct row *row)
+{
+    return &row->counter;
+}
 
 void row_copy(struct arena *arena, const struct row *from, struct row *to)
 {
     *to = *from;
-    record_copy(arena, schema_row_kinds[from->kind], (const char *)from + content,
-                (char *)to + content);
+    record_copy(arena, schema_row_kinds[from->kind], row_record_of(from),
+                row_record(to));
 }
 
 bool row_is_gone(const struct row *row)
@@ -86,6 +67,8 @@ bool row_is_gone(const struct row *row)
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
            (row->kind == ROW_PICK && row->pick.is_gone) ||
+           (row->kind == ROW_CPUS && row->cpus.is_gone) ||
+           (row->kind == ROW_LEASE_ACCOUNT && row->lease_account.is_gone) ||
            (row->kind == ROW_SHARE && row->share.is_gone) ||
            (row->kind == ROW_POOL && row->pool.is_gone) ||
            (row->kind == ROW_KEPT && row->kept.is_gone) ||
@@ -105,26 +88,17 @@ void row_restore(struct row *row)
 static size_t put_key(const struct field *field, const char *record, char *key,
                       size_t used)
 {
-    const char *at = record + field->offset, *text;
-    uint64_t number = 0;
-    int index, length;
-    if (field->kind == FIELD_PART) {
-        for (int i = 0; i < field->part->n_fields; i++) {
-            used = put_key(&field->part->fields[i], at, key, used);
-        }
-        return used;
-    }
+    int length;
     if (field->kind == FIELD_TEXT) {
-        memcpy(&text, at, sizeof(text));
-        length = snprintf(key + used, ROW_KEY_SIZE - used, " %s", text);
+        length = snprintf(key + used, ROW_KEY_SIZE - used, " %s",
+                          (const char *)field_pointer(field, record));
     } else {
-        memcpy(&number, at, field->kind == FIELD_INT ? sizeof(int) : sizeof(number));
-        length = snprintf(key + used, ROW_KEY_SIZE - used, " %020" PRIu64, number);
+        length = snprintf(key + used, ROW_KEY_SIZE - used, " %020" PRIu64,
+                          (uint64_t)field_number(field, record));
     }
     if (field->kind == FIELD_JOB_KEY) {
-        memcpy(&index, record + field->count_offset, sizeof(index));
         length += snprintf(key + used + length, ROW_KEY_SIZE - used - (size_t)length,
-                           " %07d", index);
+                           " %07d", field_count(field, record));
     }
     used += (size_t)length;
     return used < ROW_KEY_SIZE ? used : ROW_KEY_SIZE - 1;
@@ -135,6 +109,6 @@ void row_key(const struct row *row, char key[ROW_KEY_SIZE])
     const struct schema *schema = schema_row_kinds[row->kind];
     size_t used = (size_t)snprintf(key, ROW_KEY_SIZE, "%02d", (int)row->kind);
     for (int i = 0; i < schema->n_fields && schema->fields[i].is_key; i++) {
-        used = put_key(&schema->fields[i], (const char *)row + content, key, used);
+        used = put_key(&schema->fields[i], row_record_of(row), key, used);
     }
 }

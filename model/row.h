@@ -32,8 +32,10 @@ enum row_kind {
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
     ROW_CLOSED,    /* key: host. is_closed false deletes */
     ROW_PICK,      /* key: policy, content. is_gone deletes */
+    ROW_CPUS,      /* key: host. is_gone deletes */
     ROW_SHARE,     /* key: scope, account. is_gone deletes */
-    ROW_JOB_EVENT, /* append only; never loaded */
+    ROW_LEASE_ACCOUNT, /* key: site, user. is_gone deletes */
+    ROW_JOB_EVENT,     /* append only; never loaded */
     ROW_KINDS
 };
 
@@ -78,6 +80,7 @@ struct row_site {
     int64_t since_ms; /* time of the loss or return; its silent_ms if that is earlier */
     int64_t
         silent_ms; /* start of the broker without any message since; 0: there was one */
+    struct journal_mark mark; /* the last one that it sent, or some seconds older */
 };
 
 /* The state of a pool after its latest cycle. The next cycle needs it if another time
@@ -114,11 +117,12 @@ enum history_event {
 };
 
 struct row_history {
+    uint64_t id; /* given by the store; 0 in a row that is to be stored */
     int64_t at_ms;
     const char *lease; /* "": of a site or a pool's node */
     const char *site;  /* of a site; else "" or NULL */
     enum history_event event;
-    enum lease_state state;
+    const char *state; /* of the lease (msg_lease_state_name); else "" or NULL */
     uint64_t epoch;
     int provider_available, provider_used, consumer_available, consumer_used;
     const char *reason;
@@ -162,11 +166,27 @@ struct row_book {
 struct row_high {
     const char *consumer;
     uint64_t attempt;
+    uint64_t job, commits; /* as in its last START */
+};
+
+/* The number of the account as which that user of another site runs here. */
+struct row_lease_account {
+    const char *site, *user;
+    int64_t uid;
+    bool is_gone;
 };
 
 struct row_closed {
     const char *host; /* "n1", "n1@north" */
     bool is_closed;
+};
+
+/* The CPUs of an own host, as it reported them last: the slots of a host without MXJ,
+ * also before it has connected again. */
+struct row_cpus {
+    const char *host;
+    int n_procs, n_cores, n_threads; /* of the whole host */
+    bool is_gone;
 };
 
 /* The hosts that RES_SELECT of an export policy chose by their reported resources. */
@@ -196,6 +216,7 @@ struct row_queue {
 
 struct row_job {
     uint64_t id;
+    uint64_t nonce; /* random, 63 bits; 0: submitted before there was one */
     int64_t submit_ms;
     bool is_array; /* the index list is in the spec's name (model/job_id.h) */
     struct job_spec spec;
@@ -318,11 +339,22 @@ enum job_event {
 
 /* The user and the request of a job: in SUBMIT, and in ACCEPT of a consumer's job. */
 struct job_facts {
+    bool is_given;
     const char *user, *name, *queue, *project, *command;
     int n_slots;
 };
 
+/* How a run ended: in END and RUN_END. */
+struct job_event_end {
+    bool is_given;
+    bool has_code;
+    int code; /* of row_exit_code() */
+    int64_t cpu_ms;
+    int64_t mem_kib;
+};
+
 struct row_job_event {
+    uint64_t number;  /* given by the journal; 0 in a row that is to be stored */
     const char *site; /* the consumer; "": the site's own job */
     uint64_t id;
     int index; /* in its array; 0: not in an array, or the whole array */
@@ -333,9 +365,9 @@ struct row_job_event {
     const struct host_slots *hosts;
     int n_hosts;
     const char *reason; /* of SWITCH: the queue */
-    struct run_exit exit;
-    const struct job_facts *facts; /* NULL: in other events */
-    bool is_trim;                  /* not an event: deletes those before `at_ms` */
+    struct job_event_end end;
+    struct job_facts facts;
+    bool is_trim; /* not an event: deletes those before `at_ms` */
 };
 
 /* A run on this site's own hosts: its own job's or a consumer's. */
@@ -381,15 +413,16 @@ struct row {
         struct row_run run;
         struct row_closed closed;
         struct row_pick pick;
+        struct row_cpus cpus;
         struct row_share share;
+        struct row_lease_account lease_account;
         struct row_job_event job_event;
     };
 };
 
-/* "made", "inactive" and so on, for `lease history`. */
-const char *row_history_name(enum history_event event);
-/* "lease_made" and so on, for `events` and simulations. */
-const char *row_event_name(const char *history_name);
+/* The struct of the row's kind, whose fields schema_row_kinds[] has. */
+void *row_record(struct row *row);
+const void *row_record_of(const struct row *row);
 
 /* "submit", "dispatch" and so on. */
 const char *row_job_event_name(enum job_event event);

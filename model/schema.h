@@ -3,7 +3,7 @@
  *
  * One table serves all that treats the fields alike: deep copies and comparison
  * (model/record.h), the wire with its bounds (proto/codec.h), the stores
- * (sys/db/table.h), the simulator's disk, and proto/sublet.proto, which `make proto`
+ * (sys/db/db.h), the simulator's disk, and proto/sublet.proto, which `make proto`
  * writes. A schema has every field of its struct.
  *
  * Units: min and max of a text are bytes without the NUL, of a list its members.
@@ -83,23 +83,22 @@ extern const struct schema schema_lease_hello, schema_lease_welcome, schema_leas
     schema_lease_drain, schema_lease_recall, schema_lease_evict, schema_lease_contract,
     schema_lease_contract_ack;
 /* schema_run.c; schema_run_order is of struct run_control. */
-extern const struct schema schema_run_id, schema_run_slots, schema_run_job_spec,
-    schema_run_exit, schema_run_order, schema_run_leased_start, schema_run_attempt,
-    schema_run_attempt_state, schema_run_attempt_control, schema_run_output_ask,
-    schema_run_output, schema_run_stream_down, schema_run_stream_up,
-    schema_run_host_hello, schema_run_alive, schema_run_host_load,
+extern const struct schema schema_run_id, schema_run_mark, schema_run_slots,
+    schema_run_job_spec, schema_run_exit, schema_run_order, schema_run_leased_start,
+    schema_run_attempt, schema_run_attempt_state, schema_run_attempt_control,
+    schema_run_output_ask, schema_run_output, schema_run_stream_down,
+    schema_run_stream_up, schema_run_host_hello, schema_run_alive, schema_run_host_load,
     schema_run_lease_load, schema_run_start, schema_run_go, schema_run_control,
     schema_run_resize, schema_run_relayed, schema_run_forget, schema_run_state,
     schema_run_nothing;
 /* schema_client.c */
 extern const struct schema schema_client_job_terms, schema_client_submit,
     schema_client_job_control, schema_client_job_move, schema_client_job_resize,
-    schema_client_queue_control, schema_client_wait, schema_client_peek,
-    schema_client_query, schema_client_set_reclaim, schema_client_host_control,
-    schema_client_reconfig, schema_client_set_drain, schema_client_snapshot,
-    schema_client_reply;
+    schema_client_queue_control, schema_client_orphan, schema_client_wait,
+    schema_client_peek, schema_client_query, schema_client_set_reclaim,
+    schema_client_host_control, schema_client_reconfig, schema_client_set_drain,
+    schema_client_snapshot, schema_client_reply;
 /* schema_row.c */
-extern const struct schema schema_row_resize;
 extern const struct schema *const schema_row_kinds[]; /* by enum row_kind */
 /* By their enums. */
 extern const char *const schema_row_event_words[];

@@ -94,6 +94,16 @@ static const struct field queue_control[] = {
 const struct schema schema_client_queue_control = SCHEMA("QueueControl", queue_control);
 #undef S
 
+#define S struct msg_orphan
+static const struct field orphan[] = {
+    UINT64(1, request),
+    ENUM(2, order, ORPHAN_ACCEPT_LOSS),
+    UINT64(3, attempt),
+    TEXT(4, host, HOST, 0, HOST_NAME_SIZE - 1),
+};
+const struct schema schema_client_orphan = SCHEMA("Orphan", orphan);
+#undef S
+
 #define S struct msg_wait
 static const struct field wait[] = {
     UINT64(1, request),

@@ -107,10 +107,11 @@ enum {
         FIELD(field_kind, 0, column, field, sizeof(((S *)0)->field))                   \
     }
 #define COLUMN(field_kind, field) COLUMN_AS(field_kind, field, #field)
-#define KEY(field_kind, field)                                                         \
+#define KEY_AS(field_kind, field, column)                                              \
     {                                                                                  \
-        FIELD(field_kind, 0, #field, field, sizeof(((S *)0)->field)), .is_key = true   \
+        FIELD(field_kind, 0, column, field, sizeof(((S *)0)->field)), .is_key = true   \
     }
+#define KEY(field_kind, field) KEY_AS(field_kind, field, #field)
 #define KEY_WORD(field, field_words)                                                   \
     {                                                                                  \
         FIELD(INT, 0, #field, field, sizeof(int)),                                     \
@@ -121,11 +122,6 @@ enum {
 #define COLUMNS(prefix, field, part_schema)                                            \
     {                                                                                  \
         FIELD(PART, 0, prefix, field, sizeof(((S *)0)->field)), .part = (part_schema)  \
-    }
-#define KEY_COLUMNS(field, part_schema)                                                \
-    {                                                                                  \
-        FIELD(PART, 0, "", field, sizeof(((S *)0)->field)), .part = (part_schema),     \
-                                                            .is_key = true             \
     }
 #define OPTION(field, part_schema)                                                     \
     {                                                                                  \

@@ -35,6 +35,10 @@ static const struct field welcome[] = {
     UINT64(2, min_session),
     TALK(3, text, TEXT_MAX),
     TIME(4, lost_after_ms),
+    PART(320, mark, &schema_run_mark),
+    BOOL(321, lists_runs),
+    UINT64(322, list_from),
+    UINT64(323, list_to),
 };
 const struct schema schema_lease_welcome = SCHEMA("Welcome", welcome);
 #undef S
@@ -54,6 +58,8 @@ static const struct schema demand_schema = SCHEMA("LeaseDemand", demand);
 static const struct field queue_demand[] = {
     NAME(1, queue),
     INT(2, n_waiting, 0, TOTAL_MAX),
+    INT(3, job_size, 0, TOTAL_MAX),
+    UINT64(4, needs),
 };
 static const struct schema queue_demand_schema = SCHEMA("QueueDemand", queue_demand);
 #undef S
@@ -100,6 +106,8 @@ static const struct field usage[] = {
     PART(12, pass_times, &pass_times_schema),
     PARTS(110, queues, 0, QUEUES_MAX, &queue_demand_schema),
     PARTS(111, uses, 0, LEASES_MAX, &priority_use_schema),
+    PART(320, mark, &schema_run_mark),
+    PART(321, lost, &schema_run_mark),
 };
 const struct schema schema_lease_usage = SCHEMA("Usage", usage);
 #undef S
@@ -178,6 +186,7 @@ static const struct field state[] = {
     BOOL(120, ends_lost),
     UINT64(121, last_attempt),
     BOOL(260, takes_interactive),
+    NULL_TEXT(270, withheld, TALK, REASON_SIZE - 1),
 };
 const struct schema schema_lease_state = SCHEMA("State", state);
 #undef S
@@ -251,6 +260,7 @@ static const struct field contract[] = {
     PARTS(112, recalls, 0, RECALLS_MAX, &recall_part_schema),
     BOOL(210, is_whole),
     BOOL(260, takes_interactive),
+    NULL_TEXT(270, withheld, TALK, REASON_SIZE - 1),
 };
 const struct schema schema_lease_contract = SCHEMA("Contract", contract);
 #undef S

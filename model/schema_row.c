@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schema_row.c: the fields of rows. A field is stored if its table has a column of its
- * name (sys/db/table.h); fields without one are for the copy alone. */
+ * name (sys/db/db.h); fields without one are for the copy alone. */
 #include "model/schema_fields.h"
 
 #include "model/row.h"
@@ -65,6 +65,12 @@ static const char *const scope_words[] = {
         FIELD(PART, 0, prefix, field, sizeof(((S *)0)->field)), .part = (part_schema), \
                                                                 .is_whole = true       \
     }
+/* Its column is NULL unless the bool `given` is true. */
+#define GIVEN(field_kind, field, column, given)                                        \
+    {                                                                                  \
+        FIELD(field_kind, 0, #column, field, sizeof(((S *)0)->field)),                 \
+            .given_offset = offsetof(S, given) + 1                                     \
+    }
 
 #define S struct row_counter
 static const struct field counter[] = {
@@ -113,8 +119,9 @@ static const struct schema lease_schema = SCHEMA("lease", lease);
 
 #define S struct row_site
 static const struct field site[] = {
-    KEY(TEXT, name),         COLUMN(BOOL, is_lost),    COLUMN(BOOL, is_drained),
-    COLUMN(INT64, since_ms), COLUMN(INT64, silent_ms),
+    KEY(TEXT, name),          COLUMN(BOOL, is_lost),
+    COLUMN(BOOL, is_drained), COLUMN(INT64, since_ms),
+    COLUMN(INT64, silent_ms), COLUMNS("mark_", mark, &schema_run_mark),
 };
 static const struct schema site_schema = SCHEMA("site", site);
 #undef S
@@ -141,11 +148,12 @@ static const struct schema kept_schema = SCHEMA("pool_kept", kept);
 
 #define S struct row_history
 static const struct field history[] = {
+    COLUMN(UINT64, id),
     COLUMN(INT64, at_ms),
     COLUMN(TEXT, lease),
     COLUMN(TEXT, site),
     WORD(0, event, schema_row_event_words),
-    WORD(0, state, schema_row_lease_state_words),
+    COLUMN(TEXT, state),
     COLUMN(UINT64, epoch),
     COLUMN(INT, provider_available),
     COLUMN(INT, provider_used),
@@ -200,6 +208,8 @@ static const struct schema book_schema = SCHEMA("book", book);
 static const struct field high[] = {
     KEY(TEXT, consumer),
     COLUMN(UINT64, attempt),
+    COLUMN(UINT64, job),
+    COLUMN(UINT64, commits),
 };
 static const struct schema high_schema = SCHEMA("high", high);
 #undef S
@@ -216,6 +226,7 @@ static const struct schema queue_schema = SCHEMA("queue", queue);
 #define S struct row_job
 static const struct field job[] = {
     KEY(UINT64, id),
+    COLUMN(UINT64, nonce),
     COLUMN(INT64, submit_ms),
     COLUMN(BOOL, is_array),
     COLUMNS("", spec, &schema_run_job_spec),
@@ -241,7 +252,7 @@ static const struct field resize[] = {
     LIST(hosts, &schema_run_slots),
     COLUMN_AS(INT, max_slots, "max"),
 };
-const struct schema schema_row_resize = SCHEMA("resize", resize);
+static const struct schema resize_schema = SCHEMA("resize", resize);
 #undef S
 
 #define S struct row_job_state
@@ -278,7 +289,7 @@ static const struct field job_state[] = {
     COLUMN(INT, n_requeues),
     COLUMN(INT, n_pre_fails),
     COLUMN(TEXT, avoided),
-    COLUMNS("resize_", resize, &schema_row_resize),
+    COLUMNS("resize_", resize, &resize_schema),
     COLUMN(BOOL, is_dropped),
     COLUMN(BOOL, is_gone),
 };
@@ -287,14 +298,31 @@ static const struct schema job_state_schema = SCHEMA("job_state", job_state);
 
 #define S struct job_facts
 static const struct field facts[] = {
-    COLUMN(TEXT, user),    COLUMN(TEXT, name),    COLUMN(TEXT, queue),
-    COLUMN(TEXT, project), COLUMN(TEXT, command), COLUMN(INT, n_slots),
+    COLUMN(BOOL, is_given),
+    COLUMN(TEXT, user),
+    COLUMN(TEXT, name),
+    COLUMN(TEXT, queue),
+    COLUMN(TEXT, project),
+    COLUMN(TEXT, command),
+    GIVEN(INT, n_slots, n_slots, is_given),
 };
 static const struct schema facts_schema = SCHEMA("facts", facts);
 #undef S
 
+#define S struct job_event_end
+static const struct field event_end[] = {
+    COLUMN(BOOL, is_given),
+    COLUMN(BOOL, has_code),
+    GIVEN(INT, code, exit_code, has_code),
+    GIVEN(INT64, cpu_ms, cpu_ms, is_given),
+    COLUMN(INT64, mem_kib),
+};
+static const struct schema event_end_schema = SCHEMA("end", event_end);
+#undef S
+
 #define S struct row_job_event
 static const struct field job_event[] = {
+    COLUMN(UINT64, number),
     COLUMN(TEXT, site),
     COLUMN(UINT64, id),
     COLUMN_AS(INT, index, "element"),
@@ -304,8 +332,8 @@ static const struct field job_event[] = {
     COLUMN(TEXT, lease),
     LIST(hosts, &schema_run_slots),
     COLUMN(TEXT, reason),
-    COLUMNS("exit_", exit, &schema_run_exit),
-    OPTION(facts, &facts_schema),
+    WHOLE("", end, &event_end_schema),
+    WHOLE("", facts, &facts_schema),
     COLUMN(BOOL, is_trim),
 };
 static const struct schema job_event_schema = SCHEMA("job_event", job_event);
@@ -313,7 +341,10 @@ static const struct schema job_event_schema = SCHEMA("job_event", job_event);
 
 #define S struct row_run
 static const struct field run[] = {
-    KEY_COLUMNS(run, &schema_run_id),
+    /* The nonce is no part of the key: an attempt of a site is on record once. */
+    KEY_AS(TEXT, run.site, "site"),
+    KEY_AS(UINT64, run.attempt, "attempt"),
+    COLUMN_AS(UINT64, run.nonce, "nonce"),
     COLUMN(TEXT, job),
     COLUMN(TEXT, lease),
     WORD(0, record, record_words),
@@ -348,6 +379,14 @@ static const struct field pick[] = {
 static const struct schema pick_schema = SCHEMA("pick", pick);
 #undef S
 
+#define S struct row_cpus
+static const struct field cpus[] = {
+    KEY(TEXT, host),        COLUMN(INT, n_procs),  COLUMN(INT, n_cores),
+    COLUMN(INT, n_threads), COLUMN(BOOL, is_gone),
+};
+static const struct schema cpus_schema = SCHEMA("cpus", cpus);
+#undef S
+
 #define S struct row_share
 static const struct field share[] = {
     KEY(TEXT, scope),      KEY(TEXT, account),     COLUMN(REAL, cpu_ms),
@@ -355,6 +394,17 @@ static const struct field share[] = {
     COLUMN(INT64, at_ms),  COLUMN(BOOL, is_gone),
 };
 static const struct schema share_schema = SCHEMA("share", share);
+#undef S
+
+#define S struct row_lease_account
+static const struct field lease_account[] = {
+    KEY(TEXT, site),
+    KEY(TEXT, user),
+    COLUMN(INT64, uid),
+    COLUMN(BOOL, is_gone),
+};
+static const struct schema lease_account_schema =
+    SCHEMA("lease_account", lease_account);
 #undef S
 
 const struct schema *const schema_row_kinds[ROW_KINDS] = {
@@ -373,6 +423,8 @@ const struct schema *const schema_row_kinds[ROW_KINDS] = {
     [ROW_RUN] = &run_schema,
     [ROW_CLOSED] = &closed_schema,
     [ROW_PICK] = &pick_schema,
+    [ROW_CPUS] = &cpus_schema,
     [ROW_SHARE] = &share_schema,
+    [ROW_LEASE_ACCOUNT] = &lease_account_schema,
     [ROW_JOB_EVENT] = &job_event_schema,
 };

@@ -37,8 +37,18 @@ static const char *const cause_words[] = {
 static const struct field run_id[] = {
     NAME(1, site),
     UINT64(2, attempt),
+    UINT64(3, nonce),
 };
 const struct schema schema_run_id = SCHEMA("RunId", run_id);
+#undef S
+
+#define S struct journal_mark
+static const struct field mark[] = {
+    UINT64(1, commits),
+    UINT64(2, attempt),
+    UINT64(3, job),
+};
+const struct schema schema_run_mark = SCHEMA("JournalMark", mark);
 #undef S
 
 /* A run id that may be empty: a user does not know it, and a run may not exist. */
@@ -46,6 +56,7 @@ const struct schema schema_run_id = SCHEMA("RunId", run_id);
 static const struct field any_run_id[] = {
     TEXT(1, site, NAME, 0, NAME_SIZE - 1),
     UINT64(2, attempt),
+    UINT64(3, nonce),
 };
 static const struct schema any_run_id_schema = SCHEMA("RunId", any_run_id);
 #undef S
@@ -126,6 +137,7 @@ static const struct field start[] = {
     PART(6, spec, &schema_run_job_spec),
     INT(110, priority, 0, INT32_MAX),
     TIME(300, end_within_ms),
+    UINT64(320, commits),
 };
 const struct schema schema_run_leased_start = SCHEMA("Start", start);
 #undef S
@@ -133,6 +145,9 @@ const struct schema schema_run_leased_start = SCHEMA("Start", start);
 #define S struct msg_attempt
 static const struct field attempt[] = {
     PART(1, run, &schema_run_id),
+    BOOL(270, is_withdrawn),
+    BOOL(320, lists),
+    UINT64(321, list_to),
 };
 const struct schema schema_run_attempt = SCHEMA("Attempt", attempt);
 #undef S
@@ -145,6 +160,7 @@ static const struct field attempt_state[] = {
     UINT64(4, control_done),
     PART(5, exit, &schema_run_exit),
     TALK(6, reason, REASON_SIZE - 1),
+    PART(320, mark, &schema_run_mark),
 };
 const struct schema schema_run_attempt_state = SCHEMA("AttemptState", attempt_state);
 #undef S
@@ -225,6 +241,8 @@ static const struct field host_hello[] = {
     TEXT(1, name, HOST, 1, HOST_NAME_SIZE - 1),
     TEXT(2, boot_id, NAME, 0, NAME_SIZE - 1),
     INT(3, n_cpus, 0, SLOTS_MAX),
+    BOOL(320, knows_nonces),
+    PART(321, mark, &schema_run_mark),
 };
 const struct schema schema_run_host_hello = SCHEMA("HostHello", host_hello);
 #undef S
@@ -232,6 +250,7 @@ const struct schema schema_run_host_hello = SCHEMA("HostHello", host_hello);
 #define S struct msg_host_alive
 static const struct field alive[] = {
     UINT64(1, seq),
+    PART(320, mark, &schema_run_mark),
 };
 const struct schema schema_run_alive = SCHEMA("Alive", alive);
 #undef S
@@ -338,6 +357,7 @@ static const struct field run_state[] = {
     PART(6, exit, &schema_run_exit),
     UINT64(279, resize_done),
     INT(280, resize_code, 0, EXIT_MAX),
+    BOOL(320, is_refused),
 };
 const struct schema schema_run_state = SCHEMA("RunState", run_state);
 #undef S

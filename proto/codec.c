@@ -2,13 +2,13 @@
 /* codec.c: see codec.h. The envelope, whose bodies model/schema.h describes. */
 #include "proto/codec.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "proto/codec_check.h"
 #include "proto/codec_memory.h"
 #include "proto/codec_pack.h"
 #include "proto/codec_unpack.h"
+#include "proto/codec_wire.h"
 #include "proto/sublet.pb-c.h"
 
 /* Every body is a pointer in the one union of the envelope, and a struct in the one
@@ -107,89 +107,53 @@ static int refuse_unpack(const struct codec_memory *memory, struct err *err)
                             : err_set(err, ERR_PARSE, "not a message");
 }
 
-/* Checks the version first, since other versions may have other fields. */
-static int check_version(const uint8_t *bytes, size_t length, struct err *err)
+static int unpack_body(struct arena *arena, const struct codec_wire_envelope *envelope,
+                       struct msg *msg, struct err *err)
 {
+    const struct schema *schema = msg_kinds[envelope->kind].schema;
     struct codec_memory memory;
+    int status = codec_wire_check(schema, envelope->body, err);
+    if (status != ERR_NONE) {
+        return status;
+    }
     codec_memory_init(&memory, DECODE_BYTES_MAX, DECODE_ALLOCS_MAX);
-    Sublet__Version *version =
-        sublet__version__unpack(&memory.allocator, length, bytes);
-    if (version == NULL) {
-        return refuse_unpack(&memory, err);
-    }
-    uint32_t number = version->version;
-    sublet__version__free_unpacked(version, &memory.allocator);
-    if (number != PROTOCOL_VERSION) {
-        return err_set(err, ERR_VERSION,
-                       "protocol version %" PRIu32 ", this program speaks %d", number,
-                       (int)PROTOCOL_VERSION);
-    }
-    return ERR_NONE;
-}
-
-static enum msg_kind kind_of_body(int tag)
-{
-    for (int i = MSG_NONE + 1; i < MSG_KINDS; i++) {
-        if (msg_kinds[i].tag == tag) {
-            return (enum msg_kind)i;
-        }
-    }
-    return MSG_NONE;
-}
-
-static int take_envelope(struct arena *arena, const Sublet__Envelope *envelope,
-                         struct msg *msg, struct err *err)
-{
-    enum msg_kind kind = kind_of_body((int)envelope->body_case);
-    if (kind == MSG_NONE) {
-        return err_set(err, ERR_PARSE, "unknown kind of message");
-    }
-    if (envelope->base.n_unknown_fields > 0) {
-        return err_set(err, ERR_PARSE, "%s: an unknown field %u", msg_kind_name(kind),
-                       envelope->base.unknown_fields[0].tag);
-    }
-    int status = codec_check_header(
-        envelope->session, (const char *)envelope->site.data, envelope->site.len, err);
-    if (status == ERR_NONE) {
-        const ProtobufCMessage *body;
-        memcpy(&body, (const char *)envelope + body_of_theirs, sizeof(body));
-        msg->kind = kind;
-        msg->session = envelope->session;
-        msg->site = envelope->site.len == 0
-                        ? ""
-                        : arena_strn(arena, (const char *)envelope->site.data,
-                                     envelope->site.len);
-        status = codec_unpack(arena, msg_kinds[kind].schema, body,
-                              (char *)msg + body_of_ours, err);
-    }
-    return status == ERR_NONE ? ERR_NONE : err_prefix(err, "%s", msg_kind_name(kind));
+    ProtobufCMessage *body =
+        protobuf_c_message_unpack(body_of(envelope->kind), &memory.allocator,
+                                  envelope->body.length, envelope->body.at);
+    status = body != NULL
+                 ? codec_unpack(arena, schema, body, (char *)msg + body_of_ours, err)
+                 : refuse_unpack(&memory, err);
+    codec_memory_release(&memory);
+    return status;
 }
 
 int codec_decode(struct arena *arena, const uint8_t *bytes, size_t length,
                  struct msg *msg, struct err *err)
 {
     struct err local;
+    struct codec_wire_envelope envelope;
     err = err != NULL ? err : &local;
     memset(msg, 0, sizeof(*msg));
     if (length > FRAME_MAX) {
         return err_set(err, ERR_BOUNDS, "%zu bytes, a message has at most %d", length,
                        (int)FRAME_MAX);
     }
-    int status = check_version(bytes, length, err);
+    int status = codec_wire_read_envelope(bytes, length, &envelope, err);
     if (status != ERR_NONE) {
         return status;
     }
-    struct codec_memory memory;
-    codec_memory_init(&memory, DECODE_BYTES_MAX, DECODE_ALLOCS_MAX);
-    Sublet__Envelope *envelope =
-        sublet__envelope__unpack(&memory.allocator, length, bytes);
-    if (envelope == NULL) {
-        return refuse_unpack(&memory, err);
+    const char *site = (const char *)envelope.site.at;
+    status = codec_check_header(envelope.session, site, envelope.site.length, err);
+    if (status == ERR_NONE) {
+        status = unpack_body(arena, &envelope, msg, err);
     }
-    status = take_envelope(arena, envelope, msg, err);
-    sublet__envelope__free_unpacked(envelope, &memory.allocator);
     if (status != ERR_NONE) {
         memset(msg, 0, sizeof(*msg));
+        return err_prefix(err, "%s", msg_kind_name(envelope.kind));
     }
-    return status;
+    msg->kind = envelope.kind;
+    msg->session = envelope.session;
+    msg->site =
+        envelope.site.length == 0 ? "" : arena_strn(arena, site, envelope.site.length);
+    return ERR_NONE;
 }

@@ -8,22 +8,14 @@
 
 #include "base/bounds.h"
 
-int codec_check_number(const struct field *field, int64_t value, struct err *err)
+int codec_check_refuse(const struct field *field, int64_t value, struct err *err)
 {
-    if (value < field->min || value > field->max) {
-        return err_set(err, ERR_BOUNDS, "%" PRId64 ", expected %" PRId64 " to %" PRId64,
-                       value, field->min, field->max);
+    if (field->kind == FIELD_UINT64) {
+        return err_set(err, ERR_BOUNDS, "%" PRIu64 ", expected at most %" PRId64,
+                       (uint64_t)value, field->max);
     }
-    return ERR_NONE;
-}
-
-int codec_check_unsigned(const struct field *field, uint64_t value, struct err *err)
-{
-    if (value > (uint64_t)field->max) {
-        return err_set(err, ERR_BOUNDS, "%" PRIu64 ", expected at most %" PRId64, value,
-                       field->max);
-    }
-    return ERR_NONE;
+    return err_set(err, ERR_BOUNDS, "%" PRId64 ", expected %" PRId64 " to %" PRId64,
+                   value, field->min, field->max);
 }
 
 static int check_size(const char *of, size_t size, int64_t min, int64_t max,
@@ -232,7 +224,7 @@ int codec_check_header(uint64_t session, const char *site, size_t length,
                                             .kind = FIELD_TEXT,
                                             .charset = CHARSET_NAME,
                                             .max = NAME_SIZE - 1};
-    if (codec_check_unsigned(&session_field, session, err) < 0) {
+    if (codec_check_number(&session_field, (int64_t)session, err) < 0) {
         return err_prefix(err, "session");
     }
     if (codec_check_text(&site_field, site, length, err) < 0) {

@@ -11,10 +11,17 @@
 #include "base/err.h"
 #include "model/schema.h"
 
-int codec_check_number(const struct field *field, int64_t value,
-                       struct err *err) MUST_CHECK;
-int codec_check_unsigned(const struct field *field, uint64_t value,
-                         struct err *err) MUST_CHECK;
+/* ERR_BOUNDS. */
+int codec_check_refuse(const struct field *field, int64_t value, struct err *err);
+/* Inline, as most fields are numbers that are in their bounds. A FIELD_UINT64 by its
+ * bits: its `max` is at most INT64_MAX. */
+static inline int codec_check_number(const struct field *field, int64_t value,
+                                     struct err *err)
+{
+    bool is_good =
+        (value >= field->min && value <= field->max) || field->kind == FIELD_BOOL;
+    return is_good ? ERR_NONE : codec_check_refuse(field, value, err);
+}
 
 /* Session and site of the envelope. */
 int codec_check_header(uint64_t session, const char *site, size_t length,

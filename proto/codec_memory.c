@@ -2,7 +2,6 @@
 /* codec_memory.c: see codec_memory.h. */
 #include "proto/codec_memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void *allocate(void *data, size_t size)
@@ -15,17 +14,12 @@ static void *allocate(void *data, size_t size)
     }
     memory->allocs++;
     memory->bytes += size;
-    void *block = malloc(size > 0 ? size : 1);
-    if (block == NULL) {
-        abort();
-    }
-    return block;
+    return arena_alloc(&memory->arena, size, 1);
 }
 
 static void release(void *data, void *block)
 {
-    (void)data;
-    free(block);
+    (void)data, (void)block;
 }
 
 void codec_memory_init(struct codec_memory *memory, size_t max_bytes, int max_allocs)
@@ -36,4 +30,10 @@ void codec_memory_init(struct codec_memory *memory, size_t max_bytes, int max_al
     memory->allocator.allocator_data = memory;
     memory->max_bytes = max_bytes;
     memory->max_allocs = max_allocs;
+    arena_init(&memory->arena);
+}
+
+void codec_memory_release(struct codec_memory *memory)
+{
+    arena_release(&memory->arena);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/field.h"
 #include "proto/codec_check.h"
 
 /* One field: its source and its destination. */
@@ -15,16 +16,10 @@ struct place {
     char *theirs;
 };
 
-static void get(const struct place *place, void *value, size_t size)
-{
-    memcpy(value, place->ours + place->field->offset, size);
-}
-
 /* The count of a list; a negative count becomes too large to pass the checks. */
 static size_t get_count(const struct place *place)
 {
-    int count;
-    memcpy(&count, place->ours + place->field->count_offset, sizeof(count));
+    int count = field_count(place->field, place->ours);
     return count < 0 ? SIZE_MAX : (size_t)count;
 }
 
@@ -38,36 +33,16 @@ static void put_count(const struct place *place, size_t count)
     memcpy(place->theirs + place->wire->quantifier_offset, &count, sizeof(count));
 }
 
-static int give_int(const struct place *place, struct err *err)
+static int give_number(const struct place *place, struct err *err)
 {
-    int32_t value;
-    get(place, &value, sizeof(value));
-    put(place, &value, sizeof(value));
-    return codec_check_number(place->field, value, err);
-}
-
-static int give_int64(const struct place *place, struct err *err)
-{
-    int64_t value;
-    get(place, &value, sizeof(value));
-    put(place, &value, sizeof(value));
-    return codec_check_number(place->field, value, err);
-}
-
-static int give_uint64(const struct place *place, struct err *err)
-{
-    uint64_t value;
-    get(place, &value, sizeof(value));
-    put(place, &value, sizeof(value));
-    return codec_check_unsigned(place->field, value, err);
-}
-
-static void give_bool(const struct place *place)
-{
-    bool flag;
-    get(place, &flag, sizeof(flag));
-    protobuf_c_boolean value = flag;
-    put(place, &value, sizeof(value));
+    int64_t number = field_number(place->field, place->ours);
+    int32_t narrow = (int32_t)number; /* also a protobuf_c_boolean */
+    if (place->field->kind == FIELD_INT || place->field->kind == FIELD_BOOL) {
+        put(place, &narrow, sizeof(narrow));
+    } else {
+        put(place, &number, sizeof(number));
+    }
+    return codec_check_number(place->field, number, err);
 }
 
 /* protobuf-c needs a non-const pointer, but does not write through it. */
@@ -93,10 +68,9 @@ static int give_one_text(const struct place *place, const char *text,
 
 static int give_text(const struct place *place, struct err *err)
 {
-    const char *text;
-    get(place, &text, sizeof(text));
     ProtobufCBinaryData to;
-    int status = give_one_text(place, text, &to, err);
+    int status =
+        give_one_text(place, field_pointer(place->field, place->ours), &to, err);
     put(place, &to, sizeof(to));
     return status;
 }
@@ -108,8 +82,7 @@ static int give_texts(const struct place *place, struct err *err)
     if (status != ERR_NONE || count == 0) {
         return status;
     }
-    const char *const *texts;
-    get(place, &texts, sizeof(texts));
+    const char *const *texts = field_pointer(place->field, place->ours);
     ProtobufCBinaryData *to = arena_alloc(place->arena, count, sizeof(*to));
     size_t total = 0;
     for (size_t i = 0; i < count; i++) {
@@ -127,9 +100,7 @@ static int give_texts(const struct place *place, struct err *err)
 static int give_bytes(const struct place *place, struct err *err)
 {
     size_t count = get_count(place);
-    const uint8_t *bytes;
-    get(place, &bytes, sizeof(bytes));
-    ProtobufCBinaryData to = borrow(bytes, count);
+    ProtobufCBinaryData to = borrow(field_pointer(place->field, place->ours), count);
     put(place, &to, sizeof(to));
     return codec_check_count(place->field, count, err);
 }
@@ -151,8 +122,7 @@ static int give_parts(const struct place *place, struct err *err)
     if (status != ERR_NONE || count == 0) {
         return status;
     }
-    const char *from;
-    get(place, &from, sizeof(from));
+    const char *from = field_pointer(place->field, place->ours);
     ProtobufCMessage **parts = arena_alloc(place->arena, count, sizeof(*parts));
     for (size_t i = 0; i < count; i++) {
         parts[i] = codec_pack_new(place->arena, place->wire->descriptor);
@@ -173,14 +143,10 @@ static int give(const struct place *place, struct err *err)
 {
     switch (place->field->kind) {
     case FIELD_INT:
-        return give_int(place, err);
     case FIELD_INT64:
-        return give_int64(place, err);
     case FIELD_UINT64:
-        return give_uint64(place, err);
     case FIELD_BOOL:
-        give_bool(place);
-        return ERR_NONE;
+        return give_number(place, err);
     case FIELD_TEXT:
         return give_text(place, err);
     case FIELD_TEXTS:

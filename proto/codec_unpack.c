@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/field.h"
 #include "proto/codec_check.h"
 
 /* One field: its source and its destination. */
@@ -15,15 +16,11 @@ struct place {
     char *ours;
 };
 
-static void put(char *ours, size_t offset, const void *value, size_t size)
+/* The count was checked and fits an int. */
+static void put_list(const struct place *place, const void *list, size_t count)
 {
-    memcpy(ours + offset, value, size);
-}
-
-static void put_count(const struct place *place, size_t count)
-{
-    int ours = (int)count; /* checked: it fits an int */
-    put(place->ours, place->field->count_offset, &ours, sizeof(ours));
+    field_set_pointer(place->field, place->ours, list);
+    field_set_count(place->field, place->ours, (int)count);
 }
 
 static void get(const struct place *place, void *value, size_t size)
@@ -38,45 +35,21 @@ static size_t get_count(const struct place *place)
     return count;
 }
 
-static int take_int(const struct place *place, struct err *err)
+static int take_number(const struct place *place, struct err *err)
 {
-    int32_t value;
-    get(place, &value, sizeof(value));
-    int status = codec_check_number(place->field, value, err);
+    int64_t number;
+    int32_t narrow; /* also a protobuf_c_boolean */
+    if (place->field->kind == FIELD_INT || place->field->kind == FIELD_BOOL) {
+        get(place, &narrow, sizeof(narrow));
+        number = narrow;
+    } else {
+        get(place, &number, sizeof(number));
+    }
+    int status = codec_check_number(place->field, number, err);
     if (status == ERR_NONE) {
-        put(place->ours, place->field->offset, &value, sizeof(value));
+        field_set_number(place->field, place->ours, number);
     }
     return status;
-}
-
-static int take_int64(const struct place *place, struct err *err)
-{
-    int64_t value;
-    get(place, &value, sizeof(value));
-    int status = codec_check_number(place->field, value, err);
-    if (status == ERR_NONE) {
-        put(place->ours, place->field->offset, &value, sizeof(value));
-    }
-    return status;
-}
-
-static int take_uint64(const struct place *place, struct err *err)
-{
-    uint64_t value;
-    get(place, &value, sizeof(value));
-    int status = codec_check_unsigned(place->field, value, err);
-    if (status == ERR_NONE) {
-        put(place->ours, place->field->offset, &value, sizeof(value));
-    }
-    return status;
-}
-
-static void take_bool(const struct place *place)
-{
-    protobuf_c_boolean value;
-    get(place, &value, sizeof(value));
-    bool flag = value != 0;
-    put(place->ours, place->field->offset, &flag, sizeof(flag));
 }
 
 static int copy_text(const struct place *place, const ProtobufCBinaryData *from,
@@ -102,7 +75,7 @@ static int take_text(const struct place *place, struct err *err)
     if (from.len == 0 && place->field->empty_is_null) {
         text = NULL;
     }
-    put(place->ours, place->field->offset, &text, sizeof(text));
+    field_set_pointer(place->field, place->ours, text);
     return ERR_NONE;
 }
 
@@ -124,8 +97,7 @@ static int take_texts(const struct place *place, struct err *err)
         }
         total += from[i].len;
     }
-    put(place->ours, place->field->offset, &texts, sizeof(texts));
-    put_count(place, count);
+    put_list(place, texts, count);
     return codec_check_total(place->field, total, err);
 }
 
@@ -141,8 +113,7 @@ static int take_bytes(const struct place *place, struct err *err)
     if (from.len > 0) {
         bytes = arena_copy(place->arena, from.data, from.len);
     }
-    put(place->ours, place->field->offset, &bytes, sizeof(bytes));
-    put_count(place, from.len);
+    put_list(place, bytes, from.len);
     return ERR_NONE;
 }
 
@@ -176,8 +147,7 @@ static int take_parts(const struct place *place, struct err *err)
             return status;
         }
     }
-    put(place->ours, place->field->offset, &parts, sizeof(parts));
-    put_count(place, count);
+    put_list(place, parts, count);
     return schema->begins_with_host
                ? codec_check_hosts(parts, (int)count, schema->size, err)
                : ERR_NONE;
@@ -187,14 +157,10 @@ static int take(const struct place *place, struct err *err)
 {
     switch (place->field->kind) {
     case FIELD_INT:
-        return take_int(place, err);
     case FIELD_INT64:
-        return take_int64(place, err);
     case FIELD_UINT64:
-        return take_uint64(place, err);
     case FIELD_BOOL:
-        take_bool(place);
-        return ERR_NONE;
+        return take_number(place, err);
     case FIELD_TEXT:
         return take_text(place, err);
     case FIELD_TEXTS:

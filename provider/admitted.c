@@ -69,6 +69,7 @@ void admitted_add(struct admitted *admitted, struct ledger *ledger,
     struct admitted_run *run = mem_alloc(1, sizeof(*run));
     run->site = dup_text(id->site);
     run->attempt = id->attempt;
+    run->nonce = id->nonce;
     run->lease = lease;
     run->is_ended = is_ended;
     run->hosts = mem_alloc((size_t)n_hosts, sizeof(*run->hosts));
@@ -138,14 +139,16 @@ static struct admitted_highest *find_highest(const struct admitted *admitted,
                        compare_highest);
 }
 
-uint64_t admitted_highest(const struct admitted *admitted, const char *consumer)
+struct journal_mark admitted_highest(const struct admitted *admitted,
+                                     const char *consumer)
 {
     const struct admitted_highest *highest = find_highest(admitted, consumer);
-    return highest != NULL ? highest->attempt : 0;
+    return highest != NULL ? highest->mark : (struct journal_mark){0};
 }
 
-void admitted_set_highest(struct admitted *admitted, const char *consumer,
-                          uint64_t attempt)
+struct journal_mark admitted_set_highest(struct admitted *admitted,
+                                         const char *consumer,
+                                         const struct journal_mark *mark)
 {
     struct admitted_highest *highest = find_highest(admitted, consumer);
     if (highest == NULL) {
@@ -155,5 +158,6 @@ void admitted_set_highest(struct admitted *admitted, const char *consumer,
             sorted_add(admitted->highest, &admitted->n_highest,
                        &admitted->highest_capacity, consumer, compare_highest, highest);
     }
-    highest->attempt = attempt > highest->attempt ? attempt : highest->attempt;
+    msg_raise_mark(&highest->mark, mark);
+    return highest->mark;
 }

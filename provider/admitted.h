@@ -17,7 +17,7 @@ struct admitted_slots {
 
 struct admitted_run {
     char *site;
-    uint64_t attempt;
+    uint64_t attempt, nonce;
     struct ledger_lease *lease;
     bool is_ended;   /* its slots are free; its end is not acknowledged */
     bool is_yielded; /* suspended; other jobs of its lease may use its slots */
@@ -27,7 +27,7 @@ struct admitted_run {
 
 struct admitted_highest {
     char *consumer;
-    uint64_t attempt;
+    struct journal_mark mark;
 };
 
 struct admitted {
@@ -52,10 +52,13 @@ bool admitted_fits(const struct admitted_run *run);
 void admitted_end(struct admitted_run *run);
 void admitted_remove(struct admitted *admitted, const struct run_id *run);
 
-/* 0: nothing is decided. */
-uint64_t admitted_highest(const struct admitted *admitted, const char *consumer);
-/* Never lowers it. */
-void admitted_set_highest(struct admitted *admitted, const char *consumer,
-                          uint64_t attempt);
+/* The highest attempt of the consumer that was decided, and what else its STARTs said
+ * of its journal. Zeros: nothing is decided. */
+struct journal_mark admitted_highest(const struct admitted *admitted,
+                                     const char *consumer);
+/* Never lowers it. Returns the result. */
+struct journal_mark admitted_set_highest(struct admitted *admitted,
+                                         const char *consumer,
+                                         const struct journal_mark *mark);
 
 #endif

@@ -65,6 +65,11 @@ static int choose_hosts(struct ledger_lease *lease, int n, struct arena *arena)
     return sum;
 }
 
+static bool is_down(const struct ledger_host *host)
+{
+    return host->is_down || host->is_used_exclusively;
+}
+
 /* Takes up to `n` idle slots of one host; a leaf has slots on one side only. */
 static int take_idle(const struct ledger_lease *lease, struct lease_share *entry, int n)
 {
@@ -103,10 +108,15 @@ void lease_recall_reconcile(struct ledger_lease *lease, struct effects *effects)
     bool can_go =
         !lease->is_whole || n_held <= lease_recall_limit(lease) ||
         choose_hosts(lease, n_held - lease_recall_limit(lease), &effects->arena) > 0;
-    for (int i = lease->n_hosts - 1; i >= 0 && n_held > lease_recall_limit(lease);
-         i--) {
-        n_held -=
-            take_idle(lease, &lease->hosts[i], n_held - lease_recall_limit(lease));
+    /* Slots of hosts that are down first: those who get them cannot use them, and the
+     * broker has asked for so many more. */
+    for (int k = 2 * lease->n_hosts - 1; k >= 0 && n_held > lease_recall_limit(lease);
+         k--) {
+        struct lease_share *entry = &lease->hosts[k % lease->n_hosts];
+        bool is_round_of_down = k >= lease->n_hosts;
+        if (is_down(entry->host) == is_round_of_down) {
+            n_held -= take_idle(lease, entry, n_held - lease_recall_limit(lease));
+        }
     }
     bool is_done = remove_met(lease, can_go ? n_held : INT_MIN);
     if (n_held < n_before) {

@@ -94,6 +94,7 @@ struct ledger_lease {
     bool is_reshared; /* provider_export: other shared resources */
     bool has_part;    /* provider_export: drained, but its policy exists */
     bool is_open;     /* provider_export: its hosts are not picked yet */
+    bool is_withheld; /* provider_export: it gets no slots (provider_withhold) */
     bool is_dirty;    /* differs from the STATE last sent */
     int64_t sent_ms;  /* when STATE was last sent */
     int n_repeats;    /* repetitions since then */

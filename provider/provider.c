@@ -44,6 +44,11 @@ void provider_free(struct provider *provider)
     free(provider);
 }
 
+void provider_withhold(struct provider *provider, const char *reason)
+{
+    provider->withheld = reason;
+}
+
 void provider_set_users(struct provider *provider, const struct user_map *users)
 {
     provider->users = users;
@@ -69,7 +74,9 @@ void provider_load(struct provider *provider, const struct row *row)
         ledger_load(&provider->ledger, &row->book);
     } else if (row->kind == ROW_HIGH) {
         admitted_set_highest(&provider->admitted, row->high.consumer,
-                             row->high.attempt);
+                             &(struct journal_mark){.commits = row->high.commits,
+                                                    .attempt = row->high.attempt,
+                                                    .job = row->high.job});
     } else if (row->kind == ROW_RUN && row->run.lease[0] != '\0') {
         load_run(provider, &row->run);
     }
@@ -137,6 +144,18 @@ int provider_host_lent(const struct ledger_host *host)
         n_slots += is_idle ? 0 : lease->hosts[host->links[i].index].consumer;
     }
     return n_slots;
+}
+
+bool provider_host_is_changing(const struct ledger_host *host)
+{
+    for (int i = 0; i < host->n_links; i++) {
+        const struct ledger_lease *lease = host->links[i].lease;
+        bool is_held = lease->hosts[host->links[i].index].consumer > 0;
+        if (is_held && lease->part != LEDGER_IDLE && takes_none(lease)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int provider_lent(const struct provider *provider, const char *name)
@@ -337,7 +356,7 @@ static void fill_state(const struct provider *provider,
         .lease_term_ms = lease->terms.lease_term_ms,
         .ends_lost = lease->terms.ends_lost,
         .takes_interactive = lease->terms.takes_interactive,
-        .last_attempt = admitted_highest(&provider->admitted, lease->consumer),
+        .last_attempt = admitted_highest(&provider->admitted, lease->consumer).attempt,
         .hosts = hosts,
         .n_hosts = lease->n_hosts,
         .resources = record_copy_list(arena, &schema_lease_resource, lease->resources,
@@ -345,6 +364,9 @@ static void fill_state(const struct provider *provider,
         .n_resources = lease->n_resources,
         .reason = arena_str(arena, lease->reason),
         .recall = lease->recall,
+        .withheld = lease->is_withheld && provider->withheld != NULL
+                        ? arena_str(arena, provider->withheld)
+                        : NULL,
     };
     fill_recalls(provider, lease, arena, state);
 }

@@ -44,6 +44,10 @@ void provider_load(struct provider *provider, const struct row *row);
 void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects);
 
+/* From the next provider_export on, leases exist without slots, and no job starts on
+ * them: `reason` says why. NULL: slots are lent. Borrowed until the next call. */
+void provider_withhold(struct provider *provider, const char *reason);
+
 /* FREEZE_TIMEOUT, for later freezes. */
 void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
 
@@ -64,6 +68,9 @@ const struct ledger_host *provider_host(struct provider *provider, const char *h
 const char *provider_host_name(const struct ledger_host *host);
 int provider_host_local_max(const struct ledger_host *host, int max, int local_used);
 int provider_host_lent(const struct ledger_host *host);
+/* True while slots of the host that leases have are about to be divided anew: own jobs
+ * use no more of them until then. */
+bool provider_host_is_changing(const struct ledger_host *host);
 
 /* Memory or swap space (MB) that leases have on this host. */
 int64_t provider_space(const struct provider *provider, const char *host,
@@ -124,13 +131,21 @@ enum provider_verdict {
 };
 /* Unless the attempt is known, the effects store its number as the highest decided one.
  * If it is admitted they also say that the lease is made, if it was not, and the site
- * appends ROW_RUN to the same batch. The site always sends ATTEMPT_STATE. */
+ * appends ROW_RUN to the same batch. The site always sends ATTEMPT_STATE. `reason`: a
+ * reason of the site's own to refuse the job, NULL for none; then why it is refused. */
 enum provider_verdict provider_run_start(struct provider *provider,
                                          const struct msg_start *start, int64_t now_ms,
                                          struct effects *effects, const char **reason);
+/* The consumer withdraws an attempt that has no run here, or none any more: it will
+ * never be admitted. The effects store that. */
+void provider_run_withdraw(struct provider *provider, const struct run_id *run,
+                           struct effects *effects);
 /* LOST or ABSENT: what to answer about an attempt that has no run. */
 enum attempt_state provider_run_unknown_state(const struct provider *provider,
                                               const struct run_id *run);
+/* What the consumer's STARTs told of its journal: it is behind if it is below that. */
+struct journal_mark provider_run_mark(const struct provider *provider,
+                                      const char *consumer);
 /* A consumer's run was suspended and has yielded its slots, which other runs of the
  * lease may use meanwhile; or it resumes, for which its slots must be free. */
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,

@@ -261,6 +261,16 @@ static void hold_lease(struct ledger_lease *lease)
     }
 }
 
+/* A lease that is withheld gets no slots; its hosts stay. */
+static void set_withheld(const struct provider *provider, struct ledger_lease *lease)
+{
+    bool is_withheld = provider->withheld != NULL;
+    if (lease->is_withheld != is_withheld) {
+        lease->is_withheld = is_withheld;
+        lease->is_revised = lease->is_dirty = true;
+    }
+}
+
 /* The contracts of leaves are exported with the policy. One that has ended is opened by
  * the broker when its leaf gets slots again. */
 static void export_leaves(struct provider *provider, const struct ledger_lease *idle,
@@ -273,6 +283,7 @@ static void export_leaves(struct provider *provider, const struct ledger_lease *
             continue;
         }
         lease->is_exported = true;
+        set_withheld(provider, lease);
         lease->is_dirty |=
             lease->terms.takes_interactive != idle->terms.takes_interactive;
         lease->terms.takes_interactive = idle->terms.takes_interactive;
@@ -330,8 +341,9 @@ static void export_lease(struct provider *provider, const struct export_lease *p
     lease->is_exported = true;
     lease->is_open = false;
     lease->is_revised = strcmp(lease->content, planned->content) != 0;
-    lease->is_reshared =
-        ledger_want_resources(lease, planned->resources, planned->n_resources);
+    set_withheld(provider, lease);
+    lease->is_reshared = ledger_want_resources(
+        lease, planned->resources, lease->is_withheld ? 0 : planned->n_resources);
     if (lease->epoch == 0 || lease->is_withdrawn) {
         open_lease(lease);
     }

@@ -2,10 +2,13 @@
 /* provider_run.c: decides about START, and follows the attempts that were admitted.
  *
  * An attempt that was admitted before gets the same answer. An attempt that is not
- * above the highest decided one is refused, and changes nothing. Any other is checked,
+ * above the highest decided one is refused, and changes nothing, and so is one whose
+ * number was admitted with another nonce: the consumer's journal is older than this
+ * ledger, and the answer tells it the highest attempt. Any other is checked,
  * and either way the new highest number is stored with the answer. */
 #include "provider/provider_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ checks */
@@ -22,6 +25,9 @@ static const char *check_lease(const struct ledger_lease *lease,
     }
     if (lease->is_withdrawn) {
         return arena_printf(arena, "lease %s is withdrawn", start->lease);
+    }
+    if (lease->is_withheld) {
+        return arena_printf(arena, "lease %s lends no slots", start->lease);
     }
     if (start->epoch != lease->epoch) {
         return arena_printf(arena, "stale epoch: the contract is at %llu, not %llu",
@@ -137,13 +143,20 @@ static const char *check(const struct provider *provider,
 
 /* ------------------------------------------------------------ START */
 
-static void decide(struct provider *provider, const struct run_id *run,
+static void decide(struct provider *provider, const struct msg_start *start,
                    struct effects *effects)
 {
-    admitted_set_highest(&provider->admitted, run->site, run->attempt);
+    const char *consumer = start->run.site;
+    struct journal_mark mark = {.commits = start->commits,
+                                .attempt = start->run.attempt,
+                                .job = strtoull(start->job, NULL, 10)};
+    mark = admitted_set_highest(&provider->admitted, consumer, &mark);
     struct row row = {
         .kind = ROW_HIGH,
-        .high = {.consumer = run->site, .attempt = run->attempt},
+        .high = {.consumer = consumer,
+                 .attempt = mark.attempt,
+                 .job = mark.job,
+                 .commits = mark.commits},
     };
     effects_store(effects, &row);
 }
@@ -168,18 +181,22 @@ enum provider_verdict provider_run_start(struct provider *provider,
                                          const struct msg_start *start, int64_t now_ms,
                                          struct effects *effects, const char **reason)
 {
+    const char *own_reason = *reason;
     *reason = "";
-    if (admitted_find(&provider->admitted, &start->run) != NULL) {
+    const struct admitted_run *known = admitted_find(&provider->admitted, &start->run);
+    if (known != NULL && known->nonce == start->run.nonce) {
         return PROVIDER_KNOWN;
     }
-    if (start->run.attempt <= admitted_highest(&provider->admitted, start->run.site)) {
+    if (start->run.attempt <=
+        admitted_highest(&provider->admitted, start->run.site).attempt) {
         *reason = "attempt was decided before";
         return PROVIDER_REFUSED;
     }
     provider_refresh(provider, now_ms, effects);
     struct ledger_lease *lease = ledger_find(&provider->ledger, start->lease);
     const char *against = check(provider, lease, start, &effects->arena);
-    decide(provider, &start->run, effects);
+    against = against != NULL ? against : own_reason;
+    decide(provider, start, effects);
     if (against != NULL) {
         *reason = against;
         if (lease != NULL) {
@@ -191,12 +208,26 @@ enum provider_verdict provider_run_start(struct provider *provider,
     return PROVIDER_ADMITTED;
 }
 
+void provider_run_withdraw(struct provider *provider, const struct run_id *run,
+                           struct effects *effects)
+{
+    if (run->attempt > admitted_highest(&provider->admitted, run->site).attempt) {
+        decide(provider, &(struct msg_start){.run = *run, .job = ""}, effects);
+    }
+}
+
 enum attempt_state provider_run_unknown_state(const struct provider *provider,
                                               const struct run_id *run)
 {
-    return run->attempt <= admitted_highest(&provider->admitted, run->site)
+    return run->attempt <= admitted_highest(&provider->admitted, run->site).attempt
                ? ATTEMPT_LOST
                : ATTEMPT_ABSENT;
+}
+
+struct journal_mark provider_run_mark(const struct provider *provider,
+                                      const char *consumer)
+{
+    return admitted_highest(&provider->admitted, consumer);
 }
 
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run)

@@ -93,7 +93,7 @@ static int wanted_of(const struct ledger_host *host, const struct ledger_link *l
 {
     const struct ledger_lease *lease = link->lease;
     int n_wanted = entry_of(link)->n_wanted;
-    if (lease->is_withdrawn) {
+    if (lease->is_withdrawn || lease->is_withheld) {
         return 0;
     }
     if (lease->part == LEDGER_IDLE) {

@@ -111,6 +111,7 @@ struct site *site_new(const struct site_config *from)
         .site = site->name,
         .is_root = config->daemon_uid == 0,
         .lease_account = config->lease_account,
+        .lease_uids = config->lease_uids,
         .users = &config->users,
         .terminate_ms = config->terminate_ms,
     };
@@ -127,7 +128,9 @@ struct site *site_new(const struct site_config *from)
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
     provider_set_users(site->provider, &config->users);
+    provider_withhold(site->provider, config->withheld);
     site->consumer = consumer_new(config->name);
+    consumer_set_start_timeout(site->consumer, config->start_timeout_ms);
     site->uplink = site_uplink_new(&uplink_setting);
     if (config->patience > 1) {
         host_table_set_patience(site->hosts, config->patience);
@@ -251,6 +254,8 @@ static void load_counter(struct site *site, const struct row_counter *counter)
         site->last_job = counter->value;
     } else if (strcmp(counter->name, "attempt") == 0) {
         job_dispatch_load_counter(site->life, counter->value);
+    } else {
+        journal_loss_load(&site->loss, counter);
     }
 }
 
@@ -285,6 +290,12 @@ void site_load(struct site *site, const struct row *row)
     case ROW_PICK:
         export_select_load(site->export_select, &row->pick);
         break;
+    case ROW_CPUS:
+        host_table_load_cpus(site->hosts, &row->cpus);
+        break;
+    case ROW_LEASE_ACCOUNT:
+        runs_load_account(site->runs, &row->lease_account);
+        break;
     case ROW_SHARE:
         fairshare_ledger_load(site->fairshare, &row->share);
         break;
@@ -300,6 +311,21 @@ void site_load(struct site *site, const struct row *row)
     }
 }
 
+/* The site was down for long, or the clock is wrong: what is removed by its age stays
+ * for as long as an administrator needs to see the message. */
+static void doubt_clock(struct site *site, int64_t gap_ms, int64_t now_ms,
+                        struct effects *effects)
+{
+    enum { DAY_MS = 24 * 3600 * 1000 };
+    history_hold(site->history, now_ms + DAY_MS);
+    effects_log(effects, LOG_LEVEL_WARNING,
+                "the clock is %lld hours %s the newest entry of the journal: if it is "
+                "wrong, set it and restart; ended jobs are kept for another "
+                "CLEAN_PERIOD, and all events of jobs for another day",
+                (long long)(llabs(gap_ms) / 3600000),
+                gap_ms > 0 ? "ahead of" : "behind");
+}
+
 void site_start(struct site *site, int64_t now_ms, struct effects *effects)
 {
     int before = effects->count;
@@ -309,7 +335,10 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
-    job_table_start(site->jobs, now_ms);
+    int64_t gap_ms = job_table_start(site->jobs, now_ms);
+    if (gap_ms != 0) {
+        doubt_clock(site, gap_ms, now_ms, effects);
+    }
     fairshare_ledger_start(site->fairshare, now_ms, effects);
     host_table_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
@@ -318,6 +347,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     host_admin_sync(&site->host_admin, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
     export_select_begin(site->export_select, now_ms, effects);
+    site_dispatch_sync_mark(site, now_ms);
     job_dispatch_restore(site->life, now_ms, effects);
     accept_times_load(site->accept_times, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
@@ -333,7 +363,7 @@ static void answer_late(struct site *site, int64_t now_ms, struct effects *effec
         struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
         effects_reply_error(effects, &to, waiter.request, ERR_AWAY, "%s",
                             waiter.kind == WAITER_BROKER
-                                ? "the broker cannot be reached, try again later"
+                                ? site_uplink_trouble(site->uplink)
                                 : "the job's host does not answer, try again later");
     }
 }
@@ -355,6 +385,9 @@ static void tick_consumer(struct site *site, int64_t now_ms, struct effects *eff
 {
     struct report_queue reports;
     report_queue_init(&reports, &effects->arena);
+    if (consumer_end_avoiding(site->consumer, now_ms)) {
+        pass_request_set(&site->pass_request);
+    }
     consumer_tick(site->consumer, now_ms, effects, report_queue_collect, &reports);
     report_queue_apply(&reports, site->life, &site->pass_request, now_ms, effects);
 }
@@ -407,13 +440,20 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
             .provider = site->provider,
             .consumer = site->consumer,
             .jobs = site->jobs,
+            .queues = site->queues,
+            .limits = site->limits,
             .capacity = site->capacity,
             .scheduler = site->scheduler,
+            .local_ms = now_ms + site->utc_offset_ms,
         };
         site_usage_read(&parts, &effects->arena, &usage);
         usage.n_passes = site->n_passes;
         usage.passes_us = site->passes_us;
         usage.pass_times = site->pass_times;
+        usage.mark = site->loss.present;
+        usage.mark.attempt = job_dispatch_last_attempt(site->life);
+        usage.mark.job = site->last_job;
+        usage.lost = site->loss.lost;
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
     hangup_late(site->terminals, site->jobs, site->life, now_ms, effects);
@@ -458,6 +498,25 @@ bool site_is_connected(const struct site *site)
     return site_uplink_is_up(site->uplink);
 }
 
+static bool has_stores(const struct effects *effects)
+{
+    for (int i = 0; i < effects->count; i++) {
+        if (effects->items[i].kind == EFFECT_STORE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A batch that stores something is a commit, and ends with a tick. */
+static void count_commit(struct site *site, struct effects *effects)
+{
+    if (has_stores(effects)) {
+        journal_loss_count_commit(&site->loss, effects);
+        consumer_set_commits(site->consumer, site->loss.present.commits);
+    }
+}
+
 void site_step(struct site *site, const struct event *event, struct effects *effects)
 {
     int before = effects->count;
@@ -487,6 +546,9 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
         break;
     }
     history_record(site->history, before, effects);
+    if (event->kind == EVENT_TICK) {
+        count_commit(site, effects);
+    }
 }
 
 int64_t site_wake_ms(const struct site *site)
@@ -560,7 +622,7 @@ void site_job_at(const struct site *site, int index, struct site_job *job)
                           .is_interactive = at->spec->interaction != INTERACTION_NONE};
 }
 
-struct provider *site_provider(const struct site *site)
+struct provider *site_provider(struct site *site)
 {
     return site->provider;
 }
@@ -573,6 +635,11 @@ const struct consumer *site_consumer(const struct site *site)
 bool site_has_host(const struct site *site, const char *host)
 {
     return host_table_find(site->hosts, host) >= 0;
+}
+
+void site_set_trouble(struct site *site, const char *why)
+{
+    site_uplink_set_trouble(site->uplink, why);
 }
 
 bool site_has_leaving(const struct site *site, const char *host)

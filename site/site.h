@@ -42,6 +42,8 @@ int site_reload_check(const struct site *site, const struct site_config *config,
                       struct err *err) MUST_CHECK;
 void site_reload(struct site *site, const struct site_config *config, int64_t now_ms,
                  struct effects *effects);
+/* Why the broker cannot be reached, as the shell has found; NULL: not known. */
+void site_set_trouble(struct site *site, const char *why);
 /* It is a host of the site, configured or leaving. */
 bool site_has_host(const struct site *site, const char *host);
 bool site_has_leaving(const struct site *site, const char *host);
@@ -74,7 +76,7 @@ void site_list_reserved(const struct site *site, rusage_held_fn fn, void *arg);
 void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);
 void site_job_at(const struct site *site, int index, struct site_job *job);
-struct provider *site_provider(const struct site *site);
+struct provider *site_provider(struct site *site);
 const struct consumer *site_consumer(const struct site *site);
 /* Slots of runs that are on record and not ended on that host: own, and of consumers.
  */

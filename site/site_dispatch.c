@@ -4,6 +4,7 @@
  * belong to the current session of its sender. */
 #include "site/site_dispatch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -13,6 +14,7 @@
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
 #include "site/site_parts.h"
+#include "site/site_reload.h"
 
 /* A message that is dispatched. */
 struct call {
@@ -42,6 +44,7 @@ static struct site_api api_of(struct site *site)
         .terminals = site->terminals,
         .pass_request = &site->pass_request,
         .last_job = &site->last_job,
+        .loss = &site->loss,
         .life = site->life,
         .history = site->history,
         .host_admin = &site->host_admin,
@@ -83,12 +86,57 @@ struct site_view site_dispatch_view(struct site *site, int64_t now_ms)
     };
 }
 
+/* ---- how far the journal is */
+
+/* The greatest step of a number that is believed: a peer that lies cannot use up the
+ * numbers of the site. */
+enum { MARK_STEP_MAX = 1000000000 };
+
+static bool is_believed(const struct journal_mark *present,
+                        const struct journal_mark *mark)
+{
+    return mark->commits <= present->commits + MARK_STEP_MAX &&
+           mark->attempt <= present->attempt + MARK_STEP_MAX &&
+           mark->job <= present->job + MARK_STEP_MAX;
+}
+
+/* The journal is compared with what another knows of it. */
+static void learn_mark(struct site *site, const struct journal_mark *mark,
+                       const char *who, struct effects *effects)
+{
+    struct journal_loss *loss = &site->loss;
+    loss->present.attempt = job_dispatch_last_attempt(site->life);
+    loss->present.job = site->last_job;
+    if (!is_believed(&loss->present, mark)) {
+        effects_log(effects, LOG_LEVEL_ERROR,
+                    "what %s says of the journal is impossible: ignored", who);
+        return;
+    }
+    if (journal_loss_learn(loss, mark, who, effects)) {
+        job_dispatch_raise(site->life, loss->present.attempt);
+        site->last_job = loss->present.job;
+        site_dispatch_sync_mark(site, site->now_ms);
+    }
+}
+
+void site_dispatch_sync_mark(struct site *site, int64_t now_ms)
+{
+    struct journal_loss *loss = &site->loss;
+    loss->present.attempt = job_dispatch_last_attempt(site->life);
+    loss->present.job = site->last_job;
+    host_table_set_mark(site->hosts, &loss->present, loss->from, loss->to);
+    runs_keep_orphans(site->runs, loss->from, loss->to);
+    orphan_keep(site->consumer, loss->from, loss->to, journal_loss_is_alarm(loss),
+                now_ms);
+}
+
 /* ---- from the broker */
 
 static void on_welcome(struct site *site, const struct call *call,
                        struct effects *effects)
 {
     if (site_uplink_welcome(site->uplink, call->msg, call->now_ms, effects)) {
+        learn_mark(site, &call->msg->welcome.mark, "the broker", effects);
         uint64_t session = site_uplink_session(site->uplink);
         effects_log(effects, LOG_LEVEL_NOTICE, "connected to the broker");
         provider_session(site->provider, session, call->now_ms, effects);
@@ -192,8 +240,20 @@ static void tell_consumer(struct site *site, const struct call *call,
 static void on_attempt_state(struct site *site, const struct call *call,
                              struct effects *effects)
 {
-    if (is_from_its_provider(site, call->msg, &call->msg->attempt_state.run)) {
+    const struct msg_attempt_state *state = &call->msg->attempt_state;
+    if (strcmp(state->run.site, site->config->name) == 0) {
+        learn_mark(site, &state->mark, call->msg->site, effects);
+    }
+    if (is_from_its_provider(site, call->msg, &state->run)) {
         tell_consumer(site, call, effects);
+    }
+}
+
+static void on_attempt_found(struct site *site, const struct call *call,
+                             struct effects *effects)
+{
+    if (orphan_found(site->consumer, call->msg, call->now_ms, effects)) {
+        pass_request_set(&site->pass_request);
     }
 }
 
@@ -279,11 +339,15 @@ static void on_reply(struct site *site, const struct call *call,
 static void on_host_hello(struct site *site, const struct call *call,
                           struct effects *effects)
 {
+    const struct msg_host_hello *hello = &call->msg->host_hello;
+    site_dispatch_sync_mark(site, call->now_ms); /* for WELCOME */
     int host =
         host_table_hello(site->hosts, call->from, call->msg, call->now_ms, effects);
     if (host >= 0) {
         effects_log(effects, LOG_LEVEL_INFO, "host %s is here",
                     host_table_name(site->hosts, host));
+        learn_mark(site, &hello->mark,
+                   arena_printf(&effects->arena, "host %s", hello->name), effects);
         runs_host_hello(site->runs, host);
         pass_request_set(&site->pass_request);
     }
@@ -308,6 +372,9 @@ static void on_host_alive(struct site *site, const struct call *call,
     }
     struct msg msg = {.kind = MSG_HOST_PONG};
     msg.host_alive.seq = call->msg->host_alive.seq;
+    msg.host_alive.mark = site->loss.present;
+    msg.host_alive.mark.attempt = job_dispatch_last_attempt(site->life);
+    msg.host_alive.mark.job = site->last_job;
     host_table_send(site->hosts, call->host, &msg, effects);
 }
 
@@ -339,6 +406,7 @@ static void on_host_load(struct site *site, const struct call *call,
     const char *unknown =
         host_resources_report(site->host_resources, call->host, &call->msg->host_load);
     take_use(site, call);
+    site_reload_count_cpus(site, call->host, call->now_ms, effects);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
     lease_resources_update_host(&site->lease_resources, call->host);
     bool is_turned = load_suspend_exceeded(site->load_suspend, call->host) != sides;
@@ -354,9 +422,37 @@ static void on_host_load(struct site *site, const struct call *call,
     export_select_mark(site->export_select);
 }
 
+/* A host has a run of this site's own. */
+static void learn_run(struct site *site, const struct call *call,
+                      const struct run_id *run, uint64_t job, struct effects *effects)
+{
+    if (strcmp(run->site, site->config->name) == 0) {
+        const char *who = arena_printf(&effects->arena, "host %s",
+                                       host_table_name(site->hosts, call->host));
+        learn_mark(site, &(struct journal_mark){.attempt = run->attempt, .job = job},
+                   who, effects);
+    }
+}
+
+static void on_run_found(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    const struct msg_run_start *start = &call->msg->run_start;
+    learn_run(site, call, &start->run, strtoull(start->job, NULL, 10), effects);
+    runs_host_found(site->runs, call->host, start, call->now_ms, effects);
+    pass_request_set(&site->pass_request);
+}
+
 static void on_run_state(struct site *site, const struct call *call,
                          struct effects *effects)
 {
+    const struct msg_run_state *state = &call->msg->run_state;
+    if (state->phase != RUN_UNKNOWN) {
+        learn_run(site, call, &state->run, 0, effects);
+    }
+    if (state->phase == RUN_ENDED) {
+        pass_request_set(&site->pass_request);
+    }
     runs_host_state(site->runs, call->host, &call->msg->run_state, call->now_ms,
                     effects);
 }
@@ -408,6 +504,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_ATTEMPT_ACK] = {on_consumer_request, BROKER, true},
     [MSG_ATTEMPT_STATE] = {on_attempt_state, BROKER, true},
     [MSG_OUTPUT_ASK] = {on_consumer_request, BROKER, true},
+    [MSG_ATTEMPT_FOUND] = {on_attempt_found, BROKER, true},
     [MSG_OUTPUT] = {on_output, BROKER | HOST, true},
     [MSG_LEASE_LOAD] = {on_lease_load, BROKER, true},
     [MSG_LEASE_LOAD_ASK] = {on_lease_load_ask, BROKER, true},
@@ -417,6 +514,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_HOST_ALIVE] = {on_host_alive, HOST, true},
     [MSG_HOST_LOAD] = {on_host_load, HOST, true},
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
+    [MSG_RUN_FOUND] = {on_run_found, HOST, true},
     [MSG_STREAM_UP] = {on_stream_up, BROKER | HOST, true},
     [MSG_WAIT] = {on_wait, CLIENT, false},
     [MSG_STREAM_DOWN] = {on_stream_down, BROKER | CLIENT, true},
@@ -435,6 +533,7 @@ static site_api_fn *const requests[MSG_KINDS] = {
     [MSG_SET_DRAIN] = forward_request,
     [MSG_RECONFIG] = reconfig_request,
     [MSG_HOST_CONTROL] = host_control_request,
+    [MSG_ORPHAN] = orphan_request,
 };
 
 static void refuse(const struct call *call, struct effects *effects)
@@ -489,7 +588,11 @@ void site_dispatch_message(struct site *site, const struct event *event,
     if (is_known && event->from.kind == PEER_CLIENT &&
         requests[event->msg->kind] != NULL) {
         struct site_api api = api_of(site);
+        api.nonce = event->nonce;
         requests[event->msg->kind](&api, call.from, call.msg, effects);
+        if (event->msg->kind == MSG_ORPHAN) {
+            site_dispatch_sync_mark(site, call.now_ms); /* the alarm may be over */
+        }
     } else if (route == NULL || route->handler == NULL ||
                (route->peers & 1 << event->from.kind) == 0) {
         refuse(&call, effects);

@@ -15,6 +15,9 @@ void site_dispatch_message(struct site *site, const struct event *event,
                            struct effects *effects);
 
 /* What the listings show of the site, for a query at that instant. */
+/* Hosts, runs and the consumer hear how far the journal is, and which attempts it has
+ * lost. */
+void site_dispatch_sync_mark(struct site *site, int64_t now_ms);
 struct site_view site_dispatch_view(struct site *site, int64_t now_ms);
 
 #endif

@@ -8,6 +8,7 @@
 #include "provider/provider.h"
 #include "site/client/site_client.h"
 #include "site/config/site_config.h"
+#include "site/exchange/journal_loss.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/site_uplink.h"
@@ -23,8 +24,6 @@
 #include "site/pass/host_status.h"
 #include "site/pass/pass.h"
 #include "site/pass/pass_request.h"
-#include "site/pass/preempt_claims.h"
-#include "site/pass/reservation_table.h"
 #include "site/pass/resize_requests.h"
 #include "site/pass/resreq_cache.h"
 #include "site/resource/borrowed_load.h"
@@ -76,6 +75,7 @@ struct site {
     struct time_windows time_windows;
     /* The journal's counters. */
     uint64_t boot, last_job;
+    struct journal_loss loss;
     int64_t load_ms;              /* when hosts' load last had jobs looked at again */
     int64_t now_ms;               /* of the latest event */
     int64_t utc_offset_ms;        /* of local time, as of the latest tick */

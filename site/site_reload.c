@@ -63,6 +63,33 @@ static void list_unconfigured(const struct site *site, struct arena *arena,
     }
 }
 
+/* Resources that a site defines may have other ids in another configuration, or none.
+ */
+static struct load_thresholds copy_thresholds(struct arena *arena,
+                                              const struct load_thresholds *from,
+                                              const struct resources *before,
+                                              const struct resources *now)
+{
+    struct load_threshold *items =
+        arena_copy(arena, from->items, (size_t)from->n_items * sizeof(*from->items));
+    struct load_thresholds to = {.items = items};
+    for (int i = 0; i < from->n_items; i++) {
+        const char *name = resources_at(before, from->items[i].id)->name;
+        int id = resources_find(now, name, strlen(name));
+        int at = to.n_items;
+        if (id < 0) {
+            continue;
+        }
+        for (; at > 0 && items[at - 1].id > id; at--) {
+            items[at] = items[at - 1];
+        }
+        items[at] = from->items[i];
+        items[at].id = id;
+        to.n_items++;
+    }
+    return to;
+}
+
 static void copy_windows(struct arena *arena, struct window_list *list)
 {
     list->items =
@@ -71,7 +98,8 @@ static void copy_windows(struct arena *arena, struct window_list *list)
 }
 
 /* A copy: the configuration that the host was in is freed. */
-static struct site_host leaving_host(struct arena *arena, const struct site_host *old)
+static struct site_host leaving_host(struct arena *arena, const struct site_host *old,
+                                     int max)
 {
     struct site_host host = *old;
     host.name = arena_str(arena, old->name);
@@ -79,11 +107,9 @@ static struct site_host leaving_host(struct arena *arena, const struct site_host
     host.model = arena_str(arena, old->model);
     copy_windows(arena, &host.run_windows);
     copy_windows(arena, &host.dispatch_windows);
-    host.thresholds.items =
-        arena_copy(arena, old->thresholds.items,
-                   (size_t)old->thresholds.n_items * sizeof(*old->thresholds.items));
-    host.n_stay = old->is_leaving ? old->n_stay : old->max;
+    host.n_stay = old->is_leaving ? old->n_stay : max;
     host.max = 0;
+    host.is_counted = false;
     host.is_leaving = true;
     return host;
 }
@@ -106,7 +132,12 @@ static void list_hosts(const struct site *site, struct arena *arena,
     for (int i = 0; i < n_old; i++) {
         const struct site_host *old = &site->config->hosts[i];
         if (!is_configured(&listed, old->name) && is_used(site, i)) {
-            hosts[n_hosts++] = leaving_host(arena, old);
+            struct resources *now = resource_config_catalogue(&config->resource_config);
+            hosts[n_hosts] = leaving_host(arena, old, host_table_max(site->hosts, i));
+            hosts[n_hosts++].thresholds =
+                copy_thresholds(arena, &old->thresholds,
+                                host_resources_catalogue(site->host_resources), now);
+            resources_free(now);
         }
     }
     config->hosts = hosts;
@@ -146,13 +177,13 @@ static void change_queues(struct site *site, int64_t now_ms, struct effects *eff
 }
 
 static void change_hosts(struct site *site, const struct site_config *before,
-                         int64_t now_ms)
+                         int64_t now_ms, struct effects *effects)
 {
     struct arena arena;
     arena_init(&arena);
     int *places = arena_alloc(&arena, (size_t)before->n_hosts, sizeof(*places));
     host_table_change(site->hosts, site->config->hosts, site->config->n_hosts, places,
-                      now_ms);
+                      now_ms, effects);
     runs_change_hosts(site->runs, places);
     arena_release(&arena);
     drop_hosts(site, before);
@@ -251,10 +282,15 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     site->config = config;
 
     change_queues(site, now_ms, effects);
-    runs_reload(site->runs, site->config->lease_account, &site->config->users,
-                site->config->terminate_ms);
+    runs_reload(site->runs,
+                &(struct runs_setting){.lease_account = site->config->lease_account,
+                                       .lease_uids = site->config->lease_uids,
+                                       .users = &site->config->users,
+                                       .terminate_ms = site->config->terminate_ms});
     provider_set_users(site->provider, &site->config->users);
-    change_hosts(site, before, now_ms);
+    provider_withhold(site->provider, site->config->withheld);
+    consumer_set_start_timeout(site->consumer, site->config->start_timeout_ms);
+    change_hosts(site, before, now_ms, effects);
     change_resources(site, now_ms);
     change_groups(site);
     accept_times_set_interval(site->accept_times, site->config->accept_ms);
@@ -297,6 +333,21 @@ void site_reload(struct site *site, const struct site_config *from, int64_t now_
     history_set_time(site->history, now_ms);
     apply(site, from, now_ms, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was reloaded");
+}
+
+void site_reload_count_cpus(struct site *site, int host, int64_t now_ms,
+                            struct effects *effects)
+{
+    struct row_cpus cpus;
+    if (!host_resources_cpus(site->host_resources, host, &cpus) ||
+        !host_table_set_cpus(site->hosts, host, &cpus, effects)) {
+        return;
+    }
+    effects_log(effects, LOG_LEVEL_NOTICE, "host %s has %d slots, one for each CPU",
+                host_table_name(site->hosts, host), host_table_max(site->hosts, host));
+    capacity_sync_provider(site->capacity);
+    export_select_begin(site->export_select, now_ms, effects);
+    pass_request_set(&site->pass_request);
 }
 
 void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects)

@@ -12,6 +12,9 @@ struct site;
 /* The scheduler gets the parts as they are now: at the start, and after another
  * configuration. */
 void site_reload_connect(struct site *site);
+/* The host has reported: if it has no MXJ, its slots may be others now. */
+void site_reload_count_cpus(struct site *site, int host, int64_t now_ms,
+                            struct effects *effects);
 void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects);
 void site_reload_tick(struct site *site, int64_t now_ms, struct effects *effects);
 

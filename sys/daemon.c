@@ -17,7 +17,7 @@
 
 #include "sys/log.h"
 
-enum { STEP_MIN_MS = 1000 };
+enum { STEP_MIN_MS = 1000, PARENT_MODE = 0755 };
 
 static int64_t clock_ms(clockid_t clock)
 {
@@ -198,12 +198,60 @@ int daemon_make_directory(const char *path, int mode, struct err *err)
          at++) {
         if (*at == '/') {
             *at = '\0';
-            status = make_one(part, mode, err);
+            status = make_one(part, at[1] == '\0' ? mode : PARENT_MODE, err);
             *at = '/';
         }
     }
     if (status == ERR_NONE) {
         status = make_one(part, mode, err);
+    }
+    free(part);
+    return status;
+}
+
+int daemon_make_directory_of(const char *file, int mode, struct err *err)
+{
+    const char *slash = strrchr(file, '/');
+    if (slash == NULL || slash == file) {
+        return ERR_NONE;
+    }
+    char *directory = strndup(file, (size_t)(slash - file));
+    int rc = daemon_make_directory(directory, mode, err);
+    free(directory);
+    return rc;
+}
+
+static int check_one(const char *path, struct err *err)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return err_set(err, ERR_IO, "directory \"%s\": %s", path, strerror(errno));
+    }
+    if ((status.st_mode & S_IXOTH) != 0) {
+        return ERR_NONE;
+    }
+    return err_set(err, ERR_DENIED,
+                   "users cannot pass through directory \"%s\", mode %04o; run: chmod "
+                   "o+x %s",
+                   path, (unsigned)(status.st_mode & 07777), path);
+}
+
+int daemon_check_reach(const char *path, struct err *err)
+{
+    char *part = realpath(path, NULL);
+    if (part == NULL) {
+        return err_set(err, ERR_IO, "directory \"%s\": %s", path, strerror(errno));
+    }
+    int status = ERR_NONE;
+    for (char *at = part + 1; *at != '\0' && status == ERR_NONE; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            status = check_one(part, err);
+            *at = '/';
+        }
+    }
+    if (status == ERR_NONE) {
+        status = check_one(part, err);
     }
     free(part);
     return status;

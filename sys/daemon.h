@@ -44,11 +44,16 @@ void daemon_run(zloop_t *loop);
 void daemon_ready(void);
 void daemon_stopping(void);
 
-/* Reads files and directories (every *.conf, lsb.*, lsf.* in name order) into `conf`;
- * a file that cannot be read is a diagnostic (error, line 0). Files above 16 MiB are
+/* Reads files and directories into `conf`: every *.conf, lsb.*, lsf.* of a directory in
+ * the order of names, without backups (*~, *.bak, *.rpmsave ...) and files of other
+ * products of IBM, then those of lsbatch/CLUSTER/configdir below it, as LSF keeps them.
+ * A file that cannot be read is a diagnostic (error, line 0). Files above 16 MiB are
  * refused. Relative KEY, KEY_FILE, SPOOL, STATE paths in a file are relative to the
  * working directory of the daemon. */
 void daemon_conf_read(struct conf *conf, char *const *paths, int n_paths);
+
+/* The time by which conditions of configuration files are judged now. */
+struct conf_clock daemon_conf_clock(void);
 
 /* Prints all diagnostics, "FILE:LINE: error: KEY: what, expected ...", a line each. */
 void daemon_conf_print_diags(const struct conf *conf, FILE *to);
@@ -64,7 +69,13 @@ struct daemon_conf_fixed {
 int daemon_conf_check_fixed(const char *section, const struct daemon_conf_fixed *keys,
                             size_t n_keys, struct err *err) MUST_CHECK;
 
-/* Creates a directory and its parents; an existing one is fine. */
+/* Creates a directory, and its parents with mode 0755, so that others reach what stands
+ * beside it; an existing one is fine. */
 int daemon_make_directory(const char *path, int mode, struct err *err) MUST_CHECK;
+/* The same for the directory that a file is in. */
+int daemon_make_directory_of(const char *file, int mode, struct err *err) MUST_CHECK;
+/* ERR_DENIED if other users cannot pass through a directory, or through one above it.
+ */
+int daemon_check_reach(const char *path, struct err *err) MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,79 +21,97 @@ static void complain(struct conf *conf, const char *path, const char *what)
     conf_complain(conf, CONF_ERROR, &about, NULL, NULL, "%s", what);
 }
 
-/* All of a descriptor's text on the heap, or NULL with errno. */
-static char *read_all(int fd, size_t size, size_t *length)
+/* Reads up to `size` bytes; -1 with errno. */
+static int read_all(int fd, char *text, size_t size, size_t *length)
 {
-    char *text = mem_alloc(size, 1);
-    size_t used = 0;
-    while (used < size) {
-        ssize_t got = read(fd, text + used, size - used);
+    for (*length = 0; *length < size;) {
+        ssize_t got = read(fd, text + *length, size - *length);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got < 0) {
-            free(text);
-            return NULL;
+            return -1;
         }
         if (got == 0) {
             break; /* the file has shrunk */
         }
-        used += (size_t)got;
+        *length += (size_t)got;
     }
-    *length = used;
-    return text;
+    return 0;
 }
 
-static void read_open_file(struct conf *conf, const char *path, int fd)
+/* The text of an open file in conf's arena, or NULL. */
+static const char *text_of(struct conf *conf, int fd, size_t *length, struct err *err)
 {
     struct stat status;
     if (fstat(fd, &status) != 0) {
-        complain(conf, path, strerror(errno));
-        return;
+        err_set(err, ERR_STATE, "%s", strerror(errno));
+        return NULL;
     }
     if (!S_ISREG(status.st_mode)) {
-        complain(conf, path, "not a file, expected a file or directory");
-        return;
+        err_set(err, ERR_STATE, "not a file, expected a file or directory");
+        return NULL;
     }
     if (status.st_size > FILE_BYTES_MAX) {
-        complain(conf, path, "too large, expected at most 16 MiB");
-        return;
+        err_set(err, ERR_BOUNDS, "too large, expected at most 16 MiB");
+        return NULL;
     }
-    size_t length;
-    char *text = read_all(fd, (size_t)status.st_size, &length);
-    if (text == NULL) {
-        complain(conf, path, strerror(errno));
-        return;
+    char *text = arena_alloc(conf->arena, (size_t)status.st_size + 1, 1);
+    if (read_all(fd, text, (size_t)status.st_size, length) < 0) {
+        err_set(err, ERR_STATE, "%s", strerror(errno));
+        return NULL;
     }
-    conf_read(conf, path, text, length);
-    free(text);
+    return text;
 }
 
-static void read_file(struct conf *conf, const char *path)
+/* Used by #INCLUDE, too. */
+static const char *load_file(struct conf *conf, const char *path, size_t *length,
+                             struct err *err)
 {
     /* NONBLOCK, because a FIFO must not block the daemon. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        complain(conf, path, strerror(errno));
-        return;
+        err_set(err, ERR_STATE, "%s", strerror(errno));
+        return NULL;
     }
-    read_open_file(conf, path, fd);
+    const char *text = text_of(conf, fd, length, err);
     close(fd);
+    return text;
+}
+
+static void read_file(struct conf *conf, const char *path)
+{
+    size_t length;
+    struct err err;
+    const char *text = load_file(conf, path, &length, &err);
+    if (text == NULL) {
+        complain(conf, path, err.text);
+    } else {
+        conf_read(conf, path, text, length);
+    }
+}
+
+static bool is_one_of(const char *name, const char *const *patterns)
+{
+    while (*patterns != NULL && fnmatch(*patterns, name, 0) != 0) {
+        patterns++;
+    }
+    return *patterns != NULL;
 }
 
 static int is_conf_name(const struct dirent *entry)
 {
-    static const char *const patterns[] = {"*.conf", "lsb.*", "lsf.*"};
-    size_t length = strlen(entry->d_name);
-    if (entry->d_name[0] == '.' || entry->d_name[length - 1] == '~') {
-        return 0; /* hidden, or a backup of an editor */
-    }
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-        if (fnmatch(patterns[i], entry->d_name, 0) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    static const char *const read[] = {"*.conf", "lsb.*", "lsf.*", NULL};
+    /* Hidden files, backups of editors and package tools, and files of other products
+     * in LSF's directory, which LSF's scheduler does not read either. */
+    static const char *const skipped[] = {".*",          "*~",
+                                          "*.bak",       "*.old",
+                                          "*.orig",      "*.rpm*",
+                                          "*.dpkg-*",    "lsf.licensescheduler",
+                                          "lsf.sudoers", "lsf.datamanager*",
+                                          "ego.conf",    "install.config",
+                                          NULL};
+    return !is_one_of(entry->d_name, skipped) && is_one_of(entry->d_name, read);
 }
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
@@ -100,17 +119,16 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name); /* independent of the locale */
 }
 
-static void read_directory(struct conf *conf, const char *path)
+/* Reads the files of a directory; the number of them. */
+static int read_files(struct conf *conf, const char *path)
 {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, is_conf_name, compare_names);
     if (count < 0) {
         complain(conf, path, strerror(errno));
-        return;
+        return 0;
     }
-    if (count == 0) {
-        complain(conf, path, "empty, expected *.conf, lsb.* or lsf.* files");
-    }
+    int n_files = 0;
     for (int i = 0; i < count; i++) {
         const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
         char *file =
@@ -118,14 +136,61 @@ static void read_directory(struct conf *conf, const char *path)
         struct stat status;
         if (stat(file, &status) != 0 || !S_ISDIR(status.st_mode)) {
             read_file(conf, file);
+            n_files++;
         }
         free(entries[i]);
     }
     free(entries);
+    return n_files;
+}
+
+/* The directories that match, in the order of their names. */
+static void read_matching(struct conf *conf, const char *path, const char *pattern,
+                          int *n_files, int *n_directories)
+{
+    glob_t found;
+    const char *whole = arena_printf(conf->arena, "%s/%s", path, pattern);
+    if (glob(whole, GLOB_ONLYDIR, NULL, &found) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        *n_files += read_files(conf, found.gl_pathv[i]);
+        ++*n_directories;
+    }
+    globfree(&found);
+}
+
+/* LSF keeps lsf.* in its conf directory (below LSF_TOP), and lsb.* of each cluster in
+ * conf/lsbatch/CLUSTER/configdir. */
+static void read_directory(struct conf *conf, const char *path)
+{
+    int n_files = read_files(conf, path);
+    int n_clusters = 0, n_conf = 0;
+    if (n_files == 0) {
+        read_matching(conf, path, "conf", &n_files, &n_conf);
+        read_matching(conf, path, "conf/lsbatch/*/configdir", &n_files, &n_clusters);
+    }
+    read_matching(conf, path, "lsbatch/*/configdir", &n_files, &n_clusters);
+    if (n_clusters > 1) {
+        complain(conf, path,
+                 "lsbatch has several clusters, expected one; name the files and the "
+                 "configdir of one cluster instead");
+    }
+    if (n_files == 0) {
+        complain(conf, path, "empty, expected *.conf, lsb.* or lsf.* files");
+    }
+}
+
+struct conf_clock daemon_conf_clock(void)
+{
+    int64_t offset_ms = daemon_utc_offset_ms();
+    return (struct conf_clock){daemon_now_ms() + offset_ms, offset_ms};
 }
 
 void daemon_conf_read(struct conf *conf, char *const *paths, int n_paths)
 {
+    conf->clock = daemon_conf_clock();
+    conf->include = load_file;
     for (int i = 0; i < n_paths; i++) {
         struct stat status;
         if (paths[i][0] != '\0' && stat(paths[i], &status) == 0 &&

@@ -28,7 +28,8 @@ static void print_escaped(FILE *to, const char *value)
 }
 
 /* Escapes, since names of other systems may need it. */
-void promtext_label(FILE *to, const char *name, const char *value)
+/* name="value", escaped. */
+static void put_label(FILE *to, const char *name, const char *value)
 {
     fputs(name, to);
     fputs("=\"", to);
@@ -43,7 +44,7 @@ void promtext_label(FILE *to, const char *name, const char *value)
 void promtext_begin(FILE *to, const char *name, const char *label, const char *value)
 {
     fprintf(to, "%s{", name);
-    promtext_label(to, label, value);
+    put_label(to, label, value);
 }
 
 void promtext_histogram(FILE *to, const char *name, const struct histogram *histogram)

@@ -13,8 +13,6 @@ extern const char promtext_type[]; /* Content-Type */
 void promtext_head(FILE *to, const char *name, const char *type, const char *help);
 /* NAME{LABEL="VALUE", the value escaped: the beginning of a line. */
 void promtext_begin(FILE *to, const char *name, const char *label, const char *value);
-/* name="value", escaped. */
-void promtext_label(FILE *to, const char *name, const char *value);
 void promtext_histogram(FILE *to, const char *name, const struct histogram *histogram);
 /* Free and total bytes of the file system of `path`: NAME_free_bytes and
  * NAME_size_bytes with HELP and TYPE; nothing if they are unknown. */

@@ -3,7 +3,10 @@
 #include "sys/shell.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "sys/daemon.h"
@@ -14,7 +17,7 @@
 enum {
     LOG_BURST = 10,
     SOURCES_MAX = 4,
-    N_PEER_KINDS = PEER_CLIENT + 1,
+    N_PEER_KINDS = PEER_RUN + 1,
     N_EFFECT_KINDS = EFFECT_LOG + 1,
 };
 
@@ -35,6 +38,8 @@ struct shell {
         shell_effect_fn fn;
         void *part;
     } handlers[N_EFFECT_KINDS];
+    shell_unsent_fn unsent_fn;
+    void *unsent_part;
     shell_count_fn count;
     void *count_part;
     shell_reload_fn reload;
@@ -57,9 +62,22 @@ static void step(struct shell *shell, struct event *event)
     shell->machine.step(shell->machine.machine, event, shell->filling);
 }
 
+/* 63 bits, never 0. The pool of the kernel is full by the time a daemon starts. */
+static uint64_t draw_nonce(void)
+{
+    uint64_t nonce;
+    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce)) {
+        log_line(LOG_LEVEL_ERROR, "getrandom: %s", strerror(errno));
+        _exit(EXIT_FAILURE);
+    }
+    return nonce >> 1 != 0 ? nonce >> 1 : 1;
+}
+
 void shell_take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
-    step(arg, &(struct event){.kind = EVENT_MESSAGE, .from = *from, .msg = msg});
+    struct event event = {.kind = EVENT_MESSAGE, .from = *from, .msg = msg};
+    event.nonce = msg->kind == MSG_SUBMIT ? draw_nonce() : 0;
+    step(arg, &event);
 }
 
 void shell_take_gone(void *arg, const struct peer *from)
@@ -84,11 +102,15 @@ void shell_refuse_message(void *arg, const struct peer *from, const struct err *
     effects_send(shell->filling, from, &msg);
 }
 
-static void collect(struct shell *shell)
+/* Returns when a source has more. */
+static int64_t collect(struct shell *shell)
 {
+    int64_t more_ms = INT64_MAX;
     for (int i = 0; i < shell->n_sources; i++) {
-        shell->sources[i].collect(shell->sources[i].part);
+        int64_t at_ms = shell->sources[i].collect(shell->sources[i].part);
+        more_ms = at_ms < more_ms ? at_ms : more_ms;
     }
+    return more_ms;
 }
 
 /* The next tick is told how long it took: the scheduler's pass is in a tick. */
@@ -102,18 +124,6 @@ static void step_tick(struct shell *shell)
 }
 
 /* ---------------------------------------------------------------- commit */
-
-static int write_stores(const struct shell_machine *machine,
-                        const struct effects *batch, struct err *err)
-{
-    int rc = db_begin(machine->db, err);
-    for (int i = 0; i < batch->count && rc == 0; i++) {
-        if (batch->items[i].kind == EFFECT_STORE) {
-            rc = machine->write(machine->store, &batch->items[i].row, err);
-        }
-    }
-    return rc == 0 ? db_commit(machine->db, err) : rc;
-}
 
 static bool has_stores(const struct effects *batch)
 {
@@ -132,7 +142,7 @@ static void commit_stores(struct shell *shell, const struct effects *batch)
         return;
     }
     int64_t begin_ns = histogram_now_ns();
-    if (write_stores(&shell->machine, batch, &err) < 0) {
+    if (shell->machine.commit(shell->machine.store, batch, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; nothing of the batch was sent, and the next start "
                  "continues from what is on disk",
@@ -158,6 +168,9 @@ static void send_message(struct shell *shell, const struct peer *to,
 {
     struct err err;
     int rc = send_by_route(shell, to, msg, &err);
+    if (rc == ERR_AWAY && shell->unsent_fn != NULL) {
+        shell->unsent_fn(shell->unsent_part, msg);
+    }
     if (rc == 0 || rc == ERR_AWAY) {
         return;
     }
@@ -249,7 +262,7 @@ void shell_run_batch(struct shell *shell)
     }
     shell->is_in_batch = true;
     int64_t begin_ns = histogram_now_ns();
-    collect(shell);
+    int64_t more_ms = collect(shell);
     do {
         step_tick(shell);
         struct effects *batch = take_batch(shell);
@@ -261,8 +274,11 @@ void shell_run_batch(struct shell *shell)
         effects_clear(batch);
     } while (shell->filling->count > 0);
     shell->is_in_batch = false;
-    wake_set(&shell->wake, shell->machine.wake_ms(shell->machine.machine));
-    db_maintain(shell->machine.db);
+    int64_t wake_ms = shell->machine.wake_ms(shell->machine.machine);
+    wake_set(&shell->wake, more_ms < wake_ms ? more_ms : wake_ms);
+    if (shell->machine.maintain != NULL) {
+        shell->machine.maintain(shell->machine.store);
+    }
 }
 
 static void on_wake(void *arg)
@@ -361,6 +377,12 @@ void shell_handle(struct shell *shell, enum effect_kind kind, shell_effect_fn fn
 {
     shell->handlers[kind].fn = fn;
     shell->handlers[kind].part = part;
+}
+
+void shell_set_unsent(struct shell *shell, shell_unsent_fn fn, void *part)
+{
+    shell->unsent_fn = fn;
+    shell->unsent_part = part;
 }
 
 void shell_set_counter(struct shell *shell, shell_count_fn fn, void *part)

@@ -2,13 +2,14 @@
 /* shell.h: the loop of a daemon that stores what it promises before it says it.
  *
  * Everything that a daemon does is a batch:
- *   collect  each source hands over what has arrived, up to its bound; the machine
- *            steps at once, and takes a tick at the end
+ *   collect  each source hands over what has arrived, up to its bounds (number, bytes
+ *            and time); the machine steps at once, and takes a tick at the end
  *   commit   all STOREs in one transaction; if that fails the process ends with exit
  *            status 1, nothing of the batch is sent, and the next start continues from
  *            what is on disk
  *   send     all other effects, in order; what that causes is a batch of its own, next
- * Then the timer is set to the machine's next instant.
+ * Then the timer is set to the next instant of the machine, or of a source that has
+ * more.
  *
  * Ownership: loop, machine, store and parts are borrowed and outlive the shell.
  * Source: docs/design/architecture.md "The shell". Layer: sys. */
@@ -17,8 +18,8 @@
 
 #include <czmq.h>
 
+#include "base/err.h"
 #include "model/effect.h"
-#include "sys/db/db.h"
 #include "sys/histogram.h"
 
 /* The step machine of the daemon, and where its rows are stored. */
@@ -26,9 +27,11 @@ struct shell_machine {
     void *machine;
     void (*step)(void *machine, const struct event *event, struct effects *effects);
     int64_t (*wake_ms)(const void *machine);
-    struct db *db;
+    /* Commits all STOREs of a batch in one transaction (sys/db/db.h); NULL: there
+     * are none. `maintain` is called between batches. */
+    int (*commit)(void *store, const struct effects *batch, struct err *err);
+    void (*maintain)(void *store);
     void *store;
-    int (*write)(void *store, const struct row *row, struct err *err);
 };
 
 struct shell;
@@ -46,8 +49,10 @@ const struct histogram *shell_commits(const struct shell *shell);
 
 /* ---------------------------------------------------------------- collect */
 
-/* A batch begins when `socket` is readable; each batch calls all sources. */
-typedef void (*shell_collect_fn)(void *part);
+/* A batch begins when `socket` is readable; each batch calls all sources. A source
+ * returns when it has more without new input: 0 (at once, in a batch of its own),
+ * later, or INT64_MAX. */
+typedef int64_t (*shell_collect_fn)(void *part);
 void shell_add_source(struct shell *shell, zsock_t *socket, shell_collect_fn collect,
                       void *part);
 void shell_remove_source(struct shell *shell, zsock_t *socket);
@@ -61,12 +66,15 @@ void shell_refuse_message(void *shell, const struct peer *from, const struct err
 /* ---------------------------------------------------------------- send */
 
 /* Who sends to peers of that kind. A message that cannot be sent is dropped: the part
- * that needs it sends it again. For an answer that does not fit a message, an error is
- * sent. */
+ * that needs it sends it again. `unsent` is told of those that no connection took. For
+ * an answer that does not fit a message, an error is sent. */
 typedef int (*shell_send_fn)(void *part, const struct peer *to, const struct msg *msg,
                              struct err *err);
 void shell_route(struct shell *shell, enum peer_kind kind, shell_send_fn send,
                  void *part);
+
+typedef void (*shell_unsent_fn)(void *part, const struct msg *msg);
+void shell_set_unsent(struct shell *shell, shell_unsent_fn fn, void *part);
 
 /* Who carries out effects of that kind; without anyone they have no effect. SEND, LOG
  * and RELOAD have a function from the start. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "broker/io/http_admin.h"
-#include "broker/view/http_target.h"
+#include "broker/view/broker_view.h"
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"
@@ -25,10 +25,10 @@ static const struct {
     int status;
     const char *code;
 } statuses[] = {
-    {400, "bad_request"}, {401, "unauthorized"},       {403, "forbidden"},
-    {404, "not_found"},   {405, "method_not_allowed"}, {409, "conflict"},
-    {413, "too_large"},   {500, "internal"},           {501, "not_supported_yet"},
-    {503, "unavailable"},
+    {400, "bad_request"},       {401, "unauthorized"},       {403, "forbidden"},
+    {404, "not_found"},         {405, "method_not_allowed"}, {409, "conflict"},
+    {413, "too_large"},         {421, "misdirected"},        {500, "internal"},
+    {501, "not_supported_yet"}, {503, "unavailable"},
 };
 
 /* A request being answered. */

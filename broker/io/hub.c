@@ -5,17 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "sys/daemon.h"
+#include "sys/db/db.h"
 #include "sys/log.h"
 #include "sys/wire/wire.h"
 
 enum {
-    /* Messages that share one commit, whose cost is the pages that it rewrites. With
-     * more, the first would wait longer than some 30 ms. */
-    MESSAGES_PER_BATCH = 1024,
-    /* Listings of one batch, or at most twice as many: each is a page of a quarter of a
-     * megabyte and takes some milliseconds. */
-    LISTINGS_PER_BATCH = 8,
+    MESSAGES_PER_BATCH = 1024, /* that share one commit */
+    LISTING_US = 1000,         /* of the batch, whose end may have to write a page */
     SHUT_LOG_BURST = 10,
     WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
 };
@@ -32,12 +30,12 @@ struct hub {
     struct shell *shell;
     struct broker *broker;
     struct store *store;
+    struct db_batch batch; /* rows of one batch into the store */
     struct wire_server *server;
     struct wire_key *keys; /* of the members */
     int n_keys;
     struct metrics metrics;
     struct log_limit shut, warned;
-    int n_listings;  /* asked for in the batch */
     struct ask *ask; /* hub_ask is under way; else NULL */
     int watch_id;    /* the timer of the connections' bounds */
 };
@@ -64,8 +62,11 @@ static int write_row(void *store, const struct row *row, struct err *err)
 static void take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct hub *hub = arg;
-    hub->n_listings += msg->kind == MSG_QUERY;
+    int n_before = shell_effects(hub->shell)->count;
     shell_take_message(hub->shell, from, msg);
+    int n_effects = shell_effects(hub->shell)->count - n_before;
+    wire_server_charge(hub->server, (int64_t)n_effects * BUDGET_US_PER_EFFECT +
+                                        (msg->kind == MSG_QUERY ? LISTING_US : 0));
 }
 
 /* A sender that is not known gets no ERROR, which would be counted. */
@@ -78,17 +79,12 @@ static void refuse_message(void *arg, const struct peer *from, const struct err 
     shell_refuse_message(hub->shell, from, err);
 }
 
-static void collect(void *arg)
+static int64_t collect(void *arg)
 {
     struct hub *hub = arg;
-    int taken, count = 0;
-    hub->n_listings = 0;
-    do {
-        taken = wire_server_drain(hub->server, LISTINGS_PER_BATCH, take_message,
-                                  refuse_message, hub);
-        count += taken;
-    } while (taken == LISTINGS_PER_BATCH && count < MESSAGES_PER_BATCH &&
-             hub->n_listings < LISTINGS_PER_BATCH);
+    wire_server_drain(hub->server, MESSAGES_PER_BATCH, take_message, refuse_message,
+                      hub);
+    return wire_server_is_ready(hub->server) ? 0 : INT64_MAX;
 }
 
 /* ---------------------------------------------------------------- send */
@@ -166,11 +162,26 @@ static void log_text(void *arg, struct effect *effect, struct effects *more)
     }
 }
 
+/* What no site of ours sends. Others happen to any site: its session, its lease or its
+ * peer is gone. */
+static bool is_offence(int code)
+{
+    return code == ERR_PARSE || code == ERR_BOUNDS || code == ERR_DENIED ||
+           code == ERR_STATE;
+}
+
 static void count_batch(void *arg, const struct effects *effects, int64_t begin_ns,
                         int64_t end_ns)
 {
     struct hub *hub = arg;
     metrics_count_batch(&hub->metrics, effects, begin_ns, end_ns);
+    for (int i = 0; i < effects->count; i++) {
+        const struct effect *effect = &effects->items[i];
+        if (effect->kind == EFFECT_SEND && effect->send.msg.kind == MSG_ERROR &&
+            is_offence(effect->send.msg.error.code)) {
+            wire_server_refuse(hub->server, &effect->send.to);
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- the loop */
@@ -311,12 +322,13 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
         return err->code;
     }
     wire_server_set_relays(made->server, broker_relays);
+    made->batch = (struct db_batch){store_db(store), store, write_row};
     const struct shell_machine machine = {.machine = broker,
                                           .step = step,
                                           .wake_ms = wake_ms,
-                                          .db = store_db(store),
-                                          .store = store,
-                                          .write = write_row};
+                                          .commit = db_batch_commit,
+                                          .maintain = db_batch_maintain,
+                                          .store = &made->batch};
     made->shell = shell_new(loop, &machine);
     shell_add_source(made->shell, wire_server_socket(made->server), collect, made);
     shell_route(made->shell, PEER_SITE, send_to_member, made->server);
@@ -327,6 +339,7 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
     shell_handle(made->shell, EFFECT_LOG, log_text, made);
     shell_set_counter(made->shell, count_batch, made);
     made->metrics.commits = shell_commits(made->shell);
+    made->metrics.server = made->server;
     zloop_reader(loop, wire_server_zap_socket(made->server), on_zap, made);
     made->watch_id = zloop_timer(loop, WIRE_WATCH_MS, 0, on_watch, made);
     *hub = made;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "broker/broker_config.h"
 #include "broker/io/http_page.h"
@@ -51,18 +52,6 @@ static void load_row(void *arg, const struct row *row)
     broker_load(arg, row);
 }
 
-static int make_directory_of(const char *path, struct err *err)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL || slash == path) {
-        return 0;
-    }
-    char *directory = strndup(path, (size_t)(slash - path));
-    int rc = daemon_make_directory(directory, 0700, err);
-    free(directory);
-    return rc;
-}
-
 /* What HTTP is answered from, and by. */
 struct web {
     struct http_page_source source;
@@ -101,6 +90,8 @@ static int open_web(zloop_t *loop, const struct broker_setup *setup,
     };
     const struct http_handler handler = {
         .arg = &web->source,
+        .hosts = setup->http_hosts,
+        .n_hosts = setup->n_http_hosts,
         .refuse = http_page_refuse,
         .answer = http_page_answer,
         .complain = http_page_complain,
@@ -126,7 +117,8 @@ static int serve(char *const *paths, int n_paths, bool accepts_loss,
     struct web web = {0};
     struct reload *reload = NULL;
     zloop_t *loop = zloop_new();
-    int rc = make_directory_of(setup->state, &err);
+    /* Sites may stand below it; the store's own files are the broker's alone. */
+    int rc = daemon_make_directory_of(setup->state, 0711, &err);
     if (rc == 0) {
         rc = store_open(setup->state, accepts_loss, &store, &err);
     }
@@ -199,6 +191,7 @@ static int configure_and_serve(char *const *paths, int n_paths, bool accepts_los
 int main(int argc, char **argv)
 {
     daemon_block_signals();
+    umask(022); /* so that directories have the modes that the code gives them */
     daemon_raise_files();
     log_init("sublet-broker");
     bool accepts_loss;

@@ -11,8 +11,9 @@
 #include <uthash.h>
 
 #include "base/value.h"
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 #include "sys/promtext.h"
+#include "sys/wire/wire.h"
 
 /* A lease that is inactive, since when and from what epoch. */
 struct metrics_start {
@@ -221,6 +222,15 @@ static void site_slots(const struct source *source, const char *name,
     print_count(source->to, name, site, "use", value_find(site, "pending"));
 }
 
+static void journal_lost(const struct source *source, const char *name,
+                         const struct value *site)
+{
+    const struct value *at = value_find(site, "journal_lost")->first;
+    for (; at != NULL; at = at->next) {
+        print_count(source->to, name, site, "what", at);
+    }
+}
+
 static void jobs(const struct source *source, const char *name,
                  const struct value *site)
 {
@@ -285,6 +295,43 @@ static void streams_dropped(const struct source *source, const char *name,
     fprintf(source->to, "} %" PRIu64 "\n", n_dropped);
 }
 
+static struct wire_use use_of(const struct source *source, const struct value *site)
+{
+    return wire_server_use(source->metrics->server, name_of(site));
+}
+
+static void print_use(const struct source *source, const char *name,
+                      const struct value *site, uint64_t count)
+{
+    promtext_begin(source->to, name, "site", name_of(site));
+    fprintf(source->to, "} %" PRIu64 "\n", count);
+}
+
+static void work(const struct source *source, const char *name,
+                 const struct value *site)
+{
+    promtext_begin(source->to, name, "site", name_of(site));
+    fprintf(source->to, "} %.6f\n", (double)use_of(source, site).work_us / 1000000);
+}
+
+static void members_refused(const struct source *source, const char *name,
+                            const struct value *site)
+{
+    print_use(source, name, site, use_of(source, site).n_refused);
+}
+
+static void members_dropped(const struct source *source, const char *name,
+                            const struct value *site)
+{
+    print_use(source, name, site, use_of(source, site).n_dropped);
+}
+
+static void members_out(const struct source *source, const char *name,
+                        const struct value *site)
+{
+    print_use(source, name, site, use_of(source, site).n_out);
+}
+
 /* ---------------------------------------------------------------- counted */
 
 static void rebalances(const struct source *source, const char *name)
@@ -306,6 +353,15 @@ static void refused(const struct source *source, const char *name)
         fprintf(source->to, "%s{reason=\"%s\"} %" PRIu64 "\n", name, err_name(-i),
                 source->metrics->refused[i]);
     }
+}
+
+static void handshakes(const struct source *source, const char *name)
+{
+    const struct wire_server *server = source->metrics->server;
+    fprintf(source->to, "%s{reason=\"key\"} %" PRIu64 "\n", name,
+            server != NULL ? wire_server_count_keys_refused(server) : 0);
+    fprintf(source->to, "%s{reason=\"broker_key\"} %" PRIu64 "\n", name,
+            server != NULL ? wire_server_count_unsealed(server) : 0);
 }
 
 static void handover_seconds(const struct source *source, const char *name)
@@ -390,6 +446,10 @@ static const struct {
     {"sublet_schedule_seconds", "histogram",
      "Time of a site's scheduling passes, with the rest of the batch they were in.",
      .site = schedule_seconds},
+    {"sublet_journal_lost", "gauge",
+     "How far a site's journal was behind what others know, until an administrator "
+     "accepts it.",
+     .site = journal_lost},
     {"sublet_peer_up", "gauge", "1 for a site that is connected.", .site = peer_up},
     {"sublet_site_heard_timestamp_seconds", "gauge",
      "When a site last sent a message, since the broker started.", .site = heard},
@@ -399,8 +459,22 @@ static const struct {
     {"sublet_stream_dropped_total", "counter",
      "Pieces of these that were above the bound, and are sent again.",
      .site = streams_dropped},
+    {"sublet_site_work_seconds_total", "counter",
+     "Working time of the broker that a site's messages took.", .site = work},
+    {"sublet_site_refused_total", "counter",
+     "Messages of a site that were refused, and those that did not fit its queue.",
+     .site = members_refused},
+    {"sublet_site_dropped_total", "counter",
+     "Messages of a site that did not fit its queue.", .site = members_dropped},
+    {"sublet_site_disconnects_total", "counter",
+     "How often a site was disconnected because it went on sending what is refused.",
+     .site = members_out},
     {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
      .print = refused},
+    {"sublet_handshakes_refused_total", "counter",
+     "Handshakes that were refused: a key that no member has (key), or one that was "
+     "made for another broker's key (broker_key).",
+     .print = handshakes},
     {"sublet_build_info", "gauge", "1, with the broker's version.",
      .print = build_info},
 };

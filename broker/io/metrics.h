@@ -25,10 +25,12 @@ enum metrics_result {
 
 enum { METRICS_REASONS = 13 }; /* index: -code of enum err_code */
 
+struct wire_server;
 struct metrics_start; /* a hand-over under way */
 
 struct metrics {
-    const struct histogram *commits; /* the shell's */
+    const struct histogram *commits;  /* the shell's */
+    const struct wire_server *server; /* what members use */
     struct histogram handover;
     uint64_t rebalances[METRICS_RESULTS];
     uint64_t refused[METRICS_REASONS];

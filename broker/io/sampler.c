@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "broker/lease/lease_split.h"
-#include "broker/view/pool_sample.h"
+#include "broker/lease/lease.h"
+#include "broker/view/broker_view.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 

@@ -24,6 +24,7 @@ int store_open(const char *path, bool accepts_loss, struct store **store,
         [ROW_SITE] = {.schema = schema_row_kinds[ROW_SITE]},
         [ROW_POOL] = {.schema = schema_row_kinds[ROW_POOL]},
         [ROW_KEPT] = {.schema = schema_row_kinds[ROW_KEPT]},
+        [ROW_HISTORY] = {.schema = schema_row_kinds[ROW_HISTORY], .is_history = true},
     };
     if (db_open(path, APPLICATION_ID, broker_migrations, accepts_loss, &opened->db,
                 err) < 0 ||
@@ -52,8 +53,10 @@ struct db *store_db(struct store *store)
 
 int store_write(struct store *store, const struct row *row, struct err *err)
 {
-    int rc = row->kind == ROW_HISTORY ? store_history_append(store, &row->history, err)
-                                      : db_rows_write(store->rows, row, err);
+    int rc = db_rows_write(store->rows, row, err);
+    if (rc == 0 && row->kind == ROW_HISTORY) {
+        rc = store_history_forget(store, err);
+    }
     return rc < 0 ? err_prefix(err, "store") : 0;
 }
 

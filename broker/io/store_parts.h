@@ -12,8 +12,7 @@
 #include "base/value.h"
 #include "broker/io/store.h"
 #include "model/row.h"
-#include "sys/db/db_column.h"
-#include "sys/db/db_rows.h"
+#include "sys/db/db.h"
 
 enum { STORE_EVENTS_MAX = 1000000 };
 
@@ -22,7 +21,7 @@ struct store {
     struct db *db;
     struct db_rows *rows;
     struct store_history {
-        sqlite3_stmt *append, *forget, *events, *leases, *lease;
+        sqlite3_stmt *forget, *events, *leases, *lease;
         sqlite3_stmt *last_events, *last_of_lease, *latest;
     } history;
     struct store_present {
@@ -34,7 +33,7 @@ struct store {
     } series;
 };
 
-int store_history_append(struct store *store, const struct row_history *row,
-                         struct err *err) MUST_CHECK;
+/* Deletes the oldest rows, some at a time, so that no commit takes long. */
+int store_history_forget(struct store *store, struct err *err) MUST_CHECK;
 
 #endif

@@ -18,15 +18,34 @@ static const char *const lease_paths[] = {
 static const char put_site_sql[] =
     "INSERT INTO present_site (site, roles, status, slots_own, slots_used, slots_lent,"
     " slots_borrowed, slots_idle, pending, jobs_PEND, jobs_PSUSP, jobs_RUN, jobs_USUSP,"
-    " jobs_SSUSP, jobs_UNKWN, jobs_DONE, jobs_EXIT, schedule_passes, schedule_s, since)"
+    " jobs_SSUSP, jobs_UNKWN, jobs_DONE, jobs_EXIT, schedule_passes, schedule_s, since,"
+    " journal_lost_commits, journal_lost_attempts, journal_lost_jobs)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-    " ?17, ?18, ?19, ?20)";
-static const char *const site_paths[] = {
-    "site",       "roles",          "status",          "slots.own",  "slots.used",
-    "slots.lent", "slots.borrowed", "slots.idle",      "pending",    "jobs.PEND",
-    "jobs.PSUSP", "jobs.RUN",       "jobs.USUSP",      "jobs.SSUSP", "jobs.UNKWN",
-    "jobs.DONE",  "jobs.EXIT",      "schedule_passes", "schedule_s", "since",
-    NULL};
+    " ?17, ?18, ?19, ?20, ?21, ?22, ?23)";
+static const char *const site_paths[] = {"site",
+                                         "roles",
+                                         "status",
+                                         "slots.own",
+                                         "slots.used",
+                                         "slots.lent",
+                                         "slots.borrowed",
+                                         "slots.idle",
+                                         "pending",
+                                         "jobs.PEND",
+                                         "jobs.PSUSP",
+                                         "jobs.RUN",
+                                         "jobs.USUSP",
+                                         "jobs.SSUSP",
+                                         "jobs.UNKWN",
+                                         "jobs.DONE",
+                                         "jobs.EXIT",
+                                         "schedule_passes",
+                                         "schedule_s",
+                                         "since",
+                                         "journal_lost.commits",
+                                         "journal_lost.attempts",
+                                         "journal_lost.jobs",
+                                         NULL};
 
 /* The words of an array, with a blank between them. */
 static void bind_words(sqlite3_stmt *put, int at, const struct value *words)

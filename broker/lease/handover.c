@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "broker/lease/lease.h"
-#include "broker/lease/lease_split.h"
 
 /* Long against a round trip, short against any reclaim delay. */
 enum { RESEND_MS = 500 };
@@ -121,15 +120,23 @@ static void send_freeze(const struct lease *lease, struct effects *effects)
     outbox_send(effects, lease->provider, "", &msg);
 }
 
-static void send_proposal(const struct lease *lease, struct effects *effects)
+static void send_split(const struct lease *lease, const struct host_split *hosts,
+                       int n_hosts, struct effects *effects)
 {
-    const struct handover *handover = &lease->handover;
     struct msg msg = {.kind = MSG_PROPOSE,
                       .propose = {.lease = lease->row.id,
                                   .base = lease->row.epoch,
-                                  .hosts = handover->proposal,
-                                  .n_hosts = handover->n_proposal}};
+                                  .hosts = hosts,
+                                  .n_hosts = n_hosts}};
     outbox_send(effects, lease->provider, "", &msg);
+}
+
+void handover_lift(struct lease *lease, uint64_t freeze, struct effects *effects)
+{
+    if (lease->handover.lifted != freeze) {
+        lease->handover.lifted = freeze;
+        send_split(lease, lease->row.hosts, lease->row.n_hosts, effects);
+    }
 }
 
 void handover_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
@@ -140,7 +147,8 @@ void handover_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
     if (lease->handover.phase == HANDOVER_FREEZING) {
         send_freeze(lease, effects);
     } else {
-        send_proposal(lease, effects);
+        send_split(lease, lease->handover.proposal, lease->handover.n_proposal,
+                   effects);
     }
     resend_sent(&lease->handover.resend, waits, now_ms);
 }

@@ -36,6 +36,7 @@ enum handover_phase { HANDOVER_NONE, HANDOVER_FREEZING, HANDOVER_PROPOSING };
 
 struct handover {
     enum handover_phase phase;
+    uint64_t lifted; /* the latest freeze that was lifted without a hand-over */
     uint64_t freeze; /* our number; grows for as long as this broker runs */
     struct resend resend;
     struct host_split *proposal;
@@ -58,6 +59,11 @@ void handover_resume(struct lease *lease, int64_t now_ms);
  * and propose. */
 bool handover_on_state(struct lease *lease, const struct msg_state *state,
                        int64_t now_ms, struct effects *effects);
+/* A STATE says that the lease is frozen, and no hand-over is under way: the broker that
+ * froze it was stopped, or has an older store, or the FREEZE came late. A proposal of
+ * the split in force lifts the freeze; without it FREEZE_TIMEOUT does. It is sent once
+ * for each freeze, as a provider that does not accept it answers with another STATE. */
+void handover_lift(struct lease *lease, uint64_t freeze, struct effects *effects);
 /* Step 2. */
 void handover_propose(struct lease *lease, const struct rebalance_plan *plan,
                       int64_t now_ms);

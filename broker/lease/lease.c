@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/lease/lease_split.h"
+#include "model/dup.h"
 #include "model/record.h"
 
 /* The allowed moves, and the name of each in history. */
@@ -109,6 +109,7 @@ struct lease *lease_new(const struct lease_id *id, struct member *provider,
     size_t id_size =
         strlen(id->provider) + policy_size + pool_size + strlen(id->node) + 3;
     lease->texts = mem_alloc(1, id_size + policy_size + pool_size);
+    lease->withheld = dup_text("");
     char *policy = lease->texts + id_size, *pool = policy + policy_size;
     snprintf(lease->texts, id_size, "%s/%s/%s%s%s", id->provider, id->policy,
              id->consumer, id->part == LEASE_LEAF ? ":" : "", id->node);
@@ -183,6 +184,7 @@ void lease_free(struct lease *lease)
     free(lease->hosts);
     free(lease->resources);
     free(lease->texts);
+    dup_free(lease->withheld);
     free(lease);
 }
 
@@ -261,7 +263,7 @@ static struct row_history history_of(const struct lease *lease,
         .at_ms = now_ms,
         .lease = lease->row.id,
         .event = event,
-        .state = lease->row.state,
+        .state = msg_lease_state_name(lease->row.state),
         .epoch = lease->row.epoch,
         .provider_available = split.provider.available,
         .provider_used = split.provider.used,

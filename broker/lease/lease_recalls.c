@@ -31,6 +31,24 @@ int lease_recalls_count(const struct lease *lease)
     return count_held(lease) - count_wanted(lease);
 }
 
+int lease_recalls_count_idle_down(const struct lease *lease)
+{
+    int n_idle = 0;
+    for (int i = 0; i < lease->row.n_hosts; i++) {
+        const struct host_split *split = &lease->row.hosts[i];
+        n_idle += split->is_down
+                      ? split->n_slots - split->provider_used - split->consumer_used
+                      : 0;
+    }
+    return n_idle > 0 ? n_idle : 0;
+}
+
+int lease_recalls_count_usable(const struct lease *lease)
+{
+    int n_usable = lease_recalls_count(lease) - lease_recalls_count_idle_down(lease);
+    return n_usable > 0 ? n_usable : 0;
+}
+
 int lease_recalls_count_waiting(const struct lease *lease, int64_t now_ms)
 {
     const struct lease_recalls *recalls = &lease->recalls;

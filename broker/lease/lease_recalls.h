@@ -32,6 +32,11 @@ struct lease_recalls {
 
 /* Slots that are recalled and have not been given back. */
 int lease_recalls_count(const struct lease *lease);
+/* The same without idle slots of hosts that are down, which go back first and are of no
+ * use to anybody now. */
+int lease_recalls_count_usable(const struct lease *lease);
+/* The idle slots of hosts that are down. */
+int lease_recalls_count_idle_down(const struct lease *lease);
 /* Of these, the slots without a deadline (RECALL_AT_END_MS): the last bound. */
 int lease_recalls_count_waiting(const struct lease *lease, int64_t now_ms);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_split.c: see lease_split.h. */
-#include "broker/lease/lease_split.h"
+/* lease_split.c: see lease.h. */
+#include "broker/lease/lease.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_table.c: see lease_table.h. */
-#include "broker/lease/lease_table.h"
+/* lease_table.c: see lease.h. */
+#include "broker/lease/lease.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +64,18 @@ bool lease_table_has_pair(const struct lease_table *leases,
         }
     }
     return false;
+}
+
+int lease_table_count_pair(const struct member *provider, const struct member *consumer)
+{
+    const struct lease *lease;
+    int count = 0;
+    DL_FOREACH2(provider->lent, lease, next_lent)
+    {
+        count += lease->consumer == consumer && lease->part == LEASE_WHOLE &&
+                 lease_is_open(lease);
+    }
+    return count;
 }
 
 static void take_out(struct lease_table *leases, struct lease *lease)

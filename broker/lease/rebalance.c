@@ -42,7 +42,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 
 static void explain(struct rebalance_plan *plan, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -3,7 +3,6 @@
 #include "broker/lease/rebalance_clock.h"
 
 #include "broker/lease/lease.h"
-#include "broker/lease/lease_split.h"
 
 /* The rule is applied to leases that are made, and neither draining nor ended. */
 static bool is_rebalanced(const struct lease *lease)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reclaim_delay.c: see reclaim_delay.h. */
-#include "broker/lease/reclaim_delay.h"
+/* reclaim_delay.c: see lease.h. */
+#include "broker/lease/lease.h"
 
 #include <stdio.h>
 #include <stdlib.h>

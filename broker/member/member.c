@@ -9,10 +9,17 @@
 #include "base/sorted.h"
 #include "broker/broker.h"
 
+/* Policies of one provider for one consumer; sites have a handful. */
+enum { MAX_LEASES_DEFAULT = 100 };
+
+/* A site that loses its broker again and again opens one in some seconds. */
+enum { SESSIONS_PER_S = 1, SESSIONS_MOST = 10 };
+
 static struct member *member_new(const char *name)
 {
     struct member *member = mem_alloc(1, sizeof(*member));
     streams_init(&member->streams, STREAMS_SITE_PER_S);
+    token_bucket_init(&member->sessions, SESSIONS_PER_S, SESSIONS_MOST);
     snprintf(member->name, sizeof(member->name), "%s", name);
     member->timer.key = member->name;
     return member;
@@ -30,6 +37,7 @@ static void allow_roles(struct members *members, const struct broker_config *con
         struct member *member =
             members_find_or_retire(members, config->members[i].name);
         member->roles_allowed = config->members[i].roles;
+        member->max_leases = config->members[i].max_leases;
     }
 }
 
@@ -60,6 +68,7 @@ void members_load(struct members *members, const struct row_site *row)
         member->is_drained = row->is_drained;
         member->since_ms = row->since_ms;
         member->silent_ms = row->silent_ms;
+        member->mark = row->mark;
     }
 }
 
@@ -98,13 +107,38 @@ void member_store(const struct member *member, struct effects *effects)
                                  .is_lost = member->is_lost,
                                  .is_drained = member->is_drained,
                                  .since_ms = member->since_ms,
-                                 .silent_ms = member->silent_ms};
+                                 .silent_ms = member->silent_ms,
+                                 .mark = member->mark};
     effects_store(effects, &row);
+}
+
+/* Thousands of sites must not cause a commit each at each heartbeat. */
+enum { MARK_STORE_MS = 10000 };
+
+void member_note_mark(struct member *member, const struct journal_mark *mark,
+                      int64_t now_ms, struct effects *effects)
+{
+    member->is_mark_unstored |= msg_raise_mark(&member->mark, mark);
+    if (member->is_mark_unstored && member->is_known &&
+        now_ms - member->mark_stored_ms >= MARK_STORE_MS) {
+        member->is_mark_unstored = false;
+        member->mark_stored_ms = now_ms;
+        member_store(member, effects);
+    }
 }
 
 struct member *members_find(const struct members *members, const char *name)
 {
     return sorted_find(members->items, members->count, name, compare_name);
+}
+
+int members_max_leases(const struct member *provider, const struct member *consumer)
+{
+    int a = provider->max_leases, b = consumer->max_leases;
+    if (a == 0 || b == 0) {
+        return a + b > 0 ? a + b : MAX_LEASES_DEFAULT;
+    }
+    return a < b ? a : b;
 }
 
 struct member *members_find_or_retire(struct members *members, const char *name)
@@ -184,11 +218,15 @@ enum hello_verdict members_hello(struct members *members, struct member *member,
     if (!is_same && !may_begin(member, session)) {
         return HELLO_REFUSED;
     }
+    if (!is_same && token_bucket_refill(&member->sessions, now_ms) <= 0) {
+        return HELLO_TOO_SOON;
+    }
     member->last_message_ms = now_ms;
     member->link = link;
     if (is_same) {
         return HELLO_REPEATED;
     }
+    token_bucket_take(&member->sessions, 1);
     member->session = session;
     member->roles = hello->roles & member->roles_allowed;
     member->reclaim_delay_ms = hello->reclaim_delay_ms;
@@ -244,6 +282,8 @@ static int compare_demands(const void *left, const void *right)
 {
     const struct queue_demand *a = left, *b = right;
     int order = strcmp(a->queue, b->queue);
+    order =
+        order != 0 ? order : (a->job_size > b->job_size) - (a->job_size < b->job_size);
     return order != 0 ? order
                       : (a->n_waiting > b->n_waiting) - (a->n_waiting < b->n_waiting);
 }
@@ -288,7 +328,7 @@ void member_set_demand(struct member *member, const struct msg_usage *usage)
     char *text = (char *)&member->queues[usage->n_queues];
     for (int i = 0; i < usage->n_queues; i++) {
         size_t length = strlen(usage->queues[i].queue) + 1;
-        member->queues[i].n_waiting = usage->queues[i].n_waiting;
+        member->queues[i] = usage->queues[i];
         member->queues[i].queue = memcpy(text, usage->queues[i].queue, length);
         text += length;
     }
@@ -317,7 +357,9 @@ const struct priority_use *member_find_uses(const struct member *member,
     return &member->uses[low];
 }
 
-static int64_t waiting_in(const struct member *member, const char *queue)
+/* The first of the queue's demands; `*n_demands` is how many it has. */
+static const struct queue_demand *find_queue(const struct member *member,
+                                             const char *queue, int *n_demands)
 {
     int low = 0, high = member->n_queues;
     while (low < high) {
@@ -328,12 +370,12 @@ static int64_t waiting_in(const struct member *member, const char *queue)
             high = middle;
         }
     }
-    int64_t n_waiting = 0;
-    for (; low < member->n_queues && strcmp(member->queues[low].queue, queue) == 0;
-         low++) {
-        n_waiting += member->queues[low].n_waiting;
+    const struct queue_demand *found = &member->queues[low];
+    for (; high < member->n_queues && strcmp(member->queues[high].queue, queue) == 0;
+         high++) {
     }
-    return n_waiting;
+    *n_demands = high - low;
+    return found;
 }
 
 static bool is_listed_before(const char *const *queues, int place)
@@ -346,16 +388,35 @@ static bool is_listed_before(const char *const *queues, int place)
     return false;
 }
 
+const struct queue_demand *member_demands(const struct member *member,
+                                          const char *const *queues, int n_queues,
+                                          int *at, int *n_demands)
+{
+    const struct queue_demand *found = member->queues;
+    *n_demands = 0;
+    if (n_queues == 0 && *at == 0) {
+        *n_demands = member->n_queues;
+    }
+    while (*n_demands == 0 && *at < n_queues) {
+        if (!is_listed_before(queues, *at)) {
+            found = find_queue(member, queues[*at], n_demands);
+        }
+        ++*at;
+    }
+    *at += n_queues == 0;
+    return *n_demands > 0 ? found : NULL;
+}
+
 int64_t member_count_waiting(const struct member *member, const char *const *queues,
                              int n_queues)
 {
+    const struct queue_demand *demands;
+    int at = 0, n_demands;
     int64_t n_waiting = 0;
-    for (int i = 0; i < member->n_queues && n_queues == 0; i++) {
-        n_waiting += member->queues[i].n_waiting;
-    }
-    for (int i = 0; i < n_queues; i++) {
-        if (!is_listed_before(queues, i)) {
-            n_waiting += waiting_in(member, queues[i]);
+    while ((demands = member_demands(member, queues, n_queues, &at, &n_demands)) !=
+           NULL) {
+        for (int i = 0; i < n_demands; i++) {
+            n_waiting += demands[i].n_waiting;
         }
     }
     return n_waiting;

@@ -38,10 +38,11 @@ struct member {
     char name[NAME_SIZE];
     int roles_allowed; /* by the configuration; 0: not a member any more, but leases
                           name it */
+    int max_leases;    /* with each other site, by the configuration; 0: not given */
     int roles_before;  /* members_reload's */
-    bool is_refused;  /* a STATE in this session named a consumer that is no member: the
-                         lease is to be stated again when members change */
-    int roles;        /* of roles_allowed, what HELLO claimed */
+    bool is_refused; /* a STATE in this session named a consumer that is no member, or a
+                        lease too many: to be stated again when members change */
+    int roles;       /* of roles_allowed, what HELLO claimed */
     uint64_t session; /* 0: none since the start */
     uint64_t link;    /* the connection that said HELLO: messages go there */
     bool is_here;
@@ -58,15 +59,22 @@ struct member {
     int n_leases;             /* open leases that it provides */
     int n_lease_hosts; /* hosts of all leases that it provides, also ended ones */
     struct lease *lent, *borrowed; /* all leases that name it, in no order
-                                      (lease_table.h) */
+                                      (lease.h) */
     struct msg_usage usage;        /* the latest of this session, without its lists */
     bool has_usage;
     struct queue_demand *queues; /* of the latest usage, sorted by queue */
     int n_queues;
+    int64_t asked_ms;          /* when more of its jobs waited than before */
     struct priority_use *uses; /* likewise, sorted by lease and priority */
     int n_uses;
-    uint64_t n_usages;      /* grows with each USAGE, and with each session */
-    struct streams streams; /* of terminals, from this site */
+    struct journal_mark mark; /* how far its journal was at most; on disk some seconds
+                                 later */
+    bool is_mark_unstored;
+    int64_t mark_stored_ms;
+    uint64_t n_usages;            /* grows with each USAGE, and with each session */
+    struct token_bucket sessions; /* that it may open: each has all its leases stated,
+                                     and their consumers told */
+    struct streams streams;       /* of terminals, from this site */
     struct revision_stamp stamp;
 };
 
@@ -99,8 +107,12 @@ struct member *members_find(const struct members *members, const char *name);
  * removed from the configuration since. */
 struct member *members_find_or_retire(struct members *members, const char *name);
 
+/* MAX_LEASES of the two: the smaller one if both have one. */
+int members_max_leases(const struct member *provider, const struct member *consumer);
+
 enum hello_verdict {
     HELLO_REFUSED,  /* an earlier session than the open one */
+    HELLO_TOO_SOON, /* it has opened too many lately */
     HELLO_REPEATED, /* the open session: nothing has changed */
     HELLO_ACCEPTED,
 };
@@ -117,6 +129,11 @@ bool members_note_message(struct members *members, struct member *member,
 struct member *members_lose(struct members *members, int64_t now_ms);
 int64_t members_wake_ms(const struct members *members);
 
+/* The site has sent a mark. It is stored now and then: a start of the broker may forget
+ * the last one. */
+void member_note_mark(struct member *member, const struct journal_mark *mark,
+                      int64_t now_ms, struct effects *effects);
+
 /* ---------------------------------------------------------------- one member */
 
 /* Stores its row. */
@@ -132,6 +149,11 @@ int64_t member_term_ms(const struct member *member, int64_t term_ms);
 
 /* Replaces what waits in its queues, and what its jobs use of contracts of leaves. */
 void member_set_demand(struct member *member, const struct msg_usage *usage);
+/* What waits in these queues (n_queues 0: in all), list by list; NULL behind the last.
+ * `*at` is 0 at first. */
+const struct queue_demand *member_demands(const struct member *member,
+                                          const char *const *queues, int n_queues,
+                                          int *at, int *n_demands);
 /* Slots that wait in these queues; n_queues 0: in all. */
 int64_t member_count_waiting(const struct member *member, const char *const *queues,
                              int n_queues);

@@ -119,7 +119,7 @@ static int64_t owned_at_top(const struct plan *plan)
 {
     int64_t sum = 0;
     for (int i = 0; i < plan->n_top; i++) {
-        sum += plan->nodes[i].own;
+        sum += plan->nodes[i].policy != PLAN_SHARE ? plan->nodes[i].own : 0;
     }
     return sum < PLAN_SLOTS_MAX ? sum : PLAN_SLOTS_MAX;
 }

@@ -110,12 +110,16 @@ void plan_check_names(const struct plan_node *nodes, int n_nodes,
 
 static void check_bounds(const struct plan_node *node, const struct plan_complaints *to)
 {
-    if (node->reserve > node->own) {
+    if (node->policy == PLAN_SHARE && node->reserve > 0) {
+        complain(to, CONF_ERROR, node->pos, "RESERVE",
+                 "\"%s\" is of share policy and owns nothing, expected no RESERVE",
+                 node->name);
+    } else if (node->reserve > node->own) {
         complain(to, CONF_ERROR, node->pos, "RESERVE",
                  "%" PRId64 " reserved of %" PRId64 " owned, expected at most OWNED",
                  node->reserve, node->own);
     }
-    if (node->own > node->limit) {
+    if (node->own > node->limit && node->policy != PLAN_SHARE) {
         complain(to, CONF_ERROR, node->pos, "LIMIT",
                  "%" PRId64 " is below the %" PRId64
                  " owned, expected at least OWNED, or - for none",
@@ -138,13 +142,13 @@ static void check_children(const struct plan *plan, const struct plan_node *node
                      child->limit, node->limit);
         }
     }
-    if (own > node->own) {
+    if (own > node->own && node->policy != PLAN_SHARE) {
         complain(to, CONF_ERROR, node->pos, "OWNED",
                  "the children of \"%s\" own %" PRId64
                  " together, expected at most its %" PRId64,
                  node->name, own, node->own);
     }
-    if (reserve > node->own) {
+    if (reserve > node->own && node->policy != PLAN_SHARE) {
         complain(to, CONF_ERROR, node->pos, "RESERVE",
                  "the children of \"%s\" reserve %" PRId64
                  " together, expected at most its %" PRId64 " owned",
@@ -155,16 +159,19 @@ static void check_children(const struct plan *plan, const struct plan_node *node
 static void check_pool(const struct plan *plan, const struct plan_complaints *to)
 {
     int64_t own = 0;
+    bool has_share = false;
     for (int i = 0; i < plan->n_top; i++) {
-        bool is_orphan = strrchr(plan->nodes[i].name, '/') != plan->nodes[i].name;
-        own += is_orphan ? 0 : plan->nodes[i].own;
+        const struct plan_node *node = &plan->nodes[i];
+        bool is_orphan = strrchr(node->name, '/') != node->name;
+        own += is_orphan || node->policy == PLAN_SHARE ? 0 : node->own;
+        has_share = has_share || node->policy == PLAN_SHARE;
     }
     if (own > plan->configured && !plan->settings.may_overcommit) {
         complain(to, CONF_ERROR, PLAN_NO_NODE, "SLOTS",
                  "the first level owns %" PRId64 " of %" PRId64
                  ", expected at most SLOTS, or ALLOW_OVERCOMMIT = Y",
                  own, plan->configured);
-    } else if (own != plan->configured) {
+    } else if (own != plan->configured && !has_share) {
         complain(to, CONF_WARNING, PLAN_NO_NODE, "SLOTS",
                  "the first level owns %" PRId64 " of %" PRId64
                  ", expected all of them, so that none is without an owner",
@@ -176,7 +183,10 @@ static void check_pool(const struct plan *plan, const struct plan_complaints *to
 
 static const char *policy_name(enum plan_policy policy)
 {
-    return policy == PLAN_OWNERSHIP ? "ownership" : "hybrid";
+    static const char *const names[] = {[PLAN_HYBRID] = "hybrid",
+                                        [PLAN_OWNERSHIP] = "ownership",
+                                        [PLAN_SHARE] = "share"};
+    return names[policy];
 }
 
 static void check_policy(const struct plan *plan, const struct plan_node *node,
@@ -284,9 +294,25 @@ static void check_sources(const struct plan *plan, const struct plan_complaints 
     }
 }
 
+/* SHARING = N is for nodes of ownership policy alone. */
+static void check_sharing(const struct plan *plan, const struct plan_complaints *to)
+{
+    bool has_ownership = !plan->settings.keeps_idle;
+    for (int i = 0; i < plan->n_top && !has_ownership; i++) {
+        has_ownership = plan->nodes[i].policy == PLAN_OWNERSHIP;
+    }
+    if (!has_ownership) {
+        complain(
+            to, CONF_WARNING, PLAN_NO_NODE, "SHARING",
+            "no node is of ownership policy, and the others always share, expected "
+            "it with POLICY = ownership");
+    }
+}
+
 void plan_check(const struct plan *plan, const struct plan_complaints *to)
 {
     check_pool(plan, to);
+    check_sharing(plan, to);
     for (int pos = 0; pos < plan->n_nodes; pos++) {
         const struct plan_node *node = &plan->nodes[plan->by_pos[pos]];
         check_bounds(node, to);

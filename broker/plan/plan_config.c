@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_config.c: see plan_config.h. conf_check has checked each value by its kind; a
+/* plan_config.c: see plan.h. conf_check has checked each value by its kind; a
  * malformed value counts as unset here. Pools are read first, then their windows, then
  * the rows of nodes. The rows of each window become a plan. */
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -164,6 +164,9 @@ static void read_pool(struct reader *reader, const struct conf_place *at)
         .max_recall =
             conf_value_int(reader->conf, at, "MAX_RECALL_PER_CYCLE", PLAN_UNLIMITED),
         .min_hold_ms = conf_value_duration(reader->conf, at, "MIN_HOLD", 0),
+        .keeps_idle = !conf_value_bool(reader->conf, at, "SHARING", true),
+        .lost_ms =
+            conf_value_duration(reader->conf, at, "PROVIDER_LOST_AFTER", 5 * 60 * 1000),
         .max_grace_ms = conf_value_duration(reader->conf, at, "MAX_BORROWER_GRACE", -1),
         .default_rank =
             conf_value_int(reader->conf, at, "EGO_CONSUMER_PRIORITY_DEFAULT", 0),

@@ -15,6 +15,9 @@
  * Even mode, with /a and /b without limit: owners get at most what they own: 10, 20, 0.
  * The other 30 are shared in equal parts by /a, /b and /z, which then have 20, 30, 10.
  *
+ * Nodes of share policy come between owners and nodes that own nothing: of what owners
+ * leave, each has a part by its ratio. Below such a node its children share by theirs.
+ *
  * ROUND=largest_remainder and ROUND=sticky distribute the slots that rounding left in
  * another order than by rank. Each goes to a node with a fraction, at most one per
  * node.
@@ -123,7 +126,8 @@ static enum plan_rule rule_of(const struct plan_level *level,
                : demand == 0           ? PLAN_RULE_NONE
                                        : PLAN_RULE_DEMAND;
     }
-    if (rule == PLAN_RULE_LEVEL && item->share == item->lo && item->rest == 0) {
+    if (rule == PLAN_RULE_LEVEL && item->lo > 0 && item->share == item->lo &&
+        item->rest == 0) {
         return share->quota == share->res ? PLAN_RULE_RESERVE : PLAN_RULE_FLOOR;
     }
     return share->quota == 0 && level->plan->nodes[node].own == 0 ? PLAN_RULE_LAST
@@ -152,37 +156,66 @@ static int64_t share_out(const struct plan_level *level, int64_t amount, int n_i
     return given;
 }
 
+/* Nodes of the first level that are not shared out with the others: of ownership
+ * policy, and in the tiers of owners and of nodes that own nothing, of share policy. */
+static bool is_apart(const struct plan_node *node)
+{
+    return node->parent == PLAN_NO_NODE && node->policy != PLAN_HYBRID;
+}
+
+/* Below the first level all siblings have one policy. */
+static bool is_even(const struct plan_level *level, int first)
+{
+    return level->plan->settings.is_even &&
+           (level->plan->nodes[first].parent == PLAN_NO_NODE ||
+            level->plan->nodes[first].policy == PLAN_HYBRID);
+}
+
 static int collect_owners(const struct plan_level *level, int first, int count)
 {
-    bool is_even = level->plan->settings.is_even;
+    bool evenly = is_even(level, first);
     int n_items = 0;
     for (int i = first; i < first + count; i++) {
         const struct plan_node *node = &level->plan->nodes[i];
         const struct plan_quota *share = &level->shares[i];
-        if (node->own == 0 ||
-            (node->parent == PLAN_NO_NODE && node->policy == PLAN_OWNERSHIP)) {
+        if (node->own == 0 || is_apart(node)) {
             continue;
         }
         int64_t own = node->own / level->plan->unit;
-        int64_t lo = is_even
+        int64_t lo = evenly
                          ? share->res
                          : plan_max(share->res, plan_min(share->scaled, share->claim));
         int64_t hi =
-            is_even ? plan_max(share->res, plan_min(share->claim, own)) : share->claim;
+            evenly ? plan_max(share->res, plan_min(share->claim, own)) : share->claim;
         add_item(level, &n_items, i, node->own, lo, hi);
     }
     return n_items;
 }
 
-/* In even mode all nodes; else those that own nothing. */
+/* Nodes of the first level of share policy have what owners leave, by their ratio. */
+static int collect_sharers(const struct plan_level *level, int first, int count)
+{
+    int n_items = 0;
+    for (int i = first; i < first + count; i++) {
+        const struct plan_node *node = &level->plan->nodes[i];
+        if (node->parent == PLAN_NO_NODE && node->policy == PLAN_SHARE &&
+            node->own > 0) {
+            add_item(level, &n_items, i, node->own, 0, level->shares[i].claim);
+        }
+    }
+    return n_items;
+}
+
+/* In even mode all nodes that may own slots; else those that own nothing, and those
+ * with a ratio of 0. */
 static int collect_others(const struct plan_level *level, int first, int count)
 {
-    bool is_even = level->plan->settings.is_even;
+    bool evenly = is_even(level, first);
     int n_items = 0;
     for (int i = first; i < first + count; i++) {
         const struct plan_node *node = &level->plan->nodes[i];
         const struct plan_quota *share = &level->shares[i];
-        if ((node->own != 0 && !is_even) ||
+        if ((node->own != 0 && (!evenly || node->policy == PLAN_SHARE)) ||
             (node->parent == PLAN_NO_NODE && node->policy == PLAN_OWNERSHIP)) {
             continue;
         }
@@ -197,6 +230,8 @@ void plan_level_hybrid(const struct plan_level *level, int64_t amount, int first
     int n_items = collect_owners(level, first, count);
     fit(level, amount, n_items);
     amount -= share_out(level, amount, n_items, PLAN_RULE_LEVEL);
+    n_items = collect_sharers(level, first, count);
+    amount -= share_out(level, amount, n_items, PLAN_RULE_LEVEL);
     n_items = collect_others(level, first, count);
     share_out(level, amount, n_items, PLAN_RULE_EVEN);
 }
@@ -206,8 +241,9 @@ void plan_level_hybrid(const struct plan_level *level, int64_t amount, int first
 void plan_level_ownership(const struct plan_level *level, int64_t amount, int first,
                           int count)
 {
-    enum { RESERVES, OWN, BORROWED, ROUNDS };
-    for (int round = 0; round < ROUNDS; round++) {
+    enum { RESERVES, OWN, BORROWED };
+    int last = level->plan->settings.keeps_idle ? OWN : BORROWED;
+    for (int round = 0; round <= last; round++) {
         for (int i = first; i < first + count && amount > 0; i++) {
             struct plan_quota *share = &level->shares[i];
             int64_t most =

@@ -13,7 +13,7 @@
 #define SUBLET_BROKER_PLAN_PLAN_LEVEL_H
 
 #include "base/max_min_fill.h"
-#include "broker/plan/plan_quota.h"
+#include "broker/plan/plan.h"
 
 struct plan_level {
     const struct plan *plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_quota.c: see plan_quota.h.
+/* plan_quota.c: see plan.h.
  *
  * Example: 60 slots, all owned; /x owns 10, /y 50; below each two leaves that own
  * nothing and want more than there is.
@@ -12,7 +12,7 @@
  * A parent claims what its leaves claim, up to its limit. So slots that a leaf does not
  * want go to its siblings before they go to other branches. If a parent reserves more
  * than its leaves claim, it holds the difference, and its leaves do not get it. */
-#include "broker/plan/plan_quota.h"
+#include "broker/plan/plan.h"
 
 #include "broker/plan/plan_level.h"
 
@@ -64,7 +64,8 @@ static void claim_node(const struct plan_node *node, const struct plan_use *use,
     }
 }
 
-/* Upwards; returns what the hybrid nodes of the first level claim together. */
+/* Upwards; returns what the nodes of the first level claim together that
+ * are not of ownership policy. */
 static int64_t claim_all(const struct plan *plan, const struct plan_use *uses,
                          struct plan_quota *shares, struct below *below)
 {
@@ -76,7 +77,7 @@ static int64_t claim_all(const struct plan *plan, const struct plan_use *uses,
             struct below *parent = &below[node->parent];
             parent->res = add(parent->res, shares[i].res);
             parent->claim = add(parent->claim, shares[i].claim);
-        } else if (node->policy == PLAN_HYBRID) {
+        } else if (node->policy != PLAN_OWNERSHIP) {
             claims = add(claims, shares[i].claim);
         }
     }

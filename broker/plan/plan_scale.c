@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_scale.c: ownership at the size that a pool has right now (plan_quota.h).
+/* plan_scale.c: ownership at the size that a pool has right now (plan.h).
  *
  * A scale is a fraction num/den by which OWNED of a node is multiplied: the slots that
  * exist over the slots that are configured. If the scaled ownership of a node exceeds
@@ -13,7 +13,7 @@
  *
  * Source: Symphony, "How many slots does the consumer own?" and "Mixing";
  * docs/design/plans.md "Scaled ownership", "Windows". */
-#include "broker/plan/plan_quota.h"
+#include "broker/plan/plan.h"
 
 struct scale {
     int64_t num, den;
@@ -69,6 +69,7 @@ void plan_scale(const struct plan *plan, int64_t slots, struct plan_quota *share
             apart -= own;
             scale = (struct scale){own, node->own};
         }
-        shares[i].scaled = apply(node, scale, &below[i]);
+        shares[i].scaled =
+            node->policy != PLAN_SHARE ? apply(node, scale, &below[i]) : 0;
     }
 }

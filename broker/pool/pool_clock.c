@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_clock.c: see pool_clock.h. */
-#include "broker/pool/pool_clock.h"
+/* pool_clock.c: see pool_table.h. */
+#include "broker/pool/pool_table.h"
 
-#include "broker/lease/lease_table.h"
-#include "broker/pool/pool_snapshot.h"
+#include "broker/lease/lease.h"
+#include "broker/member/member.h"
+#include "broker/pool/pool.h"
+#include "broker/pool/pool_fit.h"
 #include "broker/pool/pool_switch.h"
-#include "broker/pool/pool_view.h"
 #include "broker/push/push.h"
+
+enum {
+    ASKED_MS = 1000,     /* between two looks at grants on demand ... */
+    ASKED_NODES = 10000, /* ... for each so many nodes of the plan */
+    LISTED_MS = 60000,   /* a listing takes no longer */
+    SHOWN_MS = 1000,     /* a large plan is computed for views at most so often ... */
+    SHOWN_NODES = 1000,  /* ... if it has so many nodes */
+};
 
 /* ---------------------------------------------------------------- time */
 
@@ -233,30 +242,72 @@ void pool_clock_look(const struct lease_table *leases, const struct members *mem
                      struct pool_snapshot *snapshot, struct pool_cycle *cycle)
 {
     pool_snapshot_take(leases, members, pool, plan, now_ms, arena, snapshot);
-    pool_snapshot_decide(snapshot, cycle, arena);
+    pool_fit_decide(members, snapshot, cycle, arena);
     apply_caps(snapshot, list_unused(pool, plan, arena), cycle, arena);
+}
+
+const struct pool_look *pool_clock_shown(const struct lease_table *leases,
+                                         const struct members *members,
+                                         const struct pool_entry *pool,
+                                         const struct plan *plan, bool is_next_page,
+                                         int64_t now_ms)
+{
+    struct pool_look *look = pool->look;
+    int64_t kept_ms = is_next_page                   ? LISTED_MS
+                      : plan->n_nodes >= SHOWN_NODES ? SHOWN_MS
+                                                     : 0;
+    if (look->plan != plan || now_ms - look->at_ms >= kept_ms) {
+        arena_clear(&look->arena);
+        look->plan = plan;
+        look->at_ms = now_ms;
+        look->snapshot = arena_alloc(&look->arena, 1, sizeof(*look->snapshot));
+        pool_clock_look(leases, members, pool, plan, now_ms, &look->arena,
+                        look->snapshot, &look->cycle);
+    }
+    return look;
+}
+
+static struct pool_unused_look look_at_leaf(const struct members *members,
+                                            const struct pool_snapshot *snapshot,
+                                            const struct pool_cycle *cycle, int leaf,
+                                            int64_t now_ms)
+{
+    const struct plan_node *node = &snapshot->plan->nodes[leaf];
+    const struct pool_activity *activity = &snapshot->activity[leaf];
+    int64_t n_idle = snapshot->uses[leaf].alloc - activity->n_used;
+    struct pool_unused_look look = {
+        .n_used = activity->n_used,
+        .n_granted = activity->n_granted,
+        .quota = cycle->shares[leaf].quota,
+        .n_pool = snapshot->n_slots,
+        .cycle_ms = snapshot->plan->settings.cycle_ms,
+        .now_ms = now_ms,
+    };
+    const struct member *site =
+        node->site != NULL ? members_find(members, node->site) : NULL;
+    if (site != NULL) {
+        look.needs = pool_fit_needs(site, node);
+        look.is_collecting = snapshot->uses[leaf].alloc < look.quota && n_idle > 0 &&
+                             pool_fit_usable(site, node, n_idle) == 0;
+    }
+    return look;
 }
 
 /* Decides with the demand of all; if slots are short then, again without the demand of
  * leaves whose jobs cannot use what they get (pool_unused.h). */
-static struct pool_unused *decide(const struct pool_entry *pool,
+static struct pool_unused *decide(const struct members *members,
+                                  const struct pool_entry *pool,
                                   struct pool_snapshot *snapshot,
                                   struct pool_cycle *cycle, int64_t now_ms,
                                   struct arena *memory)
 {
     const struct plan *plan = snapshot->plan;
     struct pool_unused *unused = list_unused(pool, plan, memory);
-    pool_snapshot_decide(snapshot, cycle, memory);
+    pool_fit_decide(members, snapshot, cycle, memory);
     for (int i = 0; i < plan->n_nodes; i++) {
-        const struct pool_unused_look look = {
-            .n_used = snapshot->activity[i].n_used,
-            .n_granted = snapshot->activity[i].n_granted,
-            .quota = cycle->shares[i].quota,
-            .n_pool = snapshot->n_slots,
-            .cycle_ms = plan->settings.cycle_ms,
-            .now_ms = now_ms,
-        };
         if (plan_is_leaf(&plan->nodes[i])) {
+            struct pool_unused_look look =
+                look_at_leaf(members, snapshot, cycle, i, now_ms);
             unused[i] = pool_unused_next(&unused[i], &snapshot->uses[i], &look);
         }
     }
@@ -277,7 +328,8 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
     switch_plans(pool, &snapshot, memory);
     round_forced(&snapshot);
     struct pool_cycle cycle;
-    const struct pool_unused *unused = decide(pool, &snapshot, &cycle, now_ms, memory);
+    const struct pool_unused *unused =
+        decide(world->members, pool, &snapshot, &cycle, now_ms, memory);
     pool_execute(world, pool, &snapshot, &cycle, now_ms, effects);
     /* pool_cycle_hosts() counts by a plan of its own; the nodes are the same. */
     cycle.plan = plan;
@@ -287,6 +339,85 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
     }
     pool_persist_store(pool, plan, cycle.slots, records, effects);
     pool_table_set_cycle(pool, &cycle, memory, records, now_ms);
+}
+
+/* ---------------------------------------------------------------- on demand */
+
+void pool_clock_ask(struct pool_table *pools, struct member *site, int64_t now_ms)
+{
+    site->asked_ms = now_ms;
+    for (int i = 0; i < pools->count; i++) {
+        pools->items[i].is_asked = pools->items[i].has_cycle;
+    }
+}
+
+static void set_asked(struct pool_entry *pool, int64_t now_ms)
+{
+    pool->is_asked = false;
+    pool->look_ms = now_ms;
+    pool->asked_ms =
+        now_ms + ASKED_MS + pool->cycle.plan->n_nodes / ASKED_NODES * (int64_t)ASKED_MS;
+}
+
+static bool asks(const struct members *members, const struct plan_node *node,
+                 int64_t since_ms)
+{
+    const struct member *site = plan_is_leaf(node) && node->site != NULL
+                                    ? members_find(members, node->site)
+                                    : NULL;
+    return site != NULL && site->asked_ms > since_ms;
+}
+
+/* Grants for leaves that ask, up to what they own or reserve. Returns how many slots.
+ */
+static int64_t keep_owned_grants(const struct members *members,
+                                 struct pool_cycle *cycle, int64_t since_ms)
+{
+    int64_t n_slots = 0;
+    for (int i = 0; i < cycle->plan->n_nodes; i++) {
+        struct pool_move *move = &cycle->moves[i];
+        int64_t mine = plan_max(cycle->shares[i].scaled, cycle->shares[i].res);
+        move->grant =
+            move->grant > 0 && asks(members, &cycle->plan->nodes[i], since_ms)
+                ? plan_max(plan_min(move->grant, mine - cycle->uses[i].alloc), 0)
+                : 0;
+        move->recall = move->cancel = 0;
+        n_slots += move->grant;
+    }
+    return n_slots;
+}
+
+/* The records are those of the latest cycle, which was by the same plan. */
+static void note_grants(const struct pool_entry *pool, const struct pool_cycle *cycle,
+                        int64_t now_ms)
+{
+    for (int i = 0; i < pool->n_records; i++) {
+        int node = cycle->plan->by_name[i];
+        if (cycle->moves[node].grant > 0) {
+            pool->records[i].moved_ms = now_ms;
+            pool->records[i].moved_why = pool_explain_move(cycle, node, pool->arena);
+        }
+    }
+}
+
+static void grant_on_demand(const struct pool_world *world, struct pool_entry *pool,
+                            int64_t local_ms, int64_t now_ms, struct effects *effects)
+{
+    const struct plan *plan = pool_table_plan(pool, local_ms);
+    struct pool_snapshot snapshot;
+    struct pool_cycle cycle;
+    int64_t since_ms = pool->look_ms;
+    set_asked(pool, now_ms);
+    if (plan != pool->latest.plan) {
+        return; /* the cycle that begins the window comes first */
+    }
+    pool_clock_look(world->leases, world->members, pool, plan, now_ms, &effects->arena,
+                    &snapshot, &cycle);
+    cycle.plan = plan; /* as in run_cycle() */
+    if (keep_owned_grants(world->members, &cycle, since_ms) > 0) {
+        pool_execute_grants(world, pool, &snapshot, &cycle, now_ms, effects);
+        note_grants(pool, &cycle, now_ms);
+    }
 }
 
 void pool_clock_recall_unplanned(struct lease *lease, int64_t now_ms,
@@ -329,12 +460,17 @@ void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
     pool_persist_tick(pools, effects);
     for (int i = 0; i < pools->count; i++) {
         struct pool_entry *pool = &pools->items[i];
+        int64_t local_ms = now_ms + utc_offset_ms;
         if (pool->next_ms > now_ms) {
+            if (pool->is_asked && pool->asked_ms <= now_ms) {
+                grant_on_demand(world, pool, local_ms, now_ms, effects);
+            }
             continue;
         }
         set_next(pool, utc_offset_ms, now_ms);
         if (!is_waiting(world, now_ms)) {
-            run_cycle(world, pool, now_ms + utc_offset_ms, now_ms, effects);
+            run_cycle(world, pool, local_ms, now_ms, effects);
+            set_asked(pool, now_ms);
         }
     }
 }
@@ -343,7 +479,9 @@ int64_t pool_clock_wake_ms(const struct pool_table *pools)
 {
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < pools->count; i++) {
-        wake_ms = pools->items[i].next_ms < wake_ms ? pools->items[i].next_ms : wake_ms;
+        const struct pool_entry *pool = &pools->items[i];
+        wake_ms = pool->next_ms < wake_ms ? pool->next_ms : wake_ms;
+        wake_ms = pool->is_asked && pool->asked_ms < wake_ms ? pool->asked_ms : wake_ms;
     }
     return wake_ms;
 }

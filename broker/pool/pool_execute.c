@@ -9,14 +9,13 @@
  * leaf is asked for whole hosts only, and may keep what is less than a host.
  *
  * Order: leaves as in the plan. */
-#include "broker/pool/pool_snapshot.h"
+#include "broker/pool/pool_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/whole_hosts.h"
-#include "broker/lease/lease_split.h"
-#include "broker/lease/lease_table.h"
+#include "broker/lease/lease.h"
 #include "broker/push/push.h"
 
 struct orders {
@@ -148,8 +147,19 @@ static bool is_own(const struct lease *lease)
 static int idle_of(const struct lease *lease)
 {
     struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    int idle = split.provider.idle + split.consumer.idle - lease_recalls_count(lease);
+    int idle =
+        split.provider.idle + split.consumer.idle - lease_recalls_count_usable(lease);
     return idle > 0 ? idle : 0;
+}
+
+/* Its slots on hosts that are up. */
+static int count_usable(const struct lease *lease)
+{
+    int n_slots = 0;
+    for (int i = 0; i < lease->row.n_hosts; i++) {
+        n_slots += lease->row.hosts[i].is_down ? 0 : lease->row.hosts[i].n_slots;
+    }
+    return n_slots;
 }
 
 static bool is_whole(const struct orders *orders)
@@ -176,14 +186,24 @@ static int count_whole(const struct orders *orders, const struct lease *lease,
 static int64_t can_give(const struct orders *orders, const struct lease *lease,
                         bool only_idle, int n_wanted, int64_t left)
 {
-    int n_asked = lease_recalls_count(lease) + n_wanted;
     if (!is_whole(orders)) {
+        int n_usable = lease_recalls_count_usable(lease) + n_wanted;
         int most =
-            only_idle ? idle_of(lease) - n_wanted : lease_count_slots(lease) - n_asked;
+            only_idle ? idle_of(lease) - n_wanted : count_usable(lease) - n_usable;
         return plan_min(most, left);
     }
+    int n_asked = lease_recalls_count(lease) + n_wanted;
     return only_idle ? count_whole(orders, lease, true, left)
                      : count_whole(orders, lease, false, n_asked + left) - n_asked;
+}
+
+/* Idle slots of hosts that are down go back too. Else they would be taken in place of
+ * slots that others can use. */
+static int with_idle_down(const struct orders *orders, const struct lease *lease,
+                          int n_slots)
+{
+    int n_more = lease_recalls_count_idle_down(lease) - lease_recalls_count(lease);
+    return is_whole(orders) || n_more <= 0 ? n_slots : n_slots + n_more;
 }
 
 static void recall_of(const struct orders *orders, struct lease *lease, int n_slots,
@@ -191,7 +211,7 @@ static void recall_of(const struct orders *orders, struct lease *lease, int n_sl
 {
     const struct lease_recalls_order order = {
         .pool = orders->pool->name,
-        .n_slots = n_slots,
+        .n_slots = with_idle_down(orders, lease, n_slots),
         .is_whole = is_whole(orders),
         .why = why,
         .deadline_ms = orders->now_ms + grace_ms,
@@ -234,6 +254,7 @@ static struct rank *list_ranks(const struct part_list *list, struct arena *arena
         const struct lease *lease = list->items[i].lease;
         const struct priority_use *uses =
             member_find_uses(lease->consumer, lease->row.id, &n);
+        n = list->items[i].is_missed ? 0 : n;
         for (int k = 0; k < n; k++) {
             ranks[(*n_ranks)++] =
                 (struct rank){i, uses[k].priority, uses[k].n_slots, is_own(lease)};
@@ -247,7 +268,8 @@ static struct rank *list_ranks(const struct part_list *list, struct arena *arena
 static int asked_of_jobs(const struct lease *lease)
 {
     struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    int asked = lease_recalls_count(lease) - split.provider.idle - split.consumer.idle;
+    int asked =
+        lease_recalls_count_usable(lease) - split.provider.idle - split.consumer.idle;
     return asked > 0 ? asked : 0;
 }
 
@@ -294,7 +316,7 @@ static void recall(const struct orders *orders, int leaf, int64_t left,
         bool only_idle = round < 2, own = round % 2 == 1;
         for (int i = list.count - 1; i >= 0 && left > 0; i--) {
             struct lease *lease = list.items[i].lease;
-            int64_t n = is_own(lease) == own
+            int64_t n = is_own(lease) == own && !list.items[i].is_missed
                             ? can_give(orders, lease, only_idle, wanted[i], left)
                             : 0;
             if (n > 0) {
@@ -318,7 +340,7 @@ static void cancel(const struct orders *orders, int leaf)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < list.count && left > 0; i++) {
             struct lease *lease = list.items[i].lease;
-            int64_t n = plan_min(lease_recalls_count(lease), left);
+            int64_t n = plan_min(lease_recalls_count_usable(lease), left);
             if (is_own(lease) == (round == 0) && n > 0) {
                 push_recall_cancel(lease, (int)n, orders->now_ms);
                 set_due(orders, lease);
@@ -387,6 +409,21 @@ void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
             recall(&orders, i, n_waiting, RECALL_AT_END_MS);
         }
         if (move->grant > 0) {
+            grant(&orders, place, i);
+        }
+    }
+}
+
+void pool_execute_grants(const struct pool_world *world, const struct pool_entry *pool,
+                         struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
+                         int64_t now_ms, struct effects *effects)
+{
+    struct orders orders = {world, pool, snapshot, cycle, now_ms, effects};
+    const struct plan *plan = cycle->plan;
+    struct pool_place *place =
+        pool_place_new(snapshot, plan->settings.placement, &effects->arena);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        if (plan_is_leaf(&plan->nodes[i]) && cycle->moves[i].grant > 0) {
             grant(&orders, place, i);
         }
     }

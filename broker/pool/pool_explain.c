@@ -4,7 +4,7 @@
  *
  * Ownership: texts live in the arena given. All of it is read off the cycle's numbers.
  */
-#include "broker/pool/pool_view.h"
+#include "broker/pool/pool.h"
 
 #include <inttypes.h>
 
@@ -175,6 +175,8 @@ const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena 
         count(cycle->uses[node].demand, arena), rule_reason(cycle, node, arena),
         cycle->uses[node].is_capped
             ? ", beside jobs that could not start on slots that it got"
+        : cycle->uses[node].is_fitted
+            ? ", beside jobs that need more slots at once than it may have"
             : "",
         odd[0] != '\0' ? ", rounded up " : "", odd, grant_reason(cycle, node, arena),
         recall_reason(cycle, node, arena));

@@ -7,15 +7,20 @@
  * or in equal parts among siblings that own nothing. A subtree of ownership policy is
  * computed apart. */
 #include "base/max_min_fill.h"
-#include "broker/plan/plan_quota.h"
+#include "broker/plan/plan.h"
 #include "broker/pool/pool_steps.h"
 
-/* Some hybrid leaf wants more than it may have. */
+static bool is_owned(const struct plan_node *node)
+{
+    return node->policy == PLAN_OWNERSHIP;
+}
+
+/* Some leaf that is not of ownership policy wants more than it may have. */
 static bool is_contended(const struct pool_cycle *cycle)
 {
     for (int i = 0; i < cycle->plan->n_nodes; i++) {
         const struct plan_node *node = &cycle->plan->nodes[i];
-        if (plan_is_leaf(node) && node->policy == PLAN_HYBRID &&
+        if (plan_is_leaf(node) && !is_owned(node) &&
             plan_min(cycle->uses[i].demand, node->limit) > cycle->shares[i].quota) {
             return true;
         }
@@ -27,7 +32,7 @@ static void count_reserves(struct pool_cycle *cycle)
 {
     for (int i = cycle->plan->n_nodes - 1; i >= 0; i--) {
         const struct plan_node *node = &cycle->plan->nodes[i];
-        if (node->policy != PLAN_HYBRID) {
+        if (is_owned(node)) {
             continue;
         }
         cycle->moves[i].free = pool_grant_missing(cycle, i, cycle->moves[i].free);
@@ -42,20 +47,20 @@ struct scratch {
     int *members;
 };
 
-/* By ownership over those siblings of the policy that own something; if none does,
+/* By ownership, or ratio, over those siblings that have some; if none does,
  * equally. */
 static void apportion(struct pool_cycle *cycle, const struct scratch *scratch,
-                      int64_t amount, int first, int count, enum plan_policy policy)
+                      int64_t amount, int first, int count, bool owned)
 {
     bool has_owner = false;
     int n_items = 0;
     for (int i = first; i < first + count; i++) {
         const struct plan_node *node = &cycle->plan->nodes[i];
-        has_owner = has_owner || (node->policy == policy && node->own > 0);
+        has_owner = has_owner || (is_owned(node) == owned && node->own > 0);
     }
     for (int i = first; i < first + count; i++) {
         const struct plan_node *node = &cycle->plan->nodes[i];
-        if (node->policy == policy && (node->own > 0 || !has_owner)) {
+        if (is_owned(node) == owned && (node->own > 0 || !has_owner)) {
             scratch->items[n_items] = (struct max_min_fill_item){
                 .weight = has_owner ? node->own : 1, .hi = amount};
             scratch->members[n_items++] = i;
@@ -67,15 +72,15 @@ static void apportion(struct pool_cycle *cycle, const struct scratch *scratch,
     }
 }
 
-/* Below each parent of the policy. */
+/* Below each parent of ownership policy, or of another. */
 static void apportion_below(struct pool_cycle *cycle, const struct scratch *scratch,
-                            enum plan_policy policy)
+                            bool owned)
 {
     for (int i = 0; i < cycle->plan->n_nodes; i++) {
         const struct plan_node *node = &cycle->plan->nodes[i];
-        if (node->policy == policy && !plan_is_leaf(node)) {
+        if (is_owned(node) == owned && !plan_is_leaf(node)) {
             apportion(cycle, scratch, cycle->moves[i].free, node->first_child,
-                      node->n_children, policy);
+                      node->n_children, owned);
         }
     }
 }
@@ -86,7 +91,7 @@ static int64_t count_idle(struct pool_cycle *cycle)
     int64_t idle = plan_scale_parts(cycle->plan, cycle->slots).slots;
     for (int i = 0; i < cycle->plan->n_top; i++) {
         int64_t held = pool_held(cycle, i);
-        if (cycle->plan->nodes[i].policy == PLAN_HYBRID) {
+        if (!is_owned(&cycle->plan->nodes[i])) {
             idle -= held;
         } else {
             cycle->moves[i].free = plan_max(cycle->shares[i].quota - held, 0);
@@ -103,11 +108,11 @@ void pool_free(struct pool_cycle *cycle, struct arena *arena)
         .members = arena_alloc(arena, n_nodes, sizeof(int)),
     };
     int64_t idle = count_idle(cycle);
-    apportion_below(cycle, &scratch, PLAN_OWNERSHIP);
+    apportion_below(cycle, &scratch, true);
     if (is_contended(cycle)) {
         count_reserves(cycle);
     } else {
-        apportion(cycle, &scratch, idle, 0, cycle->plan->n_top, PLAN_HYBRID);
-        apportion_below(cycle, &scratch, PLAN_HYBRID);
+        apportion(cycle, &scratch, idle, 0, cycle->plan->n_top, false);
+        apportion_below(cycle, &scratch, false);
     }
 }

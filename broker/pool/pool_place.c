@@ -18,7 +18,7 @@
  *
  * Example: n1 and n2 of 4 slots each, both idle, 3 to be granted: stacked n1 3;
  * balanced n1 1, n2 1, n1 1; exclusive none. */
-#include "broker/pool/pool_snapshot.h"
+#include "broker/pool/pool_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -52,7 +52,7 @@ static int64_t floor_of(const struct recalls *recalls, int node)
     const struct plan *plan = recalls->cycle->plan;
     int64_t quota = recalls->cycle->shares[node].quota;
     int64_t own = plan->nodes[node].own / plan->unit;
-    return recalls->keeps_owned
+    return recalls->keeps_owned && plan->nodes[node].policy != PLAN_SHARE
                ? plan_max(quota, plan_min(own, plan->nodes[node].limit))
                : quota;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_snapshot.c: see pool_snapshot.h. */
-#include "broker/pool/pool_snapshot.h"
+/* pool_snapshot.c: see pool_table.h. */
+#include "broker/pool/pool_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/lease/lease_table.h"
+#include "broker/lease/lease.h"
 
 struct builder {
     const struct lease_table *leases;
@@ -16,17 +16,32 @@ struct builder {
     struct arena *arena;
 };
 
-static bool counts(const struct lease *lease)
+static bool is_sure(const struct lease *lease)
+{
+    return !lease->poll_state.is_open && member_is_here(lease->provider, ROLE_PROVIDER);
+}
+
+/* Its provider was lost not long ago, or is back and has not stated its contracts yet.
+ */
+static bool is_missed(const struct builder *builder, const struct lease *lease)
+{
+    const struct member *provider = lease->provider;
+    return provider->session != 0 && lease->n_behind == 0 && provider->since_ms != 0 &&
+           builder->now_ms - provider->since_ms <
+               builder->snapshot->plan->settings.lost_ms;
+}
+
+static bool counts(const struct builder *builder, const struct lease *lease)
 {
     return (lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_INACTIVE) &&
-           !lease->poll_state.is_open && member_is_here(lease->provider, ROLE_PROVIDER);
+           (is_sure(lease) || is_missed(builder, lease));
 }
 
 static bool is_of_pool(const struct builder *builder, const struct lease *lease)
 {
     return lease->part == LEASE_IDLE &&
            strcmp(lease->row.consumer + strlen("pool:"), builder->pool->name) == 0 &&
-           counts(lease);
+           counts(builder, lease);
 }
 
 static bool is_same_policy(const struct lease *a, const struct lease *b)
@@ -71,8 +86,8 @@ static void add_idle(struct builder *builder, struct lease *lease)
     for (int i = 0; i < lease->row.n_hosts; i++) {
         const struct host_split *split = &lease->row.hosts[i];
         int n_slots = split->is_down ? 0 : split->n_slots;
-        snapshot->hosts[snapshot->n_hosts++] =
-            (struct pool_host){lease, split->host, n_slots, n_slots};
+        snapshot->hosts[snapshot->n_hosts++] = (struct pool_host){
+            lease, split->host, n_slots, is_sure(lease) ? n_slots : 0};
         snapshot->n_slots += n_slots;
     }
 }
@@ -108,7 +123,8 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
         used += split->provider_used + split->consumer_used;
     }
     add_grant(builder, lease, first, idle_lease);
-    snapshot->parts[snapshot->n_parts++] = (struct pool_contract){lease, leaf};
+    snapshot->parts[snapshot->n_parts++] =
+        (struct pool_contract){lease, leaf, !is_sure(lease)};
     if (use == NULL) {
         return; /* its slots exist, but no node of the plan has them */
     }
@@ -117,7 +133,7 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
                     age_ms < snapshot->plan->settings.min_hold_ms;
     int young = is_young ? lease->grant.n_young : 0;
     use->alloc += held + lease->grant.n_slots;
-    use->recalled += lease_recalls_count(lease);
+    use->recalled += lease_recalls_count_usable(lease);
     use->waiting += lease_recalls_count_waiting(lease, builder->now_ms);
     use->young += (young < held ? young : held) + lease->grant.n_slots;
     snapshot->activity[leaf].n_used += used;
@@ -135,7 +151,7 @@ static void add_policy(struct builder *builder, int place, struct lease *idle_le
     }
     for (int i = from;
          i < leases->count && is_same_policy(leases->items[i], idle_lease); i++) {
-        if (leases->items[i]->part == LEASE_LEAF && counts(leases->items[i])) {
+        if (leases->items[i]->part == LEASE_LEAF && counts(builder, leases->items[i])) {
             add_leaf(builder, leases->items[i], first, idle_lease);
         }
     }

@@ -19,17 +19,17 @@
 #include "broker/pool/pool_switch.h"
 
 #include "base/max_min_fill.h"
-#include "broker/plan/plan_quota.h"
+#include "broker/plan/plan.h"
 
 int64_t pool_switch_keep(enum plan_policy before, enum plan_policy after,
                          struct pool_holding holding, int64_t own)
 {
-    if (before == after) {
+    if ((before == PLAN_OWNERSHIP) == (after == PLAN_OWNERSHIP)) {
         return holding.used;
     }
     int64_t mine =
         before == PLAN_OWNERSHIP ? holding.used - holding.borrowed : holding.used;
-    return plan_min(mine, own);
+    return after == PLAN_SHARE ? mine : plan_min(mine, own);
 }
 
 struct switching {
@@ -52,14 +52,15 @@ static bool is_switched(const struct switching *switching, int node)
     }
     int was = switching->was[node];
     return was != PLAN_NO_NODE &&
-           switching->before->nodes[was].policy != plan->nodes[node].policy;
+           (switching->before->nodes[was].policy == PLAN_OWNERSHIP) !=
+               (plan->nodes[node].policy == PLAN_OWNERSHIP);
 }
 
 /* A node that is not in the old plan has borrowed nothing by it. */
 static int64_t keep_alone(const struct switching *switching, int node)
 {
     enum plan_policy after = switching->plan->nodes[node].policy;
-    enum plan_policy before = after == PLAN_HYBRID ? PLAN_OWNERSHIP : PLAN_HYBRID;
+    enum plan_policy before = after == PLAN_OWNERSHIP ? PLAN_HYBRID : PLAN_OWNERSHIP;
     int was = switching->was[node];
     int64_t used = switching->uses[node].alloc;
     int64_t owned = was != PLAN_NO_NODE ? switching->owned[was].scaled : used;
@@ -86,7 +87,8 @@ static int64_t keep_beyond(const struct switching *switching, int parent)
 {
     int was = switching->was[parent];
     int64_t most = undivided(switching->plan, switching->shares, parent);
-    return switching->plan->nodes[parent].policy == PLAN_HYBRID && was != PLAN_NO_NODE
+    return switching->plan->nodes[parent].policy != PLAN_OWNERSHIP &&
+                   was != PLAN_NO_NODE
                ? plan_min(most, undivided(switching->before, switching->owned, was))
                : most;
 }

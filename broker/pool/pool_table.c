@@ -84,6 +84,8 @@ void pool_table_init(struct pool_table *pools, const struct broker_config *confi
     for (int i = 0; i < pools->count; i++) {
         copy_pool(&pools->arena, &config->pools->pools[i], &pools->items[i]);
         pools->items[i].next_ms = INT64_MAX;
+        pools->items[i].look = mem_alloc(1, sizeof(struct pool_look));
+        arena_init(&pools->items[i].look->arena);
     }
 }
 
@@ -91,6 +93,8 @@ void pool_table_release(struct pool_table *pools)
 {
     for (int i = 0; i < pools->count; i++) {
         free_arena(pools->items[i].arena);
+        arena_release(&pools->items[i].look->arena);
+        free(pools->items[i].look);
     }
     arena_release(&pools->arena);
 }

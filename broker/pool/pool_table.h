@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 #include "broker/pool/pool.h"
 #include "broker/pool/pool_switch.h"
 #include "broker/pool/pool_unused.h"
@@ -18,7 +18,9 @@
 struct broker_config;
 struct lease_table;
 struct members;
+struct member;
 struct lease;
+struct pool_snapshot;
 
 /* What was last recorded of a node. */
 struct pool_record {
@@ -37,6 +39,9 @@ struct pool_entry {
     int n_windows;
     struct plan *plans; /* of each window, or one */
     int64_t next_ms;    /* of the next cycle */
+    bool is_asked;      /* more jobs wait at a site since the last look or cycle, */
+    int64_t look_ms;    /* which was then, */
+    int64_t asked_ms;   /* and the earliest time of the next look */
     /* The latest cycle by these plans, also one of an earlier run of the broker; plan
      * NULL: there was none, or its window does not exist any more. */
     struct pool_last_cycle latest;
@@ -47,6 +52,16 @@ struct pool_entry {
     int64_t cycle_ms;
     struct pool_record *records; /* by path */
     int n_records;
+    struct pool_look *look; /* for views, which change nothing else */
+};
+
+/* What a cycle would decide, as it was last shown. */
+struct pool_look {
+    struct arena arena;
+    const struct plan *plan; /* NULL: never shown */
+    int64_t at_ms;
+    struct pool_snapshot *snapshot;
+    struct pool_cycle cycle;
 };
 
 /* A pool that is not configured any more; its rows may be on disk. */
@@ -120,5 +135,146 @@ void pool_persist_store(struct pool_entry *pool, const struct plan *plan, int64_
 void pool_persist_drop(struct pool_table *pools, const char *name);
 /* Deletes the rows of such pools, once. */
 void pool_persist_tick(struct pool_table *pools, struct effects *effects);
+
+/* ---------------------------------------------------------------- pool_clock.c */
+
+/* When pools run a cycle, and what a cycle does.
+ *
+ * In each CYCLE a pool looks at what is exported to it and what its leaves have and
+ * want (pool_snapshot.c), decides (pool.h), and executes the decision: idle slots
+ * become grants, others are recalled (pool_execute.c). The start of a time window is
+ * one more cycle. After a start of the broker no cycle runs before all providers are
+ * back, or LOST_AFTER has passed: the slots of a provider that is not back yet must not
+ * look as if they were gone.
+ *
+ * Between two cycles, idle slots are granted on demand: a leaf that has fewer slots
+ * than it owns, and whose site reports more waiting jobs, gets what the quotas allow
+ * it, up to its ownership or reserve. Slots that were recalled for it come with the
+ * next cycle, as it does not report more jobs then. Such a look is taken at most once
+ * in a second, and less often at plans of more than 10,000 nodes. It recalls nothing,
+ * and it begins after the first cycle.
+ *
+ * A plan that is loaded anew counts from the next cycle. The contract of a leaf that is
+ * in no plan any more is drained, and its slots are recalled.
+ *
+ * Units: milliseconds, slots. Order: pools as configured; within a cycle leaves in the
+ * order of the plan. Source: Symphony, "Hybrid policy"; docs/design/plans.md "Cycle";
+ * docs/adr/0012; docs/design/plans.md "Decided". */
+
+void pool_clock_start(struct pool_table *pools, int64_t lost_after_ms, int64_t now_ms);
+/* Replaces the plans. The caller has every lease updated (pool_table_update_lease). */
+void pool_clock_reload(struct pool_table *pools, const struct broker_config *config,
+                       int64_t now_ms);
+
+/* Recalls, within its last grace, what the contract of a leaf holds that no plan has
+ * any more. */
+void pool_clock_recall_unplanned(struct lease *lease, int64_t now_ms,
+                                 struct effects *effects);
+
+/* A site reports more waiting jobs. */
+void pool_clock_ask(struct pool_table *pools, struct member *site, int64_t now_ms);
+/* Runs the cycles that are due; call it at the end of a batch. */
+void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
+                     int64_t now_ms, struct effects *effects);
+/* What a cycle would decide now, for views. It is kept for all pages of a listing
+ * (`is_next_page`), which then are of one instant, and computed at most once in a
+ * second for a plan of 1,000 nodes or more, however many are asked for. */
+const struct pool_look *pool_clock_shown(const struct lease_table *leases,
+                                         const struct members *members,
+                                         const struct pool_entry *pool,
+                                         const struct plan *plan, bool is_next_page,
+                                         int64_t now_ms);
+/* What a cycle would decide now, to be shown. */
+void pool_clock_look(const struct lease_table *leases, const struct members *members,
+                     const struct pool_entry *pool, const struct plan *plan,
+                     int64_t now_ms, struct arena *arena,
+                     struct pool_snapshot *snapshot, struct pool_cycle *cycle);
+int64_t pool_clock_wake_ms(const struct pool_table *pools);
+
+/* ---------------------------------------------------------------- pool_snapshot.c */
+
+/* A pool as it is now: its slots, which of them are idle on which
+ * host, and what each leaf has and wants.
+ *
+ * Only usable slots count: of contracts whose provider is here, has stated them, and
+ * does not drain them, on hosts that are up. The slots of a provider that is lost still
+ * count for PROVIDER_LOST_AFTER, so that a short disturbance recalls nothing elsewhere;
+ * none of them is granted or recalled meanwhile. A grant that has not arrived yet
+ * counts as held. A leaf wants what it uses of the pool and what waits in its queues;
+ * if its site is away, what it uses. Jobs that run outside the pool do not count.
+ *
+ * Ownership: the arena's; leases are borrowed. Order: leases by id, hosts in their
+ * order. */
+
+/* A host's slots in the pool. */
+struct pool_host {
+    struct lease *idle_lease; /* of the policy */
+    const char *host;
+    int n_slots; /* exported to the pool there */
+    int n_idle;
+};
+
+/* What a leaf does with its slots. */
+struct pool_activity {
+    int64_t n_used, n_granted; /* granted ones are not there yet */
+};
+
+/* A contract of a leaf. */
+struct pool_contract {
+    struct lease *lease;
+    int leaf;       /* in the plan; PLAN_NO_NODE: only that of another window has it */
+    bool is_missed; /* its provider is lost: nothing is recalled there */
+};
+
+struct pool_snapshot {
+    const struct plan *plan;
+    int64_t n_slots;
+    int host_slots;  /* of each host, if all have the same; else 0 */
+    int least_slots; /* of the smallest host; 0: there is none */
+    struct plan_use *uses;
+    struct pool_activity *activity; /* by node, of leaves */
+    struct pool_host *hosts;
+    int n_hosts;
+    struct pool_contract *parts; /* counted ones, by leaf, then by id */
+    int n_parts;
+};
+
+void pool_snapshot_take(const struct lease_table *leases, const struct members *members,
+                        const struct pool_entry *pool, const struct plan *plan,
+                        int64_t now_ms, struct arena *arena,
+                        struct pool_snapshot *snapshot);
+
+/* Quotas, grants and recalls by the snapshot. */
+void pool_snapshot_decide(const struct pool_snapshot *snapshot,
+                          struct pool_cycle *cycle, struct arena *arena);
+
+/* -------------------------------------------------------------- pool_place.c */
+
+/* Slots of one host for a leaf. */
+struct pool_pick {
+    int host; /* index into the snapshot's hosts */
+    int n_slots;
+};
+
+struct pool_place;
+struct pool_place *pool_place_new(struct pool_snapshot *snapshot,
+                                  enum plan_placement placement, struct arena *arena);
+
+/* Picks up to so many slots for a leaf of that site, which are not idle any more: each
+ * host once, in the snapshot's order. Returns how many picks. */
+int pool_place_pick(struct pool_place *place, const char *site, int64_t n_slots,
+                    struct arena *arena, struct pool_pick **picks);
+
+/* ------------------------------------------------------------ pool_execute.c */
+
+/* The snapshot is the one that the cycle was decided by. Only grants are executed, as
+ * between two cycles. */
+void pool_execute_grants(const struct pool_world *world, const struct pool_entry *pool,
+                         struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
+                         int64_t now_ms, struct effects *effects);
+/* The snapshot is the one that the cycle was decided by. */
+void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
+                  struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
+                  int64_t now_ms, struct effects *effects);
 
 #endif

@@ -25,6 +25,7 @@ static void give_up(struct pool_unused *unused, const struct plan_use *use,
     unused->n_tried = use->alloc;
     unused->n_waiting = use->demand - look->n_used;
     unused->n_pool = look->n_pool;
+    unused->needs = look->needs;
     unused->pause_ms =
         unused->pause_ms == 0 ? PAUSE_MS : plan_min(2 * unused->pause_ms, PAUSE_MAX_MS);
     unused->again_ms = look->now_ms + unused->pause_ms;
@@ -44,13 +45,15 @@ struct pool_unused pool_unused_next(const struct pool_unused *before,
             unused.pause_ms = 0;
             try_again(&unused);
         } else if (n_waiting > unused.n_waiting || look->quota > unused.n_tried ||
-                   look->n_pool > unused.n_pool || look->now_ms >= unused.again_ms) {
+                   look->n_pool > unused.n_pool || look->needs != unused.needs ||
+                   look->now_ms >= unused.again_ms) {
             try_again(&unused);
         }
         unused.n_waiting = plan_min(unused.n_waiting, n_waiting);
         return unused;
     }
-    if (n_idle <= 0 || n_waiting <= 0 || look->n_granted > 0 || has_started) {
+    if (n_idle <= 0 || n_waiting <= 0 || look->n_granted > 0 || has_started ||
+        look->is_collecting) {
         unused.since_ms = 0;
         unused.pause_ms = n_idle <= 0 && use->alloc > 0 ? 0 : unused.pause_ms;
         return unused;

@@ -8,7 +8,7 @@
  * slots, and so its idle slots go to them. It is asked again, which means that its
  * whole demand counts, if
  *
- *     more of its jobs wait than since the last time
+ *     more of its jobs wait than since the last time, or jobs that require other things
  *     its quota is more than the slots with which it failed, or the pool has grown
  *     it starts more jobs than it could then, on slots that nobody else wanted
  *     a pause is over: PAUSE_MS, twice as long after each failure, at most PAUSE_MAX_MS
@@ -20,7 +20,7 @@
 #ifndef SUBLET_BROKER_POOL_POOL_UNUSED_H
 #define SUBLET_BROKER_POOL_POOL_UNUSED_H
 
-#include "broker/plan/plan_quota.h"
+#include "broker/plan/plan.h"
 
 /* Of one leaf, from cycle to cycle; all zero at first. */
 struct pool_unused {
@@ -30,7 +30,8 @@ struct pool_unused {
     int64_t since_ms;  /* it has had idle slots and waiting jobs since then; 0: not */
     int64_t n_tried;   /* the slots with which it failed, */
     int64_t n_waiting; /* the fewest slots that have been waited for since, */
-    int64_t n_pool;    /* and the slots of the pool */
+    int64_t n_pool;    /* the slots of the pool, and what its jobs required */
+    uint64_t needs;
     int64_t pause_ms, again_ms;
 };
 
@@ -39,6 +40,9 @@ struct pool_unused_look {
     int64_t n_used, n_granted; /* of its slots; granted ones are not there yet */
     int64_t quota;             /* if its whole demand counts */
     int64_t n_pool;
+    uint64_t needs;     /* digest of what its waiting jobs require */
+    bool is_collecting; /* its jobs need more than its idle slots, and its quota has
+                           room for them: the others are on their way */
     int64_t cycle_ms, now_ms;
 };
 

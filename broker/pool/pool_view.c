@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_view.c: see pool_view.h. */
-#include "broker/pool/pool_view.h"
+/* pool_view.c: see pool.h. */
+#include "broker/pool/pool.h"
 
 enum { SCHEMA_VERSION = 1 };
 

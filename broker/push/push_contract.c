@@ -38,6 +38,7 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
         .resources = row->resources,
         .n_resources = row->n_resources,
         .is_whole = lease->grant.is_whole,
+        .withheld = lease->withheld[0] != '\0' ? lease->withheld : NULL,
     };
     lease_recalls_fill(&lease->recalls, now_ms, &effects->arena, &msg.contract.recalls,
                        &msg.contract.n_recalls);

@@ -8,7 +8,7 @@
  * ends what the consumer has started since. The ended jobs count as lost. */
 #include "broker/push/push.h"
 
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 
 static const struct resend_waits waits = {.first_ms = PUSH_EVICT_RESEND_MS,
                                           .last_ms = PUSH_EVICT_RESEND_MS};

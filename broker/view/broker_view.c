@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "broker/broker_parts.h"
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 #include "broker/view/broker_view.h"
 #include "model/exported_resources.h"
 
@@ -47,14 +47,14 @@ static void add_host(struct arena *arena, struct value *hosts,
     exported_resources_show_memory(arena, host, from->spaces);
 }
 
-/* As many of the hosts as a page of their own would take. */
+/* As many of the hosts as a page of their own takes, beside the lease's resources. */
 static void add_hosts(struct arena *arena, struct value *row, const struct lease *lease)
 {
     struct value *hosts = value_add(arena, row, "hosts", value_array(arena));
     size_t bytes = 0;
     for (int i = 0; i < lease->row.n_hosts; i++) {
         bytes += HOST_BYTES + strlen(lease->row.hosts[i].host);
-        if (bytes > PAGE_BYTES) {
+        if (bytes > PAGE_BYTES - EXPORTED_RESOURCES_BYTES) {
             break;
         }
         add_host(arena, hosts, &lease->row.hosts[i]);
@@ -75,8 +75,11 @@ static bool has_slots(const struct row_lease *row)
 static const char *reason_of(const struct lease *lease, struct arena *arena)
 {
     const struct row_lease *row = &lease->row;
-    if (row->state != LEASE_PENDING || row->type == LEASE_POOL ||
-        lease_is_disconnected(lease)) {
+    bool is_disconnected = lease_is_disconnected(lease);
+    if (lease->withheld[0] != '\0' && !is_disconnected && lease_is_open(lease)) {
+        return lease->withheld;
+    }
+    if (row->state != LEASE_PENDING || row->type == LEASE_POOL || is_disconnected) {
         return row->reason;
     }
     if (!has_slots(row)) {
@@ -222,6 +225,10 @@ static struct value *site_row(struct arena *arena, const struct member *site)
     value_add_known(arena, slots, "borrowed", is_known, usage->n_borrowed);
     value_add_known(arena, slots, "idle", is_known, usage->n_idle);
     value_add_known(arena, row, "pending", is_known, usage->n_waiting);
+    struct value *lost = value_add(arena, row, "journal_lost", value_object(arena));
+    value_add_known(arena, lost, "commits", is_known, (int64_t)usage->lost.commits);
+    value_add_known(arena, lost, "attempts", is_known, (int64_t)usage->lost.attempt);
+    value_add_known(arena, lost, "jobs", is_known, (int64_t)usage->lost.job);
     add_jobs(arena, row, &usage->jobs, is_known);
     if (is_known) {
         value_add_int(arena, row, "schedule_passes", (int64_t)usage->n_passes);

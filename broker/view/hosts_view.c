@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 
 /* A host in a lease. */
 struct part {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_target.c: see http_target.h. */
-#include "broker/view/http_target.h"
+/* http_target.c: see broker_view.h. */
+#include "broker/view/broker_view.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

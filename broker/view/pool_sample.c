@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_sample.c: see pool_sample.h. */
-#include "broker/view/pool_sample.h"
+/* pool_sample.c: see broker_view.h. */
+#include "broker/view/broker_view.h"
 
 #include "broker/broker_parts.h"
 

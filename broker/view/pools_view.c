@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "broker/broker_parts.h"
-#include "broker/pool/pool_clock.h"
-#include "broker/pool/pool_view.h"
+#include "broker/pool/pool.h"
+#include "broker/pool/pool_table.h"
 
 static const char *const placements[] = {
     [PLAN_STACKED] = "stacked",
@@ -57,22 +57,21 @@ static struct value *pool_row(const struct broker *broker,
     struct value *row = value_object(arena);
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
-    struct pool_snapshot snapshot;
-    struct pool_cycle cycle;
-    pool_clock_look(&broker->leases, &broker->members, pool, plan, now_ms, arena,
-                    &snapshot, &cycle);
+    const struct pool_look *look =
+        pool_clock_shown(&broker->leases, &broker->members, pool, plan, false, now_ms);
+    const struct pool_cycle *cycle = &look->cycle;
     value_add_text(arena, row, "pool", pool->name);
-    value_add_int(arena, row, "slots", snapshot.n_slots);
+    value_add_int(arena, row, "slots", look->snapshot->n_slots);
     value_add_int(arena, row, "configured", plan->configured);
     value_add_int(arena, row, "alloc",
-                  sum_top(&cycle, offsetof(struct plan_use, alloc)));
+                  sum_top(cycle, offsetof(struct plan_use, alloc)));
     value_add_int(arena, row, "recalled",
-                  sum_top(&cycle, offsetof(struct plan_use, recalled)));
-    value_add_int(arena, row, "idle", sum_idle(&snapshot));
+                  sum_top(cycle, offsetof(struct plan_use, recalled)));
+    value_add_int(arena, row, "idle", sum_idle(look->snapshot));
     value_add_int(arena, row, "demand",
-                  sum_top(&cycle, offsetof(struct plan_use, demand)));
-    value_add_int(arena, row, "hosts", snapshot.n_hosts);
-    value_add_int(arena, row, "providers", count_providers(&snapshot));
+                  sum_top(cycle, offsetof(struct plan_use, demand)));
+    value_add_int(arena, row, "hosts", look->snapshot->n_hosts);
+    value_add_int(arena, row, "providers", count_providers(look->snapshot));
     value_add_int(arena, row, "nodes", plan->n_nodes);
     value_add_text(arena, row, "placement", placements[plan->settings.placement]);
     value_add_text(arena, row, "window",
@@ -170,17 +169,22 @@ static void list_nodes(const struct broker *broker, const struct pool_entry *poo
 {
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
-    struct pool_snapshot snapshot;
-    struct pool_cycle cycle;
-    pool_clock_look(&broker->leases, &broker->members, pool, plan, now_ms, arena,
-                    &snapshot, &cycle);
+    const struct pool_look *look =
+        pool_clock_shown(&broker->leases, &broker->members, pool, plan,
+                         page_text(query->after)[0] != '\0', now_ms);
+    if (page_text(query->host)[0] != '\0') {
+        int node = plan_find(plan, query->host);
+        if (node != PLAN_NO_NODE) {
+            page_add(page, plan->nodes[node].name,
+                     node_row(pool, &look->cycle, node, arena));
+        }
+        return;
+    }
     for (int pos = first_of(plan, page_text(query->after));
          pos < plan->n_nodes && !page->is_full; pos++) {
         int node = plan->by_pos[pos];
-        const char *name = plan->nodes[node].name;
-        if (page_is_named(name, query->host)) {
-            page_add(page, name, node_row(pool, &cycle, node, arena));
-        }
+        page_add(page, plan->nodes[node].name,
+                 node_row(pool, &look->cycle, node, arena));
     }
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/plan/plan_config.h"
-#include "broker/pool/pool_view.h"
+#include "broker/plan/plan.h"
+#include "broker/pool/pool.h"
 #include "cli/command/cmd_plan_live.h"
 #include "cli/commands.h"
 #include "cli/listing/listing.h"

@@ -68,6 +68,19 @@ static int check_found(const struct call *call, const struct listing *listing)
                : CALL_OK;
 }
 
+/* All nodes, or only those of the command line: a plan may be large. */
+static int get_nodes(struct call *call, struct msg_query *query, bool with_why,
+                     struct listing *listing)
+{
+    int first = with_why && call->n_operands > 1 ? 1 : call->n_operands - 1;
+    int status = CALL_OK;
+    for (int i = first; i < call->n_operands && status == CALL_OK; i++) {
+        query->host = first == 1 && with_why ? call->operands[i] : "";
+        status = listing_get(call, query, listing);
+    }
+    return status;
+}
+
 int cmd_plan_live_run(struct call *call, bool with_why)
 {
     const char *given = call_value(call, "--pool");
@@ -81,10 +94,9 @@ int cmd_plan_live_run(struct call *call, bool with_why)
     struct listing listing = {NULL, NULL};
     int status = choose_pool(call, given, &query.name);
     if (status == CALL_OK) {
-        status = listing_get(call, &query, &listing);
+        status = get_nodes(call, &query, with_why, &listing);
     }
     if (status == CALL_OK && with_why) {
-        cmd_plan_live_filter(call, &listing, 1);
         status = check_found(call, &listing);
     }
     if (status == CALL_OK) {

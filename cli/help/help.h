@@ -17,6 +17,8 @@ int manual_print(const char *page, const struct command *commands);
 
 /* docs/configuration.md: every section and key. */
 void keys_page_print(void);
+/* docs/lsf-parameters.md: the parameters of LSF that differ or have no effect. */
+void lsf_page_print(void);
 /* The keys of a section; `section` as returned by conf_keys_section. */
 void keys_help_print(const char *section);
 

@@ -45,8 +45,15 @@ const char *keys_help_kind(const struct conf_key *key, char *text, size_t size)
     case CONF_LIST:
         snprintf(text, size, "words");
         break;
+    case CONF_HOSTS:
+        snprintf(text, size, "words; hosts also as node[001-128]");
+        break;
     case CONF_INT:
         snprintf(text, size, "number, %" PRId64 " to %" PRId64, key->min, key->max);
+        break;
+    case CONF_COUNT:
+        snprintf(text, size, "number, %" PRId64 " to %" PRId64 ", or !", key->min,
+                 key->max);
         break;
     case CONF_YESNO:
         snprintf(text, size, "Y or N");
@@ -61,40 +68,13 @@ const char *keys_help_kind(const struct conf_key *key, char *text, size_t size)
     return text;
 }
 
-const struct conf_key *keys_help_next(const char *section, enum conf_status status,
-                                      const struct conf_key *after)
+const struct conf_key *keys_help_next(const char *section, const struct conf_key *after)
 {
     const struct conf_key *key = after == NULL ? conf_keys : after + 1;
-    while (key->section != NULL &&
-           (strcmp(key->section, section) != 0 || key->status != status)) {
+    while (key->section != NULL && strcmp(key->section, section) != 0) {
         key++;
     }
     return key->section != NULL ? key : NULL;
-}
-
-const struct keys_help_group keys_help_groups[] = {
-    {CONF_REMARK, "Accepted, and not used:"},
-    {CONF_NOT_YET, "Not supported yet; an error where one has a value:"},
-    {CONF_BUILT, NULL},
-};
-
-static void print_names(const char *heading, const char *section,
-                        enum conf_status status)
-{
-    enum { WIDTH = 78 };
-    size_t column = WIDTH;
-    const struct conf_key *key = keys_help_next(section, status, NULL);
-    if (key == NULL) {
-        return;
-    }
-    printf("\n%s", heading);
-    for (; key != NULL; key = keys_help_next(section, status, key)) {
-        size_t length = strlen(key->key) + 1;
-        bool is_full = column + length > WIDTH;
-        printf("%s%s", is_full ? "\n  " : " ", key->key);
-        column = is_full ? 1 + length : column + length;
-    }
-    printf("\n");
 }
 
 void keys_help_print(const char *section)
@@ -105,15 +85,11 @@ void keys_help_print(const char *section)
     } else {
         printf("Outside of sections, as in lsf.conf:\n");
     }
-    for (const struct conf_key *key = keys_help_next(section, CONF_BUILT, NULL);
-         key != NULL; key = keys_help_next(section, CONF_BUILT, key)) {
+    for (const struct conf_key *key = keys_help_next(section, NULL); key != NULL;
+         key = keys_help_next(section, key)) {
         printf("  %-18s %s\n  %-18s (%s%s%s)\n", key->key, key->what, "",
                keys_help_kind(key, kind, sizeof(kind)),
                key->initial != NULL ? "; default " : "",
                key->initial != NULL ? key->initial : "");
-    }
-    for (const struct keys_help_group *group = keys_help_groups; group->heading != NULL;
-         group++) {
-        print_names(group->heading, section, group->status);
     }
 }

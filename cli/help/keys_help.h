@@ -14,15 +14,8 @@
  * demand". Returns `text`. */
 const char *keys_help_kind(const struct conf_key *key, char *text, size_t size);
 
-/* The next key of the section with that status after `after` (NULL: the first). */
-const struct conf_key *keys_help_next(const char *section, enum conf_status status,
+/* The next key of the section after `after` (NULL: the first), or NULL. */
+const struct conf_key *keys_help_next(const char *section,
                                       const struct conf_key *after);
-
-/* Groups of keys without effect, with their titles. Ends with a NULL. */
-struct keys_help_group {
-    enum conf_status status;
-    const char *heading;
-};
-extern const struct keys_help_group keys_help_groups[];
 
 #endif

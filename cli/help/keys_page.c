@@ -30,32 +30,13 @@ static void put_key(const struct conf_key *key)
     puts(" |");
 }
 
-static void put_names(const struct keys_help_group *group, const char *section)
-{
-    const struct conf_key *key = keys_help_next(section, group->status, NULL);
-    if (key == NULL) {
-        return;
-    }
-    printf("\n%s", group->heading);
-    for (; key != NULL; key = keys_help_next(section, group->status, key)) {
-        printf(" `%s`", key->key);
-    }
-    puts("");
-}
-
 static void put_section(const char *section)
 {
-    const struct conf_key *key = keys_help_next(section, CONF_BUILT, NULL);
+    const struct conf_key *key = keys_help_next(section, NULL);
     printf("\n## %s\n", section[0] != '\0' ? section : "Outside of sections");
-    if (key != NULL) {
-        puts("| key | value | default | meaning |\n|---|---|---|---|");
-    }
-    for (; key != NULL; key = keys_help_next(section, CONF_BUILT, key)) {
+    puts("| key | value | default | meaning |\n|---|---|---|---|");
+    for (; key != NULL; key = keys_help_next(section, key)) {
         put_key(key);
-    }
-    for (const struct keys_help_group *group = keys_help_groups; group->heading != NULL;
-         group++) {
-        put_names(group, section);
     }
 }
 
@@ -65,7 +46,9 @@ void keys_page_print(void)
     puts("# Configuration\n\n"
          "Every section and key, as `sublet help SECTION` tells them: this page is "
          "generated from the table that the daemons read by (`make docs`). What a key "
-         "means in LSF it means here; [running.md](running.md) shows whole files.\n\n"
+         "means in LSF it means here; [running.md](running.md) shows whole files, and "
+         "[lsf-parameters.md](lsf-parameters.md) lists the parameters of LSF that work "
+         "differently or have no effect.\n\n"
          "Keys are not case-sensitive; `()` and `-` stand for no value; times may have "
          "a suffix `s`, `m`, `h` or `d`.");
     for (const struct conf_key *key = conf_keys; key->section != NULL; key++) {

@@ -146,23 +146,6 @@ static void put_key(const struct conf_key *key)
     put_line(key->what);
 }
 
-static void put_names(const char *heading, const char *section, enum conf_status status)
-{
-    const struct conf_key *key = keys_help_next(section, status, NULL);
-    const char *blank = "";
-    if (key == NULL) {
-        return;
-    }
-    puts(".PP");
-    put_line(heading);
-    for (; key != NULL; key = keys_help_next(section, status, key)) {
-        fputs(blank, stdout);
-        put(key->key);
-        blank = " ";
-    }
-    puts("");
-}
-
 static void put_section(const char *section)
 {
     char heading[64] = "Outside of sections";
@@ -170,13 +153,9 @@ static void put_section(const char *section)
         snprintf(heading, sizeof(heading), "Section %s", section);
     }
     put_heading(".SS", heading);
-    for (const struct conf_key *key = keys_help_next(section, CONF_BUILT, NULL);
-         key != NULL; key = keys_help_next(section, CONF_BUILT, key)) {
+    for (const struct conf_key *key = keys_help_next(section, NULL); key != NULL;
+         key = keys_help_next(section, key)) {
         put_key(key);
-    }
-    for (const struct keys_help_group *group = keys_help_groups; group->heading != NULL;
-         group++) {
-        put_names(group->heading, section, group->status);
     }
 }
 
@@ -206,6 +185,10 @@ static int print_keys(void)
             put_section(section);
         }
     }
+    puts(".SH LSF");
+    put_line("sublet help --lsf lists the parameters of LSF that work differently or "
+             "have no effect; sublet check --lsf DIR judges the configuration of an "
+             "LSF cluster by this list.");
     puts(".SH SEE ALSO\n\\fBsublet\\fR(1)");
     return call_finish_output();
 }

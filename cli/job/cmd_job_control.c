@@ -57,7 +57,15 @@ static int check_jobs(const struct call *call)
     return CALL_OK;
 }
 
+/* "0" may be more jobs than one request reaches; each request reaches others. */
+static bool is_to_be_repeated(const struct msg *msg, const struct err *err)
+{
+    return err->code == ERR_FULL && strcmp(msg->job_control.jobs[0], "0") == 0 &&
+           msg->job_control.action != CONTROL_SIGNAL;
+}
+
 /* Splits the jobs into messages of at most JOBS_PER_COMMAND_MAX. */
+enum { ALL_REACHED = 2000 }; /* by one request, at least (site/api/job_signal.c) */
 static int send_orders(struct call *call, struct connect *connect,
                        const struct msg_job_control *order)
 {
@@ -70,8 +78,13 @@ static int send_orders(struct call *call, struct connect *connect,
         msg.job_control.jobs = (const char *const *)call->operands + at;
         msg.job_control.n_jobs =
             left < JOBS_PER_COMMAND_MAX ? left : JOBS_PER_COMMAND_MAX;
-        if (connect_ask(connect, &msg, &msg.job_control.request, CONNECT_PATIENCE_MS,
-                        &call->arena, &reply, &err) != 0) {
+        int code, n_tries = 0;
+        do {
+            code = connect_ask(connect, &msg, &msg.job_control.request,
+                               CONNECT_PATIENCE_MS, &call->arena, &reply, &err);
+        } while (code != 0 && is_to_be_repeated(&msg, &err) &&
+                 ++n_tries <= JOBS_MAX / ALL_REACHED);
+        if (code != 0) {
             status = call_fail_err(&err);
         } else if (reply.text != NULL && reply.text[0] != '\0') {
             puts(reply.text);

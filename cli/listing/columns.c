@@ -201,6 +201,12 @@ static const struct column limits_configured_table[] =
             TEXT("EACH_OF", "each"), USED("SLOTS", "slots"),
             NUMBER("SLOTS/P", "slots.per_processor"), USED("JOBS", "jobs"));
 
+static const struct column runs_table[] =
+    COLUMNS(NUMBER("RUN", "attempt"), TEXT("AT", "at"), TEXT("STAT", "state"),
+            TEXT("JOBID", "job"), TEXT("USER", "user"), TEXT("QUEUE", "queue"),
+            NUMBER("SLOTS", "slots"), TEXT("LEASE", "lease"),
+            TIME("START_TIME", "start_at"), TEXT("COMMAND", "command"));
+
 static const struct column exports_table[] = COLUMNS(
     TEXT("LEASE", "lease"), TEXT("POLICY", "policy"), TEXT("CONSUMER", "consumer"),
     TEXT("TYPE", "type"), NUMBER("EPOCH", "epoch"), TEXT("STATE", "state"),
@@ -236,7 +242,8 @@ static const struct column sites_table[] = COLUMNS(
     TEXT("SITE", "site"), TEXT("ROLES", "roles"), TEXT("STATUS", "status"),
     NUMBER("OWN", "slots.own"), NUMBER("USED", "slots.used"),
     NUMBER("LENT", "slots.lent"), NUMBER("BORROWED", "slots.borrowed"),
-    NUMBER("PENDING", "pending"), TEXT("DRAINED", "drained"), TIME("SINCE", "since"));
+    NUMBER("PENDING", "pending"), TEXT("DRAINED", "drained"), TIME("SINCE", "since"),
+    COUNT_IF_ANY("COMMITS_LOST", "journal_lost.commits"));
 
 static const struct column reclaim_table[] =
     COLUMNS(TEXT("SCOPE", "scope"), TEXT("NAME", "name"), DURATION("DELAY", "delay_s"),
@@ -290,6 +297,7 @@ const struct columns columns_limits = {
     limits_table, NULL, NULL, "no such limit is in use; see 'sublet limits -a'"};
 const struct columns columns_limits_configured = {limits_configured_table, NULL, NULL,
                                                   "no such limit is configured"};
+const struct columns columns_runs = {runs_table, NULL, NULL, "no run without a job"};
 const struct columns columns_exports = {exports_table, NULL, NULL,
                                         "nothing is exported"};
 const struct columns columns_leases = {leases_table, leases_block, NULL,

@@ -7,423 +7,42 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/resend.h"
 #include "host/agent/host_streams.h"
+#include "host/agent/mark_file.h"
+#include "host/agent/start_file.h"
+#include "host/exec/exec_session.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
-enum {
-    CONNECT_LOOK_MS = 100, /* checks for a connection to send it on */
-    ALIVE_MS = 2000,
-    SILENCE_MS = 10000,
-    FLUSH_MS = 20,        /* after the connection took no more */
-    REPEAT_END_MS = 5000, /* until the site forgets the run */
-    MESSAGES_PER_TURN = 256,
-    LOG_BURST = 5,
-};
-
-static const struct resend_waits hello_waits = {.first_ms = 1000, .last_ms = 1000};
+enum { MESSAGES_PER_BATCH = 256, LOG_BURST = 5 };
 
 struct host_agent {
     zloop_t *loop;
-    const char *name;
-    const char *boot_id;
     const struct host_spool *spool;
     struct load *load;
     struct wire_client *client;
     struct host_runs *runs;
     struct host_streams *streams;
-
-    uint64_t session;
-    bool is_welcome;
-    bool is_synced;
-    bool needs_session; /* at the end of this step */
-    uint64_t seq;
-    int64_t received_ms;
-    struct resend hello;
-    int64_t load_ms; /* when the load was last sent; 0: not in this session */
-    int flush_timer; /* -1: not set */
-    struct log_limit refused, unwelcome;
+    struct exec_session session;
+    struct journal_mark stored; /* in the mark file */
+    struct shell *shell;
+    bool is_full; /* the connection takes no more in this batch */
+    struct log_limit logged;
     uint8_t bytes[OUTPUT_CHUNK_MAX];
-    struct run_load use[RUN_LOADS_MAX]; /* of one HOST_LOAD */
 };
-
-/* ---- to the site */
-
-static int send_to_site(struct host_agent *agent, struct msg *msg)
-{
-    struct err err;
-    msg->session = agent->session;
-    msg->site = "";
-    int code = wire_client_send(agent->client, msg, &err);
-    if (code != 0 && code != ERR_AWAY) {
-        log_line(LOG_LEVEL_ERROR, "%s cannot be sent: %s", msg_kind_name(msg->kind),
-                 err.text);
-    }
-    return code;
-}
-
-/* A guard of a later version may send causes that are not known here. */
-static enum run_cause cause_of(const struct guard_record *record)
-{
-    return record->phase == RUN_ENDED && record->cause <= RUN_CAUSE_PRE_EXEC
-               ? (enum run_cause)record->cause
-               : RUN_CAUSE_NONE;
-}
-
-static void fill_state(const struct host_run *run, struct msg *msg)
-{
-    const struct guard_record *record = &run->record;
-    msg->kind = MSG_RUN_STATE;
-    msg->run_state = (struct msg_run_state){
-        .run = {run->site, run->attempt},
-        .phase = record->phase,
-        .token = record->token,
-        .start_ms = (int64_t)record->start_ms,
-        .control_done = record->control_done,
-        .resize_done = record->resize_done,
-        .resize_code = (int)record->resize_code,
-        .exit =
-            {
-                .end = record->phase == RUN_ENDED ? record->end : RUN_END_NONE,
-                .cause = cause_of(record),
-                .code = (int)record->code,
-                .start_ms = (int64_t)record->start_ms,
-                .end_ms = (int64_t)record->end_ms,
-                .cpu_ms = (int64_t)record->cpu_ms,
-                .mem_kib = (int64_t)record->mem_kib,
-                .out_bytes = (int64_t)record->out_bytes,
-                .err_bytes = (int64_t)record->err_bytes,
-                .text = record->text,
-            },
-    };
-}
-
-static void send_unknown(struct host_agent *agent, const struct run_id *run)
-{
-    struct msg msg = {.kind = MSG_RUN_STATE};
-    msg.run_state =
-        (struct msg_run_state){.run = *run, .phase = RUN_UNKNOWN, .exit = {.text = ""}};
-    send_to_site(agent, &msg);
-}
-
-static void flush(struct host_agent *agent);
-
-static int on_flush(zloop_t *loop, int timer, void *arg)
-{
-    (void)loop;
-    (void)timer;
-    struct host_agent *agent = arg;
-    agent->flush_timer = -1;
-    flush(agent);
-    return 0;
-}
-
-static void flush_later(struct host_agent *agent)
-{
-    if (agent->flush_timer < 0) {
-        agent->flush_timer = zloop_timer(agent->loop, FLUSH_MS, 1, on_flush, agent);
-    }
-}
-
-/* Returns false if the connection takes no more now. */
-static bool report(struct host_agent *agent, struct host_run *run)
-{
-    struct msg msg = {0};
-    fill_state(run, &msg);
-    if (send_to_site(agent, &msg) == ERR_AWAY) {
-        flush_later(agent);
-        return false;
-    }
-    run->is_reported = true;
-    run->reported_ms = daemon_now_ms();
-    return true;
-}
-
-/* CPU time of running runs that was not reported; what does not fit waits for the next
- * message. */
-static void fill_runs(struct host_agent *agent, struct msg_host_load *load)
-{
-    struct host_run *run = NULL;
-    load->runs = agent->use;
-    while ((run = host_runs_next(agent->runs, run)) != NULL &&
-           load->n_runs < RUN_LOADS_MAX) {
-        if (run->record.phase == RUN_RUNNING && !run->is_use_reported) {
-            agent->use[load->n_runs++] = (struct run_load){
-                .run = {run->site, run->attempt},
-                .cpu_ms = (int64_t)run->record.cpu_ms,
-            };
-        }
-    }
-}
-
-static void mark_use_reported(struct host_agent *agent,
-                              const struct msg_host_load *load)
-{
-    for (int i = 0; i < load->n_runs; i++) {
-        host_runs_find(agent->runs, &load->runs[i].run)->is_use_reported = true;
-    }
-}
-
-/* A load that cannot be sent now is sent at the next heartbeat. */
-static void report_load(struct host_agent *agent)
-{
-    struct msg msg = {.kind = MSG_HOST_LOAD};
-    load_fill(agent->load, &msg.host_load);
-    fill_runs(agent, &msg.host_load);
-    if (send_to_site(agent, &msg) == 0) {
-        agent->load_ms = daemon_now_ms();
-        mark_use_reported(agent, &msg.host_load);
-    } else {
-        agent->load_ms = 0;
-    }
-}
-
-/* Reports all runs that are not reported. After the first complete round, sends SYNCED.
- */
-static void flush(struct host_agent *agent)
-{
-    if (!agent->is_welcome) {
-        return;
-    }
-    bool is_complete = true;
-    struct host_run *run = NULL;
-    while ((run = host_runs_next(agent->runs, run)) != NULL) {
-        if (run->record.phase == RUN_UNKNOWN) {
-            is_complete = false; /* reported when its guard answers */
-        } else if (!run->is_reported && !report(agent, run)) {
-            return;
-        }
-    }
-    if (is_complete && !agent->is_synced) {
-        struct msg msg = {.kind = MSG_HOST_SYNCED};
-        agent->is_synced = send_to_site(agent, &msg) == 0;
-        if (agent->is_synced) {
-            report_load(agent);
-        } else {
-            flush_later(agent);
-        }
-    }
-}
-
-void host_agent_on_change(void *arg, struct host_run *run, bool is_gone)
-{
-    struct host_agent *agent = arg;
-    if (!agent->is_welcome) {
-        return;
-    }
-    if (is_gone) {
-        send_unknown(agent, &(struct run_id){run->site, run->attempt});
-        if (!agent->is_synced) {
-            flush_later(agent);
-        }
-    } else if (agent->is_synced) {
-        report(agent, run);
-    } else {
-        flush(agent);
-    }
-}
 
 /* ---- from the site */
 
-/* A run that is not known yet is reported once it is. */
-static void answer(struct host_agent *agent, struct host_run *run)
-{
-    if (run->record.phase != RUN_UNKNOWN) {
-        report(agent, run);
-    }
-}
-
-static void take_welcome(struct host_agent *agent, const struct msg *msg)
-{
-    const struct msg_welcome *welcome = &msg->welcome;
-    if (agent->is_welcome) {
-        return; /* the answer to a repeated HELLO */
-    }
-    if (welcome->is_accepted) {
-        agent->is_welcome = true;
-        resend_end(&agent->hello);
-        flush(agent);
-        return;
-    }
-    if (log_limit_pass(&agent->unwelcome, daemon_now_ms())) {
-        log_line(LOG_LEVEL_WARNING, "the site refuses this host: %s", welcome->text);
-    }
-    if (welcome->min_session >= agent->session) {
-        agent->session = welcome->min_session;
-        agent->needs_session = true;
-    }
-}
-
-static void take_pong(struct host_agent *agent, const struct msg *msg)
-{
-    (void)agent; /* its arrival is all that counts */
-    (void)msg;
-}
-
-static void take_error(struct host_agent *agent, const struct msg *msg)
-{
-    if (log_limit_pass(&agent->refused, daemon_now_ms())) {
-        log_line(LOG_LEVEL_WARNING, "the site refused %s: %s",
-                 msg_kind_name((enum msg_kind)msg->error.about), msg->error.text);
-    }
-    if (msg->error.code == ERR_STALE) {
-        agent->needs_session = true;
-    }
-}
-
-static void take_start(struct host_agent *agent, const struct msg *msg)
-{
-    struct host_run *run = host_runs_find(agent->runs, &msg->run_start.run);
-    if (run != NULL) {
-        answer(agent, run);
-    } else {
-        host_runs_start(agent->runs, &msg->run_start);
-    }
-}
-
-/* Passes a request on to the guard of its run, or answers it. */
-static void take_request(struct host_agent *agent, const struct msg *msg,
-                         const struct run_id *id)
-{
-    struct host_run *run = host_runs_find(agent->runs, id);
-    if (run == NULL) {
-        send_unknown(agent, id);
-        return;
-    }
-    bool is_passed_on =
-        msg->kind == MSG_RUN_GO ? host_runs_go(agent->runs, run, msg->run_go.token)
-        : msg->kind == MSG_RUN_CONTROL
-            ? host_runs_control(agent->runs, run, &msg->run_control.control)
-            : host_runs_resize(agent->runs, run, &msg->run_resize);
-    if (!is_passed_on) {
-        answer(agent, run);
-    }
-}
-
-static void take_go(struct host_agent *agent, const struct msg *msg)
-{
-    take_request(agent, msg, &msg->run_go.run);
-}
-
-static void take_control(struct host_agent *agent, const struct msg *msg)
-{
-    take_request(agent, msg, &msg->run_control.run);
-}
-
-static void take_resize(struct host_agent *agent, const struct msg *msg)
-{
-    take_request(agent, msg, &msg->run_resize.run);
-}
-
-static void take_forget(struct host_agent *agent, const struct msg *msg)
-{
-    struct host_run *run = host_runs_find(agent->runs, &msg->run.run);
-    if (run != NULL && !host_runs_forget(agent->runs, run)) {
-        answer(agent, run);
-    }
-}
-
-static void take_output_ask(struct host_agent *agent, const struct msg *msg)
-{
-    const struct msg_output_ask *ask = &msg->output_ask;
-    const struct host_run *run = host_runs_find(agent->runs, &ask->run);
-    struct msg reply = {.kind = MSG_OUTPUT};
-    if (run == NULL) {
-        reply.output = (struct msg_output){.run = ask->run,
-                                           .request = ask->request,
-                                           .stream = ask->stream,
-                                           .offset = ask->offset,
-                                           .bytes = agent->bytes,
-                                           .is_end = true,
-                                           .is_gone = true};
-    } else {
-        bool has_begun = run->record.start_ms != 0;
-        host_spool_read_output(agent->spool, run->name, has_begun, ask, agent->bytes,
-                               &reply.output);
-    }
-    send_to_site(agent, &reply);
-}
-
-static void take_stream(struct host_agent *agent, const struct msg *msg)
-{
-    host_streams_down(agent->streams, &msg->stream_down);
-}
-
-/* What is not sent now is requested again by the user's side. */
-static void send_stream(void *arg, const struct msg_stream_up *up)
+static int64_t collect(void *arg)
 {
     struct host_agent *agent = arg;
-    struct msg msg = {.kind = MSG_STREAM_UP, .stream_up = *up};
-    if (agent->is_synced) {
-        send_to_site(agent, &msg);
-    }
+    static const struct peer site = {.kind = PEER_SITE, .name = "site"};
+    wire_client_drain(agent->client, MESSAGES_PER_BATCH, &site, shell_take_message,
+                      shell_refuse_message, agent->shell);
+    return INT64_MAX;
 }
 
-static const struct {
-    enum msg_kind kind;
-    void (*take)(struct host_agent *agent, const struct msg *msg);
-} handlers[] = {
-    {MSG_HOST_WELCOME, take_welcome},
-    {MSG_HOST_PONG, take_pong},
-    {MSG_ERROR, take_error},
-    {MSG_RUN_START, take_start},
-    {MSG_RUN_GO, take_go},
-    {MSG_RUN_CONTROL, take_control},
-    {MSG_RUN_RESIZE, take_resize},
-    {MSG_RUN_FORGET, take_forget},
-    {MSG_OUTPUT_ASK, take_output_ask},
-    {MSG_STREAM_DOWN, take_stream},
-};
-
-static void on_message(void *arg, const struct peer *from, const struct msg *msg)
-{
-    (void)from;
-    struct host_agent *agent = arg;
-    if (msg->session != agent->session) {
-        return;
-    }
-    agent->received_ms = daemon_now_ms();
-    for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
-        if (handlers[i].kind == msg->kind) {
-            handlers[i].take(agent, msg);
-            return;
-        }
-    }
-}
-
-static void on_refused(void *arg, const struct peer *from, const struct err *err)
-{
-    (void)from;
-    struct host_agent *agent = arg;
-    if (log_limit_pass(&agent->refused, daemon_now_ms())) {
-        log_line(LOG_LEVEL_WARNING, "a message of the site is refused: %s", err->text);
-    }
-}
-
-/* ---- sessions */
-
-/* Above all sessions that this host has used, also before a reinstallation. */
-static void choose_session(struct host_agent *agent)
-{
-    uint64_t by_clock = (uint64_t)daemon_now_ms() << 8;
-    agent->session = agent->session >= by_clock ? agent->session + 1 : by_clock;
-}
-
-static void begin_session(struct host_agent *agent)
-{
-    choose_session(agent);
-    agent->is_welcome = false;
-    agent->is_synced = false;
-    agent->needs_session = false;
-    agent->load_ms = 0;
-    agent->received_ms = daemon_now_ms();
-    resend_begin(&agent->hello, agent->received_ms);
-    struct host_run *run = NULL;
-    while ((run = host_runs_next(agent->runs, run)) != NULL) {
-        run->is_reported = run->is_use_reported = false;
-    }
-}
+/* ---- to the site */
 
 /* The processors that this process may use. */
 static int count_cpus(void)
@@ -435,103 +54,202 @@ static int count_cpus(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN); /* there are more than the set holds */
 }
 
-static void send_hello(struct host_agent *agent)
+static int send_filled(struct host_agent *agent, const struct msg *msg, struct err *err)
 {
-    int64_t now = daemon_now_ms();
-    if (resend_wake_ms(&agent->hello) > now) {
-        return;
+    int code = wire_client_send(agent->client, msg, err);
+    agent->is_full = code == ERR_AWAY;
+    return code;
+}
+
+/* A run of an earlier version cannot be described: its state follows all the same. */
+static int send_found(struct host_agent *agent, const struct run_id *id,
+                      struct err *err)
+{
+    struct arena arena;
+    struct msg msg = {
+        .kind = MSG_RUN_FOUND, .session = agent->session.number, .site = ""};
+    const struct host_run *run = exec_session_find(&agent->session, id);
+    int dir = run == NULL ? -1 : host_runs_open(agent->runs, run);
+    int code = 0;
+    arena_init(&arena);
+    if (dir >= 0 && start_file_read(dir, &arena, &msg.run_start, err) == 0) {
+        code = send_filled(agent, &msg, err);
     }
-    struct msg msg = {.kind = MSG_HOST_HELLO};
-    msg.host_hello.name = agent->name;
-    msg.host_hello.boot_id = agent->boot_id;
-    msg.host_hello.n_cpus = count_cpus();
-    if (send_to_site(agent, &msg) == 0) {
-        resend_sent(&agent->hello, hello_waits, now);
-    } else {
-        agent->received_ms = now; /* there is no connection, and libzmq keeps trying */
+    if (dir >= 0) {
+        close(dir);
+    }
+    arena_release(&arena);
+    return code;
+}
+
+/* After a message that the connection does not take, none of this batch is sent, so
+ * that SYNCED never overtakes the state of a run. */
+static int send_to_site(void *arg, const struct peer *to, const struct msg *msg,
+                        struct err *err)
+{
+    (void)to;
+    struct host_agent *agent = arg;
+    struct msg filled = *msg;
+    if (agent->is_full) {
+        return err_set(err, ERR_AWAY, "the connection takes no more");
+    }
+    if (msg->kind == MSG_HOST_HELLO) {
+        filled.host_hello.n_cpus = count_cpus();
+    } else if (msg->kind == MSG_HOST_LOAD) {
+        load_fill(agent->load, &filled.host_load);
+    } else if (msg->kind == MSG_RUN_FOUND) {
+        return send_found(agent, &msg->run_start.run, err);
+    }
+    return send_filled(agent, &filled, err);
+}
+
+static void take_unsent(void *arg, const struct msg *msg)
+{
+    struct host_agent *agent = arg;
+    if (agent->is_full) {
+        exec_session_unsent(&agent->session, msg, daemon_now_ms());
     }
 }
 
-static int on_readable(zloop_t *loop, zsock_t *socket, void *arg);
-
-static int listen_to_site(struct host_agent *agent)
+static void end_batch(void *arg, const struct effects *effects, int64_t begin_ns,
+                      int64_t end_ns)
 {
-    zsock_t *socket = wire_client_socket(agent->client);
-    return socket == NULL ? -1 : zloop_reader(agent->loop, socket, on_readable, agent);
+    (void)effects;
+    (void)begin_ns;
+    (void)end_ns;
+    struct host_agent *agent = arg;
+    agent->is_full = false;
+    if (msg_raise_mark(&agent->stored, &agent->session.mark)) {
+        mark_file_write(agent->spool->path, &agent->stored);
+    }
 }
 
-static void reopen(struct host_agent *agent)
+static void reconnect(void *arg, struct effect *effect, struct effects *more)
 {
-    struct err err = {.text = "its socket cannot be polled"};
-    log_line(LOG_LEVEL_NOTICE, "the site is silent: a new connection");
+    (void)effect;
+    (void)more;
+    struct host_agent *agent = arg;
+    struct err err;
     zsock_t *old = wire_client_socket(agent->client);
     if (old != NULL) {
-        zloop_reader_end(agent->loop, old);
+        shell_remove_source(agent->shell, old);
     }
-    if (wire_client_reopen(agent->client, &err) != 0 || listen_to_site(agent) != 0) {
+    if (wire_client_reopen(agent->client, &err) != 0) {
         log_line(LOG_LEVEL_ERROR, "no connection to the site: %s", err.text);
+        return;
     }
-    begin_session(agent);
+    shell_add_source(agent->shell, wire_client_socket(agent->client), collect, agent);
 }
 
-static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
+static void log_text(void *arg, struct effect *effect, struct effects *more)
 {
-    (void)loop;
-    (void)socket;
-    static const struct peer site = {.kind = PEER_SITE, .name = "site"};
+    (void)more;
     struct host_agent *agent = arg;
-    wire_client_drain(agent->client, MESSAGES_PER_TURN, &site, on_message, on_refused,
-                      agent);
-    if (agent->needs_session) {
-        begin_session(agent);
-        resend_sent(&agent->hello, hello_waits, daemon_now_ms()); /* not at once */
+    if (log_limit_pass(&agent->logged, daemon_now_ms())) {
+        log_line(effect->log.level, "%s", effect->log.text);
+    }
+}
+
+/* What is not sent now is requested again by the user's side. */
+static void send_stream(void *arg, const struct msg_stream_up *up)
+{
+    struct host_agent *agent = arg;
+    struct msg msg = {.kind = MSG_STREAM_UP, .stream_up = *up};
+    if (agent->session.is_synced) {
+        exec_session_send(&agent->session, &msg, shell_effects(agent->shell));
+        shell_run_batch(agent->shell);
+    }
+}
+
+/* ---- to runs */
+
+static void send_output(struct host_agent *agent, const struct host_run *run,
+                        const struct msg_output_ask *ask)
+{
+    struct msg reply = {.kind = MSG_OUTPUT};
+    bool has_begun = run->record.start_ms != 0;
+    host_spool_read_output(agent->spool, run->name, has_begun, ask, agent->bytes,
+                           &reply.output);
+    exec_session_send(&agent->session, &reply, shell_effects(agent->shell));
+}
+
+/* Returns true if the run will answer. */
+static bool pass_on(struct host_agent *agent, struct host_run *run,
+                    const struct msg *msg)
+{
+    switch ((int)msg->kind) {
+    case MSG_RUN_START: /* it was started by a copy of the message in this batch */
+        return false;
+    case MSG_RUN_GO:
+        return host_runs_go(agent->runs, run, msg->run_go.token);
+    case MSG_RUN_CONTROL:
+        return host_runs_control(agent->runs, run, &msg->run_control.control);
+    case MSG_RUN_RESIZE:
+        return host_runs_resize(agent->runs, run, &msg->run_resize);
+    case MSG_RUN_FORGET:
+        return host_runs_forget(agent->runs, run);
+    case MSG_OUTPUT_ASK:
+        send_output(agent, run, &msg->output_ask);
+        return true;
+    default:
+        host_streams_down(agent->streams, run, &msg->stream_down);
+        return true;
+    }
+}
+
+static const struct run_id *run_of(const struct msg *msg)
+{
+    switch ((int)msg->kind) {
+    case MSG_RUN_START:
+        return &msg->run_start.run;
+    case MSG_RUN_GO:
+        return &msg->run_go.run;
+    case MSG_RUN_CONTROL:
+        return &msg->run_control.run;
+    case MSG_RUN_RESIZE:
+        return &msg->run_resize.run;
+    case MSG_RUN_FORGET:
+        return &msg->run.run;
+    case MSG_OUTPUT_ASK:
+        return &msg->output_ask.run;
+    default:
+        return &msg->stream_down.run;
+    }
+}
+
+static int send_to_run(void *arg, const struct peer *to, const struct msg *msg,
+                       struct err *err)
+{
+    (void)to;
+    (void)err;
+    struct host_agent *agent = arg;
+    struct host_run *run = exec_session_find(&agent->session, run_of(msg));
+    if (run == NULL && msg->kind == MSG_RUN_START) {
+        host_runs_start(agent->runs, &msg->run_start);
+    } else if (run != NULL && !pass_on(agent, run, msg)) {
+        exec_session_answer(&agent->session, run);
     }
     return 0;
 }
 
 /* ---- time */
 
-static int on_connect_look(zloop_t *loop, int timer, void *arg)
+static int on_timer(zloop_t *loop, int timer, void *arg)
 {
     (void)loop;
     (void)timer;
     struct host_agent *agent = arg;
-    send_hello(agent);
-    return 0;
-}
-
-static void repeat_ends(struct host_agent *agent)
-{
-    int64_t now = daemon_now_ms();
-    struct host_run *run = NULL;
-    while ((run = host_runs_next(agent->runs, run)) != NULL) {
-        if (run->record.phase == RUN_ENDED && now - run->reported_ms >= REPEAT_END_MS) {
-            run->is_reported = false;
-        }
-    }
-    flush(agent);
-}
-
-static int on_alive(zloop_t *loop, int timer, void *arg)
-{
-    (void)loop;
-    (void)timer;
-    struct host_agent *agent = arg;
+    struct exec_session *session = &agent->session;
     host_runs_tick(agent->runs);
-    if (daemon_now_ms() - agent->received_ms >= SILENCE_MS) {
-        reopen(agent);
-    } else if (agent->is_welcome) {
-        struct msg msg = {.kind = MSG_HOST_ALIVE};
-        msg.host_alive.seq = ++agent->seq;
-        send_to_site(agent, &msg);
-        repeat_ends(agent);
-        if (agent->is_synced &&
-            load_is_due(agent->load, agent->load_ms, daemon_now_ms())) {
-            report_load(agent);
-        }
+    if (session->is_synced &&
+        load_is_due(agent->load, session->load_ms, daemon_now_ms())) {
+        exec_session_report_load(session);
     }
+    shell_run_batch(agent->shell);
     return 0;
 }
+
+/* ---- life */
 
 struct host_agent *host_agent_new(zloop_t *loop, const char *name, const char *boot_id,
                                   const struct host_spool *spool, struct load *load,
@@ -539,14 +257,23 @@ struct host_agent *host_agent_new(zloop_t *loop, const char *name, const char *b
 {
     struct host_agent *agent = mem_alloc(1, sizeof(*agent));
     agent->loop = loop;
-    agent->name = name;
-    agent->boot_id = boot_id;
     agent->spool = spool;
     agent->load = load;
     agent->client = client;
-    agent->flush_timer = -1;
-    agent->refused.burst = LOG_BURST;
-    agent->unwelcome.burst = LOG_BURST;
+    agent->logged.burst = LOG_BURST;
+    exec_session_init(&agent->session, name, boot_id, daemon_now_ms());
+    agent->session.mark = agent->stored = mark_file_read(spool->path);
+    agent->shell = shell_new(loop, &(struct shell_machine){
+                                       .machine = &agent->session,
+                                       .step = exec_session_step,
+                                       .wake_ms = exec_session_wake_ms,
+                                   });
+    shell_route(agent->shell, PEER_SITE, send_to_site, agent);
+    shell_route(agent->shell, PEER_RUN, send_to_run, agent);
+    shell_set_unsent(agent->shell, take_unsent, agent);
+    shell_set_counter(agent->shell, end_batch, agent);
+    shell_handle(agent->shell, EFFECT_RECONNECT, reconnect, agent);
+    shell_handle(agent->shell, EFFECT_LOG, log_text, agent);
     return agent;
 }
 
@@ -554,19 +281,32 @@ void host_agent_free(struct host_agent *agent)
 {
     if (agent != NULL) {
         host_streams_free(agent->streams);
+        shell_free(agent->shell);
     }
     free(agent);
 }
 
+struct exec_session *host_agent_session(struct host_agent *agent)
+{
+    return &agent->session;
+}
+
+struct shell *host_agent_shell(struct host_agent *agent)
+{
+    return agent->shell;
+}
+
 int host_agent_start(struct host_agent *agent, struct host_runs *runs, struct err *err)
 {
+    zsock_t *socket = wire_client_socket(agent->client);
     agent->runs = runs;
     agent->streams = host_streams_new(agent->loop, runs, send_stream, agent);
-    begin_session(agent);
-    if (listen_to_site(agent) != 0 ||
-        zloop_timer(agent->loop, CONNECT_LOOK_MS, 0, on_connect_look, agent) < 0 ||
-        zloop_timer(agent->loop, ALIVE_MS, 0, on_alive, agent) < 0) {
+    if (socket == NULL ||
+        zloop_timer(agent->loop, EXEC_SESSION_ALIVE_MS, 0, on_timer, agent) < 0) {
         return err_set(err, ERR_IO, "the connection to the site cannot be polled");
     }
+    exec_session_begin(&agent->session, 0, daemon_now_ms());
+    shell_add_source(agent->shell, socket, collect, agent);
+    shell_run_batch(agent->shell);
     return 0;
 }

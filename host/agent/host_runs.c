@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/arena.h"
 #include "host/agent/guard_client.h"
+#include "host/agent/start_file.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -37,7 +37,6 @@ struct entry {
     bool is_forgotten;    /* removed when its waiting guard has exited */
     bool needs_retry;
     int64_t unknown_since;
-    UT_hash_handle hh;
 };
 
 struct host_runs {
@@ -45,11 +44,10 @@ struct host_runs {
     struct host_spool *spool;
     struct host_runs_setting setting;
     struct guard_client guards;
-    host_runs_change_fn on_change;
-    void *arg;
-    struct entry *entries; /* by name */
-    int events;            /* epoll */
-    int retry_timer;       /* -1: not set */
+    struct exec_session *session; /* has the table */
+    struct shell *shell;
+    int events;      /* epoll */
+    int retry_timer; /* -1: not set */
 };
 
 static void resolve(struct host_runs *runs, struct entry *entry);
@@ -61,28 +59,12 @@ static struct entry *entry_of(struct host_run *run)
 
 /* ---- the table */
 
-static struct entry *find(const struct host_runs *runs, const char *name)
-{
-    struct entry *entry = NULL;
-    HASH_FIND_STR(runs->entries, name, entry);
-    return entry;
-}
-
-static void make_name(const struct run_id *id, char *name)
-{
-    snprintf(name, HOST_RUNS_NAME_SIZE, "%.*s.%" PRIu64, NAME_SIZE - 1, id->site,
-             id->attempt);
-}
-
 static struct entry *add(struct host_runs *runs, const struct run_id *id)
 {
     struct entry *entry = mem_alloc(1, sizeof(*entry));
-    make_name(id, entry->run.name);
-    snprintf(entry->run.site, sizeof(entry->run.site), "%s", id->site);
-    entry->run.attempt = id->attempt;
+    exec_session_add(runs->session, &entry->run, id);
     entry->link = -1;
     entry->unknown_since = daemon_now_ms();
-    HASH_ADD_STR(runs->entries, run.name, entry);
     return entry;
 }
 
@@ -96,7 +78,7 @@ static void close_link(struct entry *entry)
 
 static void drop(struct host_runs *runs, struct entry *entry)
 {
-    HASH_DEL(runs->entries, entry);
+    exec_session_remove(runs->session, &entry->run);
     close_link(entry);
     free(entry);
 }
@@ -129,7 +111,7 @@ static void remove_directory(struct host_runs *runs, const char *name)
 static int start_guard(struct host_runs *runs, struct entry *entry, bool is_reaping,
                        struct err *err)
 {
-    char path[HOST_SPOOL_PATH_SIZE + HOST_RUNS_NAME_SIZE + sizeof("/runs/")];
+    char path[HOST_SPOOL_PATH_SIZE + EXEC_SESSION_RUN_NAME_SIZE + sizeof("/runs/")];
     int link = -1;
     int length = snprintf(path, sizeof(path), "%s/runs", runs->spool->path);
     int code;
@@ -154,35 +136,17 @@ static void send_request(const struct entry *entry, enum guard_request_kind kind
     guard_client_send(entry->link, &request);
 }
 
-/* Only the CPU time has changed. */
-static bool is_use_only(const struct guard_record *before,
-                        const struct guard_record *record)
-{
-    return record->phase == RUN_RUNNING && before->phase == RUN_RUNNING &&
-           record->cpu_ms != before->cpu_ms && record->token == before->token &&
-           record->control_done == before->control_done &&
-           record->resize_done == before->resize_done &&
-           record->start_ms == before->start_ms;
-}
-
 static void accept_record(struct host_runs *runs, struct entry *entry,
                           const struct guard_record *record)
 {
-    if (is_use_only(&entry->run.record, record)) {
-        entry->run.record.cpu_ms = record->cpu_ms;
-        entry->run.is_use_reported = false;
-        return; /* reported by the next HOST_LOAD */
-    }
-    entry->run.is_use_reported = record->cpu_ms == 0;
-    entry->run.record = *record;
-    entry->run.is_reported = false;
     entry->is_new = false;
     if (entry->is_forgotten && record->phase == RUN_WAITING) {
+        entry->run.record = *record;
         send_request(entry, GUARD_REQUEST_END, 0);
         return;
     }
     entry->is_forgotten = false;
-    runs->on_change(runs->arg, &entry->run, false);
+    exec_session_change(runs->session, &entry->run, record);
 }
 
 /* The run has no directory; it is in memory until it is forgotten. */
@@ -200,9 +164,12 @@ static void fail(struct host_runs *runs, struct entry *entry, const char *text)
 static void report_gone(struct host_runs *runs, struct entry *entry)
 {
     if (!entry->is_forgotten) {
-        runs->on_change(runs->arg, &entry->run, true);
+        exec_session_lose(runs->session, &entry->run, shell_effects(runs->shell));
+    } else {
+        exec_session_remove(runs->session, &entry->run);
     }
-    drop(runs, entry);
+    close_link(entry);
+    free(entry);
 }
 
 static int on_retry(zloop_t *loop, int timer, void *arg)
@@ -211,14 +178,17 @@ static int on_retry(zloop_t *loop, int timer, void *arg)
     (void)timer;
     struct host_runs *runs = arg;
     runs->retry_timer = -1;
-    struct entry *entry;
-    struct entry *next;
-    HASH_ITER (hh, runs->entries, entry, next) {
+    struct host_run *next;
+    for (struct host_run *run = exec_session_next(runs->session, NULL); run != NULL;
+         run = next) {
+        struct entry *entry = entry_of(run);
+        next = exec_session_next(runs->session, run);
         if (entry->needs_retry) {
             entry->needs_retry = false;
             resolve(runs, entry);
         }
     }
+    shell_run_batch(runs->shell);
     return 0;
 }
 
@@ -354,26 +324,11 @@ static int on_events(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     for (int i = 0; i < count; i++) {
         on_guard(runs, events[i].data.ptr);
     }
+    shell_run_batch(runs->shell);
     return 0;
 }
 
 /* ---- from the site */
-
-struct host_run *host_runs_find(const struct host_runs *runs, const struct run_id *id)
-{
-    char name[HOST_RUNS_NAME_SIZE];
-    make_name(id, name);
-    struct entry *entry = find(runs, name);
-    return entry == NULL ? NULL : &entry->run;
-}
-
-struct host_run *host_runs_next(const struct host_runs *runs,
-                                const struct host_run *run)
-{
-    const struct entry *entry = (const struct entry *)run;
-    struct entry *next = entry == NULL ? runs->entries : entry->hh.next;
-    return next == NULL ? NULL : &next->run;
-}
 
 static int prepare_run(struct host_runs *runs, struct entry *entry,
                        const struct msg_run_start *start, struct err *err)
@@ -383,28 +338,48 @@ static int prepare_run(struct host_runs *runs, struct entry *entry,
         return dir;
     }
     int code = spec_writer_write(dir, entry->run.name, start, &runs->setting.spec, err);
+    if (code == 0) {
+        code = start_file_write(dir, start, err);
+    }
     close(dir);
     return code != 0 ? code : start_guard(runs, entry, false, err);
 }
 
-struct host_run *host_runs_start(struct host_runs *runs,
-                                 const struct msg_run_start *start)
+/* What RUN_START said about a run that was found. */
+static void read_start(const struct host_runs *runs, struct entry *entry)
 {
-    struct host_run *known = host_runs_find(runs, &start->run);
-    if (known != NULL) {
-        return known;
+    struct arena arena;
+    struct msg_run_start start;
+    struct err err;
+    int dir = host_spool_open_run(runs->spool, entry->run.name);
+    if (dir < 0) {
+        return; /* resolve says why */
     }
+    arena_init(&arena);
+    int code = start_file_read(dir, &arena, &start, &err);
+    entry->run.nonce = code == 0 ? start.run.nonce : 0;
+    entry->run.is_leased = code == 0 && start.lease[0] != '\0';
+    if (code != 0 && code != ERR_NOT_FOUND) {
+        log_line(LOG_LEVEL_WARNING, "run %s: %s", entry->run.name, err.text);
+    }
+    arena_release(&arena);
+    close(dir);
+}
+
+void host_runs_start(struct host_runs *runs, const struct msg_run_start *start)
+{
     struct err err;
     struct entry *entry = add(runs, &start->run);
     entry->is_new = true;
+    entry->run.is_leased = start->lease[0] != '\0';
     int code = prepare_run(runs, entry, start, &err);
     if (code == ERR_EXISTS) {
         entry->is_new = false; /* it could not be deleted before: take its state */
+        read_start(runs, entry);
         resolve_later(runs, entry);
     } else if (code != 0) {
         fail(runs, entry, err.text);
     }
-    return &entry->run;
 }
 
 bool host_runs_go(struct host_runs *runs, struct host_run *run, uint64_t token)
@@ -460,6 +435,10 @@ bool host_runs_resize(struct host_runs *runs, struct host_run *run,
     int code = spec_writer_has_resize(dir, resize->number)
                    ? 0
                    : spec_writer_write_resize(dir, resize, &err);
+    if (code == 0 && resize->event == RESIZE_GROW &&
+        start_file_set_hosts(dir, resize->all, resize->n_all, &err) != 0) {
+        log_line(LOG_LEVEL_WARNING, "run %s: %s", run->name, err.text);
+    }
     close(dir);
     if (code != 0) {
         refuse_resize(run, resize, err.text);
@@ -525,12 +504,13 @@ static void give_up(struct host_runs *runs, struct entry *entry)
 void host_runs_tick(struct host_runs *runs)
 {
     int64_t now = daemon_now_ms();
-    struct entry *entry;
-    struct entry *next;
-    HASH_ITER (hh, runs->entries, entry, next) {
-        if (entry->run.record.phase == RUN_UNKNOWN &&
-            now - entry->unknown_since >= START_TIMEOUT_MS) {
-            give_up(runs, entry);
+    struct host_run *next;
+    for (struct host_run *run = exec_session_next(runs->session, NULL); run != NULL;
+         run = next) {
+        next = exec_session_next(runs->session, run);
+        if (run->record.phase == RUN_UNKNOWN &&
+            now - entry_of(run)->unknown_since >= START_TIMEOUT_MS) {
+            give_up(runs, entry_of(run));
         }
     }
 }
@@ -555,18 +535,16 @@ static void load_run(void *arg, const char *name)
     struct host_runs *runs = arg;
     char site[NAME_SIZE];
     struct run_id id;
-    char again[HOST_RUNS_NAME_SIZE];
-    bool is_run = take_id(name, site, &id);
-    if (is_run) {
-        make_name(&id, again);
-        is_run = strcmp(again, name) == 0;
+    struct entry *entry = take_id(name, site, &id) ? add(runs, &id) : NULL;
+    if (entry != NULL && strcmp(entry->run.name, name) == 0) {
+        read_start(runs, entry);
+        resolve(runs, entry);
+        return;
     }
-    if (is_run) {
-        resolve(runs, add(runs, &id));
-    } else {
-        log_line(LOG_LEVEL_WARNING,
-                 "\"%s/runs/%s\" is not the directory of a run: ignored",
-                 runs->spool->path, name);
+    log_line(LOG_LEVEL_WARNING, "\"%s/runs/%s\" is not the directory of a run: ignored",
+             runs->spool->path, name);
+    if (entry != NULL) {
+        drop(runs, entry);
     }
 }
 
@@ -588,16 +566,15 @@ void host_runs_load(struct host_runs *runs)
 }
 
 int host_runs_new(zloop_t *loop, struct host_spool *spool,
-                  const struct host_runs_setting *setting,
-                  host_runs_change_fn on_change, void *arg, struct host_runs **runs,
-                  struct err *err)
+                  const struct host_runs_setting *setting, struct exec_session *session,
+                  struct shell *shell, struct host_runs **runs, struct err *err)
 {
     struct host_runs *built = mem_alloc(1, sizeof(*built));
     *built = (struct host_runs){.loop = loop,
                                 .spool = spool,
                                 .setting = *setting,
-                                .on_change = on_change,
-                                .arg = arg,
+                                .session = session,
+                                .shell = shell,
                                 .retry_timer = -1};
     guard_client_init(&built->guards, setting->guard);
     *runs = built;
@@ -614,10 +591,9 @@ void host_runs_free(struct host_runs *runs)
     if (runs == NULL) {
         return;
     }
-    struct entry *entry;
-    struct entry *next;
-    HASH_ITER (hh, runs->entries, entry, next) {
-        drop(runs, entry);
+    struct host_run *run;
+    while ((run = exec_session_next(runs->session, NULL)) != NULL) {
+        drop(runs, entry_of(run));
     }
     if (runs->events >= 0) {
         close(runs->events);

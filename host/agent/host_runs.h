@@ -7,7 +7,7 @@
  * site.
  *
  * Start, go, control and forget may be repeated without harm. Their results come from
- * the guard, through `on_change`.
+ * the guard. Each change is told to the session, whose table of runs this fills.
  *
  * Units: milliseconds. Ownership: a pointer to a run is valid until the next call that
  * may forget it, or the next turn of the loop. Layer: host. */
@@ -21,21 +21,9 @@
 #include "base/err.h"
 #include "host/agent/host_spool.h"
 #include "host/agent/spec_writer.h"
-#include "host/exec/exec.h"
+#include "host/exec/exec_session.h"
 #include "model/msg.h"
-
-enum { HOST_RUNS_NAME_SIZE = NAME_SIZE + 24 };
-
-struct host_run {
-    char name[HOST_RUNS_NAME_SIZE]; /* "SITE.ATTEMPT" */
-    char site[NAME_SIZE];
-    uint64_t attempt;
-    struct guard_record record; /* phase RUN_UNKNOWN: not known yet */
-    /* For host_agent.c: */
-    bool is_reported;     /* the site has the record as it is ... */
-    bool is_use_reported; /* ... and its CPU time, while it runs */
-    int64_t reported_ms;
-};
+#include "sys/shell.h"
 
 struct host_runs_setting {
     const char *guard; /* program */
@@ -43,28 +31,19 @@ struct host_runs_setting {
     struct spec_writer_setting spec;
 };
 
-/* A run has changed; or it is gone, without having begun. */
-typedef void (*host_runs_change_fn)(void *arg, struct host_run *run, bool is_gone);
-
-/* `spool` and the setting's texts are borrowed for the table's life. */
+/* All pointers, and the setting's texts, are borrowed for the table's life. */
 struct host_runs;
 int host_runs_new(zloop_t *loop, struct host_spool *spool,
-                  const struct host_runs_setting *setting,
-                  host_runs_change_fn on_change, void *arg, struct host_runs **runs,
+                  const struct host_runs_setting *setting, struct exec_session *session,
+                  struct shell *shell, struct host_runs **runs,
                   struct err *err) MUST_CHECK;
 void host_runs_free(struct host_runs *runs);
 /* Finds the runs that an earlier sublet-host left. */
 void host_runs_load(struct host_runs *runs);
 
-struct host_run *host_runs_find(const struct host_runs *runs, const struct run_id *id);
-/* Walks over all runs, in the order in which they came; NULL begins and ends. */
-struct host_run *host_runs_next(const struct host_runs *runs,
-                                const struct host_run *run);
-
-/* An existing run stays as it is. A run that cannot be started is added as ENDED,
- * FAILED, with the reason. */
-struct host_run *host_runs_start(struct host_runs *runs,
-                                 const struct msg_run_start *start);
+/* A run that is not known yet. If it cannot be started, it is added as ENDED, FAILED,
+ * with the reason. */
+void host_runs_start(struct host_runs *runs, const struct msg_run_start *start);
 /* Returns true if its guard got the request and will answer. */
 bool host_runs_go(struct host_runs *runs, struct host_run *run, uint64_t token);
 bool host_runs_control(struct host_runs *runs, struct host_run *run,

@@ -17,9 +17,9 @@ enum { PACKETS_PER_TURN = 8 };
 
 struct stream {
     struct host_streams *owner;
-    char name[HOST_RUNS_NAME_SIZE]; /* of the run */
+    char name[EXEC_SESSION_RUN_NAME_SIZE]; /* of the run */
     char site[NAME_SIZE];
-    uint64_t attempt;
+    uint64_t attempt, nonce;
     int link;
     UT_hash_handle hh;
 };
@@ -69,7 +69,7 @@ static void pass_up(const struct stream *stream, const struct stream_packet *pac
 {
     const struct stream_head *head = &packet->head;
     const struct msg_stream_up up = {
-        .run = {stream->site, stream->attempt},
+        .run = {stream->site, stream->attempt, stream->nonce},
         .job = "",
         .stream = head->stream == OUTPUT_ERR ? OUTPUT_ERR : OUTPUT_OUT,
         .offset = head->offset,
@@ -120,6 +120,7 @@ static struct stream *connect_to(struct host_streams *streams,
     stream->owner = streams;
     stream->link = link;
     stream->attempt = run->attempt;
+    stream->nonce = run->nonce;
     snprintf(stream->name, sizeof(stream->name), "%s", run->name);
     snprintf(stream->site, sizeof(stream->site), "%s", run->site);
     zmq_pollitem_t item = {.fd = link, .events = ZMQ_POLLIN};
@@ -132,12 +133,12 @@ static struct stream *connect_to(struct host_streams *streams,
     return stream;
 }
 
-void host_streams_down(struct host_streams *streams, const struct msg_stream_down *down)
+void host_streams_down(struct host_streams *streams, const struct host_run *run,
+                       const struct msg_stream_down *down)
 {
-    const struct host_run *run = host_runs_find(streams->runs, &down->run);
     struct stream *stream = NULL;
     struct stream_packet packet;
-    if (run == NULL || down->n_bytes > STREAM_CHUNK_MAX) {
+    if (down->n_bytes > STREAM_CHUNK_MAX) {
         return;
     }
     HASH_FIND_STR(streams->streams, run->name, stream);

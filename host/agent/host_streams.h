@@ -23,7 +23,7 @@ struct host_streams *host_streams_new(zloop_t *loop, const struct host_runs *run
                                       host_streams_up_fn on_up, void *arg);
 void host_streams_free(struct host_streams *streams);
 
-void host_streams_down(struct host_streams *streams,
+void host_streams_down(struct host_streams *streams, const struct host_run *run,
                        const struct msg_stream_down *down);
 
 #endif

@@ -23,9 +23,9 @@
 
 enum {
     EXIT_USAGE = 2,
-    EXIT_IN_USE = 75,   /* EX_TEMPFAIL: another sublet-host uses the spool */
-    GO_WAIT_MS = 60000, /* a guard without agent waits so long for its GO */
-    GRACE_MS = 5000,    /* between the signals that terminate a job */
+    EXIT_IN_USE = 75, /* EX_TEMPFAIL: another sublet-host uses the spool */
+    LOOK_MS = 500,    /* why the site cannot be reached */
+    GRACE_MS = 5000,  /* between the signals that terminate a job */
 };
 
 struct options {
@@ -172,6 +172,20 @@ static int on_signal(int signal, void *arg)
     return signal == SIGTERM || signal == SIGINT ? -1 : 0;
 }
 
+static const struct wire_words words = {
+    .peer = "the site",
+    .endpoint = "--site",
+    .peer_key = "--site-key",
+    .list = "this host's key file in HOST_KEYS of the site",
+};
+
+static int on_look(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop, (void)timer_id;
+    (void)wire_client_report(arg, daemon_now_ms());
+    return 0;
+}
+
 static int connect_site(struct parts *parts, const struct options *options,
                         struct err *err)
 {
@@ -188,6 +202,9 @@ static int connect_site(struct parts *parts, const struct options *options,
         code = wire_client_new(options->site, options->key == NULL ? NULL : &key,
                                options->key == NULL ? NULL : site_key.public_z85,
                                &parts->client, err);
+    }
+    if (code == 0) {
+        code = wire_client_explain(parts->client, &words, err);
     }
     explicit_bzero(&key, sizeof(key));
     return code;
@@ -207,6 +224,19 @@ static void find_cgroups(struct cgroup_root *cgroup)
     }
 }
 
+static int find_private_view(const char *spool)
+{
+    char shared[128];
+    int view = private_view_probe(spool);
+    private_view_name_shared(view, shared, sizeof(shared));
+    if (shared[0] != '\0') {
+        log_line(LOG_LEVEL_NOTICE,
+                 "leased jobs see what this machine has in %s (docs/operations.md)",
+                 shared);
+    }
+    return view;
+}
+
 static int make_runs(struct parts *parts, const struct options *options,
                      struct err *err)
 {
@@ -215,14 +245,18 @@ static int make_runs(struct parts *parts, const struct options *options,
         .boot_id = parts->boot_id,
         .spec = {.cgroup = parts->cgroup.path,
                  .memory = parts->cgroup.memory,
-                 .wait_ms = GO_WAIT_MS,
+                 .wait_ms = EXEC_GO_WAIT_MS,
                  .grace_ms = GRACE_MS},
     };
     if (!options->without_cgroups) {
         find_cgroups(&parts->cgroup);
     }
-    return host_runs_new(parts->loop, &parts->spool, &setting, host_agent_on_change,
-                         parts->agent, &parts->runs, err);
+    if (geteuid() == 0) {
+        setting.spec.private_view = find_private_view(parts->spool.path);
+    }
+    return host_runs_new(parts->loop, &parts->spool, &setting,
+                         host_agent_session(parts->agent),
+                         host_agent_shell(parts->agent), &parts->runs, err);
 }
 
 static int open_spool(struct parts *parts, const struct options *options,
@@ -263,9 +297,13 @@ static int make_parts(struct parts *parts, const struct options *options,
         code = daemon_watch_signals(parts->loop, on_signal, parts, err);
     }
     if (code == 0) {
+        zloop_timer(parts->loop, LOOK_MS, 0, on_look, parts->client);
+    }
+    if (code == 0) {
         code = load_start(parts->load, err);
     }
     if (code == 0) {
+        host_runs_load(parts->runs);
         code = host_agent_start(parts->agent, parts->runs, err);
     }
     return code;
@@ -297,13 +335,15 @@ int main(int argc, char **argv)
     if (options.parent != 0 && !end_with_parent(options.parent)) {
         return EXIT_FAILURE;
     }
+    if (options.parent != 0) {
+        unsetenv("NOTIFY_SOCKET"); /* systemd hears of the parent, not of this */
+    }
     log_init("sublet-host");
     umask(0);
     struct parts parts = {.spool = {.lock = -1, .runs = -1, .trash = -1}};
     struct err err = {0};
     int code = make_parts(&parts, &options, &err);
     if (code == 0) {
-        host_runs_load(parts.runs);
         daemon_ready();
         zloop_start(parts.loop);
         daemon_stopping();

@@ -179,6 +179,7 @@ static int put_all(FILE *to, const char *name, const struct msg_run_start *start
         spec.run = name;
         spec.cgroup = setting->cgroup;
         spec.memory = setting->memory;
+        spec.private_view = spec.is_leased ? setting->private_view : 0;
         spec.wait_ms = setting->wait_ms;
         spec.grace_ms = spec.grace_ms > 0 ? spec.grace_ms : setting->grace_ms;
         fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');

@@ -22,6 +22,7 @@
 struct spec_writer_setting {
     const char *cgroup; /* where the cgroups of runs are made; "": none */
     const char *memory; /* those of version 1's memory controller; "": none */
+    int private_view;   /* of leased runs (kernel.h) */
     int64_t wait_ms;
     int64_t grace_ms;
 };

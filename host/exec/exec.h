@@ -5,9 +5,12 @@
  *   guard_record  the state of a run, as its guard reports it and writes it to disk
  *   run_spec      what a guard has to run, as sublet-host writes it down
  *   stages        the sequence of a run's commands, and the result of the run
+ *   account_env   the environment of a leased job is that of its account
  *   stage_env     the environment of commands before and after the job
  *   escalation    the sequence of signals that terminates a command
- *   exec_run      the step machine of a run, which uses all of these
+ *   exec_run      the step machine of a run, which uses all of these; its parts are in
+ *                 exec_step.h
+ *   exec_loop     steps it, carries out its effects, and steps the answers
  *
  * Source: LSF's PRE_EXEC, POST_EXEC, JOB_TERMINATE_INTERVAL; docs/design/scheduling.md
  * "Suspend, resume, terminate", "Resizable jobs". Layer: host/exec (pure). */
@@ -95,7 +98,7 @@ void guard_record_set_text(struct guard_record *record, const char *text);
 #define RUN_SPEC_RESIZE_HEAD "sublet-resize 1"
 
 enum {
-    RUN_SPEC_ENV_FREE = 2,  /* for the mark, and PWD */
+    RUN_SPEC_ENV_FREE = 8,  /* for the mark, PWD, and what account_env adds */
     RUN_SPEC_MAX = 1 << 20, /* a RUN_START is one frame; its hosts are named twice */
     RUN_SPEC_RESIZE_ENV_MAX = 8,
 };
@@ -112,6 +115,7 @@ struct run_spec {
     const char *cgroup;   /* directory to make the run's cgroup in; "": none */
     const char *memory;   /* the same for version 1's memory controller */
     bool is_leased;       /* never as root; output stays in the run's directory */
+    int64_t private_view; /* of leased runs: parts of the machine that are not seen */
     bool keeps_err;       /* errors go to the run's directory, apart from the output */
     bool keeps_out;       /* interactive jobs: likewise, instead of the terminal */
     int64_t interaction;  /* enum interaction */
@@ -156,6 +160,23 @@ struct resize_request {
 
 /* Parses request->bytes. Returns false if they are truncated or no resize file. */
 bool run_spec_parse_resize(struct resize_request *request, size_t length);
+
+/* ---- the environment of a leased job
+ *
+ * A leased job has the environment of the account that it runs as: USER, LOGNAME, HOME,
+ * SHELL and PATH are the account's, and whatever else describes the user's account,
+ * session and machine at the consumer is left out (account_env.c has the list). The
+ * user's own variables stay.
+ *
+ * `spec` is of the guard, which knows the account. Its texts must live as long. */
+struct account_env {
+    char user[NAME_SIZE + 8], logname[NAME_SIZE + 8];
+    char *home, *shell; /* heap */
+};
+/* Call it before the mark is added. */
+void account_env_apply(struct account_env *env, struct run_spec *spec, const char *user,
+                       const char *home, const char *shell);
+void account_env_release(struct account_env *env);
 
 /* ---- the sequence of commands
  *
@@ -266,7 +287,10 @@ int escalation_next(struct escalation *escalation, int64_t pause_ms, int64_t now
  * is answered and not repeated. One that comes before the GO, or between two commands,
  * is carried out with the next command; a kill before the GO ends the run at once.
  * SUSPENDED is reported only once all processes are stopped, because other jobs get the
- * slots then. Post-exec commands run to their end also in a suspended run.
+ * slots then; those that are deep in the kernel are stopped again until they are. A
+ * record that cannot be written is written again every second, also after the end. A
+ * run that waits for its GO without an agent gives up after spec->wait_ms. Post-exec
+ * commands run to their end also in a suspended run.
  *
  * Units: milliseconds of one monotonic clock. Ownership: the spec is borrowed. */
 enum exec_child { EXEC_COMMAND, EXEC_CONTROL_COMMAND, EXEC_NOTIFICATION };
@@ -280,11 +304,14 @@ enum exec_event_kind {
     EXEC_SAVED,         /* the record that the command has begun is on disk */
     EXEC_EXITED,        /* `child`, `status`, `cause`, `failure`: it was not executed */
     EXEC_STOPPED,       /* all processes are stopped */
-    EXEC_NOT_STOPPED,   /* some process could not be stopped in time */
     EXEC_CLEARED,       /* no process of the run is left */
     EXEC_LIMIT_EXCEEDED, /* `cause`: by the job, while it runs */
     EXEC_USER_CONNECTED, /* the user of an interactive job, or the wait is over */
     EXEC_DRAINED,        /* its user has all output, or the wait is over */
+    EXEC_UNSAVED,        /* the record could not be written */
+    EXEC_ALONE,          /* no agent is connected ... */
+    EXEC_ATTENDED,       /* ... and one is again */
+    EXEC_WITHDRAWN,      /* the agent needs nothing of it any more */
     EXEC_TIME,           /* exec_run_wake_ms has been reached */
 };
 
@@ -311,7 +338,7 @@ enum exec_effect_kind {
     EXEC_OPEN_GATE,    /* the command begins */
     EXEC_SIGNAL,       /* `signal` to all processes */
     EXEC_TERMINATE,    /* `signal` to all processes, to end them */
-    EXEC_STOP,         /* all processes; STOPPED or NOT_STOPPED */
+    EXEC_STOP,         /* all processes; STOPPED, or it is done again */
     EXEC_CONTINUE,     /* all processes; `signal`: SIGCONT is sent as well, or 0 */
     EXEC_KILL,         /* `child` and its session; it is EXITED later */
     EXEC_DROP,         /* likewise, but its end is not reported */
@@ -319,9 +346,11 @@ enum exec_effect_kind {
     EXEC_RELEASE,      /* the cgroups of commands that have ended are removed */
     EXEC_DRAIN,        /* output goes to the user; DRAINED, now or later */
     EXEC_ACCEPT_SLOTS, /* the variables of the resize are those of the run */
-    EXEC_PUBLISH,      /* writes the record, now or later, and reports it */
+    EXEC_PUBLISH,      /* writes the record, and reports it in any case; UNSAVED */
+    EXEC_WRITE,        /* writes the record; UNSAVED */
     EXEC_REPORT,       /* reports the record */
     EXEC_END,          /* the run is over: PUBLISH */
+    EXEC_REMOVE,       /* the run never was: its directory goes */
 };
 
 struct exec_effect {
@@ -339,6 +368,8 @@ struct exec_effects {
 };
 
 #define EXEC_NEVER INT64_MAX
+/* A guard without agent waits so long for its GO: run_spec.wait_ms. */
+enum { EXEC_GO_WAIT_MS = 60000 };
 
 struct exec_run {
     const struct run_spec *spec;
@@ -367,6 +398,7 @@ struct exec_run {
     struct {
         uint64_t number;   /* of the request */
         int64_t until_ms;  /* tried again then; NEVER: no request is pending */
+        int64_t again_ms;  /* the wait after the next try */
         int causes;        /* enum suspend_cause, added up */
         bool is_signalled; /* some processes may have stopped at a SIGTSTP */
     } suspend;
@@ -381,7 +413,10 @@ struct exec_run {
         struct exec_resize request;
         int64_t until_ms; /* the command is killed then */
     } resize;
-    bool is_clearing; /* what a command has left behind is being killed: */
+    int64_t give_up_ms; /* no agent is connected: waits no longer for its GO */
+    int64_t save_ms;    /* the record on disk is behind: it is written then */
+    bool is_gone;       /* nothing is left to be done, and never was a command */
+    bool is_clearing;   /* what a command has left behind is being killed: */
     int64_t clear_until_ms, clear_ms;
     bool is_over; /* the command has ended, the one that terminates it still runs: */
     struct {
@@ -393,19 +428,43 @@ struct exec_run {
 
 /* A run that waits for its GO. */
 void exec_run_init(struct exec_run *run, const struct run_spec *spec, int64_t now_ms);
-/* A run whose guard was killed, and none of whose processes is left. CLEARED continues
- * it with its post-exec commands. */
+/* A run whose guard was killed: the record is all that is known of it. EXEC_TIME, which
+ * is due at once, kills what is left of its processes; then the run ends. Unless the
+ * record says how the job ended, it is LOST. If it had begun, no post-exec command had,
+ * and the machine did not go down meanwhile, they run before the end. */
 void exec_run_load(struct exec_run *run, const struct run_spec *spec,
-                   const struct guard_record *record, int64_t now_ms);
+                   const struct guard_record *record, bool is_this_boot,
+                   int64_t now_ms);
 void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t now_ms,
                    struct exec_effects *effects);
+/* Its guard is not needed any more. */
+bool exec_run_is_over(const struct exec_run *run);
 /* When EXEC_TIME is due; NEVER: it is not. */
 int64_t exec_run_wake_ms(const struct exec_run *run);
 /* Copies phase, requests and result to the record. */
 void exec_run_fill_record(const struct exec_run *run, struct guard_record *record);
 /* A resize with this number would be carried out or refused, not only answered. */
-bool exec_run_takes_resize(const struct exec_run *run, uint64_t number);
+bool exec_resize_takes(const struct exec_run *run, uint64_t number);
 /* No process of the run uses its slots: limits are not checked. */
 bool exec_run_is_suspended(const struct exec_run *run);
+
+/* ---- the loop of a run
+ *
+ * Steps a run with an event, carries out its effects in their order, and steps it with
+ * each answer, until there is no answer left. */
+struct exec_executor {
+    int64_t (*now_ms)(void *arg);
+    /* After each step, before its effects. */
+    void (*on_step)(void *arg, const struct exec_event *event,
+                    const struct exec_effects *effects);
+    /* Returns true if there is an answer at once. The answer's `failure` may point to
+     * the text of `err`. */
+    bool (*carry_out)(void *arg, const struct exec_effect *effect, struct err *err,
+                      struct exec_event *answer);
+    void *arg;
+};
+
+void exec_loop_run(struct exec_run *run, const struct exec_event *event,
+                   const struct exec_executor *executor);
 
 #endif

@@ -14,315 +14,34 @@
  *     LAUNCHED, SAVED       SAVE, OPEN_GATE REPORT
  *     EXITED                CLEAR
  *     CLEARED               RELEASE END */
-#include "host/exec/exec.h"
+#include "host/exec/exec_step.h"
 
-#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
+#include <string.h>
 
 enum {
-    TSTP_GRACE_MS = 1000, /* from SIGTSTP to SIGSTOP: the launcher of a parallel job
-                             passes the signal on, an interactive job leaves its
-                             terminal in order */
-    SUSPEND_RETRY_MS =
-        500, /* a process that is deep in the kernel could not be stopped */
-    CONTROL_COMMAND_MAX_MS = 60000,
-    NOTIFICATION_MAX_MS = 600000,
+    SAVE_AGAIN_MS = 1000, /* after a write failed, mostly on a full disk */
     CLEAR_MAX_MS = 30000, /* processes that SIGKILL does not end, in the kernel */
     CLEAR_AGAIN_MS = 50,
 };
-
-/* A step: the run, what is to be done, and when. */
-struct step {
-    struct exec_run *run;
-    struct exec_effects *effects;
-    int64_t now_ms;
-};
-
-static void add(const struct step *step, struct exec_effect effect)
-{
-    assert(step->effects->count < EXEC_EFFECTS_MAX);
-    step->effects->list[step->effects->count++] = effect;
-}
-
-static void add_kind(const struct step *step, enum exec_effect_kind kind)
-{
-    add(step, (struct exec_effect){.kind = kind});
-}
-
-static void add_signal(const struct step *step, enum exec_effect_kind kind, int signal)
-{
-    add(step, (struct exec_effect){.kind = kind, .signal = signal});
-}
-
-static void add_child(const struct step *step, enum exec_effect_kind kind,
-                      enum exec_child child)
-{
-    add(step, (struct exec_effect){
-                  .kind = kind, .child = child, .control = step->run->side.control});
-}
-
-static bool is_at_job(const struct exec_run *run)
-{
-    return run->stages.stage == STAGE_JOB;
-}
-
-/* ---- commands of JOB_CONTROLS */
-
-/* The command or signal of JOB_CONTROLS for the job itself; NULL: none. */
-static const char *control_of(const struct exec_run *run, enum job_control control)
-{
-    return is_at_job(run) ? run->spec->controls[control] : NULL;
-}
-
-static void drop_side(const struct step *step)
-{
-    if (step->run->side.is_running) {
-        step->run->side.is_running = false;
-        add_child(step, EXEC_DROP, EXEC_CONTROL_COMMAND);
-    }
-}
-
-/* A command that still runs is dropped: the latest request counts. */
-static void launch_side(const struct step *step, enum job_control control, int signal)
-{
-    struct exec_run *run = step->run;
-    drop_side(step);
-    run->side.is_running = true;
-    run->side.control = control;
-    run->side.signal = signal;
-    run->side.until_ms = step->now_ms + CONTROL_COMMAND_MAX_MS;
-    add_child(step, EXEC_LAUNCH, EXEC_CONTROL_COMMAND);
-}
-
-/* ---- resize */
-
-bool exec_run_takes_resize(const struct exec_run *run, uint64_t number)
-{
-    return (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED) &&
-           number > run->resize_done && !run->resize.is_running;
-}
-
-static void answer_resize(const struct step *step, int code)
-{
-    struct exec_run *run = step->run;
-    run->resize.is_running = false;
-    run->resize_done = run->resize.request.number;
-    run->resize_code = code;
-    if (code == 0) {
-        run->n_slots = run->resize.request.n_slots;
-        add_kind(step, EXEC_ACCEPT_SLOTS);
-    }
-}
-
-static bool may_be_notified(const struct exec_run *run)
-{
-    return run->phase == RUN_RUNNING && is_at_job(run) &&
-           run->suspend.until_ms == EXEC_NEVER && !escalation_is_on(&run->escalation) &&
-           !run->side.is_running;
-}
-
-static void resize(const struct step *step, const struct exec_resize *request)
-{
-    struct exec_run *run = step->run;
-    if (!exec_run_takes_resize(run, request->number)) {
-        add_kind(step, EXEC_REPORT);
-        return;
-    }
-    run->resize.request = *request;
-    if (may_be_notified(run) && request->has_command) {
-        run->resize.is_running = true;
-        run->resize.until_ms = step->now_ms + NOTIFICATION_MAX_MS;
-        add_child(step, EXEC_LAUNCH, EXEC_NOTIFICATION);
-        return;
-    }
-    answer_resize(step, may_be_notified(run) ? 0 : RESIZE_NOT_NOW);
-    add_kind(step, EXEC_PUBLISH);
-}
-
-/* The job ends, or is to be terminated. */
-static void abandon_resize(const struct step *step)
-{
-    if (step->run->resize.is_running) {
-        add_child(step, EXEC_DROP, EXEC_NOTIFICATION);
-        answer_resize(step, RESIZE_NOT_NOW);
-    }
-}
-
-static int code_of(int status)
-{
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* ---- suspend and resume */
 
 bool exec_run_is_suspended(const struct exec_run *run)
 {
     return run->phase == RUN_SUSPENDED && run->stages.stage != STAGE_POST_EXEC;
 }
 
-static bool is_stopping(const struct exec_run *run)
-{
-    return run->phase == RUN_RUNNING && run->suspend.until_ms != EXEC_NEVER;
-}
-
-static void stop(const struct step *step)
-{
-    step->run->suspend.until_ms = step->now_ms;
-    add_kind(step, EXEC_STOP);
-}
-
-static void on_stopped(const struct step *step, bool is_stopped)
-{
-    struct exec_run *run = step->run;
-    if (!is_stopping(run)) {
-        return;
-    }
-    if (!is_stopped) {
-        run->suspend.until_ms = step->now_ms + SUSPEND_RETRY_MS;
-        return;
-    }
-    run->suspend.until_ms = EXEC_NEVER;
-    run->ran_ms += step->now_ms - run->running_since_ms;
-    run->phase = RUN_SUSPENDED;
-    run->control_done = run->suspend.number;
-    add_kind(step, EXEC_PUBLISH);
-}
-
-static void begin_suspend(const struct step *step, const struct run_control *control)
-{
-    struct exec_run *run = step->run;
-    const char *what = control_of(run, JOB_CONTROL_SUSPEND);
-    bool is_interactive = run->spec->interaction != INTERACTION_NONE;
-    int tstp = run->n_slots > 1 || is_interactive ? SIGTSTP : 0;
-    int signal = what != NULL ? job_control_signal(what) : tstp;
-    run->suspend.number = control->number;
-    run->suspend.causes = control->reasons;
-    run->suspend.is_signalled = what != NULL || signal != 0;
-    if (what != NULL && signal == 0) {
-        launch_side(step, JOB_CONTROL_SUSPEND, 0);
-        run->suspend.until_ms = run->side.until_ms; /* or once it has ended */
-    } else if (signal == 0 || signal == SIGSTOP) {
-        stop(step);
-    } else {
-        run->suspend.until_ms = step->now_ms + TSTP_GRACE_MS;
-        add_signal(step, EXEC_SIGNAL, signal);
-    }
-}
-
-static void resume_all(const struct step *step)
-{
-    struct exec_run *run = step->run;
-    bool was_stopping = run->suspend.until_ms != EXEC_NEVER;
-    run->suspend.until_ms = EXEC_NEVER;
-    drop_side(step);
-    if (run->phase == RUN_SUSPENDED) {
-        run->running_since_ms = step->now_ms;
-        run->phase = RUN_RUNNING;
-        was_stopping = true;
-    }
-    if (was_stopping) {
-        add_signal(step, EXEC_CONTINUE, run->suspend.is_signalled ? SIGCONT : 0);
-        run->suspend.is_signalled = false;
-    }
-}
-
-/* A resume by request also does what JOB_CONTROLS says. */
-static void resume(const struct step *step)
-{
-    struct exec_run *run = step->run;
-    bool was_suspended =
-        run->phase == RUN_SUSPENDED || run->suspend.until_ms != EXEC_NEVER;
-    const char *what = control_of(run, JOB_CONTROL_RESUME);
-    resume_all(step);
-    if (!was_suspended || what == NULL) {
-        return;
-    }
-    int signal = job_control_signal(what);
-    if (signal != 0) {
-        add_signal(step, EXEC_SIGNAL, signal);
-    } else {
-        launch_side(step, JOB_CONTROL_RESUME, 0);
-    }
-}
-
-/* ---- termination */
-
-static void escalate(const struct step *step)
-{
-    struct exec_run *run = step->run;
-    int signal = escalation_next(&run->escalation, run->spec->grace_ms, step->now_ms);
-    if (signal != 0) {
-        add_signal(step, EXEC_TERMINATE, signal);
-    }
-}
-
-/* Terminates by JOB_CONTROLS; the default signals follow after JOB_TERMINATE_INTERVAL.
- * Returns false if JOB_CONTROLS has nothing for this. */
-static bool terminate_by_control(const struct step *step, int first_signal)
-{
-    struct exec_run *run = step->run;
-    const char *what = control_of(run, JOB_CONTROL_TERMINATE);
-    if (what == NULL || escalation_is_on(&run->escalation)) {
-        return what != NULL;
-    }
-    int signal = job_control_signal(what);
-    if (signal != 0) {
-        add_signal(step, EXEC_TERMINATE, signal);
-        escalation_postpone(&run->escalation, step->now_ms + run->spec->grace_ms);
-    } else {
-        launch_side(step, JOB_CONTROL_TERMINATE, first_signal);
-        escalation_postpone(&run->escalation, run->side.until_ms);
-    }
-    return true;
-}
-
-/* The command that terminates the job still runs. */
-static bool is_terminating(const struct exec_run *run)
-{
-    return run->side.is_running && run->side.control == JOB_CONTROL_TERMINATE;
-}
-
-/* At the gate the job gets no signals. */
-static void open_gate(const struct step *step)
-{
-    if (step->run->awaits_user) {
-        step->run->awaits_user = false;
-        add_kind(step, EXEC_OPEN_GATE);
-    }
-}
-
-/* Terminates the current command, beginning with this signal. A suspended command is
- * resumed, or it could not react to the signals, except for SIGKILL: its slots may be
- * in use by other jobs. */
-static void terminate(const struct step *step, int signal)
-{
-    struct exec_run *run = step->run;
-    abandon_resize(step);
-    open_gate(step);
-    if (signal == SIGKILL) {
-        run->suspend.until_ms = EXEC_NEVER;
-        drop_side(step);
-    } else if (!is_terminating(run)) {
-        resume_all(step);
-    }
-    if (signal == SIGKILL || !terminate_by_control(step, signal)) {
-        escalation_begin(&run->escalation, signal, step->now_ms);
-        escalate(step);
-    }
-}
-
 /* ---- from one command to the next */
 
-static void end(const struct step *step)
+static void end(const struct exec_step *step)
 {
     step->run->phase = RUN_ENDED;
-    add_kind(step, EXEC_END);
+    step->run->save_ms = EXEC_NEVER;
+    exec_step_add_kind(step, EXEC_END);
 }
 
 /* The run ends without a command of it having begun. */
-static void end_unstarted(const struct step *step, enum run_end how, int code,
+static void end_unstarted(const struct exec_step *step, enum run_end how, int code,
                           const char *text)
 {
     struct stages *stages = &step->run->stages;
@@ -335,7 +54,7 @@ static void end_unstarted(const struct step *step, enum run_end how, int code,
 }
 
 /* No process of the run is left while post-exec commands run, nor after the end. */
-static void clear(const struct step *step)
+static void clear(const struct exec_step *step)
 {
     if (step->run->stages.stage == STAGE_DONE) {
         escalation_init(&step->run->escalation);
@@ -344,19 +63,19 @@ static void clear(const struct step *step)
     step->run->is_clearing = true;
     step->run->clear_until_ms = step->now_ms + CLEAR_MAX_MS;
     step->run->clear_ms = step->now_ms + CLEAR_AGAIN_MS;
-    add_kind(step, EXEC_CLEAR);
+    exec_step_add_kind(step, EXEC_CLEAR);
 }
 
-static void next_command(const struct step *step)
+static void next_command(const struct exec_step *step)
 {
     struct exec_run *run = step->run;
-    if (is_at_job(run) && step->now_ms >= run->end_by_ms) {
+    if (exec_step_is_at_job(run) && step->now_ms >= run->end_by_ms) {
         /* Other jobs need its slots before it starts. */
         stages_advance(&run->stages,
                        &(struct stage_outcome){.is_late = true, .failure = ""});
         run->has_started = true;
     } else if (stages_command(&run->stages) != NULL) {
-        add_child(step, EXEC_LAUNCH, EXEC_COMMAND);
+        exec_step_add_child(step, EXEC_LAUNCH, EXEC_COMMAND);
         return;
     }
     clear(step);
@@ -385,59 +104,66 @@ static void set_deadlines(struct exec_run *run, int64_t now_ms)
             run->stage_until_ms = run->end_by_ms;
         }
     }
-    if (is_at_job(run)) {
+    if (exec_step_is_at_job(run)) {
         run->ran_ms = 0;
         run->running_since_ms = now_ms;
         cut_run_limit(run, now_ms);
     }
 }
 
-static void apply_control(const struct step *step, const struct run_control *control)
+/* The first signal of a kill. */
+static int first_signal(const struct run_control *control)
+{
+    return control->signal == SIGKILL ? SIGKILL : SIGINT;
+}
+
+static void apply_control(const struct exec_step *step,
+                          const struct run_control *control)
 {
     struct exec_run *run = step->run;
     switch (control->action) {
     case CONTROL_SIGNAL:
         /* A job to be suspended gets no signals: it was to be resumed first, and the
          * request to suspend it was overtaken. */
-        resume_all(step);
-        add_signal(step, EXEC_SIGNAL, control->signal);
+        exec_suspend_resume_all(step);
+        exec_step_add_signal(step, EXEC_SIGNAL, control->signal);
         break;
     case CONTROL_SUSPEND:
         /* A job that is being terminated is not suspended. */
         if (!escalation_is_on(&run->escalation) && run->phase == RUN_RUNNING) {
-            begin_suspend(step, control);
+            exec_suspend_begin(step, control);
             return;
         }
         break;
     case CONTROL_RESUME:
-        resume(step);
+        exec_suspend_resume(step);
         break;
     case CONTROL_KILL:
         run->is_killed = run->was_killed = true;
-        terminate(step, control->signal == SIGKILL ? SIGKILL : SIGINT);
+        exec_terminate_begin(step, first_signal(control));
         break;
     }
     run->control_done = control->number;
-    add_kind(step, EXEC_PUBLISH);
+    exec_step_publish(step);
 }
 
 /* The command is at its gate, and the record says that it has begun. */
-static void begin_command(const struct step *step)
+static void begin_command(const struct exec_step *step)
 {
     struct exec_run *run = step->run;
     struct run_control pending = run->pending;
     set_deadlines(run, step->now_ms);
     run->has_started = true;
-    if (is_at_job(run)) {
-        add_kind(step, EXEC_WATCH_LIMITS);
+    if (exec_step_is_at_job(run)) {
+        exec_step_add_kind(step, EXEC_WATCH_LIMITS);
     }
-    run->awaits_user = is_at_job(run) && run->is_interactive;
+    run->awaits_user = exec_step_is_at_job(run) && run->is_interactive;
     if (!run->awaits_user) {
-        add_kind(step, EXEC_OPEN_GATE);
+        exec_step_add_kind(step, EXEC_OPEN_GATE);
     }
-    add_kind(step, EXEC_REPORT);
+    exec_step_add_kind(step, EXEC_REPORT);
     if (exec_run_is_suspended(run)) {
-        add_kind(step, EXEC_STOP);
+        exec_step_add_kind(step, EXEC_STOP);
     }
     run->pending.number = 0;
     if (pending.number > 0) {
@@ -445,7 +171,7 @@ static void begin_command(const struct step *step)
     }
 }
 
-static void advance(const struct step *step, const struct stage_outcome *outcome)
+static void advance(const struct exec_step *step, const struct stage_outcome *outcome)
 {
     struct exec_run *run = step->run;
     stages_advance(&run->stages, outcome);
@@ -456,27 +182,27 @@ static void advance(const struct step *step, const struct stage_outcome *outcome
     }
 }
 
-static void end_command(const struct step *step)
+static void end_command(const struct exec_step *step)
 {
     struct exec_run *run = step->run;
     struct stage_outcome outcome = {.status = run->ended.status,
                                     .is_killed = run->is_killed,
                                     .is_late = run->is_late,
                                     .failure = run->ended.failure};
-    if (is_at_job(run) && run->is_at_limit) {
+    if (exec_step_is_at_job(run) && run->is_at_limit) {
         outcome.cause = RUN_CAUSE_RUN_LIMIT;
-    } else if (is_at_job(run) && !run->is_killed) {
+    } else if (exec_step_is_at_job(run) && !run->is_killed) {
         outcome.cause = run->ended.cause;
     }
-    drop_side(step);
-    abandon_resize(step);
+    exec_side_drop(step);
+    exec_resize_abandon(step);
     run->is_over = run->awaits_user = false;
     advance(step, &outcome);
 }
 
 /* Remaining output goes before the report of the end: after that the user's side stops
  * asking. A kill discards it. */
-static void end_or_drain(const struct step *step)
+static void end_or_drain(const struct exec_step *step)
 {
     struct exec_run *run = step->run;
     bool is_discarded = run->pending.number > 0 && run->pending.action == CONTROL_KILL;
@@ -485,36 +211,36 @@ static void end_or_drain(const struct step *step)
     }
     if (run->is_interactive && !is_discarded) {
         run->is_draining = true;
-        add_kind(step, EXEC_DRAIN);
+        exec_step_add_kind(step, EXEC_DRAIN);
     } else {
         end(step);
     }
 }
 
-static void on_cleared(const struct step *step, bool is_clear)
+static void on_cleared(const struct exec_step *step, bool is_clear)
 {
     struct exec_run *run = step->run;
     run->is_clearing = false;
-    add_kind(step, EXEC_RELEASE);
+    exec_step_add_kind(step, EXEC_RELEASE);
     if (run->stages.stage != STAGE_DONE) {
         next_command(step);
         return;
     }
     if (!is_clear) {
-        snprintf(run->stages.text, sizeof(run->stages.text),
-                 "some of its processes cannot be killed");
+        size_t used = strlen(run->stages.text);
+        snprintf(run->stages.text + used, sizeof(run->stages.text) - used,
+                 "%ssome of its processes cannot be killed", used > 0 ? "; " : "");
     }
     end_or_drain(step);
 }
 
 /* ---- children */
 
-static void on_exited(const struct step *step, const struct exec_event *event)
+static void on_exited(const struct exec_step *step, const struct exec_event *event)
 {
     struct exec_run *run = step->run;
     if (event->child == EXEC_NOTIFICATION && run->resize.is_running) {
-        answer_resize(step, code_of(event->status));
-        add_kind(step, EXEC_PUBLISH);
+        exec_resize_on_exited(step, event->status);
         return;
     }
     if (event->child == EXEC_COMMAND) {
@@ -525,30 +251,31 @@ static void on_exited(const struct step *step, const struct exec_event *event)
                  event->failure != NULL ? event->failure : "");
     } else if (event->child == EXEC_CONTROL_COMMAND && run->side.is_running) {
         run->side.is_running = false;
-        if (is_stopping(run)) {
-            stop(step);
+        if (exec_suspend_is_stopping(run)) {
+            exec_suspend_stop(step);
         } else if (escalation_is_on(&run->escalation)) {
             escalation_postpone(&run->escalation, step->now_ms + run->spec->grace_ms);
         }
     }
 }
 
-static void on_side_failed(const struct step *step, const char *failure)
+static void on_side_failed(const struct exec_step *step, const char *failure)
 {
     struct exec_run *run = step->run;
     run->side.is_running = false;
     snprintf(run->stages.text, sizeof(run->stages.text), "JOB_CONTROLS: %s: %.200s",
              job_control_name(run->side.control), failure);
     if (run->side.control == JOB_CONTROL_SUSPEND) {
-        stop(step);
+        exec_suspend_stop(step);
     } else if (run->side.control == JOB_CONTROL_TERMINATE) {
         escalation_init(&run->escalation);
         escalation_begin(&run->escalation, run->side.signal, step->now_ms);
-        escalate(step);
+        exec_terminate_escalate(step);
     }
 }
 
-static void on_launch_failed(const struct step *step, const struct exec_event *event)
+static void on_launch_failed(const struct exec_step *step,
+                             const struct exec_event *event)
 {
     struct exec_run *run = step->run;
     switch (event->child) {
@@ -563,18 +290,18 @@ static void on_launch_failed(const struct step *step, const struct exec_event *e
         on_side_failed(step, event->failure);
         break;
     case EXEC_NOTIFICATION:
-        answer_resize(step, RESIZE_NOT_NOW);
-        add_kind(step, EXEC_PUBLISH);
+        exec_resize_answer(step, RESIZE_NOT_NOW);
+        exec_step_publish(step);
         break;
     }
 }
 
 /* ---- requests */
 
-static void go(const struct step *step, const char *failure)
+static void go(const struct exec_step *step, const char *failure)
 {
     if (step->run->phase != RUN_WAITING) {
-        add_kind(step, EXEC_REPORT);
+        exec_step_add_kind(step, EXEC_REPORT);
     } else if (failure != NULL && failure[0] != '\0') {
         end_unstarted(step, RUN_END_FAILED, 0, failure);
     } else {
@@ -585,14 +312,25 @@ static void go(const struct step *step, const char *failure)
 }
 
 /* Only output is left: a kill discards it. */
-static void control_draining(const struct step *step, const struct run_control *control)
+static void control_draining(const struct exec_step *step,
+                             const struct run_control *control)
 {
     step->run->control_done = control->number;
     if (control->action == CONTROL_KILL) {
         step->run->is_draining = false;
         end(step);
     } else {
-        add_kind(step, EXEC_PUBLISH);
+        exec_step_publish(step);
+    }
+}
+
+/* Its directory is the agent's from now on. */
+static void withdraw(const struct exec_step *step)
+{
+    if (step->run->phase == RUN_WAITING || step->run->phase == RUN_ENDED) {
+        step->run->is_gone = true;
+    } else {
+        exec_step_add_kind(step, EXEC_REPORT);
     }
 }
 
@@ -605,7 +343,7 @@ static void postpone_control(struct exec_run *run, const struct run_control *con
     }
 }
 
-static void on_control(const struct step *step, const struct run_control *control)
+static void on_control(const struct exec_step *step, const struct run_control *control)
 {
     struct exec_run *run = step->run;
     bool is_new = control->number > run->control_done &&
@@ -615,17 +353,18 @@ static void on_control(const struct step *step, const struct run_control *contro
     bool waits_for_resize =
         control->action == CONTROL_SUSPEND && run->resize.is_running;
     if (!is_new || waits_for_resize || run->phase == RUN_ENDED) {
-        add_kind(step, EXEC_REPORT);
+        exec_step_add_kind(step, EXEC_REPORT);
     } else if (run->is_draining) {
         control_draining(step, control);
     } else if (run->phase != RUN_WAITING && !run->is_clearing) {
         apply_control(step, control);
     } else if (run->phase == RUN_WAITING && control->action == CONTROL_KILL) {
         run->control_done = control->number;
-        end_unstarted(step, RUN_END_SIGNALLED, SIGTERM, "killed before it started");
+        end_unstarted(step, RUN_END_SIGNALLED, first_signal(control),
+                      "killed before it started");
     } else {
         postpone_control(run, control);
-        add_kind(step, EXEC_REPORT);
+        exec_step_add_kind(step, EXEC_REPORT);
     }
 }
 
@@ -640,14 +379,14 @@ static int64_t side_at(const struct exec_run *run)
     return run->side.is_running ? run->side.until_ms : EXEC_NEVER;
 }
 
-static void kill_side(const struct step *step)
+static void kill_side(const struct exec_step *step)
 {
     struct exec_run *run = step->run;
     snprintf(run->stages.text, sizeof(run->stages.text),
              "the %s command of JOB_CONTROLS took too long and was ended",
              job_control_name(run->side.control));
     run->side.until_ms = EXEC_NEVER;
-    add_child(step, EXEC_KILL, EXEC_CONTROL_COMMAND);
+    exec_step_add_child(step, EXEC_KILL, EXEC_CONTROL_COMMAND);
 }
 
 static int64_t notification_at(const struct exec_run *run)
@@ -655,25 +394,25 @@ static int64_t notification_at(const struct exec_run *run)
     return run->resize.is_running ? run->resize.until_ms : EXEC_NEVER;
 }
 
-static void kill_notification(const struct step *step)
+static void kill_notification(const struct exec_step *step)
 {
     step->run->resize.until_ms = EXEC_NEVER;
-    add_child(step, EXEC_KILL, EXEC_NOTIFICATION);
+    exec_step_add_child(step, EXEC_KILL, EXEC_NOTIFICATION);
 }
 
 static int64_t limit_at(const struct exec_run *run)
 {
-    if (run->phase != RUN_RUNNING || run->run_limit_ms == 0 || !is_at_job(run) ||
-        escalation_is_on(&run->escalation)) {
+    if (run->phase != RUN_RUNNING || run->run_limit_ms == 0 ||
+        !exec_step_is_at_job(run) || escalation_is_on(&run->escalation)) {
         return EXEC_NEVER;
     }
     return run->running_since_ms + run->run_limit_ms - run->ran_ms;
 }
 
-static void terminate_at_limit(const struct step *step)
+static void terminate_at_limit(const struct exec_step *step)
 {
     step->run->is_at_limit = true;
-    terminate(step, SIGINT);
+    exec_terminate_begin(step, SIGINT);
 }
 
 static int64_t stage_at(const struct exec_run *run)
@@ -681,11 +420,11 @@ static int64_t stage_at(const struct exec_run *run)
     return exec_run_is_suspended(run) ? EXEC_NEVER : run->stage_until_ms;
 }
 
-static void terminate_late(const struct step *step)
+static void terminate_late(const struct exec_step *step)
 {
     step->run->stage_until_ms = EXEC_NEVER;
     step->run->is_late = true;
-    terminate(step, SIGINT);
+    exec_terminate_begin(step, SIGINT);
 }
 
 static int64_t escalate_at(const struct exec_run *run)
@@ -695,7 +434,7 @@ static int64_t escalate_at(const struct exec_run *run)
 
 static int64_t stop_at(const struct exec_run *run)
 {
-    return is_stopping(run) ? run->suspend.until_ms : EXEC_NEVER;
+    return exec_suspend_is_stopping(run) ? run->suspend.until_ms : EXEC_NEVER;
 }
 
 static int64_t clear_at(const struct exec_run *run)
@@ -703,44 +442,83 @@ static int64_t clear_at(const struct exec_run *run)
     return run->is_clearing ? run->clear_ms : EXEC_NEVER;
 }
 
-static void clear_again(const struct step *step)
+static void clear_again(const struct exec_step *step)
 {
     if (step->now_ms >= step->run->clear_until_ms) {
         on_cleared(step, false);
     } else {
         step->run->clear_ms = step->now_ms + CLEAR_AGAIN_MS;
-        add_kind(step, EXEC_CLEAR);
+        exec_step_add_kind(step, EXEC_CLEAR);
     }
 }
 
+static int64_t give_up_at(const struct exec_run *run)
+{
+    return run->phase == RUN_WAITING ? run->give_up_ms : EXEC_NEVER;
+}
+
+static void give_up(const struct exec_step *step)
+{
+    step->run->is_gone = true;
+    exec_step_add_kind(step, EXEC_REMOVE);
+}
+
+static int64_t save_at(const struct exec_run *run)
+{
+    return run->save_ms;
+}
+
+static void save_again(const struct exec_step *step)
+{
+    step->run->save_ms = EXEC_NEVER;
+    exec_step_add_kind(step, EXEC_WRITE);
+}
+
+/* The last one is also due after the end. */
 static const struct deadline {
     int64_t (*at)(const struct exec_run *run);
-    void (*on_due)(const struct step *step);
+    void (*on_due)(const struct exec_step *step);
 } deadlines[] = {
-    {side_at, kill_side},           {notification_at, kill_notification},
-    {limit_at, terminate_at_limit}, {stage_at, terminate_late},
-    {escalate_at, escalate},        {stop_at, stop},
+    {side_at, kill_side},
+    {notification_at, kill_notification},
+    {limit_at, terminate_at_limit},
+    {stage_at, terminate_late},
+    {escalate_at, exec_terminate_escalate},
+    {stop_at, exec_suspend_stop},
     {clear_at, clear_again},
+    {give_up_at, give_up},
+    {save_at, save_again},
 };
 enum { DEADLINES = sizeof(deadlines) / sizeof(deadlines[0]) };
+
+static int first_deadline(const struct exec_run *run)
+{
+    return run->is_gone ? DEADLINES : run->phase == RUN_ENDED ? DEADLINES - 1 : 0;
+}
 
 int64_t exec_run_wake_ms(const struct exec_run *run)
 {
     int64_t wake_ms = EXEC_NEVER;
-    for (int i = 0; i < DEADLINES && run->phase != RUN_ENDED; i++) {
+    for (int i = first_deadline(run); i < DEADLINES; i++) {
         int64_t at_ms = deadlines[i].at(run);
         wake_ms = at_ms < wake_ms ? at_ms : wake_ms;
     }
     return wake_ms;
 }
 
-static void on_time(const struct step *step)
+static void on_time(const struct exec_step *step)
 {
-    for (int i = 0; i < DEADLINES && step->run->phase != RUN_ENDED; i++) {
-        if (step->now_ms >= deadlines[i].at(step->run)) {
+    for (int i = first_deadline(step->run); i < DEADLINES; i++) {
+        if (i >= first_deadline(step->run) &&
+            step->now_ms >= deadlines[i].at(step->run)) {
             deadlines[i].on_due(step);
         }
     }
+}
+
+bool exec_run_is_over(const struct exec_run *run)
+{
+    return run->is_gone || (run->phase == RUN_ENDED && run->save_ms == EXEC_NEVER);
 }
 
 /* ---- the step */
@@ -755,6 +533,8 @@ void exec_run_init(struct exec_run *run, const struct run_spec *spec, int64_t no
         .run_limit_ms = spec->run_limit_ms,
         .n_slots = spec->n_slots,
         .stage_until_ms = EXEC_NEVER,
+        .give_up_ms = EXEC_NEVER,
+        .save_ms = EXEC_NEVER,
         .suspend = {.until_ms = EXEC_NEVER},
     };
     stages_init(&run->stages, spec);
@@ -762,14 +542,26 @@ void exec_run_init(struct exec_run *run, const struct run_spec *spec, int64_t no
 }
 
 void exec_run_load(struct exec_run *run, const struct run_spec *spec,
-                   const struct guard_record *record, int64_t now_ms)
+                   const struct guard_record *record, bool is_this_boot, int64_t now_ms)
 {
+    bool is_decided = record->end != RUN_END_NONE;
     exec_run_init(run, spec, now_ms);
     stages_init_post_exec(&run->stages, spec, record);
-    run->phase = record->phase;
-    run->has_started = true;
+    if (!is_decided) {
+        run->stages.end = RUN_END_LOST;
+        snprintf(run->stages.text, sizeof(run->stages.text), "%s",
+                 is_this_boot ? "its guard died without an exit record"
+                              : "the machine went down while it ran");
+    }
+    if (is_decided || !is_this_boot || record->start_ms == 0) {
+        run->stages.stage = STAGE_DONE;
+    }
+    /* Others may have the slots of a suspended run: it never claims them again. */
+    run->phase = record->phase == RUN_SUSPENDED ? RUN_SUSPENDED : RUN_RUNNING;
+    run->has_started = record->start_ms != 0;
     run->is_clearing = true;
-    run->clear_ms = run->clear_until_ms = EXEC_NEVER;
+    run->clear_ms = now_ms;
+    run->clear_until_ms = now_ms + CLEAR_MAX_MS;
     run->control_done = record->control_done;
     run->resize_done = record->resize_done;
     run->resize_code = (int)record->resize_code;
@@ -792,7 +584,7 @@ void exec_run_fill_record(const struct exec_run *run, struct guard_record *recor
 void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t now_ms,
                    struct exec_effects *effects)
 {
-    const struct step step = {run, effects, now_ms};
+    const struct exec_step step = {run, effects, now_ms};
     effects->count = 0;
     switch (event->kind) {
     case EXEC_GO:
@@ -802,11 +594,11 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
         on_control(&step, &event->control);
         break;
     case EXEC_RESIZE:
-        resize(&step, &event->resize);
+        exec_resize_begin(&step, &event->resize);
         break;
     case EXEC_LAUNCHED:
         if (event->child == EXEC_COMMAND) {
-            add_kind(&step, EXEC_SAVE);
+            exec_step_add_kind(&step, EXEC_SAVE);
         }
         break;
     case EXEC_LAUNCH_FAILED:
@@ -819,8 +611,7 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
         on_exited(&step, event);
         break;
     case EXEC_STOPPED:
-    case EXEC_NOT_STOPPED:
-        on_stopped(&step, event->kind == EXEC_STOPPED);
+        exec_suspend_on_stopped(&step);
         break;
     case EXEC_CLEARED:
         if (run->is_clearing) {
@@ -829,11 +620,12 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
         break;
     case EXEC_LIMIT_EXCEEDED:
         if (!escalation_is_on(&run->escalation)) {
-            terminate(&step, event->cause == RUN_CAUSE_CPU_LIMIT ? SIGXCPU : SIGINT);
+            exec_terminate_begin(&step, event->cause == RUN_CAUSE_CPU_LIMIT ? SIGXCPU
+                                                                            : SIGINT);
         }
         break;
     case EXEC_USER_CONNECTED:
-        open_gate(&step);
+        exec_step_open_gate(&step);
         break;
     case EXEC_DRAINED:
         if (run->is_draining) {
@@ -841,11 +633,23 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
             end(&step);
         }
         break;
+    case EXEC_UNSAVED:
+        run->save_ms = now_ms + SAVE_AGAIN_MS;
+        break;
+    case EXEC_ALONE:
+        run->give_up_ms = now_ms + run->spec->wait_ms;
+        break;
+    case EXEC_ATTENDED:
+        run->give_up_ms = EXEC_NEVER;
+        break;
+    case EXEC_WITHDRAWN:
+        withdraw(&step);
+        break;
     case EXEC_TIME:
         on_time(&step);
         break;
     }
-    if (run->is_over && !is_terminating(run)) {
+    if (run->is_over && !exec_terminate_is_running(run)) {
         end_command(&step);
     }
 }

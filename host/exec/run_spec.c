@@ -33,6 +33,7 @@ static const struct {
     {"is_leased", FLAG, offsetof(struct run_spec, is_leased)},
     {"keeps_err", FLAG, offsetof(struct run_spec, keeps_err)},
     {"keeps_out", FLAG, offsetof(struct run_spec, keeps_out)},
+    {"private_view", NUMBER, offsetof(struct run_spec, private_view)},
     {"interaction", NUMBER, offsetof(struct run_spec, interaction)},
     {"umask", NUMBER, offsetof(struct run_spec, umask)},
     {"n_slots", NUMBER, offsetof(struct run_spec, n_slots)},

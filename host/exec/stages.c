@@ -2,6 +2,7 @@
 /* stages.c: see exec.h. */
 #include "host/exec/exec.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -100,7 +101,9 @@ static void decide_before(struct stages *stages, const struct stage_outcome *out
     const char *command = stages_command(stages);
     int code = code_of(outcome->status);
     if (outcome->is_killed) {
-        decide(stages, RUN_END_SIGNALLED, RUN_CAUSE_NONE, code);
+        /* Whatever the command made of its signal, the job was killed. */
+        decide(stages, RUN_END_SIGNALLED, RUN_CAUSE_NONE,
+               WIFSIGNALED(outcome->status) ? code : SIGINT);
         snprintf(stages->text, sizeof(stages->text), "killed before it started");
         return;
     }

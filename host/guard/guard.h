@@ -23,11 +23,10 @@ struct guard_record;
  * signals of the process. */
 int guard_loop_main(const char *path, int agent);
 
-/* For a run whose guard is gone and whose job has no process left: executes the
- * post-exec commands. `record` is on disk and says how the job ended; `dir` is the
- * locked directory, whose ownership passes. */
-int guard_loop_post_exec(const char *path, int dir, int agent,
-                         const struct guard_record *record);
+/* Reaps a run, as exec_run_load says. `record` is on disk; `dir` is the locked
+ * directory, whose ownership passes. */
+int guard_loop_reap(const char *path, int dir, int agent,
+                    const struct guard_record *record);
 
 /* ---- guard_reap.c
  *

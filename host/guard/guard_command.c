@@ -173,11 +173,25 @@ bool guard_command_clear(struct guard_run *run)
     if (!is_clear) {
         procs_kill(&run->procs);
     }
-    return is_clear;
+    return (run->orphans.mark == NULL || procs_kill(&run->orphans) == 0) && is_clear;
+}
+
+/* From here on the mark is that of our own commands. */
+static void release_orphans(struct guard_run *run)
+{
+    if (run->orphans.mark == NULL) {
+        return;
+    }
+    run->orphans.mark = NULL;
+    cgroup_remove(&run->orphans.cgroup);
+    if (run->record.memory[0] != '\0') {
+        rmdir(run->record.memory);
+    }
 }
 
 void guard_command_release(struct guard_run *run)
 {
+    release_orphans(run);
     run_rusage_add_cgroups(&run->rusage, &run->procs);
     memcg_remove(&run->procs.memcg);
     cgroup_remove(&run->procs.cgroup);

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -20,8 +22,7 @@
 
 static void serve(struct guard_run *run)
 {
-    while (!run->is_over &&
-           !(run->exec.phase == RUN_ENDED && run->save_at == GUARD_RUN_NEVER)) {
+    while (!exec_run_is_over(&run->exec)) {
         struct pollfd polls[2 + GUARD_LINK_PEERS + STDIO_RELAY_POLLS] = {
             {.fd = run->signals, .events = POLLIN}};
         int n_polls = guard_link_polls(&run->link, polls + 1);
@@ -65,6 +66,11 @@ static int make_work(const struct guard_run *run, struct err *err)
     if (run->spec.cwd[0] != '\0') {
         return 0;
     }
+    if (run->account.is_other && run->spec.private_view != 0 &&
+        !private_view_prepare(run->dir, (int)run->spec.private_view)) {
+        return err_set(err, ERR_IO, "cannot make the run's own /tmp: %s",
+                       strerror(errno));
+    }
     if ((mkdirat(run->dir, RUN_DIR_WORK, 0700) != 0 && errno != EEXIST) ||
         (run->account.is_other &&
          fchownat(run->dir, RUN_DIR_WORK, run->account.uid, run->account.gid,
@@ -92,12 +98,26 @@ static void set_mark(struct guard_run *run)
     run->spec.env[run->spec.n_env] = run->mark;
 }
 
+/* An account without a home has the run's work directory as such. */
+static void set_account_env(struct guard_run *run)
+{
+    const struct account *account = &run->account;
+    char work[PATH_MAX];
+    snprintf(work, sizeof(work), "%s/%s", run->path, RUN_DIR_WORK);
+    account_env_apply(&run->account_env, &run->spec, account->name,
+                      account->home != NULL ? account->home : work, account->shell);
+}
+
 static int read_spec(struct guard_run *run, struct err *err)
 {
     int code = run_dir_read_spec(run->dir, &run->spec, err);
-    return code != 0 ? code
-                     : account_find(run->spec.account, run->spec.is_leased,
-                                    &run->account, err);
+    if (code == 0) {
+        code = account_find(run->spec.account, run->spec.is_leased, &run->account, err);
+    }
+    if (code == 0 && run->spec.is_leased) {
+        set_account_env(run);
+    }
+    return code;
 }
 
 static int prepare(struct guard_run *run, struct err *err)
@@ -125,25 +145,47 @@ static void set_up_process(struct guard_run *run)
     run->signals = block_signals();
 }
 
-int guard_loop_post_exec(const char *path, int dir, int agent,
-                         const struct guard_record *record)
+/* The processes that a guard left: they are not our children. */
+static void find_orphans(struct guard_run *run)
+{
+    const struct guard_record *record = &run->record;
+    const char *name = strrchr(run->path, '/');
+    guard_record_mark(record, name == NULL ? run->path : name + 1, run->mark);
+    run->orphans = (struct procs){
+        .cgroup = {.dir = -1},
+        .memcg = {.dir = -1},
+        .session = (pid_t)record->job_pid,
+        .session_start = record->job_start,
+        .mark = run->mark,
+    };
+    if (record->cgroup[0] != '\0') {
+        cgroup_open(&run->orphans.cgroup, record->cgroup);
+    }
+}
+
+int guard_loop_reap(const char *path, int dir, int agent,
+                    const struct guard_record *record)
 {
     struct guard_run run;
     struct err err = {0};
     guard_run_init(&run, path, agent);
+    bool is_this_boot = strcmp(run.record.boot_id, record->boot_id) == 0;
     uint64_t guard_pid = run.record.guard_pid;
     run.record = *record;
     run.record.guard_pid = guard_pid;
     run.dir = dir;
     set_up_process(&run);
+    if (is_this_boot) {
+        find_orphans(&run);
+    }
     if (run.signals >= 0 && read_spec(&run, &err) == 0) {
         set_mark(&run);
         resize_command_reload(&run);
     } else {
         run_spec_release(&run.spec); /* no command is left */
     }
-    exec_run_load(&run.exec, &run.spec, record, kernel_clock_now_ms());
-    guard_step_kind(&run, EXEC_CLEARED);
+    exec_run_load(&run.exec, &run.spec, record, is_this_boot, kernel_clock_now_ms());
+    guard_timers_step(&run);
     serve(&run);
     guard_run_release(&run);
     return 0;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SAVE_AGAIN_MS = 1000 }; /* after a write failed, mostly on a full disk */
-
 void guard_run_init(struct guard_run *run, const char *path, int agent)
 {
     *run = (struct guard_run){
@@ -15,9 +13,7 @@ void guard_run_init(struct guard_run *run, const char *path, int agent)
         .dir = -1,
         .launched = {.gate = -1},
         .procs = {.cgroup = {.dir = -1}, .memcg = {.dir = -1}, .guard = getpid()},
-        .give_up_at = GUARD_RUN_NEVER,
         .rlimits = {.check_at = GUARD_RUN_NEVER},
-        .save_at = GUARD_RUN_NEVER,
         .listen_at = GUARD_RUN_NEVER,
     };
     run->record.guard_pid = (uint64_t)getpid();
@@ -38,20 +34,20 @@ void guard_run_release(struct guard_run *run)
     guard_link_release(&run->link);
     stdio_relay_free(run->relay);
     account_release(&run->account);
+    account_env_release(&run->account_env);
     run_spec_release(&run->spec);
     free(run->resize.request.bytes);
     free(run->resize.applied.bytes);
 }
 
-void guard_run_save(struct guard_run *run)
+bool guard_run_save(struct guard_run *run)
 {
-    run->save_at = record_file_write(run->dir, &run->record, NULL) == 0
-                       ? GUARD_RUN_NEVER
-                       : kernel_clock_now_ms() + SAVE_AGAIN_MS;
+    return record_file_write(run->dir, &run->record, NULL) == 0;
 }
 
-void guard_run_publish(struct guard_run *run)
+bool guard_run_publish(struct guard_run *run)
 {
-    guard_run_save(run);
+    bool is_saved = guard_run_save(run);
     guard_link_push(&run->link, &run->record);
+    return is_saved;
 }

@@ -33,13 +33,15 @@ enum { GUARD_RUN_CHILDREN = EXEC_NOTIFICATION + 1 };
 struct guard_run {
     const char *path;
     int dir;
-    int signals;  /* signalfd: SIGCHLD */
-    bool is_over; /* the guard exits */
+    int signals;   /* signalfd: SIGCHLD */
+    bool is_alone; /* no agent is connected, as exec knows */
     struct run_spec spec;
     struct account account;
+    struct account_env account_env; /* of a leased run */
     struct exec_run exec;
     struct guard_record record; /* of exec, and of the processes */
     struct procs procs;
+    struct procs orphans; /* of a run that is reaped; mark NULL: none are left */
     struct run_rusage rusage;
     struct launched launched;        /* the current command */
     pid_t aside[GUARD_RUN_CHILDREN]; /* the other children; 0: none runs */
@@ -50,8 +52,6 @@ struct guard_run {
     char mark[GUARD_RECORD_MARK_SIZE];
 
     /* Deadlines; NEVER: not set. guard_timers.c says what is done then. */
-    int64_t give_up_at;    /* WAITING without agent */
-    int64_t save_at;       /* the record on disk is behind */
     int64_t listen_at;     /* no agent is connected, and there is no socket yet */
     int64_t report_use_at; /* the next report of CPU time */
 };
@@ -61,10 +61,10 @@ void guard_run_init(struct guard_run *run, const char *path, int agent);
 /* Releases the lock before the connections: an agent that notices our end may lock. */
 void guard_run_release(struct guard_run *run);
 
-/* Writes the record to disk; tries again later if the disk is full. */
-void guard_run_save(struct guard_run *run);
-/* Writes the record to disk, then sends it to all agents. */
-void guard_run_publish(struct guard_run *run);
+/* Writes the record to disk; false if that failed, mostly on a full disk. */
+bool guard_run_save(struct guard_run *run);
+/* Likewise, then sends it to all agents in any case. */
+bool guard_run_publish(struct guard_run *run);
 
 /* ---- steps (guard_step.c)
  *
@@ -93,7 +93,8 @@ struct guard_command_ends {
 /* Collects children that have ended; does not wait. */
 void guard_command_collect(struct guard_run *run, struct guard_command_ends *ends);
 /* Kills all processes that are left, once. The guard is the subreaper: when it has no
- * child, no process of the run is left, and this returns true. */
+ * child, and a scan finds no process that another guard left, no process of the run is
+ * left, and this returns true. */
 bool guard_command_clear(struct guard_run *run);
 /* The next command is born into another cgroup: some kernels (6.18) kill a process that
  * is born into one that was killed. */
@@ -101,11 +102,11 @@ void guard_command_release(struct guard_run *run);
 
 /* ---- deadlines (guard_timers.c)
  *
- * The deadlines of the run itself are those of exec_run. These are of its connections,
- * of its record on disk and of its resource usage. They and what is done at each are
- * one table. Each row computes when it is due (NEVER: not now), so code that changes
- * the state need not maintain it. After the end of the run only the record on disk may
- * still be due. Order: rows that are due at the same time go from the top down. */
+ * The deadlines of the run itself are those of exec_run. These are of its connections
+ * and of its resource usage. They and what is done at each are one table. Each row
+ * computes when it is due (NEVER: not now), so code that changes the state need not
+ * maintain it. After the end of the run only what exec_run says is still due. Order:
+ * rows that are due at the same time go from the top down. */
 
 /* The earliest deadline; NEVER: none. */
 int64_t guard_timers_next_ms(const struct guard_run *run);

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "host/run_dir/run_dir.h"
 
@@ -54,7 +55,8 @@ static void drain(struct guard_run *run)
                     kernel_clock_now_ms());
 }
 
-static void end_run(struct guard_run *run)
+/* Returns false if the record is not on disk. */
+static bool end_run(struct guard_run *run)
 {
     if (!run->exec.has_started) {
         guard_command_release(run);
@@ -62,15 +64,16 @@ static void end_run(struct guard_run *run)
     }
     run->record.end_ms = kernel_clock_wall_ms();
     run_dir_measure_output(run->dir, &run->record);
-    guard_run_publish(run);
+    return guard_run_publish(run);
 }
 
 /* ---- effects */
 
 /* Returns true if there is an answer at once. */
-static bool carry_out(struct guard_run *run, const struct exec_effect *effect,
-                      struct err *err, struct exec_event *answer)
+static bool carry_out(void *arg, const struct exec_effect *effect, struct err *err,
+                      struct exec_event *answer)
 {
+    struct guard_run *run = arg;
     int code;
     switch (effect->kind) {
     case EXEC_LAUNCH:
@@ -101,8 +104,8 @@ static bool carry_out(struct guard_run *run, const struct exec_effect *effect,
         }
         break;
     case EXEC_STOP:
-        answer->kind = procs_suspend(&run->procs) ? EXEC_STOPPED : EXEC_NOT_STOPPED;
-        return true;
+        answer->kind = EXEC_STOPPED;
+        return procs_stop(&run->procs);
     case EXEC_CONTINUE:
         procs_resume(&run->procs);
         if (effect->signal != 0) {
@@ -130,35 +133,44 @@ static bool carry_out(struct guard_run *run, const struct exec_effect *effect,
         resize_command_accept(run);
         break;
     case EXEC_PUBLISH:
-        guard_run_publish(run);
+        answer->kind = EXEC_UNSAVED;
+        return !guard_run_publish(run);
+    case EXEC_WRITE:
+        answer->kind = EXEC_UNSAVED;
+        return !guard_run_save(run);
+    case EXEC_REMOVE:
+        run_dir_empty(run->dir);
+        rmdir(run->path);
         break;
     case EXEC_REPORT:
         guard_link_push(&run->link, &run->record);
         break;
     case EXEC_END:
-        end_run(run);
-        break;
+        answer->kind = EXEC_UNSAVED;
+        return !end_run(run);
     }
     return false;
 }
 
+static int64_t now_ms(void *arg)
+{
+    (void)arg;
+    return kernel_clock_now_ms();
+}
+
+static void on_step(void *arg, const struct exec_event *event,
+                    const struct exec_effects *effects)
+{
+    (void)event;
+    (void)effects;
+    struct guard_run *run = arg;
+    exec_run_fill_record(&run->exec, &run->record);
+}
+
 void guard_step(struct guard_run *run, const struct exec_event *event)
 {
-    enum { ANSWERS_MAX = 8 }; /* a step has two effects with an answer at most */
-    struct exec_event events[ANSWERS_MAX] = {*event};
-    struct err errs[ANSWERS_MAX] = {0};
-    for (int at = 0, count = 1; at < count; at++) {
-        struct exec_effects effects;
-        exec_run_step(&run->exec, &events[at % ANSWERS_MAX], kernel_clock_now_ms(),
-                      &effects);
-        exec_run_fill_record(&run->exec, &run->record);
-        for (int i = 0; i < effects.count; i++) {
-            struct exec_event *answer = &events[count % ANSWERS_MAX];
-            *answer = (struct exec_event){0};
-            count +=
-                carry_out(run, &effects.list[i], &errs[count % ANSWERS_MAX], answer);
-        }
-    }
+    exec_loop_run(&run->exec, event,
+                  &(struct exec_executor){now_ms, on_step, carry_out, run});
 }
 
 void guard_step_kind(struct guard_run *run, enum exec_event_kind kind)
@@ -236,7 +248,7 @@ static void control(struct guard_run *run, const struct guard_request *request)
 
 static void resize(struct guard_run *run, const struct guard_request *request)
 {
-    if (!exec_run_takes_resize(&run->exec, request->number) ||
+    if (!exec_resize_takes(&run->exec, request->number) ||
         !resize_command_read(run, request->number)) {
         guard_link_push(&run->link, &run->record);
         return;
@@ -260,9 +272,8 @@ void guard_step_on_request(void *arg, const struct guard_request *request)
         control(run, request);
     } else if (request->kind == GUARD_REQUEST_RESIZE) {
         resize(run, request);
-    } else if (request->kind == GUARD_REQUEST_END &&
-               (is_waiting || run->exec.phase == RUN_ENDED)) {
-        run->is_over = true;
+    } else if (request->kind == GUARD_REQUEST_END) {
+        guard_step_kind(run, EXEC_WITHDRAWN);
     } else {
         guard_link_push(&run->link, &run->record);
     }

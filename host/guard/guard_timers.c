@@ -5,10 +5,8 @@
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/kernel/kernel.h"
-#include "host/run_dir/run_dir.h"
 
 enum {
     LISTEN_RETRY_MS = 1000,
@@ -33,22 +31,13 @@ static void watch_link(struct guard_run *run, int64_t now)
     }
 }
 
-static void watch_agent(struct guard_run *run, int64_t now)
+static void watch_agent(struct guard_run *run)
 {
-    if (run->exec.phase != RUN_WAITING || run->link.n_peers > 0) {
-        run->give_up_at = GUARD_RUN_NEVER;
-    } else if (run->give_up_at == GUARD_RUN_NEVER) {
-        run->give_up_at = now + run->spec.wait_ms;
+    bool is_alone = run->link.n_peers == 0;
+    if (is_alone != run->is_alone) {
+        run->is_alone = is_alone;
+        guard_step_kind(run, is_alone ? EXEC_ALONE : EXEC_ATTENDED);
     }
-}
-
-/* No GO has come: the run never existed. */
-static void give_up_waiting(struct guard_run *run, int64_t now)
-{
-    (void)now;
-    run_dir_empty(run->dir);
-    rmdir(run->path);
-    run->is_over = true;
 }
 
 static int64_t stream_at(const struct guard_run *run)
@@ -102,12 +91,6 @@ static void check_limits(struct guard_run *run, int64_t now)
 
 /* ---- reports */
 
-static void save(struct guard_run *run, int64_t now)
-{
-    (void)now;
-    guard_run_save(run);
-}
-
 /* A suspended run uses no CPU time. */
 static int64_t report_use_at(const struct guard_run *run)
 {
@@ -137,12 +120,8 @@ static const struct deadline {
     bool is_due_after_end;       /* also after the end of the run */
 } rows[] = {
 #define FIELD(name) NULL, offsetof(struct guard_run, name)
-    {FIELD(listen_at), NULL, false},
-    {stream_at, 0, NULL, false},
-    {FIELD(give_up_at), give_up_waiting, false},
-    {run_at, 0, step_run, false},
-    {check_at, 0, check_limits, false},
-    {FIELD(save_at), save, true},
+    {FIELD(listen_at), NULL, false},       {stream_at, 0, NULL, false},
+    {run_at, 0, step_run, true},           {check_at, 0, check_limits, false},
     {report_use_at, 0, report_use, false},
 };
 
@@ -186,8 +165,8 @@ void guard_timers_step(struct guard_run *run)
     int64_t now = kernel_clock_now_ms();
     watch_stream(run, now);
     watch_link(run, now);
-    watch_agent(run, now);
-    for (int i = 0; i < N_ROWS && !run->is_over; i++) {
+    watch_agent(run);
+    for (int i = 0; i < N_ROWS && !exec_run_is_over(&run->exec); i++) {
         if (rows[i].on_due != NULL && now >= due_at(&rows[i], run)) {
             rows[i].on_due(run, now);
         }

@@ -256,7 +256,13 @@ static _Noreturn void become_command(const struct start *start)
         rlimit_watch_impose(&start->spec->limits, start->spec->is_leased);
     }
     umask((mode_t)(start->spec->umask & 0777));
-    int error = account_become(start->account);
+    bool has_view = start->spec->is_leased && start->account->is_other;
+    int error = has_view ? private_view_enter((int)start->spec->private_view) : 0;
+    if (error != 0) {
+        give_up(start->gate, "cannot hide the machine from the job: %s",
+                strerror(error));
+    }
+    error = account_become(start->account);
     if (error != 0) {
         give_up(start->gate, "cannot become \"%s\": %s", start->spec->account,
                 strerror(error));

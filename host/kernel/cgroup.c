@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,6 @@
 #include <unistd.h>
 
 #include "host/kernel/kernel_file.h"
-
-/* Freezing takes less than 10 ms; longer if a process is deep in the kernel. */
-enum { FREEZE_WAIT_MS = 1000 };
 
 bool cgroup_open(struct cgroup *cgroup, const char *path)
 {
@@ -54,31 +50,13 @@ void cgroup_remove(struct cgroup *cgroup)
     }
 }
 
-/* The kernel signals a change of cgroup.events by POLLPRI. */
-static bool wait_frozen(const struct cgroup *cgroup)
-{
-    char text[KERNEL_FILE_MAX];
-    int file = openat(cgroup->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    bool is_frozen = false;
-    bool is_waiting = true;
-    while (kernel_file_read_open(file, text) &&
-           !(is_frozen = kernel_file_find_number(text, "frozen") == 1) && is_waiting) {
-        struct pollfd change = {.fd = file, .events = POLLPRI};
-        is_waiting = poll(&change, 1, FREEZE_WAIT_MS) > 0;
-    }
-    close(file);
-    return is_frozen;
-}
-
 bool cgroup_freeze(const struct cgroup *cgroup, bool is_frozen)
 {
     if (!kernel_file_write(cgroup->dir, "cgroup.freeze", is_frozen ? "1" : "0")) {
         return false;
     }
-    return !is_frozen || wait_frozen(cgroup);
+    return !is_frozen ||
+           kernel_file_read_number(cgroup->dir, "cgroup.events", "frozen") == 1;
 }
 
 /* Kernels before 5.14 have no cgroup.kill. The caller repeats this until the cgroup is

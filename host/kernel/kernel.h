@@ -3,6 +3,7 @@
  * cgroups and accounts. Only libc is needed.
  *
  *   account      the user account of a job, and how a process switches to it
+ *   private_view what a leased job sees of the machine: directories and processes
  *   cgroup_root  the directory where this machine lets us make cgroups
  *   cgroup       the cgroup (version 2) of one run
  *   memcg        the memory controller for one run, version 2 or 1
@@ -67,15 +68,44 @@ struct account {
     gid_t gid;
     gid_t *groups; /* heap */
     int n_groups;
+    char *name, *shell; /* heap; of leased runs only */
+    char *home;         /* heap, likewise; NULL: it has none */
 };
 
-/* `name` "": the guard's own account. Errors: ERR_NOT_FOUND no such account, ERR_DENIED
- * it is not allowed. */
+/* `name` "": the guard's own account. A leased run may have "sublet-NUMBER": the
+ * account with that number, which no user of this host may have. Errors: ERR_NOT_FOUND
+ * no such account, ERR_DENIED it is not allowed. */
 int account_find(const char *name, bool is_leased, struct account *account,
                  struct err *err) MUST_CHECK;
 void account_release(struct account *account);
 /* Sets the ids for good; returns 0 or errno. In the job's process, before exec. */
 int account_become(const struct account *account);
+
+/* ---- what a leased job sees
+ *
+ * A run of another account gets directories of its own in the place of /tmp and
+ * /var/tmp (in the run's directory, shared by all its commands), an empty /dev/shm, no
+ * System V IPC of others, and a /proc with the processes of its account only. The guard
+ * is not affected: mounts are those of the command's process alone. A directory that
+ * the spool is in stays as it is, because the job works in the spool. */
+enum private_part {
+    PRIVATE_TMP = 1,
+    PRIVATE_VAR_TMP = 2,
+    PRIVATE_SHM = 4,
+    PRIVATE_PROC = 8,
+    PRIVATE_ALL = 15,
+};
+
+/* The parts that can be private here; 0: none, as without root's powers. Tries it in a
+ * process that it forks. */
+int private_view_probe(const char *spool);
+/* Of the parts that are not in `view`, "/tmp, /proc"; "" if it has all. */
+void private_view_name_shared(int view, char *text, size_t size);
+/* Makes the directories in the run's directory; false with errno. */
+bool private_view_prepare(int dir, int view);
+/* In the command's process, which is in the run's directory and still root; returns 0
+ * or errno. */
+int private_view_enter(int view);
 
 /* ---- where cgroups are made
  *
@@ -126,8 +156,8 @@ bool cgroup_open(struct cgroup *cgroup, const char *path);
 void cgroup_close(struct cgroup *cgroup);
 void cgroup_remove(struct cgroup *cgroup);
 
-/* Freezes the cgroup and waits until that is complete (a second at most), or thaws it.
- * Returns false if freezing is not complete yet; the kernel continues with it. */
+/* Freezes the cgroup, or thaws it. Returns false if freezing is not complete yet: the
+ * kernel continues with it, mostly for less than 10 ms. */
 bool cgroup_freeze(const struct cgroup *cgroup, bool is_frozen);
 void cgroup_kill(const struct cgroup *cgroup);
 bool cgroup_is_populated(const struct cgroup *cgroup);
@@ -156,7 +186,6 @@ static inline bool memcg_is_open(const struct memcg *memcg)
     return memcg->dir >= 0;
 }
 
-void memcg_init(struct memcg *memcg);
 /* Version 2: uses the run's cgroup. Returns false if that has no memory controller. */
 bool memcg_use_cgroup(struct memcg *memcg, const struct cgroup *cgroup);
 /* Version 1: makes the cgroup, or opens an existing one. */
@@ -223,8 +252,9 @@ struct procs {
 struct process *procs_members(const struct procs *procs, int *n_members);
 /* Returns how many processes got the signal. */
 int procs_signal(const struct procs *procs, int signal);
-/* Returns once all are stopped; false if some could not be stopped in time. */
-bool procs_suspend(const struct procs *procs);
+/* Stops those that run; true if all are stopped already. Does not wait: to be called
+ * again until it returns true. */
+bool procs_stop(const struct procs *procs);
 void procs_resume(const struct procs *procs);
 /* Sends SIGKILL to all, once. Returns how many were seen alive, at least; 0: none. */
 int procs_kill(const struct procs *procs);

@@ -25,7 +25,7 @@ static const struct names *names_of(const struct memcg *memcg)
     return memcg->path == NULL ? &version_2 : &version_1;
 }
 
-void memcg_init(struct memcg *memcg)
+static void init(struct memcg *memcg)
 {
     *memcg = (struct memcg){.dir = -1};
 }
@@ -46,7 +46,7 @@ bool memcg_use_cgroup(struct memcg *memcg, const struct cgroup *cgroup)
 
 bool memcg_make(struct memcg *memcg, const char *path)
 {
-    memcg_init(memcg);
+    init(memcg);
     if (mkdir(path, 0755) != 0 && errno != EEXIST) {
         return false;
     }
@@ -70,7 +70,7 @@ void memcg_remove(struct memcg *memcg)
         rmdir(memcg->path);
         close(memcg->dir);
     }
-    memcg_init(memcg);
+    init(memcg);
 }
 
 bool memcg_set_limit(const struct memcg *memcg, int64_t kib)

@@ -8,11 +8,7 @@
 
 #include "base/arena.h"
 
-enum {
-    STOP_SCAN_MS = 1, /* a stop is a matter of microseconds */
-    STOP_SCANS = 500,
-    QUIET_SCANS = 2, /* one scan may miss a child whose parent is just ending */
-};
+enum { QUIET_SCANS = 2 }; /* one may miss a child whose parent is just ending */
 
 static int compare(const void *pid, const void *process)
 {
@@ -114,20 +110,17 @@ static bool stop_those_that_run(const struct procs *procs)
     return n_running == 0;
 }
 
-bool procs_suspend(const struct procs *procs)
+bool procs_stop(const struct procs *procs)
 {
     if (cgroup_is_open(&procs->cgroup)) {
         return cgroup_freeze(&procs->cgroup, true);
     }
-    int n_quiet = 0;
-    for (int scan = 0; scan < STOP_SCANS; scan++) {
-        n_quiet = stop_those_that_run(procs) ? n_quiet + 1 : 0;
-        if (n_quiet == QUIET_SCANS) {
-            return true;
+    for (int scan = 0; scan < QUIET_SCANS; scan++) {
+        if (!stop_those_that_run(procs)) {
+            return false;
         }
-        kernel_clock_sleep(STOP_SCAN_MS);
     }
-    return false;
+    return true;
 }
 
 void procs_resume(const struct procs *procs)

@@ -148,7 +148,8 @@ void load_fill(struct load *load, struct msg_host_load *msg)
     }
     add_indices(load);
     add_facts(load);
-    *msg = (struct msg_host_load){.values = load->values, .n_values = load->n_values};
+    msg->values = load->values;
+    msg->n_values = load->n_values;
 }
 
 bool load_is_due(struct load *load, int64_t reported_ms, int64_t now_ms)

@@ -44,6 +44,7 @@ void load_reap(struct load *load);
 /* True if a report is due: LOAD_REPORT_MS after `reported_ms`, or at once if an elim's
  * value has changed or another index is known. */
 bool load_is_due(struct load *load, int64_t reported_ms, int64_t now_ms);
+/* Fills in the values; runs stay. */
 void load_fill(struct load *load, struct msg_host_load *msg);
 
 #endif

@@ -29,11 +29,15 @@ void run_dir_empty(int dir)
 {
     static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
                                         RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
-                                        RUN_DIR_RESIZE};
+                                        RUN_DIR_RESIZE, RUN_DIR_START};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         unlinkat(dir, files[i], 0);
     }
-    unlinkat(dir, RUN_DIR_WORK, AT_REMOVEDIR);
+    static const char *const directories[] = {RUN_DIR_WORK, RUN_DIR_TMP,
+                                              RUN_DIR_VAR_TMP};
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        unlinkat(dir, directories[i], AT_REMOVEDIR);
+    }
 }
 
 /* ---- its files */

@@ -8,13 +8,16 @@
  *         state     the record of the run (guard_record); only its guard writes it
  *         socket    where the guard listens (SOCK_SEQPACKET) while no agent is
  *                   connected to it, or once that has happened
+ *         start     RUN_START as it came (proto/codec.h); sublet-host alone uses it
  *         resize    the other slots of a run that is resized (run_spec); sublet-host
  *                   writes it, the guard reads it
  *         stream    interactive runs: the socket for their terminal (SOCK_SEQPACKET,
  *                   struct stream_packet)
  *         stdout    output, if no file was named for it
  *         stderr    errors, likewise, if the run has them apart from the output
- *         work      working directory, if the job has none; owned by its account
+ *         work      working directory, if the job has none; owned by its account, 0700
+ *         tmp, var-tmp  what a leased job sees as /tmp and /var/tmp (private_view)
+ *     SPOOL/mark              how far the site's journal was (mark_file.h)
  *     SPOOL/trash             directories of forgotten runs that could not be deleted
  *                             at once
  *
@@ -62,6 +65,7 @@
 #include "host/exec/exec.h"
 
 #define RUN_DIR_SPEC "spec"
+#define RUN_DIR_START "start"
 #define RUN_DIR_RESIZE "resize"
 #define RUN_DIR_STATE "state"
 #define RUN_DIR_SOCKET "socket"
@@ -69,6 +73,8 @@
 #define RUN_DIR_STDOUT "stdout"
 #define RUN_DIR_STDERR "stderr"
 #define RUN_DIR_WORK "work"
+#define RUN_DIR_TMP "tmp"
+#define RUN_DIR_VAR_TMP "var-tmp"
 
 enum {
     RUN_DIR_AGENT_FD_AT_START =
@@ -112,8 +118,8 @@ int run_dir_enter(const char *path);
 int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err) MUST_CHECK;
 /* Reads the resize file if it has that number; the caller frees request->bytes. */
 bool run_dir_read_resize(int dir, uint64_t number, struct resize_request *request);
-/* Deletes the files that guard and sublet-host made in it, and `work` if that is empty.
- */
+/* Deletes the files that guard and sublet-host made in it, and its directories if they
+ * are empty. */
 void run_dir_empty(int dir);
 /* Puts the sizes of the output files into the record. */
 void run_dir_measure_output(int dir, struct guard_record *record);

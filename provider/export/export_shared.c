@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_shared.c: see export_shared.h. Here: how many instances each site gets.
+/* export_shared.c: see export.h. Here: how many instances each site gets.
  * export_shared_read.c reads the sections.
  *
  * Example: lic is 4@[n1 n2] 6@[n3]; south borrows n1, east n2 and n3. NINSTANCES=10 by
  * ([south, 30] [east, 70]): south gets 3 of the first place; east 7: the one that is
  * left of the first and all six of the second. East sees 1 from n2, 6 from n3. */
-#include "provider/export/export_shared.h"
+#include "provider/export/export.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export_shared_read.c: sections SharedResourceExport, read and judged; see
- * export_shared.h. */
+ * export.h. */
 #include <string.h>
 
+#include "provider/export/export.h"
 #include "provider/export/export_policy.h"
-#include "provider/export/export_shared.h"
 
 struct reader {
     struct conf *conf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fairshare_tree.c: see fairshare_tree.h. Accounts are in an array that grows, users
+/* fairshare_tree.c: see fairshare.h. Accounts are in an array that grows, users
  * also in a hash table by name. A job changes its account and all accounts above it. */
-#include "sched/fairshare/fairshare_tree.h"
+#include "sched/fairshare/fairshare.h"
 
 #include <stdlib.h>
 #include <string.h>

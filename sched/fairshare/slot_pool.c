@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_pool.c: see slot_pool.h.
+/* slot_pool.c: see fairshare.h.
  *
  *     15 slots, 50 30 20 percent; the second queue cannot use any
  *     round 1, of 15: 7.5 up to 8, 0, 3       4 are left
@@ -20,7 +20,7 @@
  *     10 slots, 60 and 60 percent, both pending; the first has jobs of 9 h and 6 slots
  *     after 9 h its part is 5 of 10, its balance is 9, that of the other -9; now the
  *     other is first and gets 6 of each 10 slots that become free, until both are 0 */
-#include "sched/fairshare/slot_pool.h"
+#include "sched/fairshare/fairshare.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_pool_config.c: reads slot pools, see slot_pool.h. Parameters that conflict with
+/* slot_pool_config.c: reads slot pools, see fairshare.h. Parameters that conflict with
  * a pool are reported at the queue that has them. */
-#include "sched/fairshare/slot_pool.h"
+#include "sched/fairshare/fairshare.h"
 
 #include <limits.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static bool is_preempted_by(const struct list *list, int queue, int other)
 }
 
 /* Reports what the seed forbids or advises against for queues of a pool. Its own
- * PREEMPTION is reported by preempt_policy.h. */
+ * PREEMPTION is reported by preempt.h. */
 static void check_others(const struct list *list, int queue)
 {
     int scope = list->fair->scope_of[queue];

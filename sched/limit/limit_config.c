@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sched/preempt/preempt_policy.h"
+#include "sched/preempt/preempt.h"
 
 struct list {
     struct conf *conf;

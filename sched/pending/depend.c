@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* depend.c: see depend.h. Three uses of the same parser (depend_parse.h): one writes a
+/* depend.c: see pending.h. Three uses of the same parser (depend_parse.h): one writes a
  * condition with ids, one evaluates it, one visits its jobs. */
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
 
 /* Elements in one range: each is looked up whenever one of them changes. */
 enum { ELEMENTS_MAX = 1000 };

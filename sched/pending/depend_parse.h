@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* depend_parse.h: the grammar of conditions about other jobs (depend.h): one pass over
+/* depend_parse.h: the grammar of conditions about other jobs (pending.h): one pass over
  * a text, which calls back for each leaf ("exit(13,>=3)", or a job alone).
  *
  * The callback gives the value of a leaf, which has two parts: whether it is true now,

@@ -3,7 +3,32 @@
 #include "sched/place/candidates.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "sched/place/eligible.h"
+
+/* The table of views lives in the arena, too: nothing of it is freed. */
+#define uthash_fatal(message) abort()
+#define uthash_malloc(size) arena_alloc(state->arena, size, 1)
+#define uthash_free(memory, size) (void)(memory)
+#include <uthash.h>
+
+/* What distinguishes candidates. */
+struct view_key {
+    int queue; /* of those that see the hosts alike, the one that stands for all */
+    enum host_scope scope;
+    const struct host_list *host_list;
+    const struct place_filter *filter;
+    const struct rusage_request *rusage; /* NULL: it reserves nothing */
+    uint64_t is_exclusive;
+};
+
+struct candidates_entry {
+    struct view_key key;
+    struct candidates view;
+    UT_hash_handle hh; /* by key */
+};
 
 /* ---------------------------------------------------------------- heaps of hosts */
 
@@ -99,30 +124,6 @@ const struct candidate *candidates_top(const struct place_state *state,
 
 /* ---------------------------------------------------------------- views */
 
-/* By its queue, and by what the job asks for. */
-static bool is_allowed(const struct place_snapshot *snapshot, int queue,
-                       const struct host_list *host_list, enum host_scope scope,
-                       int index, int *preference)
-{
-    const struct place_host *host = &snapshot->hosts[index];
-    int of_job;
-    if (host->lease[0] != '\0' &&
-        (scope == HOST_SCOPE_OWN ||
-         (scope == HOST_SCOPE_INTERACTIVE && host->is_batch_only))) {
-        return false;
-    }
-    if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
-        !place_state_takes_queue(host, snapshot->queues[queue].name)) {
-        return false;
-    }
-    if (host_list == NULL) {
-        return true;
-    }
-    bool is_asked = host_list_allows(host_list, host->name, host->site, &of_job);
-    *preference = host_list->has_preferences ? of_job : *preference;
-    return is_asked;
-}
-
 /* The filter of the class for that alternative; NULL: any host. */
 static const struct place_filter *filter_of(const struct place_class *class,
                                             const struct rusage_request *rusage)
@@ -135,30 +136,18 @@ const struct place_span *candidates_span(const struct candidates *view)
     return view->filter != NULL ? view->filter->span : NULL;
 }
 
-static bool has_members(const struct place_state *state, const struct candidates *view)
+/* Hosts of a group come one after the other. */
+static struct candidate_group *add_group(const struct place_state *state,
+                                         struct candidates *view, int group)
 {
-    return view->rusage != NULL ||
-           state->snapshot->queues[view->queue].accept_interval_ms > 0 ||
-           candidates_span(view) != NULL;
-}
-
-/* The view's part in the host's group; hosts of a group come one after the other. */
-static struct candidate_group *group_in(const struct place_state *state,
-                                        struct candidates *view, int host, int n_left)
-{
-    int group = state->group_of[host];
-    if (view->n_groups == 0 || view->groups[view->n_groups - 1].group != group) {
-        struct candidate_group *added = &view->groups[view->n_groups++];
-        added->group = group;
-        added->is_exclusive = view->is_exclusive;
-        added->rusage = view->rusage;
-        added->is_in_heap = view->is_in_heap;
-        added->accept_ms = state->snapshot->queues[view->queue].accept_interval_ms;
-        added->heap = arena_alloc(state->arena, (size_t)n_left, sizeof(*added->heap));
-        added->members = arena_alloc(
-            state->arena, has_members(state, view) ? (size_t)n_left : 0, sizeof(int));
-    }
-    return &view->groups[view->n_groups - 1];
+    struct candidate_group *added = &view->groups[view->n_groups++];
+    added->group = group;
+    added->is_exclusive = view->is_exclusive;
+    added->rusage = view->rusage;
+    added->is_in_heap = view->is_in_heap;
+    added->accept_ms = state->snapshot->queues[view->queue].accept_interval_ms;
+    added->heap = state->ranked;
+    return added;
 }
 
 /* With several such hosts the verdict names the load of the first one. */
@@ -172,66 +161,95 @@ static void add_load(struct pending_verdict *verdict, const struct place_host *h
 }
 
 static struct candidate candidate_on(const struct place_state *state,
-                                     const struct candidates *view, int host)
+                                     const struct candidates *view,
+                                     const struct eligible_host *at)
 {
     const struct place_filter *filter = view->filter;
     bool has_rank = filter != NULL && filter->ranks != NULL;
-    return (struct candidate){.host = host,
-                              .rank = has_rank ? filter->ranks[host] : 0,
-                              .used = state->used[host],
-                              .max = state->snapshot->hosts[host].max,
-                              .is_borrowed = state->group_of[host] != 0};
+    return (struct candidate){.host = at->host,
+                              .preference = at->preference,
+                              .rank = has_rank ? filter->ranks[at->host] : 0,
+                              .used = state->used[at->host],
+                              .max = at->max,
+                              .is_borrowed = at->group != 0};
 }
 
-static void judge_host(const struct place_state *state, struct candidates *view,
-                       int host, int n_left)
+/* False: the requirements leave the host out, and it counts in the verdict. */
+static bool meets_filter(const struct place_state *state, struct candidates *view,
+                         int host)
 {
-    const struct place_host *at = &state->snapshot->hosts[host];
-    struct candidate candidate = candidate_on(state, view, host);
-    if (!is_allowed(state->snapshot, view->queue, view->host_list, view->scope, host,
-                    &candidate.preference)) {
-        view->verdict.n_excluded++;
-        return;
+    const struct place_filter *filter = view->filter;
+    if (filter == NULL || filter->matches[host]) {
+        return true;
     }
-    if (host_list_avoids(view->host_list, at->name)) {
-        view->verdict.n_avoided++;
-        return;
+    bool is_spent = filter->reserved != NULL && filter->reserved->hosts[host];
+    if (is_spent && state->is_estimate) {
+        return true;
     }
-    bool is_spent = view->filter != NULL && view->filter->reserved != NULL &&
-                    view->filter->reserved->hosts[host];
-    if (view->filter != NULL && !view->filter->matches[host] &&
-        !(is_spent && state->is_estimate)) {
-        view->verdict.n_reserved += is_spent;
-        view->verdict.n_unmet += !is_spent;
-        return;
-    }
-    struct candidate_group *group = group_in(state, view, host, n_left);
-    group->is_lease_unmade = at->is_lease_unmade;
-    group->capacity += at->n_lease_slots > at->max ? at->n_lease_slots : at->max;
-    if (has_members(state, view)) {
-        group->members[group->n_members++] = host;
-    }
+    view->verdict.n_reserved += is_spent;
+    view->verdict.n_unmet += !is_spent;
+    return false;
+}
+
+static void add_host(const struct place_state *state, struct candidates *view,
+                     struct candidate_group *group, const struct eligible_host *at)
+{
     if (!at->is_open) {
         view->verdict.n_closed++;
         return;
     }
-    const struct load_excess *load =
-        place_state_load(state->snapshot, view->queue, host);
     if (view->allowed != NULL) {
-        view->allowed[host] = load == NULL;
+        view->allowed[at->host] = at->load == NULL;
     }
-    if (state->is_used_exclusively[host] || at->is_held) {
+    if (state->is_used_exclusively[at->host] || at->is_held) {
         view->verdict.n_exclusive++;
         return;
     }
-    if (load != NULL) {
-        add_load(&view->verdict, at, load);
+    if (at->load != NULL) {
+        add_load(&view->verdict, &state->snapshot->hosts[at->host], at->load);
         return;
     }
-    if (candidates_free_slots(state, host, group) > 0) {
-        group->heap[group->count++] = candidate;
-        group->is_in_heap[host] = true;
+    if (state->used[at->host] < at->max &&
+        candidates_free_slots(state, at->host, group) > 0) {
+        group->heap[group->count++] = candidate_on(state, view, at);
+        view->is_in_heap[at->host] = true;
     } /* else it is full; counted when someone asks why */
+}
+
+/* The hosts from `first` that are of the same group. Returns the next group's first. */
+static int add_hosts(const struct place_state *state, struct candidates *view,
+                     int first, int *members)
+{
+    const struct eligible *eligible = view->eligible;
+    struct candidate_group *group = NULL;
+    int i = first;
+    for (; i < eligible->n_hosts &&
+           eligible->hosts[i].group == eligible->hosts[first].group;
+         i++) {
+        const struct eligible_host *at = &eligible->hosts[i];
+        if (!meets_filter(state, view, at->host)) {
+            continue;
+        }
+        if (group == NULL) {
+            group = add_group(state, view, at->group);
+            group->members = members != NULL ? members : &eligible->indexes[first];
+        }
+        if (members != NULL) {
+            members[group->n_members] = at->host;
+        }
+        group->n_members++;
+        group->is_lease_unmade = at->is_lease_unmade;
+        group->capacity += at->capacity;
+        add_host(state, view, group, at);
+    }
+    if (group != NULL) {
+        /* Hosts come back only where jobs preempt or reserve. */
+        size_t n_most =
+            (size_t)(view->allowed != NULL ? group->n_members : group->count);
+        struct candidate *heap = arena_alloc(state->arena, n_most, sizeof(*heap));
+        group->heap = memcpy(heap, group->heap, (size_t)group->count * sizeof(*heap));
+    }
+    return i;
 }
 
 static struct candidate_group *group_with(const struct place_state *state,
@@ -251,11 +269,10 @@ void candidates_restore(const struct place_state *state, struct candidates *view
     if (!view->allowed[host] || view->is_in_heap[host]) {
         return;
     }
-    struct candidate candidate = candidate_on(state, view, host);
     struct candidate_group *group = group_with(state, view, host);
-    if (group != NULL && candidates_free_slots(state, host, group) > 0 &&
-        is_allowed(state->snapshot, view->queue, view->host_list, view->scope, host,
-                   &candidate.preference)) {
+    if (group != NULL && candidates_free_slots(state, host, group) > 0) {
+        struct candidate candidate =
+            candidate_on(state, view, eligible_host(view->eligible, host));
         candidates_push(group, &candidate);
     }
 }
@@ -270,29 +287,24 @@ void candidates_restore_supply(const struct place_state *state, struct candidate
     }
 }
 
-static struct candidates *view_new(const struct place_state *state,
-                                   const struct place_class *class,
-                                   const struct rusage_request *rusage)
+static void add_all_hosts(struct place_state *state, struct candidates *view)
 {
-    int n_hosts = state->snapshot->n_hosts;
-    struct candidates *view = arena_alloc(state->arena, 1, sizeof(*view));
-    view->queue = class->queue;
-    view->host_list = class->host_list;
-    view->filter = filter_of(class, rusage);
-    view->is_exclusive = class->is_exclusive;
-    view->scope = class->scope;
-    view->rusage = rusage;
-    view->failed_slots = INT_MAX;
-    view->verdict.n_hosts = n_hosts;
-    view->is_in_heap = arena_alloc(state->arena, (size_t)n_hosts + 1, sizeof(bool));
-    view->groups =
-        arena_alloc(state->arena, (size_t)state->n_groups, sizeof(*view->groups));
-    if (state->snapshot->preempt != NULL || state->snapshot->reservations != NULL) {
-        view->allowed = arena_alloc(state->arena, (size_t)n_hosts + 1, 1);
+    int n_hosts = view->eligible->n_hosts, next;
+    /* Without a filter, all eligible hosts are members. */
+    int *members = view->filter != NULL
+                       ? arena_alloc(state->arena, (size_t)n_hosts, sizeof(int))
+                       : NULL;
+    for (int first = 0; first < n_hosts; first = next) {
+        int n_groups = view->n_groups;
+        next = add_hosts(state, view, first, members);
+        if (members != NULL && view->n_groups > n_groups) {
+            members += view->groups[n_groups].n_members;
+        }
     }
-    for (int i = 0; i < n_hosts; i++) {
-        judge_host(state, view, i, n_hosts - i);
-    }
+}
+
+static void order_groups(struct candidates *view)
+{
     for (int i = 0; i < view->n_groups; i++) {
         struct candidate_group *group = &view->groups[i];
         for (int at = group->count / 2 - 1; at >= 0; at--) {
@@ -301,8 +313,31 @@ static struct candidates *view_new(const struct place_state *state,
         view->capacity =
             group->capacity > view->capacity ? group->capacity : view->capacity;
     }
+}
+
+static void view_init(struct place_state *state, const struct place_class *class,
+                      const struct view_key *key, struct candidates *view)
+{
+    int n_hosts = state->snapshot->n_hosts;
+    const struct eligible_terms terms = {key->queue, key->scope, key->host_list};
+    view->queue = class->queue;
+    view->filter = key->filter;
+    view->is_exclusive = class->is_exclusive;
+    view->rusage = key->rusage;
+    view->eligible = eligible_find(state->eligible, state, &terms);
+    view->failed_slots = INT_MAX;
+    view->verdict.n_hosts = n_hosts;
+    view->verdict.n_excluded = view->eligible->n_excluded;
+    view->verdict.n_avoided = view->eligible->n_avoided;
+    view->is_in_heap = arena_alloc(state->arena, (size_t)n_hosts + 1, sizeof(bool));
+    view->groups =
+        arena_alloc(state->arena, (size_t)state->n_groups, sizeof(*view->groups));
+    if (state->snapshot->preempt != NULL || state->snapshot->reservations != NULL) {
+        view->allowed = arena_alloc(state->arena, (size_t)n_hosts + 1, 1);
+    }
+    add_all_hosts(state, view);
+    order_groups(view);
     view->hosts_verdict = view->verdict;
-    return view;
 }
 
 /* Also in which hosts are too loaded for their jobs. */
@@ -336,19 +371,27 @@ static struct candidates *common_view(struct place_state *state,
                                       const struct place_class *class,
                                       const struct rusage_request *rusage)
 {
-    struct candidates **views = &state->of_queue[owner_of(state, class->queue)];
-    for (struct candidates *view = *views; view != NULL; view = view->next) {
-        if (view->filter == filter_of(class, rusage) &&
-            view->host_list == class->host_list &&
-            view->is_exclusive == class->is_exclusive && view->scope == class->scope &&
-            view->rusage == rusage) {
-            return view;
-        }
+    const struct view_key key = {
+        .queue = owner_of(state, class->queue),
+        .scope = class->scope,
+        .host_list = class->host_list,
+        .filter = filter_of(class, rusage),
+        .rusage = rusage,
+        .is_exclusive = class->is_exclusive,
+    };
+    struct candidates_entry *entry = state->last_view;
+    if (entry != NULL && memcmp(&entry->key, &key, sizeof(key)) == 0) {
+        return &entry->view;
     }
-    struct candidates *view = view_new(state, class, rusage);
-    view->next = *views;
-    *views = view;
-    return view;
+    HASH_FIND(hh, state->views, &key, sizeof(key), entry);
+    if (entry == NULL) {
+        entry = arena_alloc(state->arena, 1, sizeof(*entry));
+        entry->key = key;
+        view_init(state, class, &key, &entry->view);
+        HASH_ADD(hh, state->views, key, sizeof(key), entry);
+    }
+    state->last_view = entry;
+    return &entry->view;
 }
 
 /* A limit on hosts may leave this class no room where other classes have some. So it
@@ -389,19 +432,26 @@ struct candidates *candidates_of(struct place_state *state,
     return has_own ? own_view(state, class, rusage) : common_view(state, class, rusage);
 }
 
-static void forget_reasons(struct candidates *view)
+void candidates_forget(struct place_state *state)
 {
-    for (; view != NULL; view = view->next) {
-        view->explained_slots = 0;
+    state->views = NULL;
+    state->last_view = NULL;
+    if (state->of_class != NULL) {
+        memset(state->of_class, 0,
+               (size_t)state->snapshot->n_classes * sizeof(struct candidates *));
     }
 }
 
 void candidates_forget_reasons(struct place_state *state)
 {
-    for (int i = 0; i < state->snapshot->n_queues; i++) {
-        forget_reasons(state->of_queue[i]);
+    for (struct candidates_entry *entry = state->views; entry != NULL;
+         entry = entry->hh.next) {
+        entry->view.explained_slots = 0;
     }
     for (int i = 0; state->of_class != NULL && i < state->snapshot->n_classes; i++) {
-        forget_reasons(state->of_class[i]);
+        for (struct candidates *view = state->of_class[i]; view != NULL;
+             view = view->next) {
+            view->explained_slots = 0;
+        }
     }
 }

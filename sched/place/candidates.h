@@ -14,6 +14,8 @@
 
 #include "sched/place/place_state.h"
 
+struct eligible;
+
 /* A host as it stood when it was put in its place. */
 struct candidate {
     int host;
@@ -33,20 +35,18 @@ struct candidate_group {
     bool is_lease_unmade; /* of a lease that is still to be made */
     bool is_exclusive;    /* slots are free only where nothing runs ... */
     const struct rusage_request
-        *rusage;       /* ... and there is so much of these; or NULL */
-    int64_t accept_ms; /* nor on a host that was given a job so shortly before; 0 */
-    int *members; /* of a view that reserves, or has that, or a shape: its hosts, free
-                     or not */
+        *rusage;        /* ... and there is so much of these; or NULL */
+    int64_t accept_ms;  /* nor on a host that was given a job so shortly before; 0 */
+    const int *members; /* its hosts, free or not */
     int n_members;
 };
 
 struct candidates {
-    int queue;
-    const struct host_list *host_list;
+    int queue; /* of the class that was the first to ask */
     const struct place_filter *filter;
     bool is_exclusive;
-    enum host_scope scope;
-    const struct rusage_request *rusage;   /* NULL: it reserves nothing */
+    const struct rusage_request *rusage; /* NULL: it reserves nothing */
+    const struct eligible *eligible;
     const struct limit_owner *limit_class; /* of limits that look at hosts; else NULL */
     struct candidate_group *groups;
     int n_groups;
@@ -59,7 +59,7 @@ struct candidates {
     uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
                          NULL: nobody preempts or reserves slots, and rusage */
     bool *is_in_heap; /* by host: it is in the heap of its group */
-    struct candidates *next; /* of the same queue, or of the same class */
+    struct candidates *next; /* of the same class, where that has limits of hosts */
 };
 
 /* The alternatives of the class's rusage; 1 if it reserves nothing. */
@@ -71,6 +71,8 @@ struct candidates *candidates_of(struct place_state *state,
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_span *candidates_span(const struct candidates *view);
 
+/* Slots are as another moment has them: all candidates are found again. */
+void candidates_forget(struct place_state *state);
 /* All verdicts are out of date, because there was more room when they were made. */
 void candidates_forget_reasons(struct place_state *state);
 

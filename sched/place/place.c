@@ -21,6 +21,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "sched/place/eligible.h"
 #include "sched/place/place_pass.h"
 #include "sched/preempt/preempt.h"
 #include "sched/reservation/reservation.h"
@@ -246,6 +247,7 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     pass->limits =
         snapshot->limits != NULL ? limits_tentative_new(snapshot->limits) : NULL;
     place_state_init(&pass->state, arena, pass->snapshot);
+    pass->state.eligible = eligible_set_new(arena);
     place_order_init(&pass->order, arena, pass->snapshot);
     if (snapshot->preempt != NULL) {
         pass->preempt = preempt_new(arena, pass->snapshot, &pass->state);

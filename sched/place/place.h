@@ -25,7 +25,8 @@
  * job comes before the job whose reserved slots it used if it ends before that can
  * start; else it keeps the place of its queue. A host that has shrunk or takes no new
  * jobs still counts with the slots that it had (n_resume_slots), or as a whole if
- * nothing else uses it.
+ * nothing else uses it. If it has become smaller than the job, idle slots that leases
+ * have of it do not count: they return as the job goes on.
  *
  * A running job that asks for more slots (place_grow) is served like a pending job of
  * its queue and user; the slots that it has stay as they are. It gets no slot that a
@@ -48,8 +49,7 @@
 
 #include "base/arena.h"
 #include "model/msg.h"
-#include "sched/fairshare/fairshare_tree.h"
-#include "sched/fairshare/slot_pool.h"
+#include "sched/fairshare/fairshare.h"
 #include "sched/limit/limit.h"
 #include "sched/pending/pending.h"
 #include "sched/place/place_span.h"
@@ -79,6 +79,8 @@ struct place_host {
     /* For suspended jobs that resume there. */
     int n_resume_slots;    /* slots of a host that takes nothing new */
     bool is_idle;          /* nothing runs there, and no lease has slots of it */
+    int n_lent_idle_size;  /* nothing runs there, and leases have idle slots of it: so
+                              many slots in all; else 0 */
     bool has_foreign_jobs; /* jobs of other sites are there, suspended or not */
     bool is_unreported;    /* it, or its provider, has not reported its jobs: no job
                               resumes */

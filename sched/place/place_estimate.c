@@ -13,44 +13,25 @@
  *
  * There is only more room as jobs end, so the fewest ends are found by bisection. Each
  * step tries a pass of its own, as it would be then. */
+#include <string.h>
+
 #include "sched/place/place_pass.h"
 #include "sched/reservation/reservation.h"
 
-/* The pass, after so many ends. */
+/* A pass of its own, for all looks for one job. */
 struct look {
     struct place_snapshot snapshot;
     struct place_pass pass;
     struct arena arena;
+    bool *is_unmade; /* by host: of a lease that is still to be made */
+    int *n_freed;    /* by host: slots of jobs that have ended */
 };
 
-/* What was free as the pass began is what the room is made with. */
-static void copy_now(const struct place_state *now, struct place_state *then)
-{
-    for (int i = 0; i < then->snapshot->n_hosts; i++) {
-        then->used[i] = now->used[i];
-    }
-    const struct rusage_supply *reserve = then->snapshot->supply;
-    for (int i = 0; reserve != NULL && i < reserve->n_supplies; i++) {
-        then->supply_left[i] = now->supply_left[i];
-    }
-}
-
-static void free_slots(const struct place_state *now, struct place_state *then,
-                       const int *n_freed)
-{
-    for (int i = 0; i < then->snapshot->n_hosts; i++) {
-        int used = then->used[i] - n_freed[i];
-        then->used[i] = used > 0 ? used : 0;
-        then->dispatched_ms[i] = 0;
-        then->is_used_exclusively[i] = then->snapshot->hosts[i].is_lease_unmade ||
-                                       (now->is_used_exclusively[i] && used > 0);
-    }
-}
-
-static void look_init(struct look *look, const struct place_pass *pass, int n_ends)
+static void look_init(struct look *look, const struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     struct place_state *state = &look->pass.state;
+    size_t n_hosts = (size_t)snapshot->n_hosts;
     arena_init(&look->arena);
     look->snapshot = *snapshot;
     look->snapshot.reservations = NULL;
@@ -62,27 +43,106 @@ static void look_init(struct look *look, const struct place_pass *pass, int n_en
     look->pass.arena = &look->arena;
     *state = (struct place_state){.is_estimate = true};
     place_state_init(state, &look->arena, &look->snapshot);
-    if (n_ends < reservation_start_count_ends(pass->reservations)) {
-        copy_now(&pass->state, state);
-    }
-    int *n_freed =
-        arena_alloc(&look->arena, (size_t)snapshot->n_hosts, sizeof(*n_freed));
-    reservation_start_add_ends(pass->reservations, n_ends, n_freed, state->supply_left);
-    free_slots(&pass->state, state, n_freed);
+    state->eligible = pass->state.eligible;
     place_alloc_init(&look->pass.alloc, state, pass->limits, NULL);
+    look->n_freed = arena_alloc(&look->arena, n_hosts, sizeof(*look->n_freed));
+    look->is_unmade = arena_alloc(&look->arena, n_hosts, sizeof(*look->is_unmade));
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        look->is_unmade[i] = snapshot->hosts[i].is_lease_unmade;
+        state->dispatched_ms[i] = 0;
+    }
 }
 
-static bool fits_after(struct place_pass *pass, const struct place_class *class,
-                       int n_ends, struct place_start *start, const int **places)
+/* As it was when the pass began. */
+static void copy_first(const struct place_snapshot *snapshot, struct place_state *then)
 {
-    struct look look;
+    const struct rusage_supply *supply = snapshot->supply;
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        then->used[i] = snapshot->hosts[i].used;
+    }
+    for (int i = 0; supply != NULL && i < supply->n_supplies; i++) {
+        then->supply_left[i] = supply->left[i];
+    }
+}
+
+static void copy_now(const struct place_state *now, struct place_state *then)
+{
+    const struct place_snapshot *snapshot = now->snapshot;
+    memcpy(then->used, now->used, (size_t)snapshot->n_hosts * sizeof(*then->used));
+    if (snapshot->supply != NULL) {
+        memcpy(then->supply_left, now->supply_left,
+               (size_t)snapshot->supply->n_supplies * sizeof(*then->supply_left));
+    }
+}
+
+static void free_slots(const struct look *look, const struct place_state *now,
+                       struct place_state *then)
+{
+    for (int i = 0; i < look->snapshot.n_hosts; i++) {
+        int used = then->used[i] - look->n_freed[i];
+        then->used[i] = used > 0 ? used : 0;
+        then->is_used_exclusively[i] =
+            look->is_unmade[i] || (now->is_used_exclusively[i] && used > 0);
+    }
+}
+
+/* The hosts after so many ends. After all of them, what was free as the pass began is
+ * what the room is made with. */
+static void look_after(struct look *look, const struct place_pass *pass, int n_ends)
+{
+    struct place_state *state = &look->pass.state;
+    if (n_ends < reservation_start_count_ends(pass->reservations)) {
+        copy_now(&pass->state, state);
+    } else {
+        copy_first(&look->snapshot, state);
+    }
+    memset(look->n_freed, 0, (size_t)look->snapshot.n_hosts * sizeof(*look->n_freed));
+    reservation_start_add_ends(pass->reservations, n_ends, look->n_freed,
+                               state->supply_left);
+    free_slots(look, &pass->state, state);
+    candidates_forget(state);
+}
+
+static bool fits_after(struct look *look, const struct place_pass *pass,
+                       const struct place_class *class, int n_ends,
+                       struct place_start *start)
+{
     struct pending_verdict verdict;
     const struct place_alloc_request want = {
         .min = class->n_slots,
         .max = class->n_slots,
         .is_balanced = pass->snapshot->queues[class->queue].is_balanced};
-    look_init(&look, pass, n_ends);
-    bool fits = place_fit_any(&look.pass, class, &want, start, &verdict);
+    look_after(look, pass, n_ends);
+    return place_fit_any(&look->pass, class, &want, start, &verdict);
+}
+
+/* The fewest ends after which it fits; -1: it does not even after all. */
+static int find_fewest(struct look *look, const struct place_pass *pass,
+                       const struct place_class *class, struct place_start *start)
+{
+    int few = 0, enough = reservation_start_count_ends(pass->reservations);
+    if (!fits_after(look, pass, class, enough, start)) {
+        return -1;
+    }
+    while (few < enough) {
+        int n_ends = few + (enough - few) / 2;
+        if (fits_after(look, pass, class, n_ends, start)) {
+            enough = n_ends;
+        } else {
+            few = n_ends + 1;
+        }
+    }
+    return enough;
+}
+
+bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
+                        const int **places)
+{
+    const struct place_class *class = &pass->snapshot->classes[index];
+    struct look look;
+    look_init(&look, pass);
+    int n_ends = find_fewest(&look, pass, class, start);
+    bool fits = n_ends >= 0 && fits_after(&look, pass, class, n_ends, start);
     if (fits) {
         size_t n_hosts = (size_t)start->n_hosts;
         start->hosts =
@@ -92,23 +152,4 @@ static bool fits_after(struct place_pass *pass, const struct place_class *class,
     }
     arena_release(&look.arena);
     return fits;
-}
-
-bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
-                        const int **places)
-{
-    const struct place_class *class = &pass->snapshot->classes[index];
-    int few = 0, enough = reservation_start_count_ends(pass->reservations);
-    if (!fits_after(pass, class, enough, start, places)) {
-        return false;
-    }
-    while (few < enough) {
-        int n_ends = few + (enough - few) / 2;
-        if (fits_after(pass, class, n_ends, start, places)) {
-            enough = n_ends;
-        } else {
-            few = n_ends + 1;
-        }
-    }
-    return fits_after(pass, class, enough, start, places);
 }

@@ -4,10 +4,10 @@
  * user, the classes of that user. */
 #include "sched/place/place_fairshare.h"
 
-#include "sched/fairshare/fairshare_tree.h"
+#include "sched/fairshare/fairshare.h"
 
 struct node {
-    int account, rank; /* fairshare_tree.h */
+    int account, rank; /* fairshare.h */
     int parent;        /* node; -1: the root */
     double priority;
     int64_t since_ms; /* when its oldest job began to pend; 0: unknown */

@@ -58,37 +58,47 @@ static int count_free(const struct place_pass *pass, const struct candidates *vi
 /* Hosts that have too little to reserve, by the item that says so: those of the item
  * that most of them lack come first. */
 struct lack {
-    int n_hosts; /* in all */
-    int n_full;  /* have enough, and no slot, are closed, or loaded: that would help */
+    int n_hosts;         /* in all */
+    bool has_full;       /* others have enough, and are full, closed or loaded */
     int item, n_of_item; /* -1: none */
 };
+
+/* True if there is no slot for the view's jobs on a host with enough to reserve. */
+static bool is_full(const struct place_pass *pass, const struct candidates *view,
+                    int64_t accept_ms, int host)
+{
+    return place_state_load(pass->snapshot, view->queue, host) != NULL ||
+           place_state_in_accept_interval(&pass->state, host, accept_ms) ||
+           place_state_free_slots(&pass->state, host, view->is_exclusive) == 0;
+}
+
+static bool is_usable(const struct place_pass *pass, const struct candidates *view,
+                      int host)
+{
+    const struct place_host *at = &pass->snapshot->hosts[host];
+    return at->is_open && !at->is_held && !pass->state.is_used_exclusively[host] &&
+           place_state_load(pass->snapshot, view->queue, host) == NULL;
+}
 
 static struct lack count_lack(const struct place_pass *pass,
                               const struct candidates *view)
 {
-    const struct place_snapshot *snapshot = pass->snapshot;
+    const struct rusage_supply *supply = pass->snapshot->supply;
     struct lack lack = {.item = -1};
     int by_item[RESREQ_RUSAGE_ITEMS_MAX] = {0};
     for (int i = 0; view->rusage != NULL && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
-            int host = group->members[k], item = -1;
-            bool is_loaded = place_state_load(snapshot, view->queue, host) != NULL;
-            bool is_usable = snapshot->hosts[host].is_open && !is_loaded &&
-                             !pass->state.is_used_exclusively[host] &&
-                             !snapshot->hosts[host].is_held;
-            int room = rusage_supply_max_slots_alone(
-                snapshot->supply, pass->state.supply_left, view->rusage, host, &item);
-            if (room > 0) {
-                lack.n_full +=
-                    is_loaded ||
-                    place_state_in_accept_interval(&pass->state, host,
-                                                   group->accept_ms) ||
-                    place_state_free_slots(&pass->state, host, view->is_exclusive) == 0;
-                continue;
+            int host = group->members[k];
+            int item = rusage_supply_find_lack(supply, pass->state.supply_left,
+                                               view->rusage, host);
+            if (item < 0) {
+                lack.has_full =
+                    lack.has_full || is_full(pass, view, group->accept_ms, host);
+            } else if (is_usable(pass, view, host)) {
+                lack.n_hosts++;
+                by_item[item]++;
             }
-            lack.n_hosts += is_usable;
-            by_item[item] += is_usable;
         }
     }
     for (int i = 0; view->rusage != NULL && i < view->rusage->n_items; i++) {
@@ -105,16 +115,16 @@ static struct lack count_lack(const struct place_pass *pass,
 static int count_accept_interval(struct place_pass *pass, const struct candidates *view)
 {
     int64_t accept_ms = pass->snapshot->queues[view->queue].accept_interval_ms;
-    int n_waiting = 0, lacking;
+    int n_waiting = 0;
     for (int i = 0; accept_ms > 0 && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k];
             int64_t over_ms = pass->state.dispatched_ms[host] + accept_ms;
-            bool has_enough = view->rusage == NULL ||
-                              rusage_supply_max_slots_alone(
-                                  pass->snapshot->supply, pass->state.supply_left,
-                                  view->rusage, host, &lacking) > 0;
+            bool has_enough =
+                view->rusage == NULL ||
+                rusage_supply_find_lack(pass->snapshot->supply, pass->state.supply_left,
+                                        view->rusage, host) < 0;
             if (has_enough &&
                 place_state_in_accept_interval(&pass->state, host, accept_ms) &&
                 place_state_load(pass->snapshot, view->queue, host) == NULL &&
@@ -311,7 +321,7 @@ static void explain(struct place_pass *pass, struct candidates *view, int n_slot
         verdict->reason = REASON_LOAD;
     } else if (limit != NULL) {
         verdict->reason = REASON_HOST_LIMIT;
-    } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
+    } else if (lacking >= 0 || (lack.n_hosts > 0 && !lack.has_full)) {
         verdict->reason = REASON_RUSAGE;
     } else if (verdict->n_accept_interval > 0) {
         verdict->reason = REASON_ACCEPT_INTERVAL;

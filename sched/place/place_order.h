@@ -3,7 +3,7 @@
  *
  * Queues are served by priority (higher first), then in file order. The queues of a
  * slot pool keep the positions that their priorities give them, and share these by what
- * they have used (slot_pool.h). Such a queue is served while it is below its part; at
+ * they have used (fairshare.h). Such a queue is served while it is below its part; at
  * the position of the pool's last queue, slots that others have no use for are handed
  * out. A queue outside of pools is served as long as its jobs fit. Queues of one
  * FAIRSHARE_QUEUES are served as one, at the position of the first of them.

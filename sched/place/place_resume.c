@@ -104,7 +104,8 @@ static int left_on(const struct place_pass *pass, int host, int n_slots)
     if (pass->state.is_used_exclusively[host]) {
         return 0;
     }
-    if (at->is_idle && pass->state.used[host] == 0) {
+    bool is_too_small = at->n_lent_idle_size > 0 && n_slots > at->n_lent_idle_size;
+    if ((at->is_idle || is_too_small) && pass->state.used[host] == 0) {
         return n_slots; /* also where the host is too small for it now */
     }
     return left < 0 ? 0 : left < n_slots ? left : n_slots;

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "sched/fairshare/slot_pool.h"
+#include "sched/fairshare/fairshare.h"
 #include "sched/limit/limit.h"
 #include "sched/place/candidates.h"
 

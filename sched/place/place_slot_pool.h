@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_slot_pool.h: the slot pools of a pass: how many slots each queue of a pool may
- * have (slot_pool.h), in the course of a pass.
+ * have (fairshare.h), in the course of a pass.
  *
  * The slots of a pool are those of its hosts, whichever jobs use them, except slots
  * that a plan assigns to other queues and slots that limits of hosts let no job of the

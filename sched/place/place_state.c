@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sched/place/candidates.h"
+
 int place_state_free_slots(const struct place_state *state, int host, bool is_exclusive)
 {
     const struct place_host *at = &state->snapshot->hosts[host];
@@ -97,9 +99,9 @@ void place_state_init(struct place_state *state, struct arena *arena,
                        (size_t)snapshot->supply->n_supplies * sizeof(int64_t));
     }
     group_hosts(state);
-    state->of_queue =
-        arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct candidates *));
     state->same_as = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
+    state->ranked =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*state->ranked));
     if (snapshot->limits != NULL) {
         state->of_class = arena_alloc(arena, (size_t)snapshot->n_classes,
                                       sizeof(struct candidates *));

@@ -8,6 +8,7 @@
 #include "sched/place/place.h"
 
 struct candidates;
+struct eligible_set;
 /* The hosts of a pass, and what it has given away of them. */
 struct place_state {
     const struct place_snapshot *snapshot;
@@ -25,7 +26,10 @@ struct place_state {
     bool has_queue_hosts; /* some hosts are for some queues only */
     int *same_as;         /* by queue: 1 and a queue that sees the hosts as it does,
                            which has the views of both; 0: not looked for yet */
-    struct candidates **of_queue; /* by queue: a list */
+    struct eligible_set *eligible;      /* of the pass, which its estimates share */
+    struct candidates_entry *views;     /* by what they are of: a hash table */
+    struct candidates_entry *last_view; /* that was asked for: often the next, too */
+    struct candidate *ranked;           /* room to list the hosts of one group */
     struct candidates *
         *of_class; /* by line whose class has limits of hosts: likewise, over
                  the same hosts as those of queues. NULL: no limits */

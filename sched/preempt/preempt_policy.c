@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_policy.c: see preempt_policy.h. */
-#include "sched/preempt/preempt_policy.h"
+/* preempt_policy.c: see preempt.h. */
+#include "sched/preempt/preempt.h"
 
 #include <string.h>
 #include <strings.h>

@@ -37,11 +37,11 @@
 #include <stdbool.h>
 
 #include "base/conf.h"
+#include "base/window.h"
 #include "sched/queue/groups.h"
 #include "sched/queue/job_rules.h"
-#include "sched/queue/window.h"
 #include "sched/reservation/reservation_config.h"
-#include "sched/resource/load_threshold.h"
+#include "sched/resource/resource.h"
 
 enum queue_term_kind {
     QUEUE_ALL,

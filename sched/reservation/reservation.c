@@ -155,9 +155,27 @@ static bool is_barred(const struct reservation_snapshot *snapshot, uint64_t job)
     return i < snapshot->n_barred;
 }
 
+/* Another job of the queue has a reservation. */
+static bool is_another_collecting(const struct reservation_pass *pass, int queue,
+                                  uint64_t job)
+{
+    for (int i = 0; i < pass->count; i++) {
+        const struct reservation *other = &pass->items[i].reservation;
+        if (!pass->items[i].is_gone && other->job != job &&
+            pass->place->classes[other->class_index].queue == queue) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool reservation_may(const struct reservation_pass *pass, int class, uint64_t job)
 {
     const struct place_class *at = &pass->place->classes[class];
+    if (pass->place->queues[at->queue].reservation.is_collecting &&
+        is_another_collecting(pass, at->queue, job)) {
+        return false;
+    }
     return pass->place->queues[at->queue].reservation.max_ms > 0 &&
            (at->n_slots > 1 || reservation_target_applies(pass, class)) &&
            !at->is_exclusive &&

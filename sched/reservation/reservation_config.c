@@ -7,6 +7,10 @@
 
 #include "sched/queue/queue.h"
 
+/* Long against most jobs, so that a large job is not given up while slots come; then
+ * other jobs of the queue have a chance. */
+enum { COLLECT_MS = 6 * 60 * 60 * 1000, COLLECT_PAUSE_MS = 10 * 60 * 1000 };
+
 enum { INTERVALS_MAX = 1000000 };
 
 static const char word[] = "MAX_RESERVE_TIME";
@@ -62,6 +66,15 @@ static int64_t read_time(struct conf *conf, const struct conf_place *at,
                       text, INTERVALS_MAX);
     }
     return n_intervals * session_ms;
+}
+
+void reservation_config_collect(struct reservation_config *config)
+{
+    if (config->max_ms == 0) {
+        config->max_ms = COLLECT_MS;
+        config->session_ms = COLLECT_PAUSE_MS;
+        config->is_collecting = true;
+    }
 }
 
 void reservation_config_read(struct conf *conf, const struct conf_place *at,

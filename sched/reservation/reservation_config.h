@@ -29,11 +29,18 @@
 struct reservation_config {
     int64_t max_ms;     /* a job reserves for so long at a time; 0: not at all ... */
     int64_t session_ms; /* ... and then not again for so long */
+    bool is_collecting; /* without SLOT_RESERVE, as the queue shares a slot pool: only
+                           one of its jobs reserves at a time */
     bool has_resources; /* RESOURCE_RESERVE */
     bool is_backfill;
     int64_t backfill_slice_ms; /* of a backfill queue: slots that are free for so
                          long are enough; 0: they must be free for the run limit */
 };
+
+/* A queue of a slot pool without SLOT_RESERVE: its first job that finds no room
+ * collects slots, so that parallel jobs get their share of the pool beside smaller jobs
+ * of other queues. */
+void reservation_config_collect(struct reservation_config *config);
 
 /* Of a row of section Queue. */
 void reservation_config_read(struct conf *conf, const struct conf_place *at,

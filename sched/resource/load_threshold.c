@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_threshold.c: see load_threshold.h. */
-#include "sched/resource/load_threshold.h"
+/* load_threshold.c: see resource.h. */
+#include "sched/resource/resource.h"
 
 #include <math.h>
 #include <stdlib.h>

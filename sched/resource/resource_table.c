@@ -286,6 +286,9 @@ void resource_table_set_text(struct resource_table *table, int row, int id,
                              const char *text)
 {
     struct column *column = write_cell(table, row, id, RESOURCE_STRING);
+    if (column->has[row] && strcmp(table->texts[column->texts[row]]->text, text) == 0) {
+        return; /* a pass sets the status of all hosts */
+    }
     int32_t number = add_text(table, text);
     column->has[row] = number >= 0;
     column->texts[row] = number >= 0 ? number : RESOURCE_TEXT_NONE;

@@ -54,6 +54,14 @@ static int64_t taken_elsewhere(const struct rusage_supply *supply,
     return n_times * item->milli;
 }
 
+/* True if the host has the amount once. */
+static bool has_once(const struct rusage_supply *supply, const int64_t *left,
+                     const struct rusage_item *item, int host)
+{
+    int index = supply_of_host(supply, item, host);
+    return index >= 0 && left[index] >= item->milli;
+}
+
 static int max_slots_of(const struct rusage_supply *supply, const int64_t *left,
                         const struct rusage_request *request,
                         const struct rusage_item *item, int host,
@@ -63,7 +71,7 @@ static int max_slots_of(const struct rusage_supply *supply, const int64_t *left,
     if (is_reserved(request, item, host)) {
         return INT_MAX;
     }
-    if (index < 0 || left[index] < item->milli) {
+    if (!has_once(supply, left, item, host)) {
         return 0;
     }
     if (item->milli == 0 || item->scope == RESREQ_SCOPE_JOB) {
@@ -101,6 +109,18 @@ int rusage_supply_max_slots_alone(const struct rusage_supply *supply,
                                   int *lacking)
 {
     return rusage_supply_max_slots(supply, left, request, host, NULL, 0, lacking);
+}
+
+int rusage_supply_find_lack(const struct rusage_supply *supply, const int64_t *left,
+                            const struct rusage_request *request, int host)
+{
+    for (int i = 0; i < request->n_items; i++) {
+        const struct rusage_item *item = &request->items[i];
+        if (!has_once(supply, left, item, host) && !is_reserved(request, item, host)) {
+            return i;
+        }
+    }
+    return -1;
 }
 
 int rusage_supply_amounts(const struct rusage_supply *supply,

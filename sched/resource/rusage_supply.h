@@ -88,6 +88,11 @@ int rusage_supply_max_slots_alone(const struct rusage_supply *supply,
                                   const struct rusage_request *request, int host,
                                   int *lacking);
 
+/* The first item of which the host has too little for a job with one slot there and no
+ * others, so that rusage_supply_max_slots_alone is 0; -1: it has enough of all. */
+int rusage_supply_find_lack(const struct rusage_supply *supply, const int64_t *left,
+                            const struct rusage_request *request, int host);
+
 /* Amounts that a job with these pieces takes; the first piece is on its first host.
  * `amounts` has room for n_items times n_pieces. Returns how many there are. */
 int rusage_supply_amounts(const struct rusage_supply *supply,

@@ -244,11 +244,12 @@ static void push_local(struct run *run, const struct resreq_instr *instr)
     bool is_equal = instr->relation == RESREQ_EQ;
     push_equal_text(run, texts, number, is_equal);
     uint8_t *out = run->top->storage.truths;
+    if (run->local->takes_unknown && (run->local->takes_all || texts == NULL)) {
+        memset(out, is_equal, BLOCK);
+        return;
+    }
     for (int i = 0; run->local->takes_unknown && i < BLOCK; i++) {
-        if (run->local->takes_all || texts == NULL ||
-            texts[run->first + i] == RESOURCE_TEXT_NONE) {
-            out[i] = is_equal;
-        }
+        out[i] = texts[run->first + i] == RESOURCE_TEXT_NONE ? is_equal : out[i];
     }
 }
 
@@ -439,13 +440,14 @@ static bool is_named(const struct resreq_program *program, int id)
 }
 
 /* Deselects hosts with an exclusive resource that the selection does not, or cannot,
- * name. */
+ * name. Rows from `first`, below `end`. */
 static void drop_exclusive(const struct resreq_program *program,
-                           const struct resource_table *table, uint8_t *matches)
+                           const struct resource_table *table, int first, int end,
+                           uint8_t *matches)
 {
     int n_resources = resources_count(resource_table_resources(table));
     const int32_t *undefined = resource_table_undefined_column(table);
-    for (int row = 0; undefined != NULL && row < resource_table_rows(table); row++) {
+    for (int row = first; undefined != NULL && row < end; row++) {
         matches[row] = matches[row] && undefined[row] == RESOURCE_TEXT_NONE;
     }
     for (int id = RESOURCE_SERVER; id < n_resources; id++) {
@@ -453,9 +455,36 @@ static void drop_exclusive(const struct resreq_program *program,
         if (exclusive == NULL || is_named(program, id)) {
             continue;
         }
-        for (int row = 0; row < resource_table_rows(table); row++) {
+        for (int row = first; row < end; row++) {
             matches[row] = matches[row] & (exclusive[row] ^ 1);
         }
+    }
+}
+
+/* Runs the instructions for the rows of a block, of which there are `n_rows`. */
+static void run_block(const struct resreq_program *program, struct run *run, int first,
+                      int n_rows, uint8_t *matches)
+{
+    struct entry stack[RESREQ_STACK_MAX + 2]; /* TRUTH needs one more temporarily */
+    run->first = first;
+    run->top = stack; /* the entry below the first is never read */
+    for (int i = 0; i < program->n_instrs; i++) {
+        step(run, &program->instrs[i]);
+    }
+    memcpy(matches + first, run->top->truths, (size_t)n_rows);
+}
+
+static void run_rows(const struct resreq_program *program, struct run *run, int first,
+                     int end, uint8_t *matches)
+{
+    if (program->n_instrs == 0) {
+        memset(matches + first, 1, (size_t)(end - first));
+    }
+    for (int at = first; program->n_instrs > 0 && at < end; at += BLOCK) {
+        run_block(program, run, at, end - at < BLOCK ? end - at : BLOCK, matches);
+    }
+    if (!program->takes_exclusive) {
+        drop_exclusive(program, run->table, first, end, matches);
     }
 }
 
@@ -464,23 +493,21 @@ void resreq_program_run(const struct resreq_program *program,
                         const struct resource_overrides *overrides,
                         const struct resreq_local *local, uint8_t *matches)
 {
-    struct entry stack[RESREQ_STACK_MAX + 2]; /* TRUTH needs one more temporarily */
     int n_rows = resource_table_rows(table);
     struct run run = {
         .table = table, .overrides = overrides, .local = local, .n_rows = n_rows};
-    if (program->n_instrs == 0) {
-        memset(matches, 1, (size_t)n_rows);
-    }
-    for (int first = 0; program->n_instrs > 0 && first < n_rows; first += BLOCK) {
-        run.first = first;
-        run.top = stack; /* the entry below the first is never read */
-        for (int i = 0; i < program->n_instrs; i++) {
-            step(&run, &program->instrs[i]);
-        }
-        int n_block = n_rows - first < BLOCK ? n_rows - first : BLOCK;
-        memcpy(matches + first, run.top->truths, (size_t)n_block);
-    }
-    if (!program->takes_exclusive) {
-        drop_exclusive(program, table, matches);
-    }
+    run_rows(program, &run, 0, n_rows, matches);
+}
+
+void resreq_program_run_block(const struct resreq_program *program,
+                              const struct resource_table *table,
+                              const struct resource_overrides *overrides,
+                              const struct resreq_local *local, int first,
+                              uint8_t *matches)
+{
+    int n_rows = resource_table_rows(table);
+    struct run run = {
+        .table = table, .overrides = overrides, .local = local, .n_rows = n_rows};
+    run_rows(program, &run, first, n_rows - first < BLOCK ? n_rows : first + BLOCK,
+             matches);
 }

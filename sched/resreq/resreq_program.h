@@ -89,5 +89,11 @@ void resreq_program_run(const struct resreq_program *program,
                         const struct resource_table *table,
                         const struct resource_overrides *overrides,
                         const struct resreq_local *local, uint8_t *matches);
+/* The same for the block of RESOURCE_BLOCK rows from `first` alone. */
+void resreq_program_run_block(const struct resreq_program *program,
+                              const struct resource_table *table,
+                              const struct resource_overrides *overrides,
+                              const struct resreq_local *local, int first,
+                              uint8_t *matches);
 
 #endif

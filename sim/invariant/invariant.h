@@ -25,7 +25,7 @@
  * docs/design/plans.md "Invariants". 12 Slots that a pending job reserves are
  * backfilled only with jobs whose run limit ends before that job can start. Queues with
  * INTERRUPTIBLE_BACKFILL need at least their minimum time. 13 The slots of a job that
- * starts satisfy its span.
+ * starts satisfy its span. 14 The exit code of a job is that of a process of its own.
  *
  * The world reports each change (commits, starts and ends at hosts), so that the cost
  * of a check depends only on the changes. Rows of jobs are checked at commit. At each
@@ -80,9 +80,20 @@ bool invariant_job_acknowledged(struct invariants *invariants, const char *site,
 bool invariant_job_stored(struct invariants *invariants,
                           const struct site_config *config, const struct row *row,
                           int64_t now_ms, struct invariants_text *text);
+/* A run of the job with that id and name has begun. After its journal was restored, a
+ * site may give the id to another job. */
 bool invariant_job_started(struct invariants *invariants, const char *site,
-                           const char *job, struct invariants_text *text);
-/* Reported by the executor of a host of the site. */
+                           const char *job, const char *name,
+                           struct invariants_text *text);
+/* The site's journal was restored from a copy: what was put on record since is lost.
+ * Report the rows of the copy with invariant_job_stored, then call it with `is_over`.
+ */
+void invariant_job_restored(struct invariants *invariants, const char *site,
+                            bool is_over);
+/* Reported by the executor of a host of the site: the job's process has ended. */
+void invariant_job_exited(struct invariants *invariants, const char *site,
+                          const char *job, const char *name, int status);
+/* Likewise. */
 bool invariant_host_used(struct invariants *invariants, const char *site,
                          const struct executor_use *use, struct invariants_text *text);
 /* Sets the size of a host, at first and at each change. `n_decided` slots are recorded

@@ -4,8 +4,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "model/job_id.h"
+
+enum { RESTORED_BEGINS = 1000 };
 
 static void format_submission(char *key, const char *site, uint64_t id)
 {
@@ -65,6 +69,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     seen->is_rerunnable = row->spec.is_rerunnable;
     seen->run_limit_ms = row->spec.run_limit_ms;
     snprintf(seen->queue, sizeof seen->queue, "%s", row->spec.queue);
+    snprintf(seen->name, sizeof seen->name, "%s", row->spec.name);
     invariant_span_read(&row->spec, seen);
     seen->n_elements = count_elements(row);
     invariant_state_site(invariants, site)->n_jobs += seen->n_elements;
@@ -99,9 +104,86 @@ static struct seen_job *see_job(struct invariants *invariants, const char *site,
     seen = invariant_state_see(&invariants->jobs, key, sizeof *seen);
     if (!seen->submission) {
         seen->submission = submission;
-        seen->may_begin = 1;
+        /* A restored journal does not know what has begun since. */
+        seen->may_begin =
+            invariant_state_site(invariants, site)->is_restoring ? RESTORED_BEGINS : 1;
     }
     return seen;
+}
+
+/* False: a lost job had that id. */
+static bool is_named(const struct seen_job *job, const char *name)
+{
+    return strncmp(job->submission->name, name, NAME_SIZE - 1) == 0;
+}
+
+static void forget(struct seen **table, const char *site, char end)
+{
+    size_t length = strlen(site);
+    struct seen *at, *next;
+
+    HASH_ITER (hh, *table, at, next) {
+        if (strncmp(at->key, site, length) == 0 && at->key[length] == end) {
+            HASH_DEL(*table, at);
+            free(at);
+        }
+    }
+}
+
+void invariant_job_restored(struct invariants *invariants, const char *site,
+                            bool is_over)
+{
+    struct seen_site *seen = invariant_state_site(invariants, site);
+    size_t length = strlen(site);
+
+    seen->is_restoring = !is_over;
+    seen->is_restored = true;
+    if (is_over) {
+        return;
+    }
+    for (const struct seen *at = invariants->submissions; at; at = at->hh.next) {
+        const struct seen_submission *of = (const struct seen_submission *)at;
+
+        if (strncmp(at->key, site, length) == 0 && at->key[length] == ' ') {
+            invariants->n_unended -= of->n_elements - of->n_ended;
+        }
+    }
+    seen->n_jobs = 0;
+    forget(&invariants->jobs, site, ' ');
+    forget(&invariants->submissions, site, ' ');
+    forget(&invariants->leases, site, '/'); /* it is their provider */
+}
+
+void invariant_job_exited(struct invariants *invariants, const char *site,
+                          const char *job, const char *name, int status)
+{
+    char key[INVARIANTS_KEY_SIZE];
+    struct seen_job *seen;
+
+    snprintf(key, sizeof key, "%s %s", site, job);
+    seen = invariant_state_find(invariants->jobs, key);
+    if (seen && is_named(seen, name)) {
+        int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+
+        seen->exits[code / 8] |= (uint8_t)(1U << code % 8);
+    }
+}
+
+/* A job that has begun ends with the exit code of one of its own processes. */
+static bool check_exit(const struct seen_job *job, const struct run_exit *exit,
+                       struct invariants_text *text)
+{
+    int code = exit->code + (exit->end == RUN_END_SIGNALLED ? 128 : 0);
+    bool is_of_process =
+        exit->end == RUN_END_EXITED ||
+        ((exit->end == RUN_END_SIGNALLED || exit->end == RUN_END_LIMIT) &&
+         exit->start_ms != 0 && exit->text[0] == '\0');
+
+    return !is_of_process || code < 0 || code > 255 ||
+           (job->exits[code / 8] >> code % 8 & 1) != 0 ||
+           invariant_state_fail(text,
+                                "job %s has exit code %d, which no process of it had",
+                                job->base.key, code);
 }
 
 static bool see_state(struct invariants *invariants, const char *site,
@@ -123,6 +205,10 @@ static bool see_state(struct invariants *invariants, const char *site,
                                     job->base.key, (int)row->state);
     }
     if (is_end(row->state) && !job->is_ended) {
+        if (!invariant_state_site(invariants, site)->is_restoring &&
+            !check_exit(job, &row->exit, text)) {
+            return false;
+        }
         job->is_ended = true;
         job->end_state = row->state;
         submission->n_ended++;
@@ -222,13 +308,18 @@ bool invariant_job_acknowledged(struct invariants *invariants, const char *site,
 }
 
 bool invariant_job_started(struct invariants *invariants, const char *site,
-                           const char *job, struct invariants_text *text)
+                           const char *job, const char *name,
+                           struct invariants_text *text)
 {
     char key[INVARIANTS_KEY_SIZE];
     struct seen_job *seen;
 
     snprintf(key, sizeof key, "%s %s", site, job);
     seen = invariant_state_find(invariants->jobs, key);
+    if (invariant_state_site(invariants, site)->is_restored &&
+        (!seen || !is_named(seen, name))) {
+        return true; /* the run of a job that was lost with the journal */
+    }
     if (!seen) {
         return invariant_state_fail(text, "job %s started and is on no record", key);
     }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "provider/export/export_shared.h"
+#include "provider/export/export.h"
 #include "provider/provider.h"
 
 enum { EXPORTED = 0 }; /* as the number of a pool: the sum of all pools of a resource */

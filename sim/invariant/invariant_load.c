@@ -127,7 +127,7 @@ static bool is_owed(const struct site_view *site, int host)
     bool is_found = false;
 
     for (int i = 0; i < job_table_count_open(site->jobs); i++) {
-        const struct job *job = job_table_open_at(site->jobs, i);
+        const struct job *job = job_table_open_at_const(site->jobs, i);
         bool runs = job->state == JOB_RUN && job->suspension.causes == 0 &&
                     !job->is_killed && !job_is_requeued(job);
 

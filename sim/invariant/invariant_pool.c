@@ -29,8 +29,8 @@ static int64_t floor_of(const struct pool_cycle *cycle, int node)
 {
     const struct plan_node *of = &cycle->plan->nodes[node];
     int64_t quota = cycle->shares[node].quota, own = of->own - of->own % cycle->unit;
-    bool is_kept =
-        cycle->plan->settings.keeps_scaled && cycle->slots < cycle->plan->configured;
+    bool is_kept = cycle->plan->settings.keeps_scaled &&
+                   cycle->slots < cycle->plan->configured && of->policy != PLAN_SHARE;
 
     return is_kept ? plan_max(quota, plan_min(own, of->limit)) : quota;
 }

@@ -37,7 +37,7 @@ struct seen_submission {
     struct seen base; /* key: site, id */
     bool is_rerunnable;
     int64_t run_limit_ms; /* 0: none */
-    char queue[NAME_SIZE];
+    char queue[NAME_SIZE], name[NAME_SIZE];
     enum resreq_span_kind span; /* of its own string */
     int n_span;
     int n_elements, n_ended, n_dropped;
@@ -53,6 +53,7 @@ struct seen_job {
     uint64_t attempt;     /* the latest in the journal */
     bool is_ended;
     enum job_state end_state;
+    uint8_t exits[256 / 8]; /* a bit for each exit code of its processes */
 };
 
 /* Slots in use on a host (lease ""), or of a lease on a host. */
@@ -98,6 +99,8 @@ struct seen_site {
     uint64_t n_changes;     /* ... and changes of the ledger that they have seen */
     int n_configs;          /* configurations before the present one */
     int64_t steps_to_check; /* until its machine's jobs are checked again */
+    bool is_restoring;      /* rows of a copy are being reported */
+    bool is_restored;       /* ever */
 };
 
 struct invariants {

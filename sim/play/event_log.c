@@ -12,6 +12,7 @@
 
 #include "base/bounds.h"
 #include "model/job_id.h"
+#include "model/lease_event.h"
 
 struct submission_key {
     int64_t site;
@@ -143,65 +144,16 @@ static int find_site(const struct event_log *log, const char *name, size_t lengt
     return -1;
 }
 
-static void add_side(struct arena *arena, struct value *event, const char *key,
-                     const char *site, int available, int used)
-{
-    struct value *side = value_add(arena, event, key, value_object(arena));
-
-    value_add_text(arena, side, "site", site);
-    value_add_int(arena, side, "available", available);
-    value_add_int(arena, side, "used", used);
-}
-
-static void add_node(struct event_log *log, struct value *event,
-                     const struct row_history *row)
-{
-    struct arena *arena = &log->scratch;
-
-    value_add_text(arena, event, "pool", row->pool);
-    value_add_text(arena, event, "node", row->node);
-    if (row->event == HISTORY_QUOTA) {
-        value_add_int(arena, event, "quota", row->quota);
-        value_add_int(arena, event, "demand", row->demand);
-    } else {
-        value_add_int(arena, event, "slots", row->slots);
-        value_add_duration(arena, event, "deadline",
-                           row->deadline_ms - log->setting.epoch_ms);
-    }
-}
-
-/* Logs a row like `sublet events`. The sites of a lease are the first and the last part
- * of its id. */
+/* Logs a row like `sublet events`. */
 static void log_history(struct event_log *log, const struct row_history *row,
                         int64_t now_ms)
 {
-    struct arena *arena = &log->scratch;
-    bool is_of_lease = row->lease && row->lease[0];
-    struct value *event =
-        begin_event(log, row_event_name(row_history_name(row->event)), -1, now_ms);
+    struct value *event = begin_event(log, lease_event_name(row->event), -1, now_ms);
 
-    if (!event) {
-        return;
+    if (event) {
+        lease_event_add(&log->scratch, event, row, log->setting.epoch_ms);
+        emit(log, event);
     }
-    if (is_of_lease) {
-        size_t length;
-        const char *consumer = msg_lease_consumer(row->lease, &length);
-
-        value_add_text(arena, event, "lease", row->lease);
-        value_add_int(arena, event, "epoch", (int64_t)row->epoch);
-        add_side(arena, event, "provider",
-                 arena_strn(arena, row->lease, strcspn(row->lease, "/")),
-                 row->provider_available, row->provider_used);
-        add_side(arena, event, "consumer", arena_strn(arena, consumer, length),
-                 row->consumer_available, row->consumer_used);
-    } else if (row->site && row->site[0]) {
-        value_add_text(arena, event, "site", row->site);
-    }
-    if (row->node && row->node[0]) {
-        add_node(log, event, row);
-    }
-    value_add_text(arena, event, "reason", row->reason);
-    emit(log, event);
 }
 
 void event_log_fault(struct event_log *log, const char *kind, const char *target,

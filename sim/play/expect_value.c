@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/scenario/scenario_line.h"
+#include "sim/scenario/scenario.h"
 
 /* ---- finding */
 

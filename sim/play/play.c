@@ -20,6 +20,9 @@ enum {
 static void on_stored(void *arg, int site, const struct row *row, int64_t now_ms)
 {
     event_log_stored(((struct play *)arg)->log, site, row, now_ms);
+    if (row->kind == ROW_CPUS) {
+        play_config_count_slots(arg, site);
+    }
 }
 
 static void on_used(void *arg, int site, const char *lease, int n_slots, int64_t now_ms)
@@ -110,7 +113,8 @@ static void begin_log(struct play *play)
     for (int i = 0; i < n_sites; i++) {
         names[i] = play->scenario->sites[i].name;
         for (int k = 0; k < play->sites[i].n_hosts; k++) {
-            n_slots[i] += play->sites[i].hosts[k].max;
+            n_slots[i] +=
+                play->sites[i].hosts[k].is_counted ? 0 : play->sites[i].hosts[k].max;
         }
     }
     struct event_log_options setting = {.sites = names,

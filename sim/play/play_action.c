@@ -323,6 +323,10 @@ static void set_faults(struct play *play, const struct statement *at)
         faults->crash_in_10000 = at->number;
         faults->down_max_ms = at->ms;
         break;
+    case STATEMENT_FAILURES:
+        faults->host_fail_in_10000 = at->number;
+        faults->host_down_max_ms = at->ms;
+        break;
     case STATEMENT_BATCH:
         faults->batch_max = at->number;
         break;
@@ -341,12 +345,31 @@ static void log_fault(struct play *play, const struct statement *at, const char 
     event_log_fault(play->log, kind, target, world_now_ms(play->world));
 }
 
+/* Of a host. */
+static void cause_host_fault(struct play *play, const struct statement *at)
+{
+    bool is_there =
+        at->kind == STATEMENT_SLOW
+            ? world_fault_slow_host(play->world, at->site, at->name, at->ms)
+            : world_fault_fail_host(play->world, at->site, at->name, at->fault, at->ms);
+
+    if (!is_there) {
+        play_state_remark(play, at->line, true, "%s: refused: no such host now",
+                          at->text);
+    }
+}
+
 static void cause_fault(struct play *play, const struct statement *at)
 {
     const char *target =
         at->site >= 0 ? play->scenario->sites[at->site].name : "broker";
 
     switch ((int)at->kind) {
+    case STATEMENT_FAIL:
+    case STATEMENT_SLOW:
+        log_fault(play, at, target);
+        cause_host_fault(play, at);
+        break;
     case STATEMENT_PARTITION:
         log_fault(play, at, target);
         world_fault_partition(play->world, at->site, at->ms);
@@ -356,10 +379,10 @@ static void cause_fault(struct play *play, const struct statement *at)
         break;
     case STATEMENT_RESTORE:
         log_fault(play, at, target);
-        world_fault_restore_broker(play->world, at->ms);
+        world_fault_restore(play->world, at->site, at->ms);
         break;
     case STATEMENT_BACKUP:
-        world_fault_backup_broker(play->world);
+        world_fault_backup(play->world, at->site);
         break;
     default:
         log_fault(play, at, "network");
@@ -421,6 +444,9 @@ bool play_action_run(struct play *play, const struct play_action *action)
     case STATEMENT_DELAY:
     case STATEMENT_REORDER:
     case STATEMENT_CRASHES:
+    case STATEMENT_FAIL:
+    case STATEMENT_FAILURES:
+    case STATEMENT_SLOW:
     case STATEMENT_RESTORE:
     case STATEMENT_BACKUP:
         cause_fault(play, at);

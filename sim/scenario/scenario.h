@@ -21,10 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/conf.h"
+#include "base/err.h"
 #include "broker/broker_config.h"
 #include "model/msg.h"
 #include "sim/scenario/swf.h"
+#include "sim/world/executor.h"
 #include "site/config/site_config.h"
 
 enum {
@@ -59,8 +62,11 @@ enum statement_kind {
     STATEMENT_REPEAT,
     STATEMENT_DELAY,
     STATEMENT_REORDER,
-    STATEMENT_CRASHES, /* at random */
-    STATEMENT_RESTORE, /* ... and the last */
+    STATEMENT_CRASHES,  /* at random */
+    STATEMENT_FAIL,     /* of a host: its machine, disk, agent or guards */
+    STATEMENT_FAILURES, /* likewise, at random */
+    STATEMENT_SLOW,     /* a host */
+    STATEMENT_RESTORE,  /* ... and the last */
     STATEMENT_BACKUP,
     STATEMENT_BATCH,
     STATEMENT_EXPECT,
@@ -136,7 +142,8 @@ struct statement {
     enum queue_order order;
     const char *queue; /* of switch */
     enum reclaim_scope scope;
-    bool is_on; /* close, drain; false: open, undrain */
+    enum executor_fault fault; /* fail */
+    bool is_on;                /* close, drain; false: open, undrain */
     int number; /* slots, batch; loss, repeat, crashes: in 10,000; command: exit code */
     int64_t ms; /* a time; reclaim: -1 is `default` */
     struct statement_submit submit;
@@ -185,5 +192,45 @@ int scenario_find_site(const struct scenario *scenario, const char *name);
  * NULL if there is none. `index` is the element's, 0 for a whole job. */
 const struct statement *scenario_find_job(const struct scenario *scenario, int site,
                                           const char *name, int *index);
+
+/* ---------------------------------------------------------------- scenario_line.c */
+
+/* A line of a scenario as words, and words as values.
+ *
+ *     at 0 submit south run=10m cmd="a b"   # comment
+ *
+ * Words are separated by blanks. Text in quotes, at a word's beginning or after its
+ * first `=`, may have blanks; the quotes are removed. `#` at a word's beginning starts
+ * a comment.
+ *
+ * Ownership: words live in the arena. Units: milliseconds.
+ * Errors: "what, expected ...". */
+
+enum { SCENARIO_WORDS_MAX = 64 };
+
+struct scenario_word {
+    const char *text;
+    bool is_quoted;
+};
+
+struct scenario_line {
+    int number;
+    const char *text; /* the line without comment and blanks around it */
+    struct scenario_word words[SCENARIO_WORDS_MAX];
+    int n_words;
+};
+
+int scenario_line_split(struct arena *arena, const char *text, size_t length,
+                        struct scenario_line *line, struct err *err) MUST_CHECK;
+
+/* "90", "1.5h", "10m". `unit_ms` is the unit of a number without a suffix. Whole
+ * milliseconds. */
+int scenario_line_duration(const char *word, int64_t unit_ms, int64_t *ms,
+                           struct err *err) MUST_CHECK;
+/* "0.1" or "10%", as parts of 10,000. */
+int scenario_line_chance(const char *word, int *in_10000, struct err *err) MUST_CHECK;
+/* A decimal number times `one`, rounded down. */
+int scenario_line_decimal(const char *word, int64_t one, int64_t *out,
+                          struct err *err) MUST_CHECK;
 
 #endif

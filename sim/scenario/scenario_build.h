@@ -6,7 +6,6 @@
 #define SUBLET_SIM_SCENARIO_SCENARIO_BUILD_H
 
 #include "sim/scenario/scenario.h"
-#include "sim/scenario/scenario_line.h"
 
 /* Adds the diagnostic "FILE:LINE: error: text". */
 void scenario_build_complain(struct scenario *scenario, int line, const char *format,

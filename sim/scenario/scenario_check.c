@@ -11,8 +11,8 @@
 #include <uthash.h>
 
 #include "broker/lease/lease.h"
-#include "broker/plan/plan_config.h"
-#include "sched/pending/depend.h"
+#include "broker/plan/plan.h"
+#include "sched/pending/pending.h"
 #include "sched/queue/queue.h"
 #include "sim/scenario/scenario_build.h"
 #include "site/config/resource_config.h"

@@ -6,7 +6,6 @@
 #define SUBLET_SIM_SCENARIO_SCENARIO_EXPECT_H
 
 #include "sim/scenario/scenario.h"
-#include "sim/scenario/scenario_line.h"
 
 void scenario_expect_read(struct scenario *scenario, const struct scenario_line *line);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_line.c: see scenario_line.h. */
-#include "sim/scenario/scenario_line.h"
+/* scenario_line.c: see scenario.h. */
+#include "sim/scenario/scenario.h"
 
 #include <string.h>
 

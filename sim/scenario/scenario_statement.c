@@ -373,14 +373,42 @@ static bool read_crashes(struct scenario_reading *reading)
            (reading->line->n_words <= FIRST + 1 || read_time(reading, FIRST + 1));
 }
 
-/* backup broker, restore broker TIME */
-static bool read_broker_only(struct scenario_reading *reading)
+/* backup SITE|broker, restore SITE|broker TIME */
+static bool read_copy(struct scenario_reading *reading)
 {
-    if (strcmp(scenario_options_word(reading, FIRST), "broker") != 0) {
-        return scenario_options_complain(reading, "\"%.40s\", expected broker",
-                                         scenario_options_word(reading, FIRST));
+    return read_site_word(reading, true) &&
+           (reading->to->kind == STATEMENT_BACKUP || read_time(reading, FIRST + 1));
+}
+
+/* fail SITE HOST machine|disk|agent|guards [TIME] */
+static bool read_fail(struct scenario_reading *reading)
+{
+    static const struct {
+        const char *name;
+        enum executor_fault fault;
+    } parts[] = {{"machine", EXECUTOR_FAULT_MACHINE},
+                 {"disk", EXECUTOR_FAULT_DISK},
+                 {"agent", EXECUTOR_FAULT_AGENT},
+                 {"guards", EXECUTOR_FAULT_GUARD}};
+    const char *name = scenario_options_word(reading, FIRST + 2);
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (!strcmp(parts[i].name, name)) {
+            reading->to->fault = parts[i].fault;
+        }
     }
-    return reading->to->kind == STATEMENT_BACKUP || read_time(reading, FIRST + 1);
+    if (reading->to->fault == EXECUTOR_FAULT_NONE) {
+        return scenario_options_complain(
+            reading, "\"%.40s\", expected machine, disk, agent or guards", name);
+    }
+    return read_site_and_name(reading) &&
+           (reading->line->n_words <= FIRST + 3 || read_time(reading, FIRST + 3));
+}
+
+/* slow SITE HOST TIME */
+static bool read_slow(struct scenario_reading *reading)
+{
+    return read_site_and_name(reading) && read_time(reading, FIRST + 2);
 }
 
 static bool read_batch(struct scenario_reading *reading)
@@ -428,8 +456,12 @@ static const struct verb verbs[] = {
     {"delay", STATEMENT_DELAY, "TIME", 1, 1, read_delay},
     {"reorder", STATEMENT_REORDER, "TIME", 1, 1, read_delay},
     {"crashes", STATEMENT_CRASHES, "PROBABILITY [TIME]", 1, 2, read_crashes},
-    {"backup", STATEMENT_BACKUP, "broker", 1, 1, read_broker_only},
-    {"restore", STATEMENT_RESTORE, "broker TIME", 2, 2, read_broker_only},
+    {"fail", STATEMENT_FAIL, "SITE HOST machine|disk|agent|guards [TIME]", 3, 4,
+     read_fail},
+    {"failures", STATEMENT_FAILURES, "PROBABILITY [TIME]", 1, 2, read_crashes},
+    {"slow", STATEMENT_SLOW, "SITE HOST TIME", 3, 3, read_slow},
+    {"backup", STATEMENT_BACKUP, "SITE|broker", 1, 1, read_copy},
+    {"restore", STATEMENT_RESTORE, "SITE|broker TIME", 2, 2, read_copy},
     {"batch", STATEMENT_BATCH, "N", 1, 1, read_batch},
     {"resize", STATEMENT_RESIZE, "SITE JOB slots=N|release=HOSTS|cancel=yes", 3, 4,
      read_resize},

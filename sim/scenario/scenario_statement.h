@@ -6,7 +6,6 @@
 #define SUBLET_SIM_SCENARIO_SCENARIO_STATEMENT_H
 
 #include "sim/scenario/scenario.h"
-#include "sim/scenario/scenario_line.h"
 
 void scenario_statement_read(struct scenario *scenario,
                              const struct scenario_line *line);

@@ -12,13 +12,14 @@
 #include <stdint.h>
 
 enum agenda_kind {
-    AGENDA_MESSAGE,   /* daemon to daemon; bytes: the encoded message */
-    AGENDA_TO_HOST,   /* site `from` to its host `to` */
-    AGENDA_FROM_HOST, /* host `from` to its site `to` */
-    AGENDA_RUN_END,   /* the work of run `number` on host `to` is done */
-    AGENDA_WRITTEN,   /* output of job `number` of site `to` is on disk */
-    AGENDA_RESTART,   /* daemon `to` comes back */
-    AGENDA_HOST_TICK, /* heartbeat of host `to` */
+    AGENDA_MESSAGE,     /* daemon to daemon; bytes: the encoded message */
+    AGENDA_TO_HOST,     /* site `from` to its host `to` */
+    AGENDA_FROM_HOST,   /* host `from` to its site `to` */
+    AGENDA_RUN_END,     /* the work of run `number` on host `to` is done */
+    AGENDA_WRITTEN,     /* output of job `number` of site `to` is on disk */
+    AGENDA_RESTART,     /* daemon `to` comes back */
+    AGENDA_HOST_TICK,   /* heartbeat of host `to` */
+    AGENDA_HOST_RETURN, /* the agent of host `to` is started again */
 };
 
 struct agenda_item {

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.c: runs by site and attempt, and by the next instant at which they change.
- * Each is stepped by the machine of real runs (exec_run), with simulated processes.
+/* executor.c: runs of a session, and by the next instant at which they change. Session
+ * and runs are stepped by the machines of real hosts (exec_session, exec_run), with
+ * simulated processes.
+ *
+ * What survives a fault is what survives it on a real host: a guard that dies leaves
+ * its processes and the record on disk, an agent that dies leaves guards, a machine
+ * that goes down leaves its disk, or not even that.
  *
  * A simulated process works for a given time and exits with a given code. It stops and
- * continues at once. It dies at the first signal that is to terminate it, or when the
- * command of JOB_CONTROLS that terminates it ends: of SIGTERM if it was killed, else of
- * SIGINT. No launch and no write to disk fails, and users of interactive jobs connect
- * at once. */
+ * continues at once. It dies of the first signal that is to terminate it: as a rule of
+ * SIGINT. The command of JOB_CONTROLS that terminates it sends it a SIGTERM when it
+ * ends, as `kill` does. No launch and no write to disk fails, and users of interactive
+ * jobs connect at once. */
 #include "sim/world/executor.h"
 
 #include <inttypes.h>
@@ -20,13 +25,13 @@
 
 #include "base/arena.h"
 #include "base/bounds.h"
-#include "host/exec/exec.h"
+#include "host/exec/exec_session.h"
 #include "model/job_rlimit.h"
+#include "model/record.h"
 
 enum {
-    KEY_SIZE = NAME_SIZE + 24,
     CHILDREN = EXEC_NOTIFICATION + 1,
-    ANSWERS_MAX = 8, /* a step has two effects with an answer at most */
+    REAPERS_MAX = 10, /* killed one after the other, before one has an end */
 };
 
 static const int64_t never = INT64_MAX;
@@ -38,16 +43,20 @@ struct process {
     int code;         /* exit code */
 };
 
+/* `host` is first: it is what the session knows. */
 struct sim_run {
-    char key[KEY_SIZE];
+    struct host_run host;
     struct arena arena;
     struct run_id run;
-    const char *job_id, *lease;
+    struct msg_run_start start; /* as it came */
+    const char *job_id, *name, *lease;
     struct host_slots *hosts;
     int n_hosts;
-    uint64_t token;
     struct run_spec spec;
     struct exec_run exec;
+    struct guard_record disk; /* the record, as it was last written */
+    bool has_guard;
+    int boot;             /* the guard's */
     enum run_phase phase; /* as far as its use of slots was reported */
     struct process job;   /* when it starts */
     struct process children[CHILDREN];
@@ -59,31 +68,57 @@ struct sim_run {
     bool is_growing;
     struct host_slots *hosts_before;
     int n_before;
-    UT_hash_handle hh, by_end; /* the latter while end_number is not 0 */
+    UT_hash_handle by_end; /* while end_number is not 0 */
 };
 
 struct executor {
-    char name[NAME_SIZE];
+    char name[NAME_SIZE], boot_id[24];
     int index;
     struct executor_world world;
-    uint64_t session, next_token, next_end, seq;
-    bool is_welcome;
-    int n_reboots;
+    struct exec_session session;
+    struct effects effects[2], *filling;
+    uint64_t next_token, next_end;
+    int n_boots;
+    bool is_agent_up, is_alone;      /* guards know that it is not up */
+    enum executor_fault fault;       /* drawn in this step, and not done yet */
     const struct load_value *values; /* NULL: none to report */
     int n_values;
-    struct sim_run *runs; /* in the order of START */
     struct sim_run *ends;
 };
 
+static void format_boot(struct executor *executor)
+{
+    snprintf(executor->boot_id, sizeof executor->boot_id, "boot-%d", executor->n_boots);
+}
+
 struct executor *executor_new(const char *name, int index,
-                              const struct executor_world *world)
+                              const struct executor_world *world, int64_t now_ms)
 {
     struct executor *executor = mem_alloc(1, sizeof *executor);
 
     snprintf(executor->name, sizeof executor->name, "%s", name);
     executor->index = index;
     executor->world = *world;
+    executor->is_agent_up = true;
+    effects_init(&executor->effects[0]);
+    effects_init(&executor->effects[1]);
+    executor->filling = &executor->effects[0];
+    format_boot(executor);
+    exec_session_init(&executor->session, executor->name, executor->boot_id, now_ms);
     return executor;
+}
+
+/* Walks over all runs; NULL begins and ends. */
+static struct sim_run *next_run(const struct executor *executor,
+                                const struct sim_run *run)
+{
+    return (struct sim_run *)exec_session_next(&executor->session,
+                                               run ? &run->host : NULL);
+}
+
+static struct sim_run *find_run(struct executor *executor, const struct run_id *id)
+{
+    return (struct sim_run *)exec_session_find(&executor->session, id);
 }
 
 static void set_end(struct executor *executor, struct sim_run *run, uint64_t number)
@@ -144,24 +179,27 @@ static void report_resize(struct executor *executor, const struct sim_run *run,
     }
 }
 
-static void remove_run(struct executor *executor, struct sim_run *run)
+/* It uses no slots any more, whatever becomes of its record. */
+static void release_slots(struct executor *executor, struct sim_run *run)
 {
     if (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED) {
         report_use(executor, run, is_using(run) ? -1 : 0, true);
+        run->phase = RUN_ENDED;
     }
     set_end(executor, run, 0);
-    HASH_DEL(executor->runs, run);
+}
+
+static void free_run(struct executor *executor, struct sim_run *run)
+{
+    release_slots(executor, run);
     arena_release(&run->arena);
     free(run);
 }
 
-void executor_reboot(struct executor *executor)
+static void remove_run(struct executor *executor, struct sim_run *run)
 {
-    struct sim_run *run, *next;
-
-    HASH_ITER (hh, executor->runs, run, next)
-        remove_run(executor, run);
-    executor->n_reboots++;
+    exec_session_remove(&executor->session, &run->host);
+    free_run(executor, run);
 }
 
 const char *executor_name(const struct executor *executor)
@@ -171,78 +209,40 @@ const char *executor_name(const struct executor *executor)
 
 void executor_free(struct executor *executor)
 {
-    if (executor) {
-        executor_reboot(executor);
-        free(executor);
-    }
-}
-
-static void send(struct executor *executor, struct msg *msg)
-{
-    msg->session = executor->session;
-    msg->site = "";
-    executor->world.send(executor->world.arg, executor->index, msg);
-}
-
-static void format_key(const struct run_id *id, char *key)
-{
-    snprintf(key, KEY_SIZE, "%s %" PRIu64, id->site, id->attempt);
-}
-
-static struct sim_run *find_run(struct executor *executor, const struct run_id *id)
-{
-    char key[KEY_SIZE];
     struct sim_run *run;
 
-    format_key(id, key);
-    HASH_FIND_STR(executor->runs, key, run);
-    return run;
+    if (!executor) {
+        return;
+    }
+    while ((run = next_run(executor, NULL))) {
+        remove_run(executor, run);
+    }
+    effects_release(&executor->effects[0]);
+    effects_release(&executor->effects[1]);
+    free(executor);
 }
 
-static void report_run(struct executor *executor, const struct run_id *id,
-                       const struct sim_run *run)
-{
-    struct msg msg = {.kind = MSG_RUN_STATE, .run_state = {.run = *id}};
+/* ---- records */
 
-    msg.run_state.exit.text = "";
-    if (run) {
-        msg.run_state.phase = run->exec.phase;
-        msg.run_state.token = run->token;
-        msg.run_state.start_ms = run->start_ms;
-        msg.run_state.control_done = run->exec.control_done;
-        msg.run_state.resize_done = run->exec.resize_done;
-        msg.run_state.resize_code = run->exec.resize_code;
-    }
-    if (run && run->exec.phase == RUN_ENDED) {
-        msg.run_state.exit = (struct run_exit){.end = run->exec.stages.end,
-                                               .cause = run->exec.stages.cause,
-                                               .code = run->exec.stages.code,
-                                               .text = run->exec.stages.text,
-                                               .start_ms = run->start_ms,
-                                               .end_ms = run->end_ms};
-    }
-    send(executor, &msg);
+/* The record as the guard of the run has it in memory. */
+static struct guard_record record_of(const struct sim_run *run)
+{
+    struct guard_record record = {.token = run->disk.token,
+                                  .start_ms = (uint64_t)run->start_ms,
+                                  .end_ms = (uint64_t)run->end_ms};
+
+    exec_run_fill_record(&run->exec, &record);
+    return record;
 }
 
-void executor_hello(struct executor *executor, int64_t now_ms)
+/* The guard reports to its agent. */
+static void tell(struct executor *executor, struct sim_run *run)
 {
-    struct msg msg = {.kind = MSG_HOST_HELLO};
-    char boot_id[24];
+    if (executor->is_agent_up && run->has_guard) {
+        struct guard_record record = record_of(run);
 
-    executor->session = ((uint64_t)now_ms << 8 | 1) > executor->session
-                            ? ((uint64_t)now_ms << 8 | 1)
-                            : executor->session + 1;
-    executor->is_welcome = false;
-    msg.host_hello.name = executor->name;
-    snprintf(boot_id, sizeof boot_id, "boot-%d", executor->n_reboots);
-    msg.host_hello.boot_id = boot_id;
-    msg.host_hello.n_cpus = 1;
-    send(executor, &msg);
-    for (struct sim_run *run = executor->runs; run; run = run->hh.next) {
-        report_run(executor, &run->run, run);
+        exec_session_change(&executor->session, &run->host, &record);
     }
-    msg = (struct msg){.kind = MSG_HOST_SYNCED};
-    send(executor, &msg);
 }
 
 static struct host_slots *copy_slots(struct sim_run *run,
@@ -267,20 +267,17 @@ static void remove_process(struct process *process)
 static void start_run(struct executor *executor, const struct msg_run_start *start,
                       int64_t now_ms)
 {
-    struct sim_run *run = find_run(executor, &start->run);
+    struct sim_run *run = mem_alloc(1, sizeof *run);
     long long work_ms = 0;
     int exit_code = 0;
 
-    if (run) {
-        report_run(executor, &run->run, run);
-        return;
-    }
-    run = mem_alloc(1, sizeof *run);
-    format_key(&start->run, run->key);
     arena_init_small(&run->arena);
     run->run.site = arena_str(&run->arena, start->run.site);
     run->run.attempt = start->run.attempt;
+    run->run.nonce = start->run.nonce;
+    record_copy(&run->arena, &schema_run_start, start, &run->start);
     run->job_id = arena_str(&run->arena, start->job);
+    run->name = arena_str(&run->arena, start->spec.name);
     run->lease = arena_str(&run->arena, start->lease);
     run->n_hosts = start->n_hosts;
     run->hosts = copy_slots(run, start->hosts, start->n_hosts);
@@ -290,6 +287,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     if (run_spec_from_start(&run->spec, start, &run->arena, NULL) != 0) {
         abort(); /* the world checks the specs of its jobs */
     }
+    run->spec.wait_ms = EXEC_GO_WAIT_MS;
     exec_run_init(&run->exec, &run->spec, now_ms);
     run->job = (struct process){.work_ms = work_ms, .code = exit_code};
     run->is_exclusive = start->spec.is_exclusive;
@@ -297,9 +295,13 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     for (int i = 0; i < CHILDREN; i++) {
         remove_process(&run->children[i]);
     }
-    run->token = ++executor->next_token;
-    HASH_ADD_STR(executor->runs, key, run);
-    report_run(executor, &run->run, run);
+    run->has_guard = true;
+    run->boot = executor->n_boots;
+    run->disk.token = ++executor->next_token;
+    run->disk = record_of(run);
+    exec_session_add(&executor->session, &run->host, &run->run);
+    run->host.is_leased = run->lease[0] != '\0';
+    tell(executor, run);
 }
 
 /* ---- use of slots */
@@ -339,6 +341,9 @@ static void set_phase(struct executor *executor, struct sim_run *run,
 /* After a step. A run uses its slots from its first command on. */
 static void sync_use(struct executor *executor, struct sim_run *run)
 {
+    if (!run->has_guard || run->phase == RUN_ENDED) {
+        return;
+    }
     if (run->is_growing && !run->exec.resize.is_running && run->exec.resize_code != 0) {
         run->is_growing = false;
         run->hosts = run->hosts_before;
@@ -410,38 +415,93 @@ static void halt(struct process *process, int64_t now_ms)
     }
 }
 
-static struct exec_event exited(struct sim_run *run, enum exec_child child, int status)
+static struct exec_event exited(struct executor *executor, struct sim_run *run,
+                                enum exec_child child, int status)
 {
+    if (child == EXEC_COMMAND && run->exec.stages.stage == STAGE_JOB &&
+        executor->world.exited) {
+        executor->world.exited(executor->world.arg, executor->index, run->run.site,
+                               run->job_id, run->name, status);
+    }
     remove_process(&run->children[child]);
     return (struct exec_event){.kind = EXEC_EXITED, .child = child, .status = status};
 }
 
-static struct exec_event terminated(struct sim_run *run)
-{
-    return exited(run, EXEC_COMMAND, run->exec.is_killed ? SIGTERM : SIGINT);
-}
-
 /* ---- steps */
 
+/* A run while it is stepped. */
+struct stepped {
+    struct executor *executor;
+    struct sim_run *run;
+    int64_t now_ms;
+};
+
+static int64_t now_ms_of(void *arg)
+{
+    return ((struct stepped *)arg)->now_ms;
+}
+
+static void on_step(void *arg, const struct exec_event *event,
+                    const struct exec_effects *effects)
+{
+    struct stepped *at = arg;
+
+    (void)event, (void)effects;
+    sync_use(at->executor, at->run);
+}
+
+static void save(struct sim_run *run)
+{
+    run->disk = record_of(run);
+}
+
+/* A fault may come between any two effects of a run. What follows the death of its
+ * guard, or of the machine, is not done any more. */
+static bool has_died(struct executor *executor, struct sim_run *run)
+{
+    enum executor_fault fault = EXECUTOR_FAULT_NONE;
+
+    if (run->has_guard && executor->fault == EXECUTOR_FAULT_NONE &&
+        executor->world.fault) {
+        fault = executor->world.fault(executor->world.arg, executor->index);
+    }
+    if (fault == EXECUTOR_FAULT_GUARD) {
+        run->has_guard = false;
+    } else if (fault == EXECUTOR_FAULT_AGENT) {
+        executor->is_agent_up = false;
+    } else if (fault != EXECUTOR_FAULT_NONE) {
+        executor->fault = fault;
+    }
+    return !run->has_guard || executor->fault != EXECUTOR_FAULT_NONE;
+}
+
 /* Returns true if there is an answer at once. */
-static bool carry_out(struct executor *executor, struct sim_run *run,
-                      const struct exec_effect *effect, int64_t now_ms,
+static bool carry_out(void *arg, const struct exec_effect *effect, struct err *err,
                       struct exec_event *answer)
 {
+    struct stepped *at = arg;
+    struct executor *executor = at->executor;
+    struct sim_run *run = at->run;
+    int64_t now_ms = at->now_ms;
     struct process *command = &run->children[EXEC_COMMAND];
 
+    (void)err;
+    if (has_died(executor, run)) {
+        return false;
+    }
     switch (effect->kind) {
     case EXEC_LAUNCH:
         launch(executor, run, effect, now_ms);
         *answer = (struct exec_event){.kind = EXEC_LAUNCHED, .child = effect->child};
         return true;
     case EXEC_SAVE:
+        save(run);
         answer->kind = EXEC_SAVED;
         return true;
     case EXEC_OPEN_GATE:
         if (run->exec.stages.stage == STAGE_JOB) {
             executor->world.begun(executor->world.arg, executor->index, run->run.site,
-                                  run->job_id, run->run.attempt);
+                                  run->job_id, run->name);
         }
         set_to_work(command, now_ms);
         break;
@@ -461,17 +521,20 @@ static bool carry_out(struct executor *executor, struct sim_run *run,
         break;
     case EXEC_TERMINATE:
         if (command->is_alive) {
-            *answer = terminated(run);
+            *answer = exited(executor, run, EXEC_COMMAND, effect->signal);
             return true;
         }
         break;
     case EXEC_KILL:
-        *answer = exited(run, effect->child, SIGKILL);
+        *answer = exited(executor, run, effect->child, SIGKILL);
         return true;
     case EXEC_DROP:
         remove_process(&run->children[effect->child]);
         break;
     case EXEC_CLEAR:
+        for (int i = 0; i < CHILDREN; i++) {
+            remove_process(&run->children[i]);
+        }
         answer->kind = EXEC_CLEARED;
         return true;
     case EXEC_DRAIN:
@@ -481,11 +544,17 @@ static bool carry_out(struct executor *executor, struct sim_run *run,
         accept_slots(executor, run);
         break;
     case EXEC_END:
+        run->start_ms = run->exec.has_started ? run->start_ms : 0;
         run->end_ms = now_ms;
+        save(run);
         break;
+    case EXEC_PUBLISH:
+    case EXEC_WRITE:
+        save(run);
+        break;
+    case EXEC_REMOVE: /* see step_and_plan */
     case EXEC_RELEASE:
     case EXEC_WATCH_LIMITS:
-    case EXEC_PUBLISH:
     case EXEC_REPORT:
         break; /* one report follows all steps */
     }
@@ -495,30 +564,20 @@ static bool carry_out(struct executor *executor, struct sim_run *run,
 static void step(struct executor *executor, struct sim_run *run,
                  const struct exec_event *event, int64_t now_ms)
 {
-    struct exec_event events[ANSWERS_MAX] = {*event};
+    struct stepped stepped = {executor, run, now_ms};
+    struct exec_executor loop = {now_ms_of, on_step, carry_out, &stepped};
 
-    for (int at = 0, count = 1; at < count; at++) {
-        struct exec_effects effects;
-
-        exec_run_step(&run->exec, &events[at % ANSWERS_MAX], now_ms, &effects);
-        for (int i = 0; i < effects.count; i++) {
-            struct exec_event *answer = &events[count % ANSWERS_MAX];
-
-            *answer = (struct exec_event){0};
-            count += carry_out(executor, run, &effects.list[i], now_ms, answer);
-        }
-        if (run->exec.awaits_user) {
-            events[count++ % ANSWERS_MAX] =
-                (struct exec_event){.kind = EXEC_USER_CONNECTED};
-        }
-        sync_use(executor, run);
+    exec_loop_run(&run->exec, event, &loop);
+    if (run->exec.awaits_user && run->has_guard) {
+        exec_loop_run(&run->exec, &(struct exec_event){.kind = EXEC_USER_CONNECTED},
+                      &loop);
     }
 }
 
 /* The next instant at which the run changes. */
 static int64_t next_change_ms(const struct sim_run *run)
 {
-    int64_t at_ms = exec_run_wake_ms(&run->exec);
+    int64_t at_ms = run->has_guard ? exec_run_wake_ms(&run->exec) : never;
 
     for (int i = 0; i < CHILDREN; i++) {
         if (run->children[i].until_ms < at_ms) {
@@ -528,10 +587,8 @@ static int64_t next_change_ms(const struct sim_run *run)
     return at_ms;
 }
 
-static void step_and_plan(struct executor *executor, struct sim_run *run,
-                          const struct exec_event *event, int64_t now_ms)
+static void plan_end(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
-    step(executor, run, event, now_ms);
     int64_t at_ms = next_change_ms(run);
 
     set_end(executor, run, at_ms == never ? 0 : ++executor->next_end);
@@ -541,53 +598,146 @@ static void step_and_plan(struct executor *executor, struct sim_run *run,
     }
 }
 
-/* ---- requests */
+/* ---- faults */
 
-static void go(struct executor *executor, const struct msg_run_go *order,
+/* Another guard reaps it; the record on disk is all that it knows. */
+static void reap(struct executor *executor, struct sim_run *run, int64_t now_ms)
+{
+    bool is_this_boot = run->boot == executor->n_boots;
+
+    run->has_guard = true;
+    run->boot = executor->n_boots;
+    run->start_ms = (int64_t)run->disk.start_ms;
+    exec_run_load(&run->exec, &run->spec, &run->disk, is_this_boot, now_ms);
+    step(executor, run, &(struct exec_event){.kind = EXEC_TIME}, now_ms);
+}
+
+/* The agent finds a run without a guard (run_dir.h). False: the run is gone. */
+static bool resolve(struct executor *executor, struct sim_run *run, int64_t now_ms)
+{
+    if (run->disk.phase == RUN_ENDED) {
+        exec_session_change(&executor->session, &run->host, &run->disk);
+        release_slots(executor, run);
+    } else if (run->disk.phase == RUN_WAITING && run->boot == executor->n_boots) {
+        exec_session_lose(&executor->session, &run->host, executor->filling);
+        free_run(executor, run);
+        return false;
+    } else {
+        /* A reaper may be killed, too. */
+        for (int i = 0; i < REAPERS_MAX && !run->has_guard; i++) {
+            reap(executor, run, now_ms);
+        }
+        tell(executor, run);
+    }
+    return true;
+}
+
+static void step_and_plan(struct executor *executor, struct sim_run *run,
+                          const struct exec_event *event, int64_t now_ms)
+{
+    step(executor, run, event, now_ms);
+    if (executor->fault != EXECUTOR_FAULT_NONE) {
+        return;
+    }
+    if (run->exec.is_gone) {
+        remove_run(executor, run);
+        return;
+    }
+    if (!run->has_guard && executor->is_agent_up && !resolve(executor, run, now_ms)) {
+        return;
+    }
+    plan_end(executor, run, now_ms);
+    tell(executor, run);
+}
+
+/* The machine goes down, with the processes of all runs. */
+static void go_down(struct executor *executor, bool loses_disk)
+{
+    struct sim_run *next;
+
+    for (struct sim_run *run = next_run(executor, NULL); run; run = next) {
+        next = next_run(executor, run);
+        run->has_guard = false;
+        for (int i = 0; i < CHILDREN; i++) {
+            remove_process(&run->children[i]);
+        }
+        if (loses_disk) {
+            remove_run(executor, run);
+        } else {
+            release_slots(executor, run);
+        }
+    }
+    executor->fault = EXECUTOR_FAULT_NONE;
+    executor->is_agent_up = false;
+    executor->n_boots++;
+    format_boot(executor);
+}
+
+void executor_reboot(struct executor *executor)
+{
+    go_down(executor, true);
+    executor->is_agent_up = true;
+    executor->is_alone = false;
+}
+
+/* Guards notice that their agent is gone, or there again. */
+static void attend(struct executor *executor, int64_t now_ms)
+{
+    const struct exec_event event = {.kind = executor->is_agent_up ? EXEC_ATTENDED
+                                                                   : EXEC_ALONE};
+    struct sim_run *next;
+
+    executor->is_alone = !executor->is_agent_up;
+    for (struct sim_run *run = next_run(executor, NULL); run; run = next) {
+        next = next_run(executor, run);
+        if (run->has_guard) {
+            step_and_plan(executor, run, &event, now_ms);
+        }
+    }
+}
+
+/* Ends what is under way: a fault was drawn in a step. */
+static void suffer(struct executor *executor, int64_t now_ms)
+{
+    if (executor->fault != EXECUTOR_FAULT_NONE) {
+        go_down(executor, executor->fault == EXECUTOR_FAULT_DISK);
+    }
+    if (!executor->is_agent_up && !executor->is_alone) {
+        attend(executor, now_ms);
+    }
+}
+
+/* ---- orders */
+
+static void go(struct executor *executor, struct sim_run *run, uint64_t token,
                int64_t now_ms)
 {
-    struct sim_run *run = find_run(executor, &order->run);
-
-    if (run && run->exec.phase == RUN_WAITING && run->token == order->token) {
+    if (run->exec.phase == RUN_WAITING && run->disk.token == token) {
         run->start_ms = now_ms;
         step_and_plan(executor, run, &(struct exec_event){.kind = EXEC_GO}, now_ms);
+    } else {
+        tell(executor, run);
     }
-    report_run(executor, &order->run, run);
 }
 
-static void control(struct executor *executor, const struct msg_run_control *order,
-                    int64_t now_ms)
+static void resize(struct executor *executor, struct sim_run *run,
+                   const struct msg_run_resize *order, int64_t now_ms)
 {
-    struct sim_run *run = find_run(executor, &order->run);
-
-    if (run) {
-        step_and_plan(
-            executor, run,
-            &(struct exec_event){.kind = EXEC_CONTROL, .control = order->control},
-            now_ms);
+    if (!exec_resize_takes(&run->exec, order->number)) {
+        tell(executor, run);
+        return;
     }
-    report_run(executor, &order->run, run);
-}
-
-static void resize(struct executor *executor, const struct msg_run_resize *order,
-                   int64_t now_ms)
-{
-    struct sim_run *run = find_run(executor, &order->run);
-
-    if (run && exec_run_takes_resize(&run->exec, order->number)) {
-        run->resize = *order;
-        run->resize.command = arena_str(&run->arena, order->command);
-        run->resize.hosts = copy_slots(run, order->hosts, order->n_hosts);
-        run->resize.all = copy_slots(run, order->all, order->n_all);
-        step_and_plan(executor, run,
-                      &(struct exec_event){
-                          .kind = EXEC_RESIZE,
-                          .resize = {.number = order->number,
-                                     .n_slots = msg_sum_slots(order->all, order->n_all),
-                                     .has_command = order->command[0] != '\0'}},
-                      now_ms);
-    }
-    report_run(executor, &order->run, run);
+    run->resize = *order;
+    run->resize.command = arena_str(&run->arena, order->command);
+    run->resize.hosts = copy_slots(run, order->hosts, order->n_hosts);
+    run->resize.all = copy_slots(run, order->all, order->n_all);
+    step_and_plan(executor, run,
+                  &(struct exec_event){
+                      .kind = EXEC_RESIZE,
+                      .resize = {.number = order->number,
+                                 .n_slots = msg_sum_slots(order->all, order->n_all),
+                                 .has_command = order->command[0] != '\0'}},
+                  now_ms);
 }
 
 static void send_output(struct executor *executor, const struct msg_output_ask *ask)
@@ -599,80 +749,213 @@ static void send_output(struct executor *executor, const struct msg_output_ask *
     msg.output.stream = ask->stream;
     msg.output.offset = ask->offset;
     msg.output.bytes = (const uint8_t *)"";
-    msg.output.is_gone = !find_run(executor, &ask->run);
     msg.output.is_end = true;
-    send(executor, &msg);
+    exec_session_send(&executor->session, &msg, executor->filling);
 }
 
-void executor_report_load(struct executor *executor)
+static void send_to_run(struct executor *executor, const struct msg *msg,
+                        int64_t now_ms)
 {
-    struct msg msg = {.kind = MSG_HOST_LOAD};
+    struct sim_run *run = find_run(executor, &msg->run.run);
 
-    msg.host_load.values = executor->values;
-    msg.host_load.n_values = executor->n_values;
-    if (executor->is_welcome && executor->values) {
-        send(executor, &msg);
+    if (msg->kind == MSG_OUTPUT_ASK) {
+        send_output(executor, &msg->output_ask);
+    } else if (!run && msg->kind == MSG_RUN_START) {
+        start_run(executor, &msg->run_start, now_ms);
+    } else if (run && msg->kind == MSG_RUN_GO) {
+        go(executor, run, msg->run_go.token, now_ms);
+    } else if (run && msg->kind == MSG_RUN_CONTROL) {
+        step_and_plan(executor, run,
+                      &(struct exec_event){.kind = EXEC_CONTROL,
+                                           .control = msg->run_control.control},
+                      now_ms);
+    } else if (run && msg->kind == MSG_RUN_RESIZE) {
+        resize(executor, run, &msg->run_resize, now_ms);
+    } else if (run && msg->kind == MSG_RUN_FORGET) {
+        remove_run(executor, run);
     }
 }
 
-void executor_set_load(struct executor *executor, const struct load_value *values,
-                       int n_values)
+/* ---- the session */
+
+static void send_to_site(struct executor *executor, struct msg *msg)
 {
-    executor->values = values;
-    executor->n_values = n_values;
-    executor_report_load(executor);
+    if (msg->kind == MSG_HOST_LOAD) {
+        if (!executor->values) {
+            return; /* it has nothing to report */
+        }
+        msg->host_load.values = executor->values;
+        msg->host_load.n_values = executor->n_values;
+    }
+    if (msg->kind == MSG_RUN_FOUND) {
+        const struct sim_run *run = find_run(executor, &msg->run_start.run);
+
+        if (!run) {
+            return;
+        }
+        msg->run_start = run->start;
+        msg->run_start.hosts = run->hosts;
+        msg->run_start.n_hosts = run->n_hosts;
+    }
+    executor->world.send(executor->world.arg, executor->index, msg);
+}
+
+static struct effects *take_batch(struct executor *executor)
+{
+    struct effects *batch = executor->filling;
+
+    executor->filling =
+        batch == &executor->effects[0] ? &executor->effects[1] : &executor->effects[0];
+    return batch;
+}
+
+static bool is_up(const struct executor *executor)
+{
+    return executor->is_agent_up && executor->fault == EXECUTOR_FAULT_NONE;
+}
+
+/* As sys/shell.h: steps a tick, carries out the batch, until nothing is due. */
+static void run_batch(struct executor *executor, int64_t now_ms)
+{
+    const struct event tick = {.kind = EVENT_TICK, .now_ms = now_ms};
+
+    if (executor->world.is_calm) {
+        executor->session.alive_ms = never;
+    }
+    while (is_up(executor) && (executor->filling->count > 0 ||
+                               exec_session_wake_ms(&executor->session) <= now_ms)) {
+        exec_session_step(&executor->session, &tick, executor->filling);
+        struct effects *batch = take_batch(executor);
+
+        for (int i = 0; i < batch->count && is_up(executor); i++) {
+            struct effect *effect = &batch->items[i];
+
+            if (effect->kind == EFFECT_SEND && effect->send.to.kind == PEER_RUN) {
+                send_to_run(executor, &effect->send.msg, now_ms);
+            } else if (effect->kind == EFFECT_SEND) {
+                send_to_site(executor, &effect->send.msg);
+            }
+        }
+        effects_clear(batch);
+    }
+    suffer(executor, now_ms);
+    if (!executor->is_agent_up) {
+        effects_clear(executor->filling);
+    }
+}
+
+void executor_hello(struct executor *executor, int64_t now_ms)
+{
+    if (executor->is_agent_up) {
+        exec_session_begin(&executor->session, 0, now_ms);
+        run_batch(executor, now_ms);
+    }
 }
 
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms)
 {
-    struct sim_run *run;
+    const struct event event = {.kind = EVENT_MESSAGE, .now_ms = now_ms, .msg = msg};
 
-    if (msg->session != executor->session) {
-        return;
+    if (executor->is_agent_up) {
+        exec_session_step(&executor->session, &event, executor->filling);
+        run_batch(executor, now_ms);
     }
-    switch ((int)msg->kind) {
-    case MSG_HOST_WELCOME:
-        executor->is_welcome = msg->welcome.is_accepted;
-        executor_report_load(executor);
+}
+
+void executor_tick(struct executor *executor, int64_t now_ms)
+{
+    run_batch(executor, now_ms);
+}
+
+void executor_report_load(struct executor *executor, int64_t now_ms)
+{
+    exec_session_report_load(&executor->session);
+    run_batch(executor, now_ms);
+}
+
+void executor_set_load(struct executor *executor, const struct load_value *values,
+                       int n_values, int64_t now_ms)
+{
+    executor->values = values;
+    executor->n_values = n_values;
+    executor_report_load(executor, now_ms);
+}
+
+void executor_fail(struct executor *executor, enum executor_fault fault, int64_t now_ms)
+{
+    struct sim_run *next;
+
+    switch (fault) {
+    case EXECUTOR_FAULT_NONE:
         break;
-    case MSG_ERROR: /* no such session there: HELLO again, with the next tick */
-        executor->is_welcome = false;
-        break;
-    case MSG_RUN_START:
-        start_run(executor, &msg->run_start, now_ms);
-        break;
-    case MSG_RUN_GO:
-        go(executor, &msg->run_go, now_ms);
-        break;
-    case MSG_RUN_CONTROL:
-        control(executor, &msg->run_control, now_ms);
-        break;
-    case MSG_RUN_RESIZE:
-        resize(executor, &msg->run_resize, now_ms);
-        break;
-    case MSG_RUN_FORGET:
-        run = find_run(executor, &msg->run.run);
-        if (run && (run->exec.phase == RUN_ENDED || run->exec.phase == RUN_WAITING)) {
-            remove_run(executor, run);
+    case EXECUTOR_FAULT_GUARD:
+        for (struct sim_run *run = next_run(executor, NULL); run; run = next) {
+            next = next_run(executor, run);
+            run->has_guard = run->has_guard && run->exec.phase == RUN_ENDED;
+            if (!run->has_guard && executor->is_agent_up &&
+                resolve(executor, run, now_ms)) {
+                plan_end(executor, run, now_ms);
+            }
         }
+        run_batch(executor, now_ms);
         break;
-    case MSG_OUTPUT_ASK:
-        send_output(executor, &msg->output_ask);
+    case EXECUTOR_FAULT_AGENT:
+        executor->is_agent_up = false;
+        suffer(executor, now_ms);
         break;
-    default:
+    case EXECUTOR_FAULT_MACHINE:
+    case EXECUTOR_FAULT_DISK:
+        go_down(executor, fault == EXECUTOR_FAULT_DISK);
         break;
     }
 }
+
+bool executor_is_up(const struct executor *executor)
+{
+    return executor->is_agent_up;
+}
+
+void executor_return(struct executor *executor, int64_t now_ms)
+{
+    struct sim_run *next;
+
+    if (executor->is_agent_up) {
+        return;
+    }
+    executor->is_agent_up = true;
+    executor->is_alone = false;
+    for (struct sim_run *run = next_run(executor, NULL); run && is_up(executor);
+         run = next) {
+        next = next_run(executor, run);
+        if (run->has_guard) {
+            step_and_plan(executor, run, &(struct exec_event){.kind = EXEC_ATTENDED},
+                          now_ms);
+        } else if (resolve(executor, run, now_ms)) {
+            plan_end(executor, run, now_ms);
+        }
+    }
+    suffer(executor, now_ms);
+    effects_clear(executor->filling); /* there is no session to say it in */
+    executor_hello(executor, now_ms);
+}
+
+/* ---- time */
 
 /* A command that terminates the job has done so when it ends. */
 static void end_process(struct executor *executor, struct sim_run *run,
                         enum exec_child child, int64_t now_ms)
 {
-    struct exec_event event = exited(run, child, run->children[child].code << 8);
+    struct exec_event event =
+        exited(executor, run, child, run->children[child].code << 8);
 
+    if (!run->has_guard) {
+        plan_end(executor, run, now_ms); /* nobody is there to see it */
+        return;
+    }
     if (child == EXEC_CONTROL_COMMAND && run->children[EXEC_COMMAND].is_alive &&
         run->exec.side.control == JOB_CONTROL_TERMINATE) {
-        struct exec_event job = terminated(run);
+        struct exec_event job = exited(executor, run, EXEC_COMMAND, SIGTERM);
+
         step(executor, run, &job, now_ms);
     }
     step_and_plan(executor, run, &event, now_ms);
@@ -695,17 +978,6 @@ void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms
     } else {
         step_and_plan(executor, run, &(struct exec_event){.kind = EXEC_TIME}, now_ms);
     }
-    report_run(executor, &run->run, run);
-}
-
-void executor_tick(struct executor *executor, int64_t now_ms)
-{
-    struct msg msg = {.kind = MSG_HOST_ALIVE};
-
-    if (!executor->is_welcome) {
-        executor_hello(executor, now_ms);
-        return;
-    }
-    msg.host_alive.seq = ++executor->seq;
-    send(executor, &msg);
+    run_batch(executor, now_ms);
+    suffer(executor, now_ms);
 }

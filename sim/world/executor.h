@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.h: a sublet-host in a simulated world, with guards and runs. A run is
- * stepped by the machine that a real guard steps (exec_run); its processes are
- * simulated. A job works as its command says ("run 1500": milliseconds; "run 1500 exit
- * 3"). The world sets the durations of all other commands.
+/* executor.h: a sublet-host in a simulated world, with guards and runs. Its session
+ * with the site and its runs are stepped by the machines that real hosts step
+ * (exec_session, exec_run); its processes are simulated. A job works as its command
+ * says ("run 1500": milliseconds; "run 1500 exit 3"). The world sets the durations of
+ * all other commands.
  *
- * It exchanges the same messages as host/. Its runs survive crashes of its site and of
- * itself. It records every start, so that a run that starts twice is detected.
+ * Its runs survive crashes of its site and of its agent. Faults may come between any
+ * two effects of a run. It reports every start and every end of a job's process, so
+ * that a run that starts twice, or an end that is another job's, is detected.
  *
  * Units: virtual milliseconds. Ownership: copied. Order: runs in the order of START.
  * Layer: sim. */
@@ -36,6 +38,17 @@ struct executor_use {
     bool is_part;      /* it already uses other slots there */
 };
 
+/* What dies. The processes of a run whose guard has died are killed by the next one.
+ * Without its agent a host says nothing; its runs go on. A machine that goes down loses
+ * all processes. */
+enum executor_fault {
+    EXECUTOR_FAULT_NONE,
+    EXECUTOR_FAULT_GUARD,   /* of one run; executor_fail: of all */
+    EXECUTOR_FAULT_AGENT,   /* sublet-host */
+    EXECUTOR_FAULT_MACHINE, /* and comes back with its disk */
+    EXECUTOR_FAULT_DISK,    /* and comes back without */
+};
+
 /* Services of the world: sending a message to the site, and calling executor_run_end at
  * `at_ms` with that number. */
 struct executor_world {
@@ -44,29 +57,43 @@ struct executor_world {
     void (*command)(void *arg, const char *text, struct executor_command *command);
     /* The job itself starts, after its pre-execution commands. */
     void (*begun)(void *arg, int host, const char *site, const char *job,
-                  uint64_t attempt);
+                  const char *name);
     void (*used)(void *arg, int host, const struct executor_use *use);
+    /* The process of the job has ended, with that wait status. NULL: not reported. */
+    void (*exited)(void *arg, int host, const char *site, const char *job,
+                   const char *name, int status);
+    /* What happens before the next effect of a run. A host without agent stays so until
+     * executor_return. NULL: nothing ever. */
+    enum executor_fault (*fault)(void *arg, int host);
     void *arg;
+    bool is_calm; /* nothing is ever lost: no heartbeats */
 };
 
 struct executor *executor_new(const char *name, int index,
-                              const struct executor_world *world);
+                              const struct executor_world *world, int64_t now_ms);
 void executor_free(struct executor *executor);
 const char *executor_name(const struct executor *executor);
 
-/* Reboots the machine, which ends all runs. HELLO must follow. */
+/* The machine is replaced: all runs are gone. HELLO must follow. */
 void executor_reboot(struct executor *executor);
-/* Opens a session: HELLO, the state of every run, SYNCED. Repeated until WELCOME. */
+void executor_fail(struct executor *executor, enum executor_fault fault,
+                   int64_t now_ms);
+bool executor_is_up(const struct executor *executor);
+/* The agent is started again, on the machine as it is, and finds its runs. */
+void executor_return(struct executor *executor, int64_t now_ms);
+
+/* Begins a session, as a host does whose site has restarted. */
 void executor_hello(struct executor *executor, int64_t now_ms);
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms);
 /* Sets the resources and load, and reports them, now and at the beginning of each
  * session. The values are borrowed. */
 void executor_set_load(struct executor *executor, const struct load_value *values,
-                       int n_values);
+                       int n_values, int64_t now_ms);
 /* Reports the same values again, as hosts do periodically. */
-void executor_report_load(struct executor *executor);
+void executor_report_load(struct executor *executor, int64_t now_ms);
 /* The work of a run is done. Outdated numbers are ignored. */
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
-void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */
+/* Time has passed: heartbeats, and what is repeated. */
+void executor_tick(struct executor *executor, int64_t now_ms);
 
 #endif

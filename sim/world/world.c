@@ -68,6 +68,11 @@ static void happen(struct world *world, const struct agenda_item *item)
             world_daemon_start(world, item->to);
         }
         break;
+    case AGENDA_HOST_RETURN:
+        if (world->hosts[item->to].back_ms <= world->now_ms) {
+            executor_return(world->hosts[item->to].executor, world->now_ms);
+        }
+        break;
     case AGENDA_HOST_TICK:
         executor_tick(world->hosts[item->to].executor, world->now_ms);
         agenda_add(&world->agenda,
@@ -178,6 +183,7 @@ struct world *world_new(const struct world_options *options,
     world->options = *options;
     world->now_ms = options->start_ms;
     rng_init(&world->rng, options->seed);
+    rng_init(&world->nonces, ~options->seed);
     world->batches = mem_alloc(1, sizeof world->batches[0]);
     effects_init(&world->batches[BROKER].effects);
     world->broker_config = broker;
@@ -202,6 +208,7 @@ void world_free(struct world *world)
     }
     for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
+        disk_free(world->sites[i].backup);
         free(world->sites[i].machines);
     }
     world->watch =

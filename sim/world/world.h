@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "broker/broker.h"
+#include "sim/world/executor.h"
 #include "site/config/site_config.h"
 #include "site/site.h"
 
@@ -36,9 +37,12 @@ struct world_options {
     int batch_max;         /* events of one batch; 0: no limit */
     int loss_in_10000, repeat_in_10000; /* of messages between sites and broker */
     int64_t delay_ms;                   /* of each of them */
-    int64_t delay_max_ms; /* a random additional delay up to this reorders them */
-    int crash_in_10000;   /* probability that a daemon's batch crashes it */
-    int64_t down_max_ms;  /* longest time that it is down */
+    int64_t delay_max_ms;     /* a random additional delay up to this reorders them */
+    int crash_in_10000;       /* probability that a daemon's batch crashes it */
+    int64_t down_max_ms;      /* longest time that it is down */
+    int host_fail_in_10000;   /* probability that something of a host dies before an
+                                 effect of a run */
+    int64_t host_down_max_ms; /* longest time until the host is back */
 };
 
 struct world;
@@ -74,6 +78,9 @@ bool world_client_ask(struct world *world, int site, const char *user,
 bool world_client_control(struct world *world, int site, uint64_t job, int index,
                           enum control_action action);
 
+/* Ends the batch of a daemon (-1: broker). Call it before a borrowed configuration is
+ * changed in place: what is in the batch was decided by the old one. */
+void world_reload_begin(struct world *world, int site);
 /* Replaces the configuration, now or at the daemon's next start. New hosts start with
  * it. The configuration is borrowed. */
 void world_reload_site(struct world *world, int site, const struct site_config *config);
@@ -85,6 +92,8 @@ void world_fault_crash(struct world *world, int site, int64_t down_ms);
 /* Restarts the site's daemon after the caller has changed this host's slots in the
  * borrowed configuration. A host of 0 slots loses all its runs. The site must be up. */
 void world_reload_host(struct world *world, int site, int host);
+/* The slots of a configured host: its MXJ, or the CPUs that its site knows of. */
+int world_host_max(const struct world *world, int site, const struct site_host *host);
 /* Sets the resources and load that a host reports, now and at the beginning of each
  * session. Before the first call it reports none. False if there is no host of that
  * name. */
@@ -101,9 +110,16 @@ void world_host_mend_commands(struct world *world);
 int64_t world_back_ms(const struct world *world, int site);
 /* Cuts the site off from the broker for `for_ms`. */
 void world_fault_partition(struct world *world, int site, int64_t for_ms);
-/* The broker's disk is saved; a restore restarts the broker with that disk. */
-void world_fault_backup_broker(struct world *world);
-void world_fault_restore_broker(struct world *world, int64_t down_ms);
+/* The daemon's disk is saved; a restore restarts the daemon with that disk. Without a
+ * backup it does nothing. Site -1 is the broker. */
+void world_fault_backup(struct world *world, int site);
+void world_fault_restore(struct world *world, int site, int64_t down_ms);
+/* Something of the host dies, and is started again after `down_ms`. Messages between
+ * host and site take that much longer. Both return false if there is no such host. */
+bool world_fault_fail_host(struct world *world, int site, const char *host,
+                           enum executor_fault fault, int64_t down_ms);
+bool world_fault_slow_host(struct world *world, int site, const char *host,
+                           int64_t delay_ms);
 
 /* The machines, for inspection; NULL while down. */
 const struct broker *world_broker(const struct world *world);
@@ -112,6 +128,7 @@ struct site *world_site(const struct world *world, int site);
 struct world_counts {
     uint64_t steps; /* of step machines: events and ticks */
     uint64_t messages, lost, crashes, submitted, begun, handovers;
+    uint64_t host_faults;
 };
 struct world_counts world_counts(const struct world *world);
 

@@ -4,6 +4,7 @@
  * lost, or after it and any of the sends. The invariants are checked after each batch.
  */
 #include "sim/world/world_daemon.h"
+#include "sim/world/world_host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,9 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
             continue;
         }
         disk_store(disk, &effect->row);
+        if (effect->row.kind == ROW_CPUS) {
+            world_host_set_cpus(world, daemon - 1, &effect->row.cpus);
+        }
         if (daemon != BROKER) {
             struct invariants_text text = WORLD_TEXT(world);
 
@@ -255,11 +259,12 @@ static void load_site(void *arg, const struct row *row)
     site_load(arg, row);
 }
 
-struct event world_daemon_client_event(const struct world *world, const char *user,
+struct event world_daemon_client_event(struct world *world, const char *user,
                                        const struct msg *msg)
 {
     return (struct event){.kind = EVENT_MESSAGE,
                           .now_ms = world->now_ms,
+                          .nonce = rng_next(&world->nonces) >> 1,
                           .msg = msg,
                           .from = {.kind = PEER_CLIENT,
                                    .name = user,

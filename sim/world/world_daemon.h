@@ -24,7 +24,7 @@ void world_daemon_crash(struct world *world, int daemon, int64_t down_ms);
 void world_daemon_reload(struct world *world, int daemon);
 
 /* A message of a client with all permissions. */
-struct event world_daemon_client_event(const struct world *world, const char *user,
+struct event world_daemon_client_event(struct world *world, const char *user,
                                        const struct msg *msg);
 
 #endif

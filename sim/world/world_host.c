@@ -46,16 +46,50 @@ static void host_command(void *arg, const char *text, struct executor_command *c
 }
 
 static void host_begun(void *arg, int host, const char *site, const char *job,
-                       uint64_t attempt)
+                       const char *name)
 {
     struct world *world = arg;
     struct invariants_text text = WORLD_TEXT(world);
 
     (void)host;
-    (void)attempt;
     world->counts.begun++;
-    world_state_check(world, invariant_job_started(world->invariants, site, job, &text),
-                      &text);
+    world_state_check(
+        world, invariant_job_started(world->invariants, site, job, name, &text), &text);
+}
+
+/* What dies, of 100 faults: mostly what users see most often. */
+static enum executor_fault host_fault(void *arg, int host)
+{
+    struct world *world = arg;
+    const struct world_options *options = &world->options;
+    enum executor_fault fault = EXECUTOR_FAULT_DISK;
+    int what;
+
+    if (!options->host_fail_in_10000 ||
+        rng_below(&world->rng, 10000) >= options->host_fail_in_10000) {
+        return EXECUTOR_FAULT_NONE;
+    }
+    world->counts.host_faults++;
+    what = (int)rng_below(&world->rng, 100);
+    if (what < 40) {
+        return EXECUTOR_FAULT_GUARD;
+    } else if (what < 65) {
+        fault = EXECUTOR_FAULT_AGENT;
+    } else if (what < 95) {
+        fault = EXECUTOR_FAULT_MACHINE;
+    }
+    world_state_return_host(world, host,
+                            rng_below(&world->rng, options->host_down_max_ms + 1));
+    return fault;
+}
+
+static void host_exited(void *arg, int host, const char *site, const char *job,
+                        const char *name, int status)
+{
+    struct world *world = arg;
+
+    (void)host;
+    invariant_job_exited(world->invariants, site, job, name, status);
 }
 
 static void host_used(void *arg, int host, const struct executor_use *use)
@@ -74,10 +108,109 @@ static void host_used(void *arg, int host, const struct executor_use *use)
     }
 }
 
+/* ---- sizes */
+
+/* The slots of a host that are recorded for runs that have not ended. */
+struct decided {
+    const struct world_site *of;
+    const char *host;
+    int n_slots;
+};
+
+static void count_slots(struct decided *decided, const struct host_slots *hosts,
+                        int n_hosts)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        if (!strcmp(hosts[i].host, decided->host)) {
+            decided->n_slots += hosts[i].n_slots;
+        }
+    }
+}
+
+/* True if the run is recorded only in the state of its job. */
+static bool is_only_in_job(const struct world_site *of,
+                           const struct row_job_state *state)
+{
+    struct row run = {
+        .kind = ROW_RUN,
+        .run.run = {.site = of->config->name, .attempt = state->attempt},
+    };
+
+    return state->is_taken && state->state == JOB_PEND && !disk_has(of->disk, &run);
+}
+
+static void count_decided(void *arg, const struct row *row)
+{
+    struct decided *decided = arg;
+
+    if (row->kind == ROW_RUN && row->run.record != RUN_RECORD_ENDED) {
+        count_slots(decided, row->run.hosts, row->run.n_hosts);
+    } else if (row->kind == ROW_JOB_STATE &&
+               is_only_in_job(decided->of, &row->job_state)) {
+        count_slots(decided, row->job_state.hosts, row->job_state.n_hosts);
+    }
+}
+
+const struct site_host *world_host_config(const struct site_config *config,
+                                          const char *name)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, name)) {
+            return &config->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+int world_host_max(const struct world *world, int site, const struct site_host *host)
+{
+    int machine = world_state_find_host(world, site, host->name);
+
+    return !host->is_counted ? host->max
+           : machine >= 0    ? world->hosts[machine].n_cpus[host->cpus]
+                             : 0;
+}
+
+void world_host_resize(struct world *world, int site, const char *name,
+                       const struct site_host *host)
+{
+    struct world_site *of = &world->sites[site];
+    struct decided decided = {.of = of, .host = name};
+
+    disk_load(of->disk, count_decided, &decided);
+    invariant_host_sized(world->invariants, of->config->name, name,
+                         host ? world_host_max(world, site, host) : 0, decided.n_slots);
+}
+
+void world_host_set_cpus(struct world *world, int site, const struct row_cpus *row)
+{
+    int machine = world_state_find_host(world, site, row->host);
+    const struct site_host *host =
+        world_host_config(world->sites[site].config, row->host);
+
+    if (machine >= 0) {
+        int *n_cpus = world->hosts[machine].n_cpus;
+
+        n_cpus[NCPUS_PROCS] = row->is_gone ? 0 : row->n_procs;
+        n_cpus[NCPUS_CORES] = row->is_gone ? 0 : row->n_cores;
+        n_cpus[NCPUS_THREADS] = row->is_gone ? 0 : row->n_threads;
+    }
+    if (machine >= 0 && host && host->is_counted) {
+        world_host_resize(world, site, row->host, host);
+    }
+}
+
 static void add_machine(struct world *world, int site, const struct site_host *host)
 {
-    struct executor_world calls = {host_send,  host_end_at, host_command,
-                                   host_begun, host_used,   world};
+    struct executor_world calls = {.send = host_send,
+                                   .end_at = host_end_at,
+                                   .command = host_command,
+                                   .begun = host_begun,
+                                   .used = host_used,
+                                   .exited = host_exited,
+                                   .fault = host_fault,
+                                   .arg = world,
+                                   .is_calm = world->options.is_calm};
     struct world_site *of = &world->sites[site];
     int index = world->n_hosts++;
 
@@ -87,8 +220,10 @@ static void add_machine(struct world *world, int site, const struct site_host *h
         mem_grow(of->machines, (size_t)of->n_machines + 1, sizeof of->machines[0]);
     of->machines[of->n_machines++] = index;
     world->hosts[index] = (struct world_host){
-        .site = site, .executor = executor_new(host->name, index, &calls)};
-    invariant_host_sized(world->invariants, of->config->name, host->name, host->max, 0);
+        .site = site,
+        .executor = executor_new(host->name, index, &calls, world->now_ms)};
+    invariant_host_sized(world->invariants, of->config->name, host->name,
+                         world_host_max(world, site, host), 0);
     if (!world->options.is_calm) {
         agenda_add(&world->agenda,
                    (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
@@ -114,7 +249,8 @@ bool world_host_set_load(struct world *world, int site, const char *host,
     int machine = world_state_find_host(world, site, host);
 
     if (machine >= 0) {
-        executor_set_load(world->hosts[machine].executor, values, n_values);
+        executor_set_load(world->hosts[machine].executor, values, n_values,
+                          world->now_ms);
     }
     return machine >= 0;
 }

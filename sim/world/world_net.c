@@ -85,6 +85,16 @@ static void note_reply(struct world *world, int daemon, const struct msg_reply *
                       &text);
 }
 
+/* A connection delivers in order. */
+static int64_t arrival_ms(const struct world *world, const struct world_host *host,
+                          int64_t *last_ms)
+{
+    int64_t at_ms = world->now_ms + host->delay_ms;
+
+    *last_ms = at_ms > *last_ms ? at_ms : *last_ms;
+    return *last_ms;
+}
+
 void world_net_send(struct world *world, int daemon, const struct peer *to,
                     const struct msg *msg)
 {
@@ -107,7 +117,10 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
     case PEER_HOST:
         target = find_host(world, daemon - 1, to);
         if (target >= 0) {
-            post(world, msg, AGENDA_TO_HOST, daemon, target, world->now_ms);
+            struct world_host *host = &world->hosts[target];
+
+            post(world, msg, AGENDA_TO_HOST, daemon, target,
+                 arrival_ms(world, host, &host->to_ms));
         } else {
             world_state_violate(world, "a message to a host that is not there");
         }
@@ -117,6 +130,7 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
             note_reply(world, daemon, &msg->reply);
         }
         break;
+    case PEER_RUN: /* executor.c */
     case PEER_NONE:
         break;
     }
@@ -124,6 +138,8 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
 
 void world_net_send_from_host(struct world *world, int host, const struct msg *msg)
 {
-    post(world, msg, AGENDA_FROM_HOST, host, world->hosts[host].site + 1,
-         world->now_ms);
+    struct world_host *from = &world->hosts[host];
+
+    post(world, msg, AGENDA_FROM_HOST, host, from->site + 1,
+         arrival_ms(world, from, &from->from_ms));
 }

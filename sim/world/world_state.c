@@ -145,3 +145,11 @@ void world_state_note_wake(struct world *world, int daemon)
         site->wake_ms = site->site ? site_wake_ms(site->site) : INT64_MAX;
     }
 }
+
+void world_state_return_host(struct world *world, int machine, int64_t down_ms)
+{
+    world->hosts[machine].back_ms = world->now_ms + down_ms;
+    agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms + down_ms,
+                                                    .kind = AGENDA_HOST_RETURN,
+                                                    .to = machine});
+}

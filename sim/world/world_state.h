@@ -29,7 +29,7 @@ struct world_batch {
 struct world_site {
     const struct site_config *config;
     struct site *site; /* NULL: down */
-    struct disk *disk;
+    struct disk *disk, *backup;
     int *machines; /* of world.hosts: its present and former hosts */
     int n_machines;
     int64_t wake_ms; /* of its machine, as of its last step */
@@ -42,7 +42,11 @@ struct world_site {
 struct world_host {
     struct executor *executor;
     int site;
-    bool is_absent; /* not configured, so its site refuses it */
+    bool is_absent;          /* not configured, so its site refuses it */
+    int64_t back_ms;         /* while its agent is down */
+    int64_t delay_ms;        /* of each message to and from its site ... */
+    int64_t to_ms, from_ms;  /* ... none overtakes the one that arrives then */
+    int n_cpus[NCPUS_UNITS]; /* as its site has recorded them */
 };
 
 struct world_command {
@@ -53,6 +57,7 @@ struct world_command {
 struct world {
     struct world_options options;
     struct rng rng;
+    struct rng nonces; /* of submissions */
     int64_t now_ms;
     struct agenda agenda;
     const struct broker_config *broker_config;
@@ -106,6 +111,8 @@ struct invariants_view world_state_view(const struct world *world);
 
 /* Records that a fault lasts until `until_ms`. */
 void world_state_note_fault(struct world *world, int64_t until_ms);
+/* The host's agent is started again after `down_ms`. */
+void world_state_return_host(struct world *world, int machine, int64_t down_ms);
 /* Call it after the daemon was stepped, started or stopped. */
 void world_state_note_wake(struct world *world, int daemon);
 

@@ -25,10 +25,8 @@ void forward_request(struct site_api *api, const struct peer *from,
         return;
     }
     if (!site_uplink_is_up(api->uplink)) {
-        effects_reply_error(effects, from, request, ERR_AWAY,
-                            site_uplink_is_alone(api->uplink)
-                                ? "this site has no broker, see BROKER in section Site"
-                                : "the broker cannot be reached, try again later");
+        effects_reply_error(effects, from, request, ERR_AWAY, "%s",
+                            site_uplink_trouble(api->uplink));
         return;
     }
     struct waiter waiter = {.kind = WAITER_BROKER,

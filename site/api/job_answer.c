@@ -52,7 +52,7 @@ int job_answer_find_end(const struct job_table *jobs, const struct job_id *wante
 {
     int end = *first = job_table_index_of(jobs, wanted->number);
     while (end < job_table_count(jobs) &&
-           job_table_at(jobs, end)->id == wanted->number) {
+           job_table_at_const(jobs, end)->id == wanted->number) {
         end++;
     }
     return end;

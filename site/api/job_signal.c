@@ -9,8 +9,9 @@
 #include "site/api/job_answer.h"
 #include "site/job/lifecycle.h"
 
-/* The most jobs that one "0" reaches, so that a step takes bounded time. */
-enum { ALL_MAX = 10000 };
+/* The most elements that one request reaches, so that a step takes bounded time; and
+ * the most jobs that one "0" does, which the command line repeats. */
+enum { ALL_MAX = 10000, OWN_MAX = 2000 };
 
 /* One request: what it does, and its answer so far. */
 struct call {
@@ -180,23 +181,41 @@ static void order_named(struct call *call, const char *id)
     }
 }
 
-/* "0": all unfinished jobs of the caller that can take the action; jobs of other users
- * are left alone. */
-static void order_all(struct call *call)
+/* The action would change nothing that an earlier one has not begun. */
+static bool has_taken(const struct job *job, enum control_action action)
+{
+    return (action == CONTROL_KILL && job->is_killed) ||
+           (action == CONTROL_SUSPEND && is_stopped(job));
+}
+
+/* False if there are more than one request may reach. */
+static bool order_own(struct call *call, bool with_taken)
 {
     for (int i = 0; i < job_table_count(call->api->jobs); i++) {
-        if (call->n_done == ALL_MAX) {
+        if (call->n_done == OWN_MAX) {
             note(call, "0", ERR_FULL,
                  "too many jobs for one request; repeat it for the others");
-            return;
+            return false;
         }
         struct job *job = job_table_at(call->api->jobs, i);
         enum control_action action =
             action_of(call->action, call->signal, job->attempt == 0);
         if (job->spec->uid == call->from->uid && !job_is_ended(job) &&
+            (with_taken || !has_taken(job, action)) &&
             check(call, job, action, NULL) == 0) {
             order_job(call, job);
         }
+    }
+    return true;
+}
+
+/* "0": all unfinished jobs of the caller that can take the action; jobs of other users
+ * are left alone. Those that have taken it already come last, so that a repeated
+ * request reaches the others. */
+static void order_all(struct call *call)
+{
+    if (order_own(call, false) && call->n_done == 0) {
+        (void)order_own(call, true);
     }
     if (call->n_done == 0) {
         note(call, "0", ERR_NOT_FOUND, "no job of yours can take this");

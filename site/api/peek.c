@@ -94,7 +94,7 @@ static bool ask(const struct site_api *api, const struct job *job,
 {
     struct msg msg = {.kind = MSG_OUTPUT_ASK};
     msg.output_ask = (struct msg_output_ask){
-        .run = {.site = api->config->name, .attempt = job->attempt},
+        .run = lifecycle_run_id(api->life, job),
         .request = number,
         .stream = peek->stream,
         .offset = peek->offset,

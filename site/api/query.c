@@ -44,7 +44,7 @@ static void query_history(const struct job_table *jobs, const struct peer *from,
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
     for (int i = 0; i < job_table_count(jobs); i++) {
-        const struct job *job = job_table_at(jobs, i);
+        const struct job *job = job_table_at_const(jobs, i);
         if (job_is_ended(job) || job_key(job) <= after_key ||
             (query->user[0] != '\0' && strcmp(job->spec->user, query->user) != 0)) {
             continue;
@@ -71,6 +71,7 @@ void query_request(struct site_api *api, struct site_view *view,
         [QUERY_LOAD] = {"Host", "load"},
         [QUERY_USERS] = {"User", "users"},
         [QUERY_LIMITS] = {"Limit", "limits -c"},
+        [QUERY_RUNS] = {"Run", "runs --orphans"},
     };
     const struct msg_query *query = &msg->query;
     const char *next = "";

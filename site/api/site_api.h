@@ -13,6 +13,7 @@
 #include "model/effect.h"
 #include "site/client/site_client.h"
 #include "site/config/site_config.h"
+#include "site/exchange/journal_loss.h"
 #include "site/exchange/site_uplink.h"
 #include "site/job/history.h"
 #include "site/job/job.h"
@@ -34,7 +35,7 @@ struct site_api {
     struct resreq_cache *resreq_cache;
     struct host_table *hosts;
     struct runs *runs;
-    const struct consumer *consumer;
+    struct consumer *consumer;
     struct site_uplink *uplink;
     struct waiters *waiters;
     struct terminals *terminals;
@@ -44,8 +45,10 @@ struct site_api {
     struct provider *provider;
     struct pass_request *pass_request;
     uint64_t *last_job; /* the highest id that a job was given */
-    int64_t now_ms;     /* of the request */
-    int64_t local_ms;   /* the same as local time, for the windows of hosts */
+    uint64_t nonce;     /* random, for a submission */
+    struct journal_loss *loss;
+    int64_t now_ms;   /* of the request */
+    int64_t local_ms; /* the same as local time, for the windows of hosts */
     struct resize_requests *resize_requests;
 };
 
@@ -76,6 +79,9 @@ site_api_fn job_move_request;
  * slots. Order: elements of an array by index. Source: docs/design/scheduling.md
  * "Resizable jobs", docs/design/leases.md "The consumer's side". */
 site_api_fn job_resize_request;
+
+/* ORPHAN (administrators): adopts or ends runs that the journal does not have. */
+site_api_fn orphan_request;
 
 /* QUEUE_CONTROL (administrators): open, close, activate or inactivate a queue. */
 site_api_fn queue_control_request;

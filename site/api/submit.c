@@ -7,7 +7,8 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
+#include "site/api/permission.h"
 #include "site/config/site_config.h"
 
 enum { NAMED_JOBS_MAX = 1000 }; /* jobs that one name in a dependency may stand for */
@@ -122,8 +123,8 @@ static int search_jobs(void *arg, const char *name, const uint64_t **ids)
     int count = 0;
     if (job_id_read(search->arena, name, &id, NULL) == 0 && id.n_ranges == 0) {
         int place = job_table_index_of(jobs, id.number);
-        bool is_known =
-            place < job_table_count(jobs) && job_table_at(jobs, place)->id == id.number;
+        bool is_known = place < job_table_count(jobs) &&
+                        job_table_at_const(jobs, place)->id == id.number;
         found = arena_alloc(search->arena, 1, sizeof(*found));
         found[0] = id.number;
         *ids = found;
@@ -131,7 +132,7 @@ static int search_jobs(void *arg, const char *name, const uint64_t **ids)
     }
     found = arena_alloc(search->arena, NAMED_JOBS_MAX, sizeof(*found));
     for (int i = 0; i < job_table_count(jobs) && count < NAMED_JOBS_MAX; i++) {
-        const struct job *job = job_table_at(jobs, i);
+        const struct job *job = job_table_at_const(jobs, i);
         bool is_new = count == 0 || found[count - 1] != job->id;
         if (is_new && is_searched(search, job, name, length - is_prefix, is_prefix)) {
             found[count++] = job->id;
@@ -372,6 +373,41 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
 }
 
 /* The indices of the elements of an array; 0 of a job that is no array. */
+/* MAX_PEND_JOBS, of users and of the site. Administrators have some places more than
+ * the others. */
+static int check_pending(const struct site_api *api, const struct peer *from,
+                         int n_more, struct err *err)
+{
+    enum { RESERVED = 1000 };
+    const struct site_config *config = api->config;
+    bool is_admin = permission_is_admin(config, from);
+    int of_user = job_table_count_pending_of(api->jobs, from->uid);
+    int of_site = job_table_count_state(api->jobs, JOB_PEND) +
+                  job_table_count_state(api->jobs, JOB_PSUSP);
+    int max = pend_config_of_user(&config->pend, &config->groups, from->name);
+    int most = JOBS_MAX - (is_admin ? 0 : RESERVED);
+    if (n_more > max - of_user) {
+        return err_set(err, ERR_FULL,
+                       "user %s has %d pending jobs, and with %d more there are more "
+                       "than the %d of MAX_PEND_JOBS; try again when some have started",
+                       from->name, of_user, n_more, max);
+    }
+    if (config->pend.of_site > 0 && !is_admin &&
+        n_more > config->pend.of_site - of_site) {
+        return err_set(err, ERR_FULL,
+                       "the site has %d pending jobs, and with %d more there are more "
+                       "than the %d of MAX_PEND_JOBS; try again when some have started",
+                       of_site, n_more, config->pend.of_site);
+    }
+    if (n_more > most - job_table_count_unfinished(api->jobs)) {
+        return err_set(
+            err, ERR_FULL,
+            "the site has %d unfinished jobs and accepts %d; try again later",
+            job_table_count_unfinished(api->jobs), most);
+    }
+    return 0;
+}
+
 static int read_indices(const struct site_api *api, struct arena *arena,
                         const struct job_spec *spec, const int **indices,
                         int *n_indices, struct err *err)
@@ -389,12 +425,6 @@ static int read_indices(const struct site_api *api, struct arena *arena,
         }
         *n_indices = job_id_expand(arena, &list, indices);
     }
-    if (*n_indices > JOBS_MAX - job_table_count_unfinished(api->jobs)) {
-        return err_set(
-            err, ERR_FULL,
-            "the site has %d unfinished jobs and accepts %d; try again later",
-            job_table_count_unfinished(api->jobs), JOBS_MAX);
-    }
     return 0;
 }
 
@@ -411,7 +441,8 @@ void submit_request(struct site_api *api, const struct peer *from,
     if (check_submit(api, from, submit, arena, &spec, &terms, &queue, &err) != 0 ||
         check_terms(api, from, job_id_is_array_name(spec.name), arena, &terms, &err) !=
             0 ||
-        read_indices(api, arena, &spec, &indices, &n_indices, &err) != 0) {
+        read_indices(api, arena, &spec, &indices, &n_indices, &err) != 0 ||
+        check_pending(api, from, n_indices, &err) != 0) {
         effects_reply_error(effects, from, submit->request, err.code,
                             "%s. Job not submitted.", err.text);
         return;
@@ -431,8 +462,11 @@ void submit_request(struct site_api *api, const struct peer *from,
                             "submitted.");
         return;
     }
-    struct row_job row = {
-        .id = ++*api->last_job, .submit_ms = api->now_ms, .spec = spec, .terms = terms};
+    struct row_job row = {.id = ++*api->last_job,
+                          .nonce = api->nonce,
+                          .submit_ms = api->now_ms,
+                          .spec = spec,
+                          .terms = terms};
     row.spec.queue = api->config->queues[queue].name;
     row.spec.user = from->name;
     row.spec.uid = from->uid;

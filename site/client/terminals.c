@@ -141,7 +141,7 @@ void terminals_add(struct terminals *terminals, const struct job *job,
 void terminals_start(struct terminals *terminals, int64_t now_ms)
 {
     for (int i = 0; i < job_table_count(terminals->parts.jobs); i++) {
-        const struct job *job = job_table_at(terminals->parts.jobs, i);
+        const struct job *job = job_table_at_const(terminals->parts.jobs, i);
         if (job->spec->interaction != INTERACTION_NONE && !job_is_ended(job)) {
             add(terminals,
                 &(struct terminal){.key = job_key(job),
@@ -172,10 +172,17 @@ static bool is_borrowed(const struct job *job)
     return has_begun(job) && job->lease[0] != '\0';
 }
 
+static struct run_id run_id_of(const struct terminals *terminals, const struct job *job)
+{
+    return (struct run_id){.site = terminals->parts.site,
+                           .attempt = job->attempt,
+                           .nonce = job->submission->row->nonce};
+}
+
 /* The job's run on an own host that is connected; NULL: there is none now. */
 static struct run *run_of(const struct terminals *terminals, const struct job *job)
 {
-    const struct run_id id = {terminals->parts.site, job->attempt};
+    const struct run_id id = run_id_of(terminals, job);
     struct run *run = has_begun(job) ? runs_find(terminals->parts.runs, &id) : NULL;
     bool is_there = run != NULL && run->host >= 0 &&
                     host_table_is_ready(terminals->parts.hosts, run->host);
@@ -234,7 +241,7 @@ static void pass_down(struct terminals *terminals, const struct job *job,
     if (run == NULL && !is_borrowed(job)) {
         return;
     }
-    msg.stream_down.run = (struct run_id){terminals->parts.site, job->attempt};
+    msg.stream_down.run = run_id_of(terminals, job);
     msg.stream_down.job = "";
     msg.stream_down.bytes = arena_copy(arena, down->bytes, (size_t)down->n_bytes);
     if (run != NULL) {
@@ -248,7 +255,7 @@ static void pass_down(struct terminals *terminals, const struct job *job,
 void terminals_stream_down(struct terminals *terminals, const struct peer *from,
                            const struct msg_stream_down *down, struct effects *effects)
 {
-    const struct job *job = job_table_lookup(terminals->parts.jobs, down->job);
+    const struct job *job = job_table_lookup_const(terminals->parts.jobs, down->job);
     if (job == NULL) {
         refuse(from, ERR_NOT_FOUND,
                arena_printf(&effects->arena, "Job <%s> is not found", down->job),
@@ -284,7 +291,7 @@ void terminals_stream_up(struct terminals *terminals, int host,
     struct arena *arena = &effects->arena;
     const struct job *job =
         strcmp(up->run.site, terminals->parts.site) == 0
-            ? job_table_find_attempt(terminals->parts.jobs, up->run.attempt)
+            ? job_table_find_attempt_const(terminals->parts.jobs, up->run.attempt)
             : NULL;
     const struct terminal *terminal =
         job != NULL ? find(terminals, job_key(job)) : NULL;
@@ -370,7 +377,8 @@ static void tell_note(const struct terminals *terminals,
                       const char *note, struct effects *effects)
 {
     const struct msg_stream_up up = {
-        .run = {terminals->parts.site, has_begun(job) ? job->attempt : 0},
+        .run = {.site = terminals->parts.site,
+                .attempt = has_begun(job) ? job->attempt : 0},
         .bytes = (const uint8_t *)"",
         .note = note,
     };
@@ -451,7 +459,8 @@ void terminals_tick(struct terminals *terminals, int64_t now_ms,
     int n_kept = 0;
     for (int i = 0; i < terminals->count; i++) {
         struct terminal *terminal = &terminals->items[i];
-        const struct job *job = job_table_find(terminals->parts.jobs, terminal->key);
+        const struct job *job =
+            job_table_find_const(terminals->parts.jobs, terminal->key);
         if (job == NULL || job_is_ended(job)) {
             continue;
         }

@@ -48,9 +48,9 @@ void wait_request(struct waiters *waiters, const struct job_table *jobs,
                   const struct peer *from, const struct msg_wait *wait,
                   struct effects *effects)
 {
-    const struct job *job = job_table_lookup(jobs, wait->job);
+    const struct job *job = job_table_lookup_const(jobs, wait->job);
     const struct job *element =
-        job == NULL ? job_table_lookup_array(jobs, wait->job) : NULL;
+        job == NULL ? job_table_lookup_array_const(jobs, wait->job) : NULL;
     if (job == NULL && element == NULL) {
         effects_reply_error(effects, from, wait->request, ERR_NOT_FOUND,
                             "Job <%s> is not found; see `sublet jobs -a -u all`",

@@ -47,4 +47,12 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
 
 void rusage_config_read(struct conf *conf, struct site_config *config);
 
+/* LEASE_UIDS. */
+void lease_user_read_uids(struct conf *conf, const struct conf_place *site,
+                          struct site_config *config);
+
+/* pend_config.c */
+void pend_config_read(struct conf *conf, const struct groups *groups,
+                      struct pend_config *pend);
+
 #endif

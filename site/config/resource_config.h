@@ -57,7 +57,7 @@ struct resource_location {
     bool is_own; /* of `default`: it is the one host's own, and nobody shares it */
 };
 
-enum ncpus_unit { NCPUS_PROCS, NCPUS_CORES, NCPUS_THREADS };
+enum ncpus_unit { NCPUS_PROCS, NCPUS_CORES, NCPUS_THREADS, NCPUS_UNITS };
 
 struct resource_config {
     const struct resource

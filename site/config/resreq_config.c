@@ -159,8 +159,10 @@ struct resreq_selector *resreq_config_selector(struct conf *conf,
     selector->is_simulated = is_simulated;
     selector->host_resources = host_resources_new(config);
     for (int i = 0; i < config->n_hosts; i++) {
-        resource_table_set_number(host_resources_table(selector->host_resources), i,
-                                  RESOURCE_MAXSLOTS, config->hosts[i].max);
+        if (!config->hosts[i].is_counted) {
+            resource_table_set_number(host_resources_table(selector->host_resources), i,
+                                      RESOURCE_MAXSLOTS, config->hosts[i].max);
+        }
     }
     return selector;
 }

@@ -9,7 +9,7 @@
 #include "base/bounds.h"
 #include "base/conf_value.h"
 #include "model/local_resources.h"
-#include "provider/export/export_shared.h"
+#include "provider/export/export.h"
 #include "site/config/config_parts.h"
 
 #define COMPLAIN(at, cell, ...)                                                        \
@@ -40,7 +40,6 @@ static int parameter_int(const struct conf *conf, const char *key)
 struct host_entry {
     struct site_host host;
     struct resource_config_host resource_host;
-    struct conf_place first;    /* its first row */
     struct conf_place forms[2]; /* by HOST_NAME, by HOSTNAME */
     bool has_slots;
 };
@@ -48,7 +47,7 @@ struct host_entry {
 struct host_entries {
     struct host_entry *items;
     int count;
-    struct site_host others;     /* row "default"; max -1: it has no MXJ */
+    struct site_host others;     /* row "default" */
     struct conf_place others_at; /* its place */
 };
 
@@ -70,18 +69,31 @@ static struct host_entry *add_entry(struct host_entries *list, const char *name,
     struct host_entry *entry = &list->items[list->count++];
     entry->host.name = name;
     entry->host.type = entry->host.model = "";
-    entry->resource_host.at = entry->first = *at;
+    entry->resource_host.at = *at;
     return entry;
 }
 
-static void read_slots(const struct conf_row *row, int *max, bool *is_found)
+static void count_cpus(struct site_host *host)
+{
+    host->max = SLOTS_MAX;
+    host->is_counted = true;
+}
+
+/* False: the row has no MXJ. "!" is the number of CPUs. */
+static bool read_slots(const struct conf_row *row, struct site_host *host)
 {
     const char *text = conf_text(row, "MXJ", NULL);
     int64_t number;
-    if (text != NULL && conf_parse_int(text, 0, SLOTS_MAX, &number, NULL) == 0) {
-        *max = (int)number;
-        *is_found = true;
+    if (text == NULL) {
+        return false;
     }
+    if (strcmp(text, "!") == 0) {
+        count_cpus(host);
+    } else if (conf_parse_int(text, 0, SLOTS_MAX, &number, NULL) == 0) {
+        host->max = (int)number;
+        host->is_counted = false;
+    }
+    return true;
 }
 
 /* The cell that names the host of a row, and by which form; NULL: none. */
@@ -114,7 +126,7 @@ static void merge_row(struct conf *conf, const struct conf_place *at,
 {
     const struct conf_row *row = at->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
-    read_slots(row, &entry->host.max, &entry->has_slots);
+    entry->has_slots = read_slots(row, &entry->host) || entry->has_slots;
     read_windows(conf, at, &entry->host);
     entry->host.type = conf_text(row, "TYPE", entry->host.type);
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
@@ -132,7 +144,6 @@ static void read_host(struct conf *conf, const struct conf_place *at,
                       struct host_entries *list)
 {
     int form;
-    bool is_found = false;
     const struct conf_cell *cell = name_cell(at->row, &form);
     if (cell == NULL) {
         COMPLAIN(at, NULL, "a host without a name, expected HOST_NAME");
@@ -140,7 +151,7 @@ static void read_host(struct conf *conf, const struct conf_place *at,
     }
     if (form == 0 && strcasecmp(cell->value, "default") == 0) {
         list->others_at = *at;
-        read_slots(at->row, &list->others.max, &is_found);
+        (void)read_slots(at->row, &list->others);
         read_windows(conf, at, &list->others);
         return;
     }
@@ -164,7 +175,7 @@ static void read_host(struct conf *conf, const struct conf_place *at,
     merge_row(conf, at, entry);
 }
 
-static void judge_hosts(struct conf *conf, struct host_entries *list)
+static void complete_hosts(struct host_entries *list)
 {
     for (int i = 0; i < list->count; i++) {
         struct host_entry *entry = &list->items[i];
@@ -173,12 +184,9 @@ static void judge_hosts(struct conf *conf, struct host_entries *list)
             entry->host.dispatch_windows = list->others.dispatch_windows;
             entry->forms[0] = list->others_at;
         }
-        if (!entry->has_slots && list->others.max >= 0) {
+        if (!entry->has_slots) {
             entry->host.max = list->others.max;
-        } else if (!entry->has_slots) {
-            int form;
-            COMPLAIN(&entry->first, name_cell(entry->first.row, &form),
-                     "host \"%s\" has no slots, expected MXJ", entry->host.name);
+            entry->host.is_counted = list->others.is_counted;
         }
     }
 }
@@ -188,13 +196,13 @@ static void read_hosts(struct conf *conf, struct host_entries *list)
     *list = (struct host_entries){
         .items = arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "Host"),
                              sizeof(*list->items)),
-        .others = {.max = -1},
     };
     struct conf_place at = {0};
+    count_cpus(&list->others);
     while (conf_next_row(conf, "Host", &at)) {
         read_host(conf, &at, list);
     }
-    judge_hosts(conf, list);
+    complete_hosts(list);
 }
 
 static void read_hosts_here(struct conf *conf, const struct conf_place *site,
@@ -249,6 +257,9 @@ static void set_hosts(struct conf *conf, const struct host_entries *list,
     config->hosts = hosts;
     config->n_hosts = list->count;
     resource_config_read(conf, resource_hosts, list->count, &config->resource_config);
+    for (int i = 0; i < list->count; i++) {
+        hosts[i].cpus = config->resource_config.cpus;
+    }
     threshold_config_hosts(conf, &config->resource_config, rows, hosts, list->count);
 }
 
@@ -347,6 +358,7 @@ static void read_queues(struct conf *conf, const struct conf_place *site,
         names[i] = config->hosts[i].name;
     }
     groups_read(conf, names, config->n_hosts, &config->groups);
+    pend_config_read(conf, &config->groups, &config->pend);
     queue_read(conf, &config->groups, &queues, &config->n_queues);
     threshold_config_queues(conf, &config->resource_config, queues, config->n_queues);
     limit_config_read(conf, &config->groups, &config->limits, &config->n_limits);
@@ -354,6 +366,11 @@ static void read_queues(struct conf *conf, const struct conf_place *site,
     slot_pool_config_read(conf, &config->groups, queues, config->n_queues,
                           &config->fairshare, &config->pools);
     preempt_policy_read(conf, queues, config->n_queues, &config->preempt);
+    for (int i = 0; i < config->n_queues && config->pools.n_pools > 0; i++) {
+        if (config->pools.pool_of[i] >= 0) {
+            reservation_config_collect(&queues[i].reservation);
+        }
+    }
     config->queues = queues;
     for (int i = 0; i < config->n_queues; i++) {
         config->accept_ms = queues[i].accept_interval_ms > config->accept_ms
@@ -492,11 +509,26 @@ static void read_shell(struct conf *conf, const struct conf_place *site,
         need(conf, site, "BROKER_KEY", "with BROKER");
     }
     setup->listen = conf_text(row, "LISTEN", NULL);
+    setup->host_keys = conf_text(row, "HOST_KEYS", NULL);
     setup->host_key = conf_text(row, "HOST_KEY", NULL);
     if (setup->listen != NULL && setup->broker == NULL) {
         need(conf, site, "KEY", "with LISTEN");
     }
+    if (setup->listen != NULL && setup->host_key == NULL) {
+        need(conf, site, "HOST_KEYS", "with LISTEN: a key for each host");
+    }
+    if (setup->host_key != NULL) {
+        conf_complain(conf, CONF_WARNING, site->section, row,
+                      conf_cell(row, "HOST_KEY"),
+                      "whoever has this key takes the place of any host that is not in "
+                      "HOSTS_HERE, and gets the commands and environments of its jobs; "
+                      "HOST_KEYS gives each host its own");
+    }
     const char *http = conf_text(row, "HTTP", NULL);
+    struct conf_words names =
+        conf_words(conf->arena, conf_text(row, "HTTP_HOSTS", NULL));
+    setup->http_hosts = names.words;
+    setup->n_http_hosts = names.count;
     struct err err;
     if (http != NULL && conf_parse_address(http, conf->arena, &setup->http_host,
                                            &setup->http_port, &err) < 0) {
@@ -520,8 +552,10 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->n_admins = admins.count;
     config->freeze_timeout_ms =
         conf_value_duration(conf, site, "FREEZE_TIMEOUT", 30000);
+    config->start_timeout_ms = conf_value_duration(conf, site, "START_TIMEOUT", 300000);
     config->lease_account = conf_value_text(conf, site, "LEASE_USER");
     config->lease_account = config->lease_account != NULL ? config->lease_account : "";
+    lease_user_read_uids(conf, site, config);
     user_map_read(conf, &config->users);
     read_roles(conf, site, config);
     /* The broker applies the default: 0 is "not configured". */

@@ -12,9 +12,8 @@
 #include "provider/export/export.h"
 #include "provider/user_map.h"
 #include "sched/fairshare/fairshare.h"
-#include "sched/fairshare/slot_pool.h"
 #include "sched/limit/limit.h"
-#include "sched/preempt/preempt_policy.h"
+#include "sched/preempt/preempt.h"
 #include "sched/queue/queue.h"
 #include "sched/resreq/resreq.h"
 #include "site/config/resource_config.h"
@@ -27,7 +26,9 @@ struct rusage_method {
 
 struct site_host {
     const char *name;
-    int max;                  /* MXJ */
+    int max;                  /* MXJ; if is_counted: the most that it may be */
+    bool is_counted;          /* it has as many slots as CPUs, known when it connects */
+    enum ncpus_unit cpus;     /* what counts as one then */
     const char *type, *model; /* "" or "!": as the host detects them */
     bool is_here;             /* HOSTS_HERE */
     struct window_list run_windows, dispatch_windows;
@@ -36,6 +37,26 @@ struct site_host {
     int n_stay;      /* if it is leaving: its former slots, for suspended jobs; 0: not
                         known */
 };
+
+/* Numbers from first to last, both included. */
+struct uid_range {
+    int64_t first, last;
+};
+
+/* MAX_PEND_JOBS: elements of arrays count one by one. */
+struct pend_bound {
+    const char *user; /* or GROUP@: each of its users */
+    int max;
+};
+struct pend_config {
+    int of_site;   /* all pending jobs; 0: no bound */
+    int of_others; /* of a user without a row */
+    const struct pend_bound *bounds;
+    int n_bounds;
+};
+/* How many jobs of the user may be pending. */
+int pend_config_of_user(const struct pend_config *pend, const struct groups *groups,
+                        const char *user);
 
 struct site_config {
     const char *name;
@@ -64,12 +85,16 @@ struct site_config {
     struct resource_config resource_config;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
-    int64_t clean_period_ms;   /* ended jobs are removed after it */
-    int64_t history_period_ms; /* events of jobs are removed after it */
-    int max_user_priority;     /* of -sp; 0: no user may set one */
-    int max_array_size;        /* elements of an array, and its largest index */
-    const char *lease_account; /* LEASE_USER: the account of leased jobs if the daemon
-                                  is root; "": none */
+    int64_t start_timeout_ms;    /* START_TIMEOUT, of jobs on borrowed hosts */
+    int64_t clean_period_ms;     /* ended jobs are removed after it */
+    int64_t history_period_ms;   /* events of jobs are removed after it */
+    int max_user_priority;       /* of -sp; 0: no user may set one */
+    int max_array_size;          /* elements of an array, and its largest index */
+    struct pend_config pend;     /* MAX_PEND_JOBS */
+    const char *lease_account;   /* LEASE_USER: the account of leased jobs; "": the
+                                    daemon's own, for root one of lease_uids */
+    struct uid_range lease_uids; /* LEASE_UIDS */
+    const char *withheld;        /* why no slots are lent; NULL: they are */
     struct user_map users; /* UserMap: other accounts of leased jobs, by their user */
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* users and user groups besides root and the daemon's */
@@ -95,8 +120,11 @@ struct site_setup {
     const char *spool;
     const char *socket;                /* default SPOOL/sublet.sock */
     const char *http_host, *http_port; /* NULL: no metrics; "*": all addresses */
-    const char *listen;                /* NULL: no hosts on other machines */
-    const char *host_key; /* public key that those must have; NULL: the site's own */
+    const char *const *http_hosts;     /* HTTP_HOSTS */
+    int n_http_hosts;
+    const char *listen;    /* NULL: no hosts on other machines */
+    const char *host_keys; /* directory of their public keys, HOST.key; NULL: none */
+    const char *host_key;  /* public key that any of them may have; NULL: none */
     const char **hosts_here;
     int n_hosts_here;
     /* Given to the hosts of HOSTS_HERE: */
@@ -107,11 +135,24 @@ struct site_setup {
 
 /* True if there is a Site section. Errors: no NAME or SPOOL; BROKER without KEY and
  * BROKER_KEY; a host or queue twice; an unknown host in HOSTS_HERE, PER_HOST or HOSTS;
- * no MXJ; no queue; whatever the readers of other sections find. */
+ * no queue; whatever the readers of other sections find. */
 bool site_config_read(struct conf *conf, struct site_setup *setup);
 /* For a simulation: of section Site only NAME is needed; nothing is connected, and the
  * site is not alone. */
 bool site_config_read_simulated(struct conf *conf, struct site_setup *setup);
+
+/* What is known only where the daemon runs. */
+struct site_machine {
+    int64_t uid;            /* of the daemon's own account; 0: root */
+    const char *user;       /* its name */
+    int64_t lease_user_uid; /* of the account LEASE_USER; -1: there is none */
+    const char *uids_taken; /* who has a number of lease_uids; NULL: nobody */
+};
+/* Decides under which account leased jobs run, and fills in daemon_uid, lease_account
+ * and withheld. Errors: LEASE_USER is no account, or root's; LEASE_UIDS has numbers
+ * that are somebody's. */
+void lease_user_judge(struct conf *conf, const struct site_machine *machine,
+                      struct site_config *config);
 
 /* The rules for jobs of a queue (by index; -1: it is not configured any more) and of an
  * application ("": none): those of section Parameters, of the queue and of the profile.

@@ -33,6 +33,7 @@ enum {
     /* Ends of one consumer that it has not acknowledged. A consumer takes them within
      * seconds; one that never does gets nothing new, or it would fill the journal. */
     UNACKNOWLEDGED_MAX = 10000,
+    LISTED_MAX = 50, /* runs in one answer: each is a message with a whole spec */
 };
 
 /* ---------------------------------------------------------------- telling */
@@ -62,6 +63,9 @@ static void send_state(const struct lending *lending,
     struct msg msg = {.kind = MSG_ATTEMPT_STATE, .attempt_state = *state};
     msg.site = arena_str(arena, state->run.site);
     msg.attempt_state.run.site = msg.site;
+    if (state->run.nonce != 0) { /* a consumer of an earlier version knows no marks */
+        msg.attempt_state.mark = provider_run_mark(lending->parts.provider, msg.site);
+    }
     msg.attempt_state.reason =
         state->reason != NULL ? arena_str(arena, state->reason) : "";
     msg.attempt_state.exit.text =
@@ -210,7 +214,14 @@ static void on_start(struct lending *lending, const struct msg *msg, struct run 
                      int64_t now_ms, struct effects *effects)
 {
     const struct msg_start *start = &msg->start;
-    const char *reason = "";
+    const char *user = start->spec.user != NULL ? start->spec.user : "";
+    const char *reason =
+        runs_has_account(lending->parts.runs, start->run.site, user, now_ms)
+            ? NULL
+            : arena_printf(&effects->arena,
+                           "user %s of %s has no account at %s: LEASE_UIDS has no "
+                           "unused number",
+                           user, start->run.site, lending->parts.site);
     if (known != NULL) {
         tell(lending, known, effects);
         return;
@@ -239,10 +250,63 @@ static void on_start(struct lending *lending, const struct msg *msg, struct run 
     }
 }
 
+/* The consumer has waited for longer than START_TIMEOUT: true if the run has ended by
+ * this, or there is none. */
+static bool withdraw(struct lending *lending, const struct run_id *id, struct run *run,
+                     int64_t now_ms, struct effects *effects)
+{
+    if (run != NULL && !runs_withdraw(lending->parts.runs, run, now_ms, effects)) {
+        return false;
+    }
+    if (run != NULL) {
+        history_consumer_run_end(lending->parts.history, run, effects);
+        provider_run_ended(lending->parts.provider, id);
+        provider_run_forgotten(lending->parts.provider, id);
+        pass_request_set(lending->parts.pass_request);
+    }
+    provider_run_withdraw(lending->parts.provider, id, effects);
+    return true;
+}
+
+/* The consumer's journal may have lost them: each is described as it was started. What
+ * an answer leaves out is asked for again. */
+static void list_runs(const struct lending *lending, const struct msg_attempt *ask,
+                      struct effects *effects)
+{
+    const struct run_table *table = runs_table(lending->parts.runs);
+    int n_told = 0;
+    for (int i = 0; i < run_table_count(table) && n_told < LISTED_MAX; i++) {
+        const struct run *run = run_table_at(table, i);
+        if (run == NULL || strcmp(run->id.site, ask->run.site) != 0 ||
+            run->id.attempt < ask->run.attempt || run->id.attempt > ask->list_to) {
+            continue;
+        }
+        struct msg msg = {.kind = MSG_ATTEMPT_FOUND};
+        msg.site = arena_str(&effects->arena, run->id.site);
+        msg.start = (struct msg_start){.run = run->id,
+                                       .lease = run->lease,
+                                       .job = run->job,
+                                       .hosts = run->hosts,
+                                       .n_hosts = run->n_hosts,
+                                       .spec = *run->spec,
+                                       .priority = run->priority};
+        site_uplink_send(lending->parts.uplink, &msg, effects);
+        tell(lending, run, effects);
+        n_told++;
+    }
+}
+
 static void on_ask(struct lending *lending, const struct msg *msg, struct run *run,
                    int64_t now_ms, struct effects *effects)
 {
-    (void)now_ms;
+    if (msg->attempt.lists) {
+        list_runs(lending, &msg->attempt, effects);
+        return;
+    }
+    if (msg->attempt.is_withdrawn &&
+        withdraw(lending, &msg->attempt.run, run, now_ms, effects)) {
+        run = NULL;
+    }
     if (run != NULL) {
         tell(lending, run, effects);
     } else {
@@ -345,7 +409,8 @@ static void on_stream_down(struct lending *lending, const struct msg *msg,
 
 /* ---------------------------------------------------------------- dispatch */
 
-/* `run`: the run that the message names; NULL: it is not known. */
+/* `run`: the run that the message names; NULL: it is not known, or another run has its
+ * number. */
 typedef void (*handler_fn)(struct lending *lending, const struct msg *msg,
                            struct run *run, int64_t now_ms, struct effects *effects);
 
@@ -373,8 +438,10 @@ void lending_request(struct lending *lending, const struct msg *msg, int64_t now
                     msg_kind_name(msg->kind), msg->site, id->site);
         return;
     }
-    handlers[msg->kind].handler(lending, msg, runs_find(lending->parts.runs, id),
-                                now_ms, effects);
+    struct run *run = runs_find(lending->parts.runs, id);
+    bool is_another = run != NULL && run->id.nonce != id->nonce &&
+                      (run->id.nonce != 0 || msg->kind == MSG_START);
+    handlers[msg->kind].handler(lending, msg, is_another ? NULL : run, now_ms, effects);
 }
 
 /* ---------------------------------------------------------------- from hosts */

@@ -2,6 +2,7 @@
 /* site_uplink.c: see site_uplink.h. */
 #include "site/exchange/site_uplink.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/resend.h"
@@ -29,6 +30,8 @@ struct site_uplink {
     int64_t sent_ms;  /* last USAGE */
     bool is_held;     /* a USAGE may be due as soon as the last is old enough */
     int n_silences;   /* since the session was up */
+    bool has_trouble;
+    char trouble[sizeof(((struct err *)NULL)->text) + 64];
 };
 
 struct site_uplink_setting site_uplink_setting_of(const struct site_config *config)
@@ -59,6 +62,24 @@ void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms
     uplink->session = (boot << SESSION_BITS) + 1;
     resend_begin(&uplink->hello, now_ms);
     uplink->heard_ms = now_ms;
+}
+
+void site_uplink_set_trouble(struct site_uplink *uplink, const char *why)
+{
+    uplink->has_trouble = why != NULL;
+    if (why != NULL) {
+        snprintf(uplink->trouble, sizeof(uplink->trouble),
+                 "the broker cannot be reached: %s", why);
+    }
+}
+
+const char *site_uplink_trouble(const struct site_uplink *uplink)
+{
+    if (uplink->setting.is_alone) {
+        return "this site has no broker, see BROKER in section Site";
+    }
+    return uplink->has_trouble ? uplink->trouble
+                               : "the broker cannot be reached, try again later";
 }
 
 bool site_uplink_is_alone(const struct site_uplink *uplink)
@@ -226,6 +247,8 @@ static uint64_t digest_of(const struct msg_usage *usage)
             digest = digest_add(digest, (uint64_t)(unsigned char)*at);
         }
         digest = digest_add(digest, (uint64_t)usage->queues[i].n_waiting);
+        digest = digest_add(digest, (uint64_t)usage->queues[i].job_size);
+        digest = digest_add(digest, usage->queues[i].needs);
     }
     for (int i = 0; i < usage->n_uses; i++) {
         const struct priority_use *use = &usage->uses[i];

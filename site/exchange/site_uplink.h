@@ -37,6 +37,11 @@ void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms
 bool site_uplink_change(struct site_uplink *uplink,
                         const struct site_uplink_setting *setting, int64_t now_ms);
 
+/* Why there is no connection, as the shell has found; NULL: not known. */
+void site_uplink_set_trouble(struct site_uplink *uplink, const char *why);
+/* What somebody is told who needs the broker now. */
+const char *site_uplink_trouble(const struct site_uplink *uplink);
+
 bool site_uplink_is_alone(const struct site_uplink *uplink);
 /* The session is up: WELCOME came, and the broker has not been silent since. */
 bool site_uplink_is_up(const struct site_uplink *uplink);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/exchange/queue_demand.h"
+
 static void read_own(const struct site_usage_parts *parts, struct msg_usage *usage)
 {
     for (int i = 0; i < host_table_count(parts->hosts); i++) {
@@ -68,32 +70,22 @@ static bool may_use_pool(const struct site_usage_parts *parts,
     return false;
 }
 
-/* Pending slots by queue. A job that waits for something other than slots is in no
- * class, and needs none yet. */
 static void read_queues(const struct site_usage_parts *parts, struct arena *arena,
                         struct msg_usage *usage)
 {
     int n_queues = parts->config->n_queues;
-    int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
-    struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
-    const struct job_class_set *classes = job_table_classes(parts->jobs);
-    for (int i = 0; i < job_class_set_count(classes); i++) {
-        int n_entries;
-        struct job_class_entry *const *entries =
-            job_class_entries(job_class_set_at(classes, i), &n_entries);
-        const struct job *first = job_of_entry(entries[0]);
-        if (first->queue >= 0 && !job_reads_file(first->spec)) {
-            waiting[first->queue] += (int64_t)n_entries * first->spec->n_slots;
-        }
-    }
+    bool *has_pool = arena_alloc(arena, (size_t)n_queues, sizeof(*has_pool));
+    const struct queue_demand_parts demand_parts = {
+        .config = parts->config,
+        .jobs = parts->jobs,
+        .queues = parts->queues,
+        .limits = parts->limits,
+        .local_ms = parts->local_ms,
+    };
     for (int i = 0; i < n_queues; i++) {
-        if (waiting[i] > 0 && may_use_pool(parts, &parts->config->queues[i])) {
-            queues[usage->n_queues++] =
-                (struct queue_demand){arena_str(arena, parts->config->queues[i].name),
-                                      waiting[i] < INT_MAX ? (int)waiting[i] : INT_MAX};
-        }
+        has_pool[i] = may_use_pool(parts, &parts->config->queues[i]);
     }
-    usage->queues = queues;
+    usage->n_queues = queue_demand_read(&demand_parts, has_pool, arena, &usage->queues);
 }
 
 /* The site's part of a pool that it lends into itself. */
@@ -180,23 +172,25 @@ static bool is_named(const struct site_usage_parts *parts,
     return false;
 }
 
-/* True if no queue names a host of the lease, so that the lease, which is not made,
- * will never be. */
-static bool is_unnamed(const struct site_usage_parts *parts, const char *lease)
+/* A lease is unnamed if no queue names a host of it, so that the lease, which is not
+ * made, will never be. Hosts and demands are both in the order of their leases. */
+static void read_unnamed(const struct site_usage_parts *parts,
+                         struct lease_demand *demands, int n_demands)
 {
-    bool is_there = false;
-    for (int i = 0; i < consumer_count_hosts(parts->consumer); i++) {
+    int n_hosts = consumer_count_hosts(parts->consumer), i = 0;
+    for (int k = 0; k < n_demands; k++) {
         struct consumer_host host;
-        consumer_host_at(parts->consumer, i, &host);
-        if (strcmp(host.lease, lease) != 0) {
-            continue;
+        bool is_named_here = false, is_there = false;
+        for (; i < n_hosts; i++) {
+            consumer_host_at(parts->consumer, i, &host);
+            if (strcmp(host.lease, demands[k].lease) != 0) {
+                break;
+            }
+            is_there = true;
+            is_named_here = is_named_here || host.is_made || is_named(parts, &host);
         }
-        if (host.is_made || is_named(parts, &host)) {
-            return false;
-        }
-        is_there = true;
+        demands[k].is_unnamed = is_there && !is_named_here;
     }
-    return is_there;
 }
 
 void site_usage_read(const struct site_usage_parts *parts, struct arena *arena,
@@ -219,9 +213,7 @@ void site_usage_read(const struct site_usage_parts *parts, struct arena *arena,
     }
     struct lease_demand *demands = NULL;
     consumer_demands(parts->consumer, waiting, arena, &demands, &usage->n_demands);
-    for (int i = 0; i < usage->n_demands; i++) {
-        demands[i].is_unnamed = is_unnamed(parts, demands[i].lease);
-    }
+    read_unnamed(parts, demands, usage->n_demands);
     usage->demands = demands;
     read_queues(parts, arena, usage);
     read_uses(parts, arena, usage);

@@ -10,6 +10,7 @@
 #include "provider/provider.h"
 #include "site/config/site_config.h"
 #include "site/job/job.h"
+#include "site/job/queue_table.h"
 #include "site/pass/capacity.h"
 #include "site/pass/pass.h"
 #include "site/run/host_table.h"
@@ -22,8 +23,11 @@ struct site_usage_parts {
     const struct provider *provider;
     const struct consumer *consumer;
     const struct job_table *jobs;
+    const struct queue_table *queues;
+    const struct limits *limits;
     const struct capacity *capacity;
     const struct scheduler *scheduler;
+    int64_t local_ms;
 };
 
 /* Lists live in the arena. The sequence number and the times of passes are left to the

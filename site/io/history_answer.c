@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/view/history_view.h"
+#include "site/view/site_view.h"
 #include "sys/daemon.h"
 
 enum {

@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "model/row.h"
-#include "site/io/journal_history.h"
+#include "sys/db/db.h"
 
 struct journal;
 
@@ -32,10 +32,25 @@ struct db *journal_db(struct journal *journal);
 int journal_write(struct journal *journal, const struct row *row,
                   struct err *err) MUST_CHECK;
 
-/* What happened to jobs: journal_history.h. */
+/* ---- what happened to jobs (ROW_JOB_EVENT): appended, read by job, and forgotten, the
+ * oldest first, by HISTORY_PERIOD and by number; each trim does a piece of the work, so
+ * that no commit has much to do. What is read lives in the arena. */
+
+/* Whose events, and which. */
+struct journal_asked {
+    const char *site; /* "": own jobs */
+    uint64_t id;
+    int first, last; /* elements, both among them; element 0 is always told */
+    int limit;       /* events; of the elements */
+};
+
+/* The events that there are: elements, then as it happened. `is_cut`: there are more.
+ */
 int journal_read_history(struct journal *journal, const struct journal_asked *asked,
                          struct arena *arena, struct row_job_event **events,
                          int *n_events, bool *is_cut, struct err *err) MUST_CHECK;
+/* Ids of own jobs above `after` that a user submitted ("": whoever), at most `limit`.
+ */
 int journal_read_history_ids(struct journal *journal, const char *user, uint64_t after,
                              int limit, struct arena *arena, uint64_t **ids, int *n_ids,
                              struct err *err) MUST_CHECK;

@@ -2,7 +2,6 @@
 /* main.c: sublet-site: makes the parts in order, runs the loop, frees in reverse.
  * Layer: site/io. */
 #include <czmq.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/conf_if.h"
 #include "site/config/site_config.h"
 #include "site/io/children.h"
 #include "site/io/history_answer.h"
@@ -19,7 +19,9 @@
 #include "site/io/site_http.h"
 #include "site/io/uplink.h"
 #include "site/site.h"
+#include "sys/accounts.h"
 #include "sys/daemon.h"
+#include "sys/db/db.h"
 #include "sys/local/local.h"
 #include "sys/log.h"
 #include "sys/shell.h"
@@ -38,6 +40,8 @@ static const char usage_text[] =
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it; jobs run on.\n";
 
+#define MINUTE_MS INT64_C(60000)
+
 /* A configuration as it was read. */
 struct loaded {
     struct arena arena;
@@ -53,6 +57,7 @@ struct parts {
     struct loaded *loaded; /* the one in force */
     zloop_t *loop;
     struct journal *journal;
+    struct db_batch batch; /* rows of one batch into the journal */
     struct site *site;
     struct shell *shell;
     struct hosts *hosts;
@@ -61,30 +66,6 @@ struct parts {
     struct children *children;
     struct site_http *http;
 };
-
-/* Fills in what only the running process knows: whose daemon it is. A daemon of root
- * needs a name, not root's, for the jobs of other sites; one of a user runs them as
- * that user. */
-static int know_own_user(struct site_config *config, struct err *err)
-{
-    config->daemon_uid = (int64_t)geteuid();
-    if (geteuid() != 0) {
-        config->lease_account = "";
-        return 0;
-    }
-    if (config->exports.n_leases == 0 || config->users.is_set) {
-        return 0;
-    }
-    const char *name = config->lease_account;
-    const struct passwd *account = name[0] != '\0' ? getpwnam(name) : NULL;
-    if (account == NULL || account->pw_uid == 0) {
-        return err_set(err, ERR_STATE,
-                       "LEASE_USER: \"%s\", expected a user of this machine, not root: "
-                       "jobs of other sites run as that one",
-                       name);
-    }
-    return 0;
-}
 
 /* ---------------------------------------------------------------- configuration */
 
@@ -98,12 +79,23 @@ static int judge(struct loaded *loaded, struct err *err)
 {
     conf_check(&loaded->conf);
     bool has_site = site_config_read(&loaded->conf, &loaded->setup);
+    if (has_site) {
+        struct site_config *config = &loaded->setup.config;
+        struct site_machine machine = {
+            .uid = accounts_own_uid(),
+            .user = accounts_own_name(&loaded->arena),
+            .lease_user_uid = accounts_find(config->lease_account),
+            .uids_taken = accounts_meet(config->lease_uids.first,
+                                        config->lease_uids.last, &loaded->arena),
+        };
+        lease_user_judge(&loaded->conf, &machine, config);
+    }
     daemon_conf_print_diags(&loaded->conf, stderr);
     if (loaded->conf.n_errors > 0) {
         return daemon_conf_first_error(&loaded->conf, err);
     }
     return has_site
-               ? know_own_user(&loaded->setup.config, err)
+               ? 0
                : err_set(err, ERR_PARSE, "no Site section in the files that were read");
 }
 
@@ -133,7 +125,6 @@ static int check_fixed(const struct site_setup *now, const struct site_setup *wa
         {"BROKER_KEY", now->broker_key, wanted->broker_key},
         {"SPOOL", now->spool, wanted->spool},
         {"LISTEN", now->listen, wanted->listen},
-        {"HOST_KEY", now->host_key, wanted->host_key},
         {"SOCKET", now->socket, wanted->socket},
     };
     int rc = daemon_conf_check_fixed("Site", keys, sizeof(keys) / sizeof(keys[0]), err);
@@ -163,6 +154,9 @@ static int reload(void *arg, struct arena *arena, const char **text, struct err 
     if (rc == 0) {
         rc = check_fixed(&parts->loaded->setup, setup, err);
     }
+    if (rc == 0 && hosts_reload(parts->hosts, setup, err) < 0) {
+        rc = err_prefix(err, "nothing is changed");
+    }
     if (rc < 0) {
         unload(loaded);
         return rc;
@@ -187,6 +181,32 @@ static void reload_by_signal(struct parts *parts)
         log_line(LOG_LEVEL_ERROR, "reload: %s", err.text);
     }
     arena_release(&arena);
+}
+
+static int on_minute(zloop_t *loop, int timer, void *arg);
+
+/* Conditions of the files (#if) may change with each minute of the clock. */
+static void await_minute(struct parts *parts)
+{
+    struct conf_clock clock = daemon_conf_clock();
+    int64_t rest_ms = MINUTE_MS - clock.local_ms % MINUTE_MS;
+    zloop_timer(parts->loop, (size_t)rest_ms + 1, 1, on_minute, parts);
+}
+
+static int on_minute(zloop_t *loop, int timer, void *arg)
+{
+    struct parts *parts = arg;
+    struct conf_clock clock = daemon_conf_clock();
+    (void)loop;
+    (void)timer;
+    if (conf_if_has_changed(&parts->loaded->conf, &clock)) {
+        log_line(
+            LOG_LEVEL_NOTICE,
+            "a time window of #if has begun or ended: the configuration is reloaded");
+        reload_by_signal(parts);
+    }
+    await_minute(parts);
+    return 0;
 }
 
 static int on_signal(int number, void *arg)
@@ -221,6 +241,10 @@ static int open_journal(const char *spool, bool accepts_loss, struct journal **j
     if (daemon_make_directory(spool, 0711, err) < 0) {
         return err->code;
     }
+    struct err cause;
+    if (geteuid() == 0 && daemon_check_reach(spool, &cause) < 0) {
+        log_line(LOG_LEVEL_WARNING, "SPOOL: %s", cause.text);
+    }
     size_t size = strlen(spool) + sizeof(name);
     char *path = mem_alloc(size, 1);
     snprintf(path, size, "%s%s", spool, name);
@@ -253,7 +277,10 @@ static int open_socket(struct parts *parts, const char *path, struct err *err)
         .arg = parts->shell,
     };
     int mode = geteuid() == 0 ? 0666 : 0600;
-    int rc = local_server_new(parts->loop, path, mode, &handler, &parts->clients, err);
+    int rc = daemon_make_directory_of(path, 0755, err);
+    if (rc == 0) {
+        rc = local_server_new(parts->loop, path, mode, &handler, &parts->clients, err);
+    }
     if (rc == 0) {
         shell_route(parts->shell, PEER_CLIENT, send_to_client, parts->clients);
     }
@@ -287,12 +314,14 @@ static void write_output(void *site, struct effect *effect, struct effects *more
 
 static void make_shell(struct parts *parts)
 {
+    parts->batch =
+        (struct db_batch){journal_db(parts->journal), parts->journal, write_row};
     const struct shell_machine machine = {.machine = parts->site,
                                           .step = step,
                                           .wake_ms = wake_ms,
-                                          .db = journal_db(parts->journal),
-                                          .store = parts->journal,
-                                          .write = write_row};
+                                          .commit = db_batch_commit,
+                                          .maintain = db_batch_maintain,
+                                          .store = &parts->batch};
     parts->shell = shell_new(parts->loop, &machine);
     shell_handle(parts->shell, EFFECT_WRITE, write_output, parts->site);
     shell_handle(parts->shell, EFFECT_HISTORY, history_answer, parts->journal);
@@ -318,7 +347,8 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
         rc = open_socket(parts, setup->socket, err);
     }
     if (rc == 0 && setup->broker != NULL) {
-        rc = uplink_new(parts->shell, setup, &parts->uplink, err);
+        rc = uplink_new(parts->loop, parts->shell, setup, parts->site, &parts->uplink,
+                        err);
     }
     if (rc == 0) {
         rc = children_new(parts->loop, setup, &parts->children, err);
@@ -329,6 +359,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
     }
     if (rc == 0) {
         rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
+        await_minute(parts);
     }
     return rc;
 }

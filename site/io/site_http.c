@@ -204,8 +204,12 @@ int site_http_new(zloop_t *loop, const struct site_setup *setup, struct site *si
     made->shell = shell;
     made->spool = strdup(setup->spool);
     snprintf(made->name, sizeof(made->name), "%s", setup->config.name);
-    const struct http_handler handler = {
-        .arg = made, .refuse = refuse, .answer = answer_request, .complain = complain};
+    const struct http_handler handler = {.arg = made,
+                                         .hosts = setup->http_hosts,
+                                         .n_hosts = setup->n_http_hosts,
+                                         .refuse = refuse,
+                                         .answer = answer_request,
+                                         .complain = complain};
     if (http_new(loop, setup->http_host, setup->http_port, &handler, &made->http, err) <
         0) {
         site_http_free(made);

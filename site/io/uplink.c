@@ -5,23 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/daemon.h"
 #include "sys/log.h"
 #include "sys/wire/wire.h"
 
 /* More messages of a batch would make the first of them wait. */
-enum { MESSAGES_PER_BATCH = 256 };
+enum { MESSAGES_PER_BATCH = 256, LOOK_MS = 500 };
+
+static const struct wire_words words = {
+    .peer = "the broker",
+    .endpoint = "BROKER",
+    .peer_key = "BROKER_KEY",
+    .list = "KEY_FILE in this site's Member row at the broker",
+};
 
 struct uplink {
     struct shell *shell;
     struct wire_client *client;
+    zloop_t *loop;
+    struct site *site;
+    int timer_id;
 };
 
-static void collect(void *arg)
+static int on_look(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop, (void)timer_id;
+    struct uplink *uplink = arg;
+    site_set_trouble(uplink->site, wire_client_report(uplink->client, daemon_now_ms()));
+    return 0;
+}
+
+static int64_t collect(void *arg)
 {
     static const struct peer broker = {.kind = PEER_BROKER, .name = "broker"};
     struct uplink *uplink = arg;
     wire_client_drain(uplink->client, MESSAGES_PER_BATCH, &broker, shell_take_message,
                       shell_refuse_message, uplink->shell);
+    return wire_client_is_ready(uplink->client) ? 0 : INT64_MAX;
 }
 
 static int send_to_broker(void *arg, const struct peer *to, const struct msg *msg,
@@ -48,12 +68,14 @@ static void reconnect(void *arg, struct effect *effect, struct effects *more)
                      uplink);
 }
 
-int uplink_new(struct shell *shell, const struct site_setup *setup,
-               struct uplink **uplink, struct err *err)
+int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,
+               struct site *site, struct uplink **uplink, struct err *err)
 {
     struct wire_key key, broker_key;
     struct uplink *made = mem_alloc(1, sizeof(*made));
     made->shell = shell;
+    made->loop = loop;
+    made->site = site;
     int rc = wire_key_load(setup->key, &key, err);
     if (rc == 0) {
         rc = wire_key_load(setup->broker_key, &broker_key, err);
@@ -62,14 +84,20 @@ int uplink_new(struct shell *shell, const struct site_setup *setup,
         rc = wire_client_new(setup->broker, &key, broker_key.public_z85, &made->client,
                              err);
     }
+    if (rc == 0) {
+        rc = wire_client_explain(made->client, &words, err);
+    }
     explicit_bzero(&key, sizeof(key));
     if (rc < 0) {
+        wire_client_free(made->client);
         free(made);
         return rc;
     }
+    wire_client_use_budgets(made->client);
     shell_add_source(shell, wire_client_socket(made->client), collect, made);
     shell_route(shell, PEER_BROKER, send_to_broker, made);
     shell_handle(shell, EFFECT_RECONNECT, reconnect, made);
+    made->timer_id = zloop_timer(loop, LOOK_MS, 0, on_look, made);
     *uplink = made;
     return 0;
 }
@@ -79,6 +107,7 @@ void uplink_free(struct uplink *uplink)
     if (uplink == NULL) {
         return;
     }
+    zloop_timer_end(uplink->loop, uplink->timer_id);
     shell_remove_source(uplink->shell, wire_client_socket(uplink->client));
     wire_client_free(uplink->client);
     free(uplink);

@@ -8,12 +8,16 @@
 #ifndef SUBLET_SITE_IO_UPLINK_H
 #define SUBLET_SITE_IO_UPLINK_H
 
+#include <czmq.h>
+
 #include "site/config/site_config.h"
+#include "site/site.h"
 #include "sys/shell.h"
 
 struct uplink;
-int uplink_new(struct shell *shell, const struct site_setup *setup,
-               struct uplink **uplink, struct err *err) MUST_CHECK;
+/* Tells the site why there is no connection, where it knows. */
+int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,
+               struct site *site, struct uplink **uplink, struct err *err) MUST_CHECK;
 void uplink_free(struct uplink *uplink); /* NULL is fine */
 
 #endif

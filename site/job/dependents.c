@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "model/job_id.h"
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
 
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>

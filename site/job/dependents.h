@@ -17,7 +17,7 @@ struct dependents;
 struct dependents *dependents_new(void);
 void dependents_free(struct dependents *depends);
 
-/* The job with this key waits for its condition (sched/pending/depend.h, with ids), or
+/* The job with this key waits for its condition (sched/pending/pending.h, with ids), or
  * no longer does. */
 void dependents_add(struct dependents *depends, uint64_t key, const char *condition);
 void dependents_remove(struct dependents *depends, uint64_t key, const char *condition);

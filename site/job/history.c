@@ -19,6 +19,7 @@ struct history {
     struct job_table *jobs;
     int64_t period_ms;
     int64_t now_ms;     /* of the step */
+    int64_t hold_ms;    /* nothing is removed before; 0: no such time */
     int64_t trimmed_ms; /* old events were last deleted */
 };
 
@@ -38,6 +39,11 @@ void history_free(struct history *history)
 void history_reload(struct history *history, int64_t period_ms)
 {
     history->period_ms = period_ms;
+}
+
+void history_hold(struct history *history, int64_t until_ms)
+{
+    history->hold_ms = until_ms;
 }
 
 void history_set_time(struct history *history, int64_t now_ms)
@@ -64,8 +70,15 @@ static void record(const struct row_job_event *event, struct effects *effects)
     recorded->site = recorded->site != NULL ? recorded->site : "";
     recorded->lease = recorded->lease != NULL ? recorded->lease : "";
     recorded->reason = recorded->reason != NULL ? recorded->reason : "";
-    recorded->exit.text = "";
     effects_store(effects, &row);
+}
+
+static struct job_event_end end_of(const struct run_exit *exit)
+{
+    struct job_event_end end = {
+        .is_given = true, .cpu_ms = exit->cpu_ms, .mem_kib = exit->mem_kib};
+    end.has_code = row_exit_code(exit, &end.code);
+    return end;
 }
 
 static void record_job(const struct history *history, const struct job *job,
@@ -114,6 +127,7 @@ static void record_submission(const struct row_job *row, struct effects *effects
 {
     const char *project = row->terms.project;
     struct job_facts facts = {
+        .is_given = true,
         .user = row->spec.user,
         .name = row->spec.name,
         .queue = row->spec.queue,
@@ -125,7 +139,7 @@ static void record_submission(const struct row_job *row, struct effects *effects
                                    .at_ms = row->submit_ms,
                                    .event = JOB_EVENT_SUBMIT,
                                    .state = JOB_PEND,
-                                   .facts = &facts},
+                                   .facts = facts},
            effects);
 }
 
@@ -274,7 +288,7 @@ void history_run_end(const struct history *history, struct job *job,
     record_attempt(history, &row, &job->recorded, effects);
     struct row_job_event event = event_of(history, &row, JOB_EVENT_RUN_END);
     event.at_ms = exit->end_ms;
-    event.exit = *exit;
+    event.end = end_of(exit);
     event.reason = exit->text;
     record(&event, effects);
 }
@@ -323,7 +337,7 @@ static void record_end(const struct history *history, const struct row_job_state
     }
     event.at_ms = row->end_ms != 0 ? row->end_ms : history->now_ms;
     event.reason = row->reason;
-    event.exit = row->exit;
+    event.end = end_of(&row->exit);
     record(&event, effects);
 }
 
@@ -375,6 +389,7 @@ void history_consumer_run(const struct history *history, const struct run *run,
                           struct effects *effects)
 {
     struct job_facts facts = {
+        .is_given = true,
         .user = run->spec->user,
         .name = run->spec->name,
         .queue = run->spec->queue,
@@ -387,7 +402,7 @@ void history_consumer_run(const struct history *history, const struct run *run,
                                   .state = JOB_PEND,
                                   .hosts = run->hosts,
                                   .n_hosts = run->n_hosts,
-                                  .facts = &facts};
+                                  .facts = facts};
     if (read_id(run, &effects->arena, &event)) {
         record(&event, effects);
     }
@@ -412,7 +427,7 @@ void history_consumer_run_end(const struct history *history, const struct run *r
     event.state = is_done ? JOB_DONE : JOB_EXIT;
     event.at_ms = run->exit.end_ms != 0 ? run->exit.end_ms : history->now_ms;
     event.n_hosts = 0;
-    event.exit = run->exit;
+    event.end = end_of(&run->exit);
     event.reason = run->exit.text;
     record(&event, effects);
 }
@@ -421,7 +436,8 @@ void history_consumer_run_end(const struct history *history, const struct run *r
 
 static void trim(struct history *history, struct effects *effects)
 {
-    if (history->now_ms - history->trimmed_ms < TRIM_MS) {
+    if (history->now_ms < history->hold_ms ||
+        history->now_ms - history->trimmed_ms < TRIM_MS) {
         return;
     }
     int64_t before_ms = history->now_ms - history->period_ms;

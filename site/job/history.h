@@ -20,6 +20,8 @@ struct history *history_new(struct job_table *jobs, int64_t period_ms);
 void history_free(struct history *history);
 void history_reload(struct history *history, int64_t period_ms);
 
+/* No event is removed before that instant. */
+void history_hold(struct history *history, int64_t until_ms);
 /* A step of the site begins. */
 void history_set_time(struct history *history, int64_t now_ms);
 /* Appends the events of the effects from `from` on. */

@@ -65,12 +65,6 @@ bool job_is_requeued(const struct job *job)
     return job->attempt != 0 && job->requeue_cause != REQUEUE_NONE;
 }
 
-bool job_is_suspend_ordered(const struct job *job)
-{
-    return job->attempt != 0 && job->control.number != 0 &&
-           job->control.action == CONTROL_SUSPEND;
-}
-
 bool job_is_kill_deferred(const struct job *job)
 {
     return job->attempt != 0 && (job->is_killed || job_is_requeued(job)) &&
@@ -209,6 +203,7 @@ void job_store_spec(const struct job *job, struct effects *effects)
 {
     struct row row = {.kind = ROW_JOB,
                       .job = {.id = job->id,
+                              .nonce = job->submission->row->nonce,
                               .submit_ms = job->submit_ms,
                               .is_array = job->index != 0}};
     row.job.spec = *job->spec;

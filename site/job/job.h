@@ -127,10 +127,13 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
                                 struct rusage_ledger *rusage);
 void job_table_free(struct job_table *jobs);
 
-/* Rows of the journal; after the last one job_table_start builds the indexes. */
+/* Rows of the journal; after the last one job_table_start builds the indexes. It
+ * returns how far the clock has moved since the newest time on record, if that is more
+ * than a day: the site was down, or the clock has jumped. Nobody can tell, so that the
+ * age of ended jobs counts from now. Else 0. */
 void job_load_submission(struct job_table *jobs, const struct row_job *row);
 void job_load_state(struct job_table *jobs, const struct row_job_state *row);
-void job_table_start(struct job_table *jobs, int64_t now_ms);
+int64_t job_table_start(struct job_table *jobs, int64_t now_ms);
 
 /* Releases held jobs whose time has come, or whose dependency condition is met. True if
  * there was one. */
@@ -146,9 +149,8 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
                       int n_queues, struct limits *limits,
                       struct fairshare_ledger *fairshare);
 
-/* A new job, PEND; its id is above all others. Not stored yet. */
-struct job *job_table_add(struct job_table *jobs, const struct row_job *row);
-/* A new array, PEND, of elements with these indices, ascending; returns the first. */
+/* A new array, PEND, of elements with these indices, ascending; returns the first. No
+ * other job has its id. Not stored yet. */
 struct job *job_table_add_array(struct job_table *jobs, const struct row_job *row,
                                 const int *indices, int n_indices);
 /* Stores the state of the job; its spec is stored once, at submission. */
@@ -157,23 +159,32 @@ void job_store_spec(const struct job *job, struct effects *effects);
 
 /* By its key (model/job_id.h). */
 uint64_t job_key(const struct job *job);
-struct job *job_table_find(const struct job_table *jobs, uint64_t key);
+struct job *job_table_find(struct job_table *jobs, uint64_t key);
+const struct job *job_table_find_const(const struct job_table *jobs, uint64_t key);
 /* The index of the first job with this id or a higher one. */
 int job_table_index_of(const struct job_table *jobs, uint64_t id);
 /* By its open attempt. */
-struct job *job_table_find_attempt(const struct job_table *jobs, uint64_t attempt);
+struct job *job_table_find_attempt(struct job_table *jobs, uint64_t attempt);
+const struct job *job_table_find_attempt_const(const struct job_table *jobs,
+                                               uint64_t attempt);
 
 /* The job with that id ("12", "12[3]"). NULL: there is none, or the id names more than
  * one. */
-struct job *job_table_lookup(const struct job_table *jobs, const char *id);
+struct job *job_table_lookup(struct job_table *jobs, const char *id);
+const struct job *job_table_lookup_const(const struct job_table *jobs, const char *id);
 /* The first element of the job array with that id ("12"). NULL: there is none. */
-struct job *job_table_lookup_array(const struct job_table *jobs, const char *id);
+struct job *job_table_lookup_array(struct job_table *jobs, const char *id);
+const struct job *job_table_lookup_array_const(const struct job_table *jobs,
+                                               const char *id);
 
 int job_table_count(const struct job_table *jobs);
-struct job *job_table_at(const struct job_table *jobs, int index);
+struct job *job_table_at(struct job_table *jobs, int index);
+const struct job *job_table_at_const(const struct job_table *jobs, int index);
 int job_table_count_unfinished(const struct job_table *jobs);
 /* Slots of all pending jobs, held ones included. */
 int64_t job_table_pending_slots(const struct job_table *jobs);
+/* Jobs of the user that are PEND or PSUSP, elements of arrays one by one. */
+int job_table_count_pending_of(const struct job_table *jobs, int64_t uid);
 /* The number of pending jobs by reason; elements of arrays count one by one. */
 void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS]);
 /* The classes of pending jobs that may be dispatched. */
@@ -189,11 +200,12 @@ int job_array_room(const struct job *job);
 int job_table_count_state(const struct job_table *jobs, enum job_state state);
 /* Jobs with an open attempt, by its number. */
 int job_table_count_open(const struct job_table *jobs);
-struct job *job_table_open_at(const struct job_table *jobs, int index);
+struct job *job_table_open_at(struct job_table *jobs, int index);
+const struct job *job_table_open_at_const(const struct job_table *jobs, int index);
 
 /* Those of them on own hosts that ask for more slots than they have. */
 int job_table_count_growing(const struct job_table *jobs);
-struct job *job_table_growing_at(const struct job_table *jobs, int index);
+struct job *job_table_growing_at(struct job_table *jobs, int index);
 /* How many more slots it asks for, whether it may get them now or not. */
 int job_asked_slots(const struct job *job);
 /* The same if it may get some now, else 0. */
@@ -202,8 +214,6 @@ int job_wanted_slots(const struct job *job);
 bool job_is_ended(const struct job *job);
 /* Its run is being ended in order to requeue it. */
 bool job_is_requeued(const struct job *job);
-/* The latest control action for its run is to suspend it. */
-bool job_is_suspend_ordered(const struct job *job);
 /* The state of a job while it is suspended: USUSP or SSUSP. */
 enum job_state job_suspended_state(const struct job *job);
 /* The run is in that state now: counts for how long the job has been suspended. True if

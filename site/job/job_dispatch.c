@@ -51,7 +51,7 @@ static struct row_run taken_row(const struct lifecycle *life, const struct job *
                                 struct effects *effects)
 {
     return (struct row_run){
-        .run = {.site = life->parts.site, .attempt = job->attempt},
+        .run = lifecycle_run_id(life, job),
         .job = id_text(effects, job),
         .lease = "",
         .record = RUN_RECORD_TAKEN,
@@ -121,6 +121,7 @@ static struct consumer_attempt attempt_of(const struct lifecycle *life,
 {
     return (struct consumer_attempt){
         .attempt = job->attempt,
+        .nonce = job->submission->row->nonce,
         .job = id_text(effects, job),
         .lease = job->lease,
         .epoch = job->epoch,
@@ -180,6 +181,19 @@ void job_dispatch_load_counter(struct lifecycle *life, uint64_t last_attempt)
     life->last_attempt = last_attempt;
 }
 
+uint64_t job_dispatch_last_attempt(const struct lifecycle *life)
+{
+    return life->last_attempt;
+}
+
+void job_dispatch_raise(struct lifecycle *life, uint64_t last_attempt)
+{
+    life->last_attempt = last_attempt;
+    if (life->stored_attempt < last_attempt) {
+        life->stored_attempt = last_attempt;
+    }
+}
+
 void job_dispatch_load_run(struct lifecycle *life, const struct row_run *row)
 {
     const struct job *job = NULL;
@@ -194,7 +208,7 @@ static void restore_runs(struct lifecycle *life, struct effects *effects)
     const struct run_table *table = runs_table(life->parts.runs);
     for (int i = 0; i < run_table_count(table); i++) {
         struct run *run = run_table_at(table, i);
-        if (run == NULL || !run_table_is_own(table, run)) {
+        if (run == NULL || run->is_orphan || !run_table_is_own(table, run)) {
             continue;
         }
         const struct job *job = job_table_lookup(life->parts.jobs, run->job);

@@ -3,8 +3,8 @@
  * job, and its rows), job_pending.c (classes and reasons of pending jobs), job_table.c
  * (the table and its indexes), job_load.c (loading rows).
  *
- * Before a change of any field that an index depends on the job is taken out of the
- * indexes (job_table_unindex), and after it put back (job_table_reindex). Layer: site.
+ * Before a change of any field that an index depends on, job_table.c takes the job out
+ * of the indexes, and puts it back after it. Layer: site.
  */
 #ifndef SUBLET_SITE_JOB_JOB_PARTS_H
 #define SUBLET_SITE_JOB_JOB_PARTS_H
@@ -36,10 +36,9 @@ struct job_table {
     struct job_list ended;         /* by their end */
     int n_by_state[JOB_STATES];    /* of all jobs in the indexes */
     int n_by_hold[REASONS];        /* of held jobs */
+    struct user_pending **pending_of; /* pending jobs by user, sorted by uid */
+    int n_pending_of, pending_of_capacity;
 };
-
-void job_table_unindex(struct job_table *jobs, struct job *job);
-void job_table_reindex(struct job_table *jobs, struct job *job);
 
 /* PEND without an attempt: it is in a class, or held. */
 bool job_is_pending(const struct job *job);

@@ -3,7 +3,7 @@
  * see job.h. */
 #include "site/job/job_parts.h"
 
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
 
 /* The name of a class: everything in which equal jobs agree. */
 static const char *class_name(struct job_table *jobs, const struct job *job)

@@ -38,8 +38,10 @@ static void record_state(struct lifecycle *life, struct job *job, enum job_state
     job_store(job, effects);
 }
 
-void job_report_state(struct lifecycle *life, struct job *job, enum job_state state,
-                      int64_t start_ms, int64_t now_ms, struct effects *effects)
+/* The run has started at `start_ms`, and is running (JOB_RUN) or suspended (any other
+ * state). */
+static void note_state(struct lifecycle *life, struct job *job, enum job_state state,
+                       int64_t start_ms, int64_t now_ms, struct effects *effects)
 {
     record_state(life, job, state, start_ms, now_ms, effects);
     if (state == JOB_RUN) {
@@ -48,8 +50,8 @@ void job_report_state(struct lifecycle *life, struct job *job, enum job_state st
 }
 
 /* Stored, so that the time since then is known. */
-void job_report_unknown(struct lifecycle *life, struct job *job,
-                        struct effects *effects)
+static void note_unknown(struct lifecycle *life, struct job *job,
+                         struct effects *effects)
 {
     bool is_news = job->state != JOB_UNKWN;
     if (job_table_set_state(life->parts.jobs, job, JOB_UNKWN) && is_news) {
@@ -83,11 +85,11 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
                                  effects);
     }
     if (run->is_away) {
-        job_report_unknown(life, job, effects);
+        note_unknown(life, job, effects);
     } else if (run->phase == RUN_RUNNING) {
-        job_report_state(life, job, JOB_RUN, run->start_ms, now_ms, effects);
+        note_state(life, job, JOB_RUN, run->start_ms, now_ms, effects);
     } else if (run->phase == RUN_SUSPENDED) {
-        job_report_state(life, job, JOB_SSUSP, run->start_ms, now_ms, effects);
+        note_state(life, job, JOB_SSUSP, run->start_ms, now_ms, effects);
     }
 }
 
@@ -208,9 +210,8 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
     case CONSUMER_RUNNING:
     case CONSUMER_SUSPENDED:
         take(life, job, now_ms, effects);
-        job_report_state(life, job,
-                         report->kind == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
-                         report->start_ms, now_ms, effects);
+        note_state(life, job, report->kind == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
+                   report->start_ms, now_ms, effects);
         break;
     case CONSUMER_CONTROLLED:
         break; /* what it led to is told by itself */
@@ -222,7 +223,7 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
         consumer_acknowledge(life->parts.consumer, report->attempt, effects);
         break;
     case CONSUMER_UNKNOWN:
-        job_report_unknown(life, job, effects);
+        note_unknown(life, job, effects);
         break;
     }
 }

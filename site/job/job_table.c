@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "model/job_id.h"
 
 /* ---------------------------------------------------------------- indexes */
@@ -36,6 +37,49 @@ static void list_growing(struct job_table *jobs, struct job *job, int sign)
     }
 }
 
+/* Kept when it is 0: users are few. */
+struct user_pending {
+    int64_t uid;
+    int count;
+};
+
+static int compare_uid(const void *key, const void *item)
+{
+    const int64_t *uid = key;
+    const struct user_pending *of_user = item;
+    return (*uid > of_user->uid) - (*uid < of_user->uid);
+}
+
+int job_table_count_pending_of(const struct job_table *jobs, int64_t uid)
+{
+    const struct user_pending *found =
+        sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
+    return found != NULL ? found->count : 0;
+}
+
+static void count_pending_of(struct job_table *jobs, int64_t uid, int sign)
+{
+    struct user_pending *found =
+        sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
+    if (found == NULL) {
+        found = mem_alloc(1, sizeof(*found));
+        found->uid = uid;
+        jobs->pending_of =
+            sorted_add(jobs->pending_of, &jobs->n_pending_of,
+                       &jobs->pending_of_capacity, &uid, compare_uid, found);
+    }
+    found->count += sign;
+}
+
+/* A job enters its state (`sign` 1), or leaves it. */
+static void count_state(struct job_table *jobs, const struct job *job, int sign)
+{
+    jobs->n_by_state[job->state] += sign;
+    if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
+        count_pending_of(jobs, job->spec->uid, sign);
+    }
+}
+
 static void count_open(struct job_table *jobs, struct job *job, int sign)
 {
     list_growing(jobs, job, sign);
@@ -57,7 +101,7 @@ static void count_open(struct job_table *jobs, struct job *job, int sign)
 }
 
 /* Takes the job out of the indexes before its key or state changes. */
-void job_table_unindex(struct job_table *jobs, struct job *job)
+static void unindex(struct job_table *jobs, struct job *job)
 {
     if (job_is_pending(job)) {
         job_pending_leave(jobs, job);
@@ -67,13 +111,13 @@ void job_table_unindex(struct job_table *jobs, struct job *job)
         job_list_remove(&jobs->open, job, job_list_by_attempt);
     }
     job->is_open = false;
-    jobs->n_by_state[job->state]--;
+    count_state(jobs, job, -1);
 }
 
 /* Puts the job into the indexes again. */
-void job_table_reindex(struct job_table *jobs, struct job *job)
+static void reindex(struct job_table *jobs, struct job *job)
 {
-    jobs->n_by_state[job->state]++;
+    count_state(jobs, job, 1);
     job->is_open = should_be_open(job);
     job_pending_watch(jobs, job);
     dependents_note(jobs->dependents, job_key(job));
@@ -134,6 +178,10 @@ void job_table_free(struct job_table *jobs)
     job_class_set_free(jobs->classes);
     dependents_free(jobs->dependents);
     arena_release(&jobs->scratch);
+    for (int i = 0; i < jobs->n_pending_of; i++) {
+        free(jobs->pending_of[i]);
+    }
+    free(jobs->pending_of);
     free(jobs->all.items);
     free(jobs->held.items);
     free(jobs->open.items);
@@ -164,7 +212,7 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
 {
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
-        job_table_unindex(jobs, job);
+        unindex(jobs, job);
         limits_leave(jobs->limits, job->limit_owner);
         job->limit_owner = NULL;
     }
@@ -175,7 +223,7 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         job_table_enter_queue(jobs, job, job_queue_name(job));
-        job_table_reindex(jobs, job);
+        reindex(jobs, job);
     }
 }
 
@@ -217,13 +265,34 @@ static void remove_dropped(struct job_table *jobs)
     jobs->all.count = kept;
 }
 
-void job_table_start(struct job_table *jobs, int64_t now_ms)
+static int64_t latest(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
+}
+
+enum { CLOCK_GAP_MS = 24 * 3600 * 1000 };
+
+/* How far the clock is from the newest time on record: 0 within a day of it. */
+static int64_t clock_gap_ms(const struct job_table *jobs, int64_t now_ms)
+{
+    int64_t newest_ms = 0;
+    for (int i = 0; i < jobs->all.count; i++) {
+        const struct job *job = jobs->all.items[i];
+        newest_ms = latest(newest_ms, latest(job->start_ms, job->end_ms));
+        newest_ms = latest(newest_ms, job->submit_ms);
+    }
+    int64_t gap_ms = newest_ms > 0 ? now_ms - newest_ms : 0;
+    return gap_ms > CLOCK_GAP_MS || gap_ms < -CLOCK_GAP_MS ? gap_ms : 0;
+}
+
+int64_t job_table_start(struct job_table *jobs, int64_t now_ms)
 {
     jobs->now_ms = now_ms;
+    int64_t gap_ms = clock_gap_ms(jobs, now_ms);
     remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
-        jobs->n_by_state[job->state]++;
+        count_state(jobs, job, 1);
         job->is_open = should_be_open(job);
         job_pending_watch(jobs, job);
         if (job_is_pending(job)) {
@@ -234,36 +303,33 @@ void job_table_start(struct job_table *jobs, int64_t now_ms)
             job_list_insert(&jobs->open, job, jobs->open.count);
         }
         if (job_is_ended(job)) {
-            job->clean_after_ms = job->end_ms;
+            bool is_trusted = gap_ms == 0 && job->end_ms <= now_ms;
+            job->clean_after_ms = is_trusted ? job->end_ms : now_ms;
             job_list_insert(&jobs->ended, job, jobs->ended.count);
             job->submission->n_unfinished--;
         }
     }
     job_list_sort_by_attempt(&jobs->open);
     job_list_sort_by_end(&jobs->ended);
+    return gap_ms;
 }
 
 struct job *job_table_add_array(struct job_table *jobs, const struct row_job *row,
                                 const int *indices, int n_indices)
 {
     struct submission *submission = submission_new(row);
-    int first = jobs->all.count;
+    int first = job_list_place_by_id(&jobs->all, row->id, indices[0]);
     for (int i = 0; i < n_indices; i++) {
         struct job *job = job_table_new_job(jobs, row, submission, indices[i]);
-        job_list_insert(&jobs->all, job, jobs->all.count);
-        job_table_reindex(jobs, job);
+        job_list_insert(&jobs->all, job, first + i);
+        reindex(jobs, job);
     }
     return jobs->all.items[first];
 }
 
-struct job *job_table_add(struct job_table *jobs, const struct row_job *row)
-{
-    return job_table_add_array(jobs, row, (const int[]){0}, 1);
-}
-
 /* ---------------------------------------------------------------- lookup */
 
-struct job *job_table_find(const struct job_table *jobs, uint64_t key)
+const struct job *job_table_find_const(const struct job_table *jobs, uint64_t key)
 {
     uint64_t id = job_id_key_number(key);
     int index = job_id_key_index(key),
@@ -272,15 +338,26 @@ struct job *job_table_find(const struct job_table *jobs, uint64_t key)
     return job != NULL && job->id == id && job->index == index ? job : NULL;
 }
 
+struct job *job_table_find(struct job_table *jobs, uint64_t key)
+{
+    return (struct job *)job_table_find_const(jobs, key);
+}
+
 int job_table_index_of(const struct job_table *jobs, uint64_t id)
 {
     return job_list_place_by_id(&jobs->all, id, 0);
 }
 
-struct job *job_table_find_attempt(const struct job_table *jobs, uint64_t attempt)
+const struct job *job_table_find_attempt_const(const struct job_table *jobs,
+                                               uint64_t attempt)
 {
     return job_list_find(&jobs->open, &(struct job){.attempt = attempt},
                          job_list_by_attempt);
+}
+
+struct job *job_table_find_attempt(struct job_table *jobs, uint64_t attempt)
+{
+    return (struct job *)job_table_find_attempt_const(jobs, attempt);
 }
 
 int job_table_count(const struct job_table *jobs)
@@ -288,9 +365,14 @@ int job_table_count(const struct job_table *jobs)
     return jobs->all.count;
 }
 
-struct job *job_table_at(const struct job_table *jobs, int index)
+const struct job *job_table_at_const(const struct job_table *jobs, int index)
 {
     return jobs->all.items[index];
+}
+
+struct job *job_table_at(struct job_table *jobs, int index)
+{
+    return (struct job *)job_table_at_const(jobs, index);
 }
 
 int job_table_count_unfinished(const struct job_table *jobs)
@@ -324,9 +406,14 @@ int job_table_count_open(const struct job_table *jobs)
     return jobs->open.count;
 }
 
-struct job *job_table_open_at(const struct job_table *jobs, int index)
+const struct job *job_table_open_at_const(const struct job_table *jobs, int index)
 {
     return jobs->open.items[index];
+}
+
+struct job *job_table_open_at(struct job_table *jobs, int index)
+{
+    return (struct job *)job_table_open_at_const(jobs, index);
 }
 
 int job_table_count_growing(const struct job_table *jobs)
@@ -334,7 +421,7 @@ int job_table_count_growing(const struct job_table *jobs)
     return jobs->growing.count;
 }
 
-struct job *job_table_growing_at(const struct job_table *jobs, int index)
+struct job *job_table_growing_at(struct job_table *jobs, int index)
 {
     return jobs->growing.items[index];
 }
@@ -343,17 +430,17 @@ struct job *job_table_growing_at(const struct job_table *jobs, int index)
 
 void job_table_switch(struct job_table *jobs, struct job *job, int queue)
 {
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     dup_set_text(&job->switched_queue, jobs->queues[queue].name);
     job_table_enter_queue(jobs, job, jobs->queues[queue].name);
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
 }
 
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
 {
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     job->entry.position = to_top ? --jobs->first_place : ++jobs->last_place;
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
 }
 
 bool job_table_set_state(struct job_table *jobs, struct job *job, enum job_state state)
@@ -361,9 +448,9 @@ bool job_table_set_state(struct job_table *jobs, struct job *job, enum job_state
     if (!job_may_become(job->state, state)) {
         return false;
     }
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     job->state = state;
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
     return true;
 }
 
@@ -371,7 +458,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
                      const char *lease, uint64_t epoch, const struct place_start *start,
                      const char *reserved)
 {
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     job->attempt = attempt;
     dup_set_text(&job->lease, lease);
     job->epoch = epoch;
@@ -388,7 +475,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
         (struct job_suspension){.n_preempted = job->suspension.n_preempted};
     job->requeue_cause = REQUEUE_NONE;
     dup_set_text(&job->reason, "");
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
 }
 
 void job_table_requeue(struct job_table *jobs, struct job *job,
@@ -396,7 +483,7 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
 {
     bool is_stopped = (job->suspension.causes & SUSPEND_USER) != 0;
     int n_preempted = job->suspension.n_preempted;
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     job->state = is_stopped ? JOB_PSUSP : JOB_PEND;
     job->attempt = 0;
     dup_set_text(&job->lease, "");
@@ -414,13 +501,13 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
     job->requeue_cause = cause;
     job->written_attempt = 0;
     dup_set_text(&job->reason, reason);
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
 }
 
 void job_table_end(struct job_table *jobs, struct job *job, const struct run_exit *exit,
                    bool is_done, const char *reason, int64_t end_ms)
 {
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     job->state = is_done ? JOB_DONE : JOB_EXIT;
     job->is_taken = false;
     job_set_exit(job, exit);
@@ -436,7 +523,7 @@ void job_table_end(struct job_table *jobs, struct job *job, const struct run_exi
     }
     job->suspension.since_ms = 0;
     dup_set_text(&job->reason, reason);
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
     job->submission->n_unfinished--;
     job->clean_after_ms = end_ms;
     job_list_insert(&jobs->ended, job, jobs->ended.count);
@@ -446,10 +533,10 @@ void job_table_resize(struct job_table *jobs, struct job *job,
                       const struct host_slots *hosts, int n_hosts,
                       const struct job_resize *resize)
 {
-    job_table_unindex(jobs, job);
+    unindex(jobs, job);
     job_set_resize(job, resize); /* its names may be the old hosts' */
     job_set_hosts(job, hosts, n_hosts);
-    job_table_reindex(jobs, job);
+    reindex(jobs, job);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -476,8 +563,8 @@ bool job_table_tick(struct job_table *jobs, int64_t now_ms)
     bool has_any = judge_again(jobs);
     while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
         struct job *job = jobs->held.items[0];
-        job_table_unindex(jobs, job);
-        job_table_reindex(jobs, job);
+        unindex(jobs, job);
+        reindex(jobs, job);
         has_any = true;
     }
     return has_any;
@@ -494,9 +581,9 @@ void job_table_retry_all(struct job_table *jobs)
     while (at < jobs->held.count) {
         struct job *job = jobs->held.items[at];
         if (job->hold == REASON_RETRY) {
-            job_table_unindex(jobs, job); /* the next one moves up */
+            unindex(jobs, job); /* the next one moves up */
             job->retry_after_ms = 0;
-            job_table_reindex(jobs, job);
+            reindex(jobs, job);
         } else {
             at++;
         }
@@ -574,7 +661,7 @@ int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
                                                            .is_dropped = !is_last,
                                                            .is_gone = is_last}});
         job->is_dropped = true;
-        jobs->n_by_state[job->state]--;
+        count_state(jobs, job, -1);
         submission_leave(job->submission);
         job->submission = NULL;
         job->spec = NULL;
@@ -588,32 +675,44 @@ int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
 /* ---------------------------------------------------------------- by an id as users
  * write it */
 
-struct job *job_table_lookup(const struct job_table *jobs, const char *id)
+const struct job *job_table_lookup_const(const struct job_table *jobs, const char *id)
 {
     struct arena arena;
     struct job_id wanted;
-    struct job *job = NULL;
+    const struct job *job = NULL;
     arena_init(&arena);
     if (job_id_read(&arena, id, &wanted, NULL) == 0 && wanted.n_ranges <= 1) {
         const struct job_range *range = wanted.ranges;
         bool is_one = wanted.n_ranges == 0 || range->first == range->last;
         int index = wanted.n_ranges == 0 ? 0 : range->first;
-        job = is_one ? job_table_find(jobs, job_id_key(wanted.number, index)) : NULL;
+        job = is_one ? job_table_find_const(jobs, job_id_key(wanted.number, index))
+                     : NULL;
     }
     arena_release(&arena);
     return job;
 }
 
-struct job *job_table_lookup_array(const struct job_table *jobs, const char *id)
+struct job *job_table_lookup(struct job_table *jobs, const char *id)
+{
+    return (struct job *)job_table_lookup_const(jobs, id);
+}
+
+const struct job *job_table_lookup_array_const(const struct job_table *jobs,
+                                               const char *id)
 {
     struct arena arena;
     struct job_id wanted;
-    struct job *job = NULL;
+    const struct job *job = NULL;
     arena_init(&arena);
     if (job_id_read(&arena, id, &wanted, NULL) == 0 && wanted.n_ranges == 0) {
         int place = job_table_index_of(jobs, wanted.number);
-        job = place < job_table_count(jobs) ? job_table_at(jobs, place) : NULL;
+        job = place < job_table_count(jobs) ? job_table_at_const(jobs, place) : NULL;
     }
     arena_release(&arena);
     return job != NULL && job->id == wanted.number && job->index != 0 ? job : NULL;
+}
+
+struct job *job_table_lookup_array(struct job_table *jobs, const char *id)
+{
+    return (struct job *)job_table_lookup_array_const(jobs, id);
 }

@@ -2,6 +2,7 @@
 /* lifecycle.c: see lifecycle.h. */
 #include "site/config/site_config.h"
 #include "site/job/lifecycle_parts.h"
+#include "site/job/submission.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +28,13 @@ void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
 
 /* ---------------------------------------------------------------- the run of an
  * attempt */
+
+struct run_id lifecycle_run_id(const struct lifecycle *life, const struct job *job)
+{
+    return (struct run_id){.site = life->parts.site,
+                           .attempt = job->attempt,
+                           .nonce = job->submission->row->nonce};
+}
 
 struct run *lifecycle_run(const struct lifecycle *life, const struct job *job)
 {

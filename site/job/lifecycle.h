@@ -52,6 +52,8 @@ void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
 
 /* ---- the run of a job's attempt, on own or on borrowed hosts */
 
+/* The id of its attempt's run. */
+struct run_id lifecycle_run_id(const struct lifecycle *life, const struct job *job);
 /* The run on own hosts. NULL: there is none. */
 struct run *lifecycle_run(const struct lifecycle *life, const struct job *job);
 
@@ -108,6 +110,10 @@ void job_dispatch_start(struct lifecycle *life, struct job *job,
 /* Rows of the journal, after those of the jobs: the number of the last attempt, and
  * runs. */
 void job_dispatch_load_counter(struct lifecycle *life, uint64_t last_attempt);
+/* The number of the last attempt; and raises it, for later attempts, which is stored by
+ * the caller. */
+uint64_t job_dispatch_last_attempt(const struct lifecycle *life);
+void job_dispatch_raise(struct lifecycle *life, uint64_t last_attempt);
 void job_dispatch_load_run(struct lifecycle *life, const struct row_run *row);
 /* The site starts: open attempts are joined to their runs. */
 void job_dispatch_restore(struct lifecycle *life, int64_t now_ms,

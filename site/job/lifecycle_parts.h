@@ -16,14 +16,6 @@ struct lifecycle {
     int64_t deferred_ms;                   /* when the next deferred kill is due */
 };
 
-/* The run of a job has started at `start_ms`, and is running (JOB_RUN) or suspended
- * (any other state). */
-void job_report_state(struct lifecycle *life, struct job *job, enum job_state state,
-                      int64_t start_ms, int64_t now_ms, struct effects *effects);
-/* The state of the run is unknown. */
-void job_report_unknown(struct lifecycle *life, struct job *job,
-                        struct effects *effects);
-
 /* The run of a job has ended: the job ends or is requeued (job_end.c says when). */
 void job_end_run(struct lifecycle *life, struct job *job, const struct run_exit *exit,
                  int64_t now_ms, struct effects *effects);

@@ -3,7 +3,7 @@
  * or inactive. Administrators control it, time windows too.
  *
  * What an administrator has ordered survives restarts (ROW_QUEUE).
- * Units: milliseconds; local_ms as sched/queue/window.h. Order: queues as configured.
+ * Units: milliseconds; local_ms as base/window.h. Order: queues as configured.
  * Layer: site. */
 #ifndef SUBLET_SITE_JOB_QUEUE_TABLE_H
 #define SUBLET_SITE_JOB_QUEUE_TABLE_H

@@ -84,7 +84,7 @@ void accept_times_load(struct accept_times *times, const struct job_table *jobs,
 {
     int64_t since_ms = now_ms - times->longest_ms;
     for (int i = 0; times->longest_ms > 0 && i < job_table_count(jobs); i++) {
-        const struct job *job = job_table_at(jobs, i);
+        const struct job *job = job_table_at_const(jobs, i);
         int64_t at_ms = job->start_ms != 0 ? job->start_ms : now_ms;
         bool was_given = job->attempt != 0 || job->start_ms != 0;
         for (int k = 0; was_given && at_ms > since_ms && k < job->n_hosts; k++) {

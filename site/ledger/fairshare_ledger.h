@@ -64,7 +64,7 @@ void fairshare_ledger_finish_run(struct fairshare_ledger *ledger, const struct j
 int fairshare_ledger_check(const struct fairshare_ledger *ledger, int queue,
                            const char *user, const char *group,
                            struct err *err) MUST_CHECK;
-/* Before a pass: ranks new accounts (fairshare_tree.h). */
+/* Before a pass: ranks new accounts (fairshare.h). */
 void fairshare_ledger_rank(struct fairshare_ledger *ledger);
 /* What a pass needs; arrays are in the arena. */
 void fairshare_ledger_snapshot(const struct fairshare_ledger *ledger,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_pool_ledger.h: what the queues of a site's slot pools use and have used: slot
  * time that fades, and how far each is ahead of its share or behind it
- * (sched/fairshare/slot_pool.h).
+ * (sched/fairshare/fairshare.h).
  *
  * On record (ROW_SHARE) when slots of a pool's queue change, or whether it waits: all
  * queues of the pool, as of the same instant, as what each is due hangs on the others.

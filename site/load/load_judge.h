@@ -3,12 +3,12 @@
  * and conditions of a queue. A condition is not met if the host does not report all of
  * its resources.
  *
- * Ownership: the parts are borrowed; texts live in the arena. Source: load_threshold.h,
+ * Ownership: the parts are borrowed; texts live in the arena. Source: resource.h,
  * load_suspend.h. Layer: site. */
 #ifndef SUBLET_SITE_LOAD_LOAD_JUDGE_H
 #define SUBLET_SITE_LOAD_LOAD_JUDGE_H
 
-#include "sched/resource/load_threshold.h"
+#include "sched/resource/resource.h"
 #include "site/config/site_config.h"
 #include "site/resource/host_resources.h"
 #include "site/run/host_table.h"

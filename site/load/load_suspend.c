@@ -480,6 +480,9 @@ bool load_suspend_is_host_busy(const struct load_suspend *load, const char *host
                                bool is_own, struct load_excess *excess)
 {
     struct load_judged_host host_load;
+    if (!has_thresholds(load)) {
+        return false;
+    }
     load_judge_find_host(load->judge, host, is_own, &host_load);
     return load_judge_bars_start(load->judge, -1, &host_load, excess);
 }

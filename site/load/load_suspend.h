@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_suspend.h: suspends and resumes jobs by the load of their hosts, by load
- * thresholds (load_threshold.h) and by STOP_COND and RESUME_COND of queues.
+ * thresholds (resource.h) and by STOP_COND and RESUME_COND of queues.
  *
  * No job starts on a host that exceeds loadSched of the host or of the queue. A running
  * job is suspended (SUSPEND_LOAD), or terminated (TERMINATE_WHEN), if a host exceeds

@@ -122,9 +122,14 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
                     !host_admin_is_closed(parts->host_admin, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
-    host->is_idle = host->used + consumers == 0 && provider_host_lent(ledger_host) == 0;
     host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
     run_table_suspended_slots(runs, index, &own_yielded, &consumers_yielded);
+    bool is_lent = provider_host_lent(ledger_host) > 0;
+    host->is_idle = host->used + consumers == 0 && !is_lent;
+    if (host->used + consumers + consumers_yielded == 0 && is_lent &&
+        !provider_host_is_changing(ledger_host)) {
+        host->n_lent_idle_size = host_table_max(parts->hosts, index);
+    }
     host->n_suspended = own_yielded;
     host->is_held = is_held_by_suspended(parts, index);
     host->has_foreign_jobs = consumers + consumers_yielded > 0;

@@ -38,7 +38,7 @@ bool capacity_is_used_exclusively(const struct capacity *capacity, int host);
 void capacity_sync_provider(struct capacity *capacity);
 
 /* The hosts, in the arena; names of own ones are borrowed. `local_ms` is the time of
- * the windows of hosts (sched/queue/window.h). */
+ * the windows of hosts (base/window.h). */
 struct place_host *capacity_hosts(const struct capacity *capacity, struct arena *arena,
                                   int64_t local_ms, int *n_hosts);
 /* The index of the host under that lease ("": own); -1: it is gone. A host under two

@@ -5,12 +5,23 @@
 #include <string.h>
 
 struct host_state {
-    bool is_closed, is_window_closed, is_busy, is_used_exclusively;
+    const char *name;
+    bool is_own, is_closed, is_window_closed, is_used_exclusively;
     bool is_open; /* it is connected, and its lease can be used */
     int used, max;
 };
 
-static const char *status_of(const struct host_state *host)
+static bool is_busy(const struct host_status_parts *parts,
+                    const struct host_state *host)
+{
+    struct load_excess excess;
+    return load_suspend_is_host_busy(parts->load_suspend, host->name, host->is_own,
+                                     &excess);
+}
+
+/* Its load is looked at last, as that takes the longest. */
+static const char *status_of(const struct host_status_parts *parts,
+                             const struct host_state *host)
 {
     /* A borrowed host that an exclusive job uses is not open to others. */
     if (!host->is_open && !host->is_used_exclusively) {
@@ -20,7 +31,7 @@ static const char *status_of(const struct host_state *host)
            : host->is_window_closed    ? "closed_Wind"
            : host->is_used_exclusively ? "closed_Excl"
            : host->used >= host->max   ? "closed_Full"
-           : host->is_busy             ? "closed_Busy"
+           : is_busy(parts, host)      ? "closed_Busy"
                                        : "ok";
 }
 
@@ -28,19 +39,20 @@ static const char *status_of_own(const struct host_status_parts *parts, int inde
                                  int64_t local_ms)
 {
     const char *name = host_table_name(parts->hosts, index);
-    struct load_excess excess;
     int own, consumers;
     run_table_used_slots(runs_table(parts->runs), index, &own, &consumers);
-    return status_of(&(struct host_state){
+    struct host_state state = {
+        .name = name,
+        .is_own = true,
         .is_closed = parts->config->hosts[index].is_leaving ||
                      host_admin_is_closed(parts->host_admin, name),
         .is_window_closed = host_table_is_window_closed(parts->hosts, index, local_ms),
-        .is_busy = load_suspend_is_host_busy(parts->load_suspend, name, true, &excess),
         .is_used_exclusively = capacity_is_used_exclusively(parts->capacity, index),
         .is_open = host_table_is_ready(parts->hosts, index),
         .used = own + consumers,
-        .max = parts->config->hosts[index].max,
-    });
+        .max = host_table_max(parts->hosts, index),
+    };
+    return status_of(parts, &state);
 }
 
 static int find_borrowed(const struct host_status_parts *parts, const char *lease,
@@ -63,7 +75,7 @@ static const bool *list_exclusive(const struct host_status_parts *parts,
     int n_borrowed = consumer_count_hosts(parts->consumer);
     bool *is_used = arena_alloc(arena, (size_t)n_borrowed + 1, sizeof(*is_used));
     for (int i = 0; n_borrowed > 0 && i < job_table_count_open(parts->jobs); i++) {
-        const struct job *job = job_table_open_at(parts->jobs, i);
+        const struct job *job = job_table_open_at_const(parts->jobs, i);
         bool is_there = job->spec->is_exclusive && job->lease[0] != '\0';
         for (int k = 0; is_there && k < job->n_hosts; k++) {
             int index = find_borrowed(parts, job->lease, job->hosts[k].host);
@@ -79,17 +91,16 @@ static const char *status_of_borrowed(const struct host_status_parts *parts, int
                                       bool is_used_exclusively)
 {
     struct consumer_host host;
-    struct load_excess excess;
     consumer_host_at(parts->consumer, index, &host);
-    return status_of(&(struct host_state){
+    struct host_state state = {
+        .name = host.name,
         .is_closed = host_admin_is_closed(parts->host_admin, host.name),
-        .is_busy =
-            load_suspend_is_host_busy(parts->load_suspend, host.name, false, &excess),
         .is_used_exclusively = is_used_exclusively,
         .is_open = host.is_open,
         .used = host.n_used,
         .max = host.n_held,
-    });
+    };
+    return status_of(parts, &state);
 }
 
 const char *const *host_status_list(const struct host_status_parts *parts,
@@ -113,7 +124,7 @@ const bool *host_status_preemptable(const struct host_status_parts *parts,
 {
     bool *has_any = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*has_any));
     for (int i = 0; i < job_table_count_open(parts->jobs); i++) {
-        const struct job *job = job_table_open_at(parts->jobs, i);
+        const struct job *job = job_table_open_at_const(parts->jobs, i);
         int level;
         if (job->state != JOB_RUN || job->queue < 0 ||
             !preempt_policy_may(&parts->config->preempt, parts->config->queues, queue,

@@ -14,7 +14,7 @@ struct pass_terms {
     struct resreq_match *match;
     struct host_list_cache *host_lists;
     struct rusage_pass *rusages;
-    int64_t local_ms; /* as in sched/queue/window.h */
+    int64_t local_ms; /* as in base/window.h */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_claims.c: see preempt_claims.h. */
-#include "site/pass/preempt_claims.h"
+/* preempt_claims.c: see pass.h. */
+#include "site/pass/pass.h"
 
 #include <stdlib.h>
 #include <string.h>

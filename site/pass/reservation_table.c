@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reservation_table.c: see reservation_table.h. */
-#include "site/pass/reservation_table.h"
+/* reservation_table.c: see pass.h. */
+#include "site/pass/pass.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static void drop_paused(struct reservation_table *table, int64_t now_ms)
 /* The first job of the job's class; NULL: it does not pend. */
 static const struct job *first_of(const struct reservation_table *table, uint64_t key)
 {
-    const struct job *job = job_table_find(table->parts.jobs, key);
+    const struct job *job = job_table_find_const(table->parts.jobs, key);
     int n_entries;
     return job != NULL && job->pending_class != NULL
                ? job_of_entry(job_class_entries(job->pending_class, &n_entries)[0])
@@ -273,8 +273,8 @@ static struct backfill_run *list_runs(const struct reservation_table_parts *part
     int n_supplies = place->supply != NULL ? place->supply->n_supplies : 0;
     struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
     for (int i = 0; i < n_open; i++) {
-        list_run(parts, rusage_pass, arena, place, job_table_open_at(parts->jobs, i),
-                 &runs[i]);
+        list_run(parts, rusage_pass, arena, place,
+                 job_table_open_at_const(parts->jobs, i), &runs[i]);
     }
     backfill_sort(runs, n_open);
     *n_runs = n_open;
@@ -341,7 +341,7 @@ static struct borrowers list_borrowers(const struct reservation_table *table,
     int n_open = table->count > 0 ? job_table_count_open(table->parts.jobs) : 0;
     borrowers.items = arena_alloc(arena, (size_t)n_open, sizeof(*borrowers.items));
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = job_table_open_at(table->parts.jobs, i);
+        const struct job *job = job_table_open_at_const(table->parts.jobs, i);
         if (job_is_in_gap(job)) {
             borrowers.items[borrowers.count++] =
                 (struct borrower){job->backfill.lender, job};
@@ -443,7 +443,7 @@ static void show_one(const struct reservation_table *table, struct arena *arena,
     int n_most = entry->shown.n_hosts +
                  (has_lent ? count_lent_hosts(borrowers, entry->shown.job) : 0);
     struct pieces pieces = {.at = at};
-    const struct job *job = job_table_find(table->parts.jobs, entry->shown.job);
+    const struct job *job = job_table_find_const(table->parts.jobs, entry->shown.job);
     pieces.items = arena_alloc(arena, (size_t)n_most, sizeof(*pieces.items));
     for (int i = 0; i < entry->shown.n_hosts; i++) {
         int host = capacity_find_host(table->parts.hosts, place->hosts, place->n_hosts,
@@ -565,7 +565,7 @@ static int64_t find_wake_ms(const struct reservation_table *table)
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < table->count; i++) {
         const struct reserved_job *shown = &table->items[i].shown;
-        const struct job *job = job_table_find(table->parts.jobs, shown->job);
+        const struct job *job = job_table_find_const(table->parts.jobs, shown->job);
         wake_ms = sooner(
             wake_ms, shown->since_ms +
                          table->parts.config->queues[job->queue].reservation.max_ms);

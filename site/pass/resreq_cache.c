@@ -27,6 +27,8 @@ struct resreq_cache *resreq_cache_new(const struct site_config *config,
     cache->host_resources = host_resources;
     cache->resources = host_resources_catalogue(host_resources);
     arena_init(&cache->arena);
+    cache->watch = value_watch_new();
+    cache->store = match_store_new();
     return cache;
 }
 
@@ -36,6 +38,8 @@ void resreq_cache_free(struct resreq_cache *cache)
         return;
     }
     HASH_CLEAR(hh, cache->by_key);
+    match_store_free(cache->store);
+    value_watch_free(cache->watch);
     arena_release(&cache->arena);
     free(cache);
 }
@@ -47,6 +51,7 @@ bool resreq_cache_trim(struct resreq_cache *cache)
     }
     HASH_CLEAR(hh, cache->by_key);
     cache->by_key = NULL;
+    match_store_clear(cache->store);
     arena_clear(&cache->arena);
     return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resreq_cache.h: the compiled resource requirements of pending jobs and of the RES_REQ
  * of their queues. Jobs with equal strings share one match_class, which is compiled
- * when it is first seen.
+ * when it is first seen. What they matched is carried over from pass to pass
+ * (match_store.h).
  *
  * Ownership: config and resources are borrowed; a class belongs to the cache. Layer:
  * site. */
@@ -11,6 +12,8 @@
 #include "sched/resreq/resreq.h"
 #include "site/config/site_config.h"
 #include "site/pass/host_status.h"
+#include "site/pass/match_store.h"
+#include "site/pass/value_watch.h"
 #include "site/resource/host_resources.h"
 
 /* The fields are for resreq_match.h, which reads them. */
@@ -21,6 +24,8 @@ struct resreq_cache {
     const struct host_status_parts *status; /* NULL: not connected yet */
     struct arena arena;                     /* of the classes */
     struct resreq_entry *by_key;
+    struct value_watch *watch; /* of values that classes read */
+    struct match_store *store; /* by class: the hosts that matched last */
 };
 
 struct match_class {

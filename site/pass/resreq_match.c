@@ -36,6 +36,8 @@ struct resreq_match {
     int queue; /* of the class that is matched, if it may preempt; else -1 */
     const char *const *statuses; /* by host; NULL: not needed yet */
     const bool **preemptable;    /* by queue, by host; NULL: not needed yet */
+    bool has_begun;              /* the store knows the hosts of the pass */
+    bool *is_changed;            /* by block of rows: scratch */
     bool has_state;              /* status, slots and maxslots stand in the table */
     int state_queue;             /* status is as jobs of this queue see it */
     struct resreq_local local;
@@ -403,6 +405,180 @@ static const struct place_filter *match_remaining(struct resreq_match *match,
     return match_hosts(match, resreq, &remaining);
 }
 
+/* ---------------------------------------------------------------- earlier passes */
+
+/* What has changed of all that a requirement reads. */
+struct changes {
+    uint64_t since; /* generation */
+    bool has_any, has_left;
+    bool is_everywhere; /* else in the blocks of match->is_changed */
+};
+
+static void begin_store(struct resreq_match *match)
+{
+    struct resreq_cache *cache = match->cache;
+    const struct resource_table *table = host_resources_values(cache->host_resources);
+    if (!match->has_begun) {
+        match->has_begun = true;
+        value_watch_begin(cache->watch, table);
+        match_store_begin(cache->store, value_watch_generation(cache->watch),
+                          match->rows, match->n_hosts);
+        match->is_changed = arena_alloc(
+            match->arena, (size_t)resource_table_rows(table) / RESOURCE_BLOCK + 1, 1);
+    }
+}
+
+static int count_blocks(const struct resreq_match *match)
+{
+    int n_rows =
+        resource_table_rows(host_resources_values(match->cache->host_resources));
+    return (n_rows + RESOURCE_BLOCK - 1) / RESOURCE_BLOCK;
+}
+
+static void add_change(const struct resreq_match *match, struct changes *changes,
+                       struct watched_column column)
+{
+    if (column.changed <= changes->since) {
+        return;
+    }
+    if (!changes->has_any) {
+        memset(match->is_changed, 0, (size_t)count_blocks(match));
+    }
+    changes->has_any = true;
+    for (int i = 0; i < count_blocks(match); i++) {
+        match->is_changed[i] =
+            match->is_changed[i] || column.blocks[i] > changes->since;
+    }
+}
+
+/* A number, less what jobs reserve; and which of it they do (place_reserved). */
+static void add_number(struct resreq_match *match, struct changes *changes, int id)
+{
+    struct value_watch *watch = match->cache->watch;
+    const double *numbers = remaining_of(match, id);
+    add_change(match, changes, value_watch_left(watch, id, numbers));
+    if (numbers != NULL) {
+        changes->has_left = true;
+        add_change(match, changes, value_watch_column(watch, id));
+    }
+}
+
+static void add_program(struct resreq_match *match, struct changes *changes,
+                        const struct resreq_program *program)
+{
+    struct value_watch *watch = match->cache->watch;
+    for (int i = 0; i < program->n_instrs; i++) {
+        const struct resreq_instr *instr = &program->instrs[i];
+        struct watched_column column;
+        switch ((int)instr->op) {
+        case RESREQ_OP_COLUMN:
+            add_number(match, changes, instr->id);
+            break;
+        case RESREQ_OP_LOCAL: /* the local host may be of another type, to all */
+            column = value_watch_column(watch, instr->id);
+            changes->is_everywhere =
+                changes->is_everywhere || column.changed > changes->since;
+            break;
+        case RESREQ_OP_FLAG:
+        case RESREQ_OP_HAS:
+        case RESREQ_OP_TEXT:
+            add_change(match, changes, value_watch_column(watch, instr->id));
+            break;
+        default: /* reads no values */
+            break;
+        }
+    }
+    changes->is_everywhere =
+        changes->is_everywhere ||
+        (!program->takes_exclusive && value_watch_exclusive(watch) > changes->since);
+}
+
+static struct changes find_changes(struct resreq_match *match,
+                                   const struct resreq *resreq, uint64_t since)
+{
+    struct changes changes = {.since = since};
+    struct value_watch *watch = match->cache->watch;
+    add_program(match, &changes, &resreq->program);
+    for (int i = 0; i < resreq->order.n_keys; i++) {
+        add_number(match, &changes, resreq->order.keys[i].id);
+    }
+    if (resreq->order.n_keys > 0) {
+        add_change(match, &changes, value_watch_column(watch, RESOURCE_CPUF));
+        add_change(match, &changes, value_watch_column(watch, RESOURCE_STATUS));
+    }
+    for (int i = 0; i < resreq->span.n_same; i++) {
+        add_change(match, &changes, value_watch_column(watch, resreq->span.same[i]));
+    }
+    changes.has_any = changes.has_any || changes.is_everywhere;
+    return changes;
+}
+
+/* What the requirement reads is all watched. */
+static bool is_watched(const struct resreq_match *match,
+                       const struct match_class *class)
+{
+    /* Status depends on the queue, tiles of '!' on the slots of hosts, and the state of
+     * hosts without a row stands in no table. */
+    return class->queue < 0 && class->resreq.span.kind != RESREQ_SPAN_PTILE_ALL &&
+           (match->n_unknown == 0 || !reads_state(&class->resreq));
+}
+
+/* The filter before, with the changed blocks run again. */
+static const struct place_filter *match_changed(struct resreq_match *match,
+                                                const struct resreq *resreq,
+                                                const struct place_filter *before)
+{
+    const struct resource_table *table =
+        host_resources_values(match->cache->host_resources);
+    struct resource_overrides remaining = find_remaining(match, resreq);
+    struct place_filter *filter = arena_alloc(match->arena, 1, sizeof(*filter));
+    size_t n_hosts = (size_t)match->n_hosts;
+    uint8_t *matches = arena_alloc(match->arena, n_hosts + 1, sizeof(*matches));
+    if (before != NULL) {
+        memcpy(matches, before->matches, n_hosts);
+    } else {
+        memset(matches, 1, n_hosts);
+    }
+    for (int i = 0; i < count_blocks(match); i++) {
+        if (match->is_changed[i]) {
+            resreq_program_run_block(&resreq->program, table, &remaining, &match->local,
+                                     i * RESOURCE_BLOCK, matches);
+        }
+    }
+    filter->matches = matches;
+    return memchr(matches, 0, n_hosts) == NULL ? NULL : filter;
+}
+
+/* Evaluates the requirement again only where it reads values that have changed since it
+ * was evaluated. */
+static const struct place_filter *match_class(struct resreq_match *match,
+                                              const struct match_class *class)
+{
+    const struct resreq *resreq = &class->resreq;
+    if (!is_watched(match, class)) {
+        return match_remaining(match, resreq);
+    }
+    begin_store(match);
+    if (reads_state(resreq)) {
+        set_state_columns(match);
+    }
+    struct stored_match *stored = match_store_at(match->cache->store, class->index);
+    struct changes changes = find_changes(match, resreq, stored->generation);
+    bool is_stored = stored->generation > 0 && stored->has_left == changes.has_left;
+    if (is_stored && !changes.has_any) {
+        return match_store_filter(stored);
+    }
+    bool is_plain = resreq->order.n_keys == 0 && match->is_in_order &&
+                    resreq->span.kind == RESREQ_SPAN_NONE && resreq->span.n_same == 0;
+    const struct place_filter *filter =
+        is_stored && is_plain && !changes.has_left && !changes.is_everywhere
+            ? match_changed(match, resreq, match_store_filter(stored))
+            : match_remaining(match, resreq);
+    return match_store_set(match->cache->store, stored, filter, changes.has_left);
+}
+
+/* ---------------------------------------------------------------- classes */
+
 static struct match_result *result_of(struct resreq_match *match,
                                       const struct match_class *class)
 {
@@ -435,8 +611,7 @@ const struct place_filter *resreq_match_filter(struct resreq_match *match,
     if (!result->has_filter) {
         result->has_filter = true;
         resreq_match_set_class(match, class);
-        result->filter =
-            class->is_bad ? no_host(match) : match_remaining(match, &class->resreq);
+        result->filter = class->is_bad ? no_host(match) : match_class(match, class);
     }
     return result->filter;
 }

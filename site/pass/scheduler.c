@@ -71,6 +71,12 @@ static void add_lease(struct scheduler *scheduler, const char *lease, int n_slot
     added->n_slots = n_slots;
 }
 
+static int compare_leases(const void *a, const void *b)
+{
+    return strcmp(((const struct lease_waiting *)a)->lease,
+                  ((const struct lease_waiting *)b)->lease); /* each is there once */
+}
+
 static void note_waiting(struct scheduler *scheduler,
                          const struct place_snapshot *snapshot,
                          const struct place_plan *plan)
@@ -82,14 +88,23 @@ static void note_waiting(struct scheduler *scheduler,
             add_lease(scheduler, snapshot->hosts[i].lease, plan->waiting_lease[i]);
         }
     }
+    if (scheduler->n_leases > 1) {
+        qsort(scheduler->leases, (size_t)scheduler->n_leases,
+              sizeof(*scheduler->leases), compare_leases);
+    }
 }
 
 int scheduler_waiting_lease(const struct scheduler *scheduler, const char *lease)
 {
-    for (int i = 0; i < scheduler->n_leases; i++) {
-        if (strcmp(scheduler->leases[i].lease, lease) == 0) {
-            return scheduler->leases[i].n_slots;
+    int from = 0, to = scheduler->n_leases;
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        int order = strcmp(lease, scheduler->leases[middle].lease);
+        if (order == 0) {
+            return scheduler->leases[middle].n_slots;
         }
+        from = order > 0 ? middle + 1 : from;
+        to = order > 0 ? to : middle;
     }
     return 0;
 }

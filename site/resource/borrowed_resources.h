@@ -11,7 +11,6 @@
 #define SUBLET_SITE_RESOURCE_BORROWED_RESOURCES_H
 
 #include "model/msg.h"
-#include "sched/resource/load_threshold.h"
 #include "sched/resource/resource.h"
 
 struct borrowed_resources;

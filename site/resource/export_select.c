@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "provider/export/export_shared.h"
+#include "provider/export/export.h"
 #include "site/config/site_config.h"
 
 /* A recorded choice. */
@@ -137,7 +137,7 @@ static uint8_t *list_free(const struct export_select *selection, struct arena *a
     int n_hosts = selection->parts.config->n_hosts;
     uint8_t *are_free = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*are_free));
     for (int i = 0; i < n_hosts; i++) {
-        are_free[i] = selection->parts.config->hosts[i].max > 0;
+        are_free[i] = host_table_max(selection->parts.hosts, i) > 0;
     }
     for (int i = 0; i < plan->n_leases; i++) {
         for (int k = 0; k < plan->leases[i].n_hosts; k++) {
@@ -172,10 +172,45 @@ static void give(struct export_select *selection, const struct export_deferred *
     for (int i = 0; i < config->n_hosts; i++) {
         if (are_picked[i]) {
             hosts[n_hosts++] = (struct export_host){
-                config->hosts[i].name, config->hosts[i].max, config->hosts[i].type, i};
+                config->hosts[i].name, host_table_max(selection->parts.hosts, i),
+                config->hosts[i].type, i};
         }
     }
     export_assign_hosts(arena, &selection->plan, late, hosts, n_hosts);
+}
+
+/* A host may have fewer slots than the configuration says (is_counted, and a host that
+ * a simulation makes smaller): policies get what is left, in file order. A lease
+ * without any host whose CPUs are known waits for them. */
+static void fit_to_hosts(struct export_select *selection)
+{
+    const struct host_table *hosts = selection->parts.hosts;
+    int *left = arena_alloc(&selection->arena, (size_t)host_table_count(hosts) + 1,
+                            sizeof(*left));
+    for (int i = 0; i < host_table_count(hosts); i++) {
+        left[i] = host_table_max(hosts, i);
+    }
+    for (int i = 0; i < selection->plan.n_leases; i++) {
+        struct export_lease *lease = &selection->plan.leases[i];
+        const struct export_part *parts = lease->hosts;
+        int n_parts = lease->n_hosts;
+        lease->hosts =
+            arena_alloc(&selection->arena, (size_t)n_parts, sizeof(*lease->hosts));
+        lease->n_hosts = 0;
+        bool has_unknown = false;
+        for (int k = 0; k < n_parts; k++) {
+            struct export_part part = parts[k];
+            int host = part.index;
+            part.n_slots = part.n_slots < left[host] ? part.n_slots : left[host];
+            if (part.n_slots > 0) {
+                lease->hosts[lease->n_hosts++] = part;
+                left[host] -= part.n_slots;
+            }
+            has_unknown |= selection->parts.config->hosts[host].is_counted &&
+                           host_table_max(hosts, host) == 0;
+        }
+        lease->is_open = lease->is_open || (lease->n_hosts == 0 && has_unknown);
+    }
 }
 
 /* The configuration's plan with the recorded hosts. True if a policy is open. */
@@ -194,6 +229,7 @@ static bool make_plan(struct export_select *selection)
         }
         is_open = is_open || pick == NULL;
     }
+    fit_to_hosts(selection);
     /* An excess was reported when the configuration was read. */
     (void)export_shared_give(&selection->arena, &selection->plan);
     return is_open;

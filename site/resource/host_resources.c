@@ -163,21 +163,39 @@ bool host_resources_sets(const char *name)
     return false;
 }
 
+/* A host that reports no cores has one in each processor, and no threads: one in each
+ * core. */
+static int times(const struct host_resources *hosts, int host, int id, int count)
+{
+    double each = resource_table_has(hosts->table, host, id)
+                      ? resource_table_number(hosts->table, host, id)
+                      : 1;
+    double all = each * count;
+    return all > SLOTS_MAX ? SLOTS_MAX : all > 0 ? (int)all : 0;
+}
+
+bool host_resources_cpus(const struct host_resources *hosts, int host,
+                         struct row_cpus *cpus)
+{
+    if (!resource_table_has(hosts->table, host, RESOURCE_NPROCS)) {
+        return false;
+    }
+    *cpus = (struct row_cpus){.n_procs = times(hosts, host, RESOURCE_NPROCS, 1)};
+    cpus->n_cores = times(hosts, host, RESOURCE_NCORES, cpus->n_procs);
+    cpus->n_threads = times(hosts, host, RESOURCE_NTHREADS, cpus->n_cores);
+    return true;
+}
+
 static void count_cpus(struct host_resources *hosts, int host)
 {
-    struct resource_table *table = hosts->table;
-    enum ncpus_unit cpus = hosts->config->resource_config.cpus;
-    if (!resource_table_has(table, host, RESOURCE_NPROCS)) {
-        return;
+    struct row_cpus cpus;
+    if (host_resources_cpus(hosts, host, &cpus)) {
+        enum ncpus_unit unit = hosts->config->resource_config.cpus;
+        int count = unit == NCPUS_PROCS   ? cpus.n_procs
+                    : unit == NCPUS_CORES ? cpus.n_cores
+                                          : cpus.n_threads;
+        resource_table_set_number(hosts->table, host, RESOURCE_NCPUS, count);
     }
-    double count = resource_table_number(table, host, RESOURCE_NPROCS);
-    if (cpus != NCPUS_PROCS) {
-        count *= resource_table_number(table, host, RESOURCE_NCORES);
-    }
-    if (cpus == NCPUS_THREADS) {
-        count *= resource_table_number(table, host, RESOURCE_NTHREADS);
-    }
-    resource_table_set_number(table, host, RESOURCE_NCPUS, count);
 }
 
 /* ---------------------------------------------------------------- exported */
@@ -300,6 +318,17 @@ static bool are_all_set(const struct host_resources *hosts, int id)
     return true;
 }
 
+/* Some host has as many slots as it reports CPUs. */
+static bool has_counted(const struct host_resources *hosts)
+{
+    for (int i = 0; i < hosts->config->n_hosts; i++) {
+        if (hosts->config->hosts[i].is_counted) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* RESOURCES gives it to a host, or each of its places in ResourceMap has a value. */
 static bool is_placed(const struct host_resources *hosts, int id)
 {
@@ -319,8 +348,9 @@ bool host_resources_is_configured(const struct host_resources *hosts, int id)
     case RESOURCE_HNAME:
     case RESOURCE_SERVER:
     case RESOURCE_REXPRI:
-    case RESOURCE_MAXSLOTS:
         return true;
+    case RESOURCE_MAXSLOTS:
+        return !has_counted(hosts);
     case RESOURCE_TYPE:
         return are_all_set(hosts, RESOURCE_TYPE);
     case RESOURCE_MODEL:

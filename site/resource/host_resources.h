@@ -14,6 +14,7 @@
 #define SUBLET_SITE_RESOURCE_HOST_RESOURCES_H
 
 #include "model/msg.h"
+#include "model/row.h"
 #include "sched/resource/resource.h"
 #include "site/config/site_config.h"
 #include "site/resource/borrowed_resources.h"
@@ -31,6 +32,10 @@ const struct resource_table *host_resources_values(const struct host_resources *
  * returns the name of the first of them, borrowed from `msg`, or NULL. */
 const char *host_resources_report(struct host_resources *hosts, int host,
                                   const struct msg_host_load *msg);
+/* The CPUs that own host `host` has reported, but not its name; false: it reports none.
+ */
+bool host_resources_cpus(const struct host_resources *hosts, int host,
+                         struct row_cpus *cpus);
 /* The site sets the value itself, whatever hosts report: "status", "ncpus". */
 bool host_resources_sets(const char *name);
 void host_resources_disconnect(struct host_resources *hosts, int host);

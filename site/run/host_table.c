@@ -2,6 +2,7 @@
 /* host_table.c: see host_table.h. */
 #include "site/run/host_table.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,10 @@ struct host_state {
     uint64_t session; /* 0: none since the start */
     uint64_t link;
     char *boot;
+    int n_cpus[NCPUS_UNITS]; /* 0: not known */
     bool is_synced;
     bool is_away;
+    bool knows_nonces;
     int64_t hello_ms, heard_ms;
 };
 
@@ -37,6 +40,8 @@ struct host_table {
     struct host_state *states;
     struct named_host *named, *by_name; /* by index; a hash table of them */
     int64_t silent_ms;
+    struct journal_mark mark; /* for WELCOME */
+    uint64_t list_from, list_to;
 };
 
 static void fill(struct host_table *hosts, const struct site_host *config, int n_hosts)
@@ -84,7 +89,8 @@ void host_table_free(struct host_table *hosts)
 }
 
 void host_table_change(struct host_table *hosts, const struct site_host *config,
-                       int n_hosts, int *places, int64_t now_ms)
+                       int n_hosts, int *places, int64_t now_ms,
+                       struct effects *effects)
 {
     struct host_table before = *hosts;
     fill(hosts, config, n_hosts);
@@ -96,6 +102,11 @@ void host_table_change(struct host_table *hosts, const struct site_host *config,
             struct host_state fresh = hosts->states[places[i]];
             hosts->states[places[i]] = before.states[i];
             before.states[i] = fresh;
+        } else if (before.states[i].n_cpus[NCPUS_PROCS] > 0) {
+            struct row row = {.kind = ROW_CPUS};
+            row.cpus.host = arena_str(&effects->arena, before.config[i].name);
+            row.cpus.is_gone = true;
+            effects_store(effects, &row);
         }
     }
     empty(&before);
@@ -125,7 +136,41 @@ const char *host_table_name(const struct host_table *hosts, int index)
 
 int host_table_max(const struct host_table *hosts, int index)
 {
-    return hosts->config[index].max;
+    const struct site_host *host = &hosts->config[index];
+    int n_cpus = hosts->states[index].n_cpus[host->cpus];
+    return host->is_counted && n_cpus < host->max ? n_cpus : host->max;
+}
+
+static void set_cpus(struct host_state *state, const struct row_cpus *row)
+{
+    state->n_cpus[NCPUS_PROCS] = row->n_procs;
+    state->n_cpus[NCPUS_CORES] = row->n_cores;
+    state->n_cpus[NCPUS_THREADS] = row->n_threads;
+}
+
+void host_table_load_cpus(struct host_table *hosts, const struct row_cpus *row)
+{
+    int index = host_table_find(hosts, row->host);
+    if (index >= 0) {
+        set_cpus(&hosts->states[index], row);
+    }
+}
+
+bool host_table_set_cpus(struct host_table *hosts, int index,
+                         const struct row_cpus *row, struct effects *effects)
+{
+    struct host_state *state = &hosts->states[index];
+    int before = host_table_max(hosts, index);
+    if (row->n_procs == state->n_cpus[NCPUS_PROCS] &&
+        row->n_cores == state->n_cpus[NCPUS_CORES] &&
+        row->n_threads == state->n_cpus[NCPUS_THREADS]) {
+        return false;
+    }
+    struct row stored = {.kind = ROW_CPUS, .cpus = *row};
+    stored.cpus.host = arena_str(&effects->arena, hosts->config[index].name);
+    effects_store(effects, &stored);
+    set_cpus(state, row);
+    return host_table_max(hosts, index) != before;
 }
 
 bool host_table_is_window_closed(const struct host_table *hosts, int index,
@@ -198,16 +243,39 @@ uint64_t host_table_session(const struct host_table *hosts, int index)
 
 /* ---------------------------------------------------------------- sessions */
 
-static void send_welcome(const struct peer *from, uint64_t session, bool is_accepted,
+static void send_welcome(const struct host_table *hosts, const struct peer *from,
+                         const struct msg *hello, bool is_accepted,
                          uint64_t min_session, const char *text,
                          struct effects *effects)
 {
-    struct msg msg = {.kind = MSG_HOST_WELCOME, .session = session, .site = ""};
+    struct msg msg = {.kind = MSG_HOST_WELCOME, .session = hello->session, .site = ""};
     msg.welcome.is_accepted = is_accepted;
     msg.welcome.min_session = min_session;
     msg.welcome.text = text;
     msg.welcome.lost_after_ms = HOSTS_SILENT_MS;
+    if (hello->host_hello.knows_nonces) {
+        msg.welcome.mark = hosts->mark;
+        msg.welcome.lists_runs = true;
+        msg.welcome.list_from = hosts->list_from;
+        msg.welcome.list_to = hosts->list_to;
+    }
     effects_send(effects, from, &msg);
+}
+
+/* Why the sender may not speak for that host; NULL: it may. */
+static const char *check_proof(const struct site_host *host, const struct peer *from,
+                               struct arena *arena)
+{
+    if (from->roles == HOST_PROOF_LOCAL) {
+        return NULL;
+    }
+    if (host->is_here) {
+        return "this name is of HOSTS_HERE, which only the site's machine has";
+    }
+    return from->roles == HOST_PROOF_SHARED || strcmp(from->name, host->name) == 0
+               ? NULL
+               : arena_printf(arena, "this key is that of host %s (HOST_KEYS)",
+                              from->name);
 }
 
 int host_table_hello(struct host_table *hosts, const struct peer *from,
@@ -217,18 +285,26 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
     if (index < 0) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host \"%s\" is not configured: refused", msg->host_hello.name);
-        send_welcome(from, msg->session, false, 0,
+        send_welcome(hosts, from, msg, false, 0,
                      "this host is not in the site's configuration", effects);
+        return -1;
+    }
+    const char *against = check_proof(&hosts->config[index], from, &effects->arena);
+    if (against != NULL) {
+        effects_log(effects, LOG_LEVEL_WARNING, "host \"%s\" is refused: %s",
+                    msg->host_hello.name, against);
+        send_welcome(hosts, from, msg, false, 0, against, effects);
         return -1;
     }
     struct host_state *state = &hosts->states[index];
     bool is_repeated = msg->session == state->session && from->link == state->link;
     if (msg->session <= state->session && !is_repeated) {
-        send_welcome(from, msg->session, false, state->session,
+        send_welcome(hosts, from, msg, false, state->session,
                      "a newer session of this host is there", effects);
         return -1;
     }
-    send_welcome(from, msg->session, true, 0, "", effects);
+    state->knows_nonces = msg->host_hello.knows_nonces;
+    send_welcome(hosts, from, msg, true, 0, "", effects);
     if (is_repeated) {
         return -1; /* its list of runs is on the way or was received */
     }
@@ -271,6 +347,36 @@ void host_table_refuse(const struct peer *from, const struct msg *msg,
     effects_send(effects, from, &answer);
 }
 
+/* A sublet-host of an earlier version refuses fields that it does not know. */
+static void remove_nonce(struct msg *msg)
+{
+    static const size_t runs[MSG_KINDS] = {
+        [MSG_RUN_START] = offsetof(struct msg, run_start.run),
+        [MSG_RUN_GO] = offsetof(struct msg, run_go.run),
+        [MSG_RUN_CONTROL] = offsetof(struct msg, run_control.run),
+        [MSG_RUN_RESIZE] = offsetof(struct msg, run_resize.run),
+        [MSG_RUN_FORGET] = offsetof(struct msg, run.run),
+        [MSG_OUTPUT_ASK] = offsetof(struct msg, output_ask.run),
+        [MSG_STREAM_DOWN] = offsetof(struct msg, stream_down.run),
+    };
+    if (runs[msg->kind] != 0) {
+        ((struct run_id *)((char *)msg + runs[msg->kind]))->nonce = 0;
+    }
+}
+
+bool host_table_knows_nonces(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].knows_nonces;
+}
+
+void host_table_set_mark(struct host_table *hosts, const struct journal_mark *mark,
+                         uint64_t list_from, uint64_t list_to)
+{
+    hosts->mark = *mark;
+    hosts->list_from = list_from;
+    hosts->list_to = list_to;
+}
+
 void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
                      struct effects *effects)
 {
@@ -280,6 +386,9 @@ void host_table_send(const struct host_table *hosts, int index, const struct msg
     struct msg copy = *msg;
     copy.session = state->session;
     copy.site = "";
+    if (!state->knows_nonces) {
+        remove_nonce(&copy);
+    }
     effects_send(effects, &to, &copy);
 }
 

@@ -7,6 +7,10 @@
  * from then on the host is ready. A host that is silent for HOSTS_SILENT_MS, or has not
  * connected for that time after the start, is away until it is heard again.
  *
+ * A host without MXJ has as many slots as it reports CPUs. The journal keeps the latest
+ * report, so that a restart does not change its slots; before the first one it has
+ * none.
+ *
  * Units: milliseconds. Order: hosts as configured. Layer: site. */
 #ifndef SUBLET_SITE_RUN_HOST_TABLE_H
 #define SUBLET_SITE_RUN_HOST_TABLE_H
@@ -15,6 +19,7 @@
 #include <stdint.h>
 
 #include "model/effect.h"
+#include "model/row.h"
 
 struct site_host;
 struct host_table;
@@ -30,17 +35,23 @@ void host_table_start(struct host_table *hosts, int64_t now_ms);
 /* Other hosts are configured: those that stay keep their session. places[i] is the new
  * index of the i-th host; -1: it is removed. `config` is borrowed. */
 void host_table_change(struct host_table *hosts, const struct site_host *config,
-                       int n_hosts, int *places, int64_t now_ms);
+                       int n_hosts, int *places, int64_t now_ms,
+                       struct effects *effects);
 
 int host_table_count(const struct host_table *hosts);
 const char *host_table_name(const struct host_table *hosts, int index);
-int host_table_max(const struct host_table *hosts, int index); /* MXJ */
+/* MXJ, or the number of its CPUs; 0 if they are not known yet. */
+int host_table_max(const struct host_table *hosts, int index);
+void host_table_load_cpus(struct host_table *hosts, const struct row_cpus *row);
+/* The host reports its CPUs, `row->host` aside. True if that changes its slots. */
+bool host_table_set_cpus(struct host_table *hosts, int index,
+                         const struct row_cpus *row, struct effects *effects);
 /* The former slots of a host that is leaving; 0: any other host, or not known. */
 int host_table_leaving_max(const struct host_table *hosts, int index);
 /* The host is not configured any more, and away: it may never come back. */
 bool host_table_is_gone(const struct host_table *hosts, int index);
 /* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
- * sched/queue/window.h. */
+ * base/window.h. */
 bool host_table_is_window_closed(const struct host_table *hosts, int index,
                                  int64_t local_ms);
 int host_table_find(const struct host_table *hosts, const char *name);
@@ -56,7 +67,8 @@ const char *host_table_boot(const struct host_table *hosts, int index);
 uint64_t host_table_session(const struct host_table *hosts, int index);
 
 /* HOST_HELLO: answered with WELCOME, accepted or not. Returns the index of the host if
- * a new session begins, else -1. */
+ * a new session begins, else -1. A sender that does not prove to be that host is
+ * refused. */
 int host_table_hello(struct host_table *hosts, const struct peer *from,
                      const struct msg *msg, int64_t now_ms, struct effects *effects);
 /* HOST_SYNCED. */
@@ -69,6 +81,12 @@ bool host_table_is_stuck(const struct host_table *hosts, int index, int64_t now_
 void host_table_refuse(const struct peer *from, const struct msg *msg,
                        struct effects *effects);
 
+/* Its sublet-host reports the nonces of runs. */
+bool host_table_knows_nonces(const struct host_table *hosts, int index);
+/* What WELCOME says: how far the journal is, and the own attempts whose runs a host
+ * describes by RUN_FOUND. */
+void host_table_set_mark(struct host_table *hosts, const struct journal_mark *mark,
+                         uint64_t list_from, uint64_t list_to);
 void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
                      struct effects *effects);
 

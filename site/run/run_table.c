@@ -261,6 +261,7 @@ static struct run *insert(struct run_table *table, const struct row_run *row,
     struct run *run = table->runs[place] = mem_alloc(1, sizeof(*run));
     run->id.site = dup_text(row->run.site);
     run->id.attempt = row->run.attempt;
+    run->id.nonce = row->run.nonce;
     run->job = dup_text(row->job);
     run->lease = dup_text(row->lease);
     run->hosts = record_dup_list(&schema_run_slots, row->hosts, row->n_hosts);
@@ -372,7 +373,9 @@ void run_table_forget(struct run_table *table, struct run *run, struct effects *
     }
     run->is_forgotten = true;
     table->n_forgotten++;
-    run_table_store(run, false, effects);
+    if (!run->is_orphan) {
+        run_table_store(run, false, effects);
+    }
 }
 
 void run_table_sweep(struct run_table *table)

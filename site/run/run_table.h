@@ -52,6 +52,9 @@ struct run {
     bool is_seen;                 /* the host has reported on it in its session */
     bool is_away;                 /* its host is unreachable; its state is unknown */
     bool is_suspended;            /* as ordered; its slots are not in use */
+    bool is_orphan;               /* the journal has no such run: it has no row, and
+                                     gets no orders (runs.h) */
+    bool is_given_up;             /* an orphan that is being ended */
     uint64_t
         go_session; /* the session in which RUN_GO was sent; 0: none since the start */
     char *boot;     /* of the host, when its guard was stored; "" unknown */

@@ -45,9 +45,11 @@ struct runs {
     struct runs_setting setting;
     struct host_table *hosts;
     struct run_table *table;
+    struct lease_accounts *accounts;
     runs_changed_fn on_changed;
     void *arg;
-    int64_t next_ms; /* no resend is due before */
+    uint64_t orphans_from, orphans_to; /* attempts; to 0: none */
+    int64_t next_ms;                   /* no resend is due before */
 };
 
 struct runs *runs_new(const struct runs_setting *setting, struct host_table *hosts,
@@ -57,6 +59,7 @@ struct runs *runs_new(const struct runs_setting *setting, struct host_table *hos
     runs->setting = *setting;
     runs->hosts = hosts;
     runs->table = run_table_new(setting->site, hosts);
+    runs->accounts = lease_accounts_new(setting->lease_uids);
     runs->on_changed = on_changed;
     runs->arg = arg;
     runs->next_ms = INT64_MAX;
@@ -69,6 +72,7 @@ void runs_free(struct runs *runs)
         return;
     }
     run_table_free(runs->table);
+    lease_accounts_free(runs->accounts);
     free(runs);
 }
 
@@ -83,12 +87,18 @@ void runs_change_hosts(struct runs *runs, const int *places)
     run_table_change_hosts(runs->table, places);
 }
 
-void runs_reload(struct runs *runs, const char *lease_account,
-                 const struct user_map *users, int64_t terminate_ms)
+void runs_load_account(struct runs *runs, const struct row_lease_account *row)
 {
-    runs->setting.lease_account = lease_account;
-    runs->setting.users = users;
-    runs->setting.terminate_ms = terminate_ms;
+    lease_accounts_load(runs->accounts, row);
+}
+
+void runs_reload(struct runs *runs, const struct runs_setting *setting)
+{
+    runs->setting.lease_account = setting->lease_account;
+    runs->setting.lease_uids = setting->lease_uids;
+    runs->setting.users = setting->users;
+    runs->setting.terminate_ms = setting->terminate_ms;
+    lease_accounts_set_range(runs->accounts, setting->lease_uids);
 }
 
 const struct run_table *runs_table(const struct runs *runs)
@@ -103,16 +113,59 @@ struct run *runs_find(const struct runs *runs, const struct run_id *id)
 
 /* ---------------------------------------------------------------- to the host */
 
-static const char *account_of(const struct runs *runs, const struct run *run)
+/* The pair has a run on record; user NULL: a host has not reported its runs. */
+static bool is_account_used(void *arg, const char *site, const char *user)
 {
-    if (run->lease[0] != '\0') {
-        const char *account =
-            user_map_account(runs->setting.users, run->spec->user, run->id.site,
-                             runs->setting.lease_account);
-        /* The user's account was removed since: the host refuses root. */
+    const struct runs *runs = arg;
+    for (int i = 0; user == NULL && i < host_table_count(runs->hosts); i++) {
+        if (!host_table_is_ready(runs->hosts, i)) {
+            return true;
+        }
+    }
+    for (int i = 0; user != NULL && i < run_table_count(runs->table); i++) {
+        const struct run *run = run_table_at(runs->table, i);
+        if (run != NULL && run->lease[0] != '\0' && strcmp(run->id.site, site) == 0 &&
+            strcmp(run->spec->user, user) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NULL: none; "": the daemon's own, or one of lease_uids. */
+static const char *configured_account(const struct runs *runs, const char *site,
+                                      const char *user)
+{
+    return user_map_account(runs->setting.users, user, site,
+                            runs->setting.lease_account);
+}
+
+bool runs_has_account(const struct runs *runs, const char *site, const char *user,
+                      int64_t now_ms)
+{
+    const char *account = configured_account(runs, site, user);
+    return account != NULL &&
+           (account[0] != '\0' || !runs->setting.is_root ||
+            lease_accounts_has(runs->accounts, site, user, is_account_used,
+                               (void *)(uintptr_t)runs, now_ms));
+}
+
+/* A leased run whose user has no account any more is root's: the host refuses it. */
+static const char *account_of(const struct runs *runs, const struct run *run,
+                              int64_t now_ms, struct effects *effects)
+{
+    const char *user = run->spec->user;
+    if (run->lease[0] == '\0') {
+        return runs->setting.is_root ? user : "";
+    }
+    const char *account = configured_account(runs, run->id.site, user);
+    if (account == NULL || account[0] != '\0' || !runs->setting.is_root) {
         return account != NULL ? account : "root";
     }
-    return runs->setting.is_root ? run->spec->user : "";
+    int64_t uid =
+        lease_accounts_take(runs->accounts, run->id.site, user, is_account_used,
+                            (void *)(uintptr_t)runs, now_ms, effects);
+    return uid != 0 ? lease_accounts_name(&effects->arena, uid) : "root";
 }
 
 static void send_start(const struct runs *runs, const struct run *run, int64_t now_ms,
@@ -126,7 +179,7 @@ static void send_start(const struct runs *runs, const struct run *run, int64_t n
         .hosts = run->hosts,
         .n_hosts = run->n_hosts,
         .spec = *run->spec,
-        .account = account_of(runs, run),
+        .account = account_of(runs, run, now_ms, effects),
         .terminate_ms = runs->setting.terminate_ms,
         .end_within_ms = msg_end_within_ms(run->end_by_ms, now_ms),
     };
@@ -195,6 +248,7 @@ static void end_run(struct runs *runs, struct run *run, const struct run_exit *e
         copy.text = evicted_text;
     }
     run_table_end(runs->table, run, &copy);
+    lease_accounts_touch(runs->accounts, run->id.site, run->spec->user, now_ms);
     run_table_store(run, false, effects);
     runs->on_changed(runs->arg, run, now_ms, effects);
 }
@@ -204,7 +258,7 @@ static void end_unstarted(struct runs *runs, struct run *run, int64_t now_ms,
                           struct effects *effects)
 {
     struct run_exit exit = {.end = RUN_END_SIGNALLED,
-                            .code = SIGKILL,
+                            .code = run->control.signal == SIGKILL ? SIGKILL : SIGINT,
                             .end_ms = now_ms,
                             .text = "killed before it started"};
     run->control_done = run->control.number;
@@ -234,8 +288,8 @@ static bool has_begun(const struct run *run)
 /* An answer of the host about this run is outstanding. */
 static bool is_due(const struct runs *runs, const struct run *run)
 {
-    if (run->is_forgotten || run->record == RUN_RECORD_ENDED || run->host < 0 ||
-        !host_table_is_ready(runs->hosts, run->host)) {
+    if (run->is_forgotten || run->is_orphan || run->record == RUN_RECORD_ENDED ||
+        run->host < 0 || !host_table_is_ready(runs->hosts, run->host)) {
         return false;
     }
     return run->record == RUN_RECORD_TAKEN || !run->is_seen || !has_begun(run) ||
@@ -378,6 +432,20 @@ void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
     runs_control(runs, run, &control, now_ms, effects);
 }
 
+bool runs_withdraw(struct runs *runs, struct run *run, int64_t now_ms,
+                   struct effects *effects)
+{
+    struct run_exit exit = {
+        .end = RUN_END_LOST, .end_ms = now_ms, .text = "withdrawn before it started"};
+    if (run->record != RUN_RECORD_TAKEN) {
+        return false;
+    }
+    run_table_end(runs->table, run, &exit);
+    lease_accounts_touch(runs->accounts, run->id.site, run->spec->user, now_ms);
+    runs_forget(runs, run, effects);
+    return true;
+}
+
 void runs_forget(struct runs *runs, struct run *run, struct effects *effects)
 {
     run_table_forget(runs->table, run, effects);
@@ -389,9 +457,10 @@ void runs_forget(struct runs *runs, struct run *run, struct effects *effects)
 
 /* ---------------------------------------------------------------- from the host */
 
-/* A run that is not on record here is ended and forgotten. */
-static void end_orphan(const struct runs *runs, int host,
-                       const struct msg_run_state *state, struct effects *effects)
+/* A run that is not on record here, and whose attempt was given up, is ended and
+ * forgotten. */
+static void end_unknown(const struct runs *runs, int host,
+                        const struct msg_run_state *state, struct effects *effects)
 {
     if (state->phase == RUN_WAITING || state->phase == RUN_ENDED) {
         send_forget(runs, host, &state->run, effects);
@@ -482,13 +551,178 @@ static void see_nothing(struct runs *runs, struct run *run, int64_t now_ms,
              "its host has no record of it", now_ms, effects);
 }
 
+/* ---- orphans */
+
+void runs_keep_orphans(struct runs *runs, uint64_t from, uint64_t to)
+{
+    runs->orphans_from = from;
+    runs->orphans_to = to;
+}
+
+static bool is_kept(const struct runs *runs, const struct msg_run_state *state)
+{
+    return state->phase != RUN_UNKNOWN && state->phase != RUN_WAITING &&
+           strcmp(state->run.site, runs->setting.site) == 0 &&
+           state->run.attempt >= runs->orphans_from &&
+           state->run.attempt <= runs->orphans_to;
+}
+
+/* It is about another run with the same number. A run that was guarded by an earlier
+ * version has no nonce, but its token tells it. */
+static bool is_of_another(const struct runs *runs, const struct run *run, int host,
+                          const struct msg_run_state *state)
+{
+    bool is_without =
+        state->run.nonce == 0 && (run->record != RUN_RECORD_TAKEN ||
+                                  !host_table_knows_nonces(runs->hosts, host));
+    return state->run.nonce != run->id.nonce && !is_without;
+}
+
+static struct run *add_orphan(struct runs *runs, const struct run_id *id,
+                              const char *job, const struct host_slots *hosts,
+                              int n_hosts, const struct job_spec *spec, int64_t now_ms)
+{
+    const struct row_run row = {
+        .run = *id,
+        .job = job,
+        .lease = "",
+        .record = RUN_RECORD_GUARDED,
+        .hosts = hosts,
+        .n_hosts = n_hosts,
+        .spec = spec,
+        .exit = {.text = ""},
+    };
+    struct run *run = run_table_put(runs->table, &row, NULL);
+    run->is_orphan = true;
+    run->start_ms = now_ms;
+    return run;
+}
+
+void runs_host_found(struct runs *runs, int host, const struct msg_run_start *start,
+                     int64_t now_ms, struct effects *effects)
+{
+    struct run *known = run_table_find(runs->table, &start->run);
+    bool is_ours =
+        strcmp(start->run.site, runs->setting.site) == 0 && start->lease[0] == '\0' &&
+        strcmp(start->hosts[0].host, host_table_name(runs->hosts, host)) == 0;
+    if (!is_ours || start->run.attempt < runs->orphans_from ||
+        start->run.attempt > runs->orphans_to) {
+        return;
+    }
+    if (known != NULL && known->is_orphan && known->job[0] == '\0') {
+        run_table_forget(runs->table, known, effects); /* until now nothing was known */
+        known = NULL;
+    }
+    if (known == NULL) {
+        add_orphan(runs, &start->run, start->job, start->hosts, start->n_hosts,
+                   &start->spec, now_ms);
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "host %s has attempt %llu (job <%s>), which is not on record here: "
+                    "it is kept, see `sublet runs --orphans`",
+                    host_table_name(runs->hosts, host),
+                    (unsigned long long)start->run.attempt, start->job);
+    }
+}
+
+/* Its host could not say what was started: nothing else may use that host. */
+static struct run *add_unknown_orphan(struct runs *runs, int host,
+                                      const struct msg_run_state *state, int64_t now_ms)
+{
+    const struct host_slots all = {host_table_name(runs->hosts, host),
+                                   host_table_max(runs->hosts, host)};
+    return add_orphan(runs, &state->run, "", &all, 1, NULL, now_ms);
+}
+
+static void forget_orphan(struct runs *runs, struct run *run, struct effects *effects)
+{
+    run_table_forget(runs->table, run, effects);
+    if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host)) {
+        send_forget(runs, run->host, &run->id, effects);
+    }
+}
+
+static void see_orphan(struct runs *runs, struct run *run, int host,
+                       const struct msg_run_state *state, struct effects *effects)
+{
+    if (run->host != host) {
+        return; /* two hosts have an attempt with this number and nonce: impossible */
+    }
+    run->is_seen = true;
+    run->phase = state->phase;
+    run->token = state->token;
+    run->control_done = state->control_done;
+    run->resize_done = state->resize_done;
+    run->start_ms = state->start_ms != 0 ? state->start_ms : run->start_ms;
+    if (state->phase == RUN_UNKNOWN) {
+        run_table_forget(runs->table, run, effects);
+    } else if (state->phase == RUN_ENDED) {
+        if (run->record != RUN_RECORD_ENDED) {
+            run_table_end(runs->table, run, &state->exit);
+        }
+        if (run->is_given_up) {
+            forget_orphan(runs, run, effects);
+        }
+    } else if (run->is_given_up) {
+        runs_end_orphan(runs, run, effects);
+    }
+}
+
+void runs_adopt(struct runs *runs, struct run *run, int64_t now_ms,
+                struct effects *effects)
+{
+    run->is_orphan = false;
+    run->control.number = run->control_done;
+    run_table_update_suspended(runs->table, run);
+    run_table_store(run, true, effects);
+    runs->on_changed(runs->arg, run, now_ms, effects);
+}
+
+void runs_end_orphan(struct runs *runs, struct run *run, struct effects *effects)
+{
+    run->is_given_up = true;
+    if (run->record == RUN_RECORD_ENDED) {
+        forget_orphan(runs, run, effects);
+    } else if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host) &&
+               run->control_done != ORPHAN_ORDER) {
+        send_control(
+            runs, run->host, &run->id,
+            &(struct run_control){.number = ORPHAN_ORDER, .action = CONTROL_KILL},
+            effects);
+    }
+}
+
+/* The host has another run with this number. This one has not begun, and its job gets
+ * another number. */
+static void refuse_run(struct runs *runs, struct run *run, int64_t now_ms,
+                       struct effects *effects)
+{
+    if (run->record == RUN_RECORD_TAKEN) {
+        lose_run(runs, run, false, "another run has its number on its host", now_ms,
+                 effects);
+    }
+}
+
 void runs_host_state(struct runs *runs, int host, const struct msg_run_state *state,
                      int64_t now_ms, struct effects *effects)
 {
     struct run *run = run_table_find(runs->table, &state->run);
+    if (run != NULL && is_of_another(runs, run, host, state)) {
+        run = NULL;
+    }
+    if (run == NULL && is_kept(runs, state)) {
+        run = add_unknown_orphan(runs, host, state, now_ms);
+    }
+    if (run != NULL && run->is_orphan) {
+        see_orphan(runs, run, host, state, effects);
+        return;
+    }
+    if (run != NULL && state->is_refused) {
+        refuse_run(runs, run, now_ms, effects);
+        return;
+    }
     bool is_over = run != NULL && run->record == RUN_RECORD_ENDED;
     if (run == NULL || run->host != host || (is_over && state->phase != RUN_ENDED)) {
-        end_orphan(runs, host, state, effects);
+        end_unknown(runs, host, state, effects);
         return;
     }
     run->is_seen = true;
@@ -526,7 +760,8 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
 static bool is_on(const struct runs *runs, int index, int host, struct run **run)
 {
     *run = run_table_at(runs->table, index);
-    return *run != NULL && (*run)->host == host && (*run)->record != RUN_RECORD_ENDED;
+    return *run != NULL && (*run)->host == host && !(*run)->is_orphan &&
+           (*run)->record != RUN_RECORD_ENDED;
 }
 
 void runs_host_hello(struct runs *runs, int host)

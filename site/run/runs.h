@@ -7,6 +7,11 @@
  * stored). The site that owns the run, which may be this one, decides when it is
  * forgotten. runs.c explains at its top why no command is started twice.
  *
+ * An orphan is an own run that a host has, and that the journal does not have, because
+ * it was replaced by an older copy or has lost commits. It is in the table, so that its
+ * slots are in use, but it has no row, and its host gets no orders until an
+ * administrator has it adopted or ended.
+ *
  * Ownership: runs belong to the table (run_table.h); a pointer is valid until
  * runs_sweep. Units: milliseconds, slots. Layer: site. */
 #ifndef SUBLET_SITE_RUN_RUNS_H
@@ -18,13 +23,16 @@
 #include "model/effect.h"
 #include "provider/user_map.h"
 #include "site/run/host_table.h"
+#include "site/run/lease_accounts.h"
 #include "site/run/run_table.h"
 
 /* How the account of a run is found: if the daemon is root, the user of its spec. */
 struct runs_setting {
     const char *site;
     bool is_root;
-    const char *lease_account;    /* of leased jobs where there is no UserMap */
+    const char *lease_account; /* of leased jobs where there is no UserMap; "": the
+                                  daemon's own, for root one of lease_uids */
+    struct uid_range lease_uids;
     const struct user_map *users; /* borrowed */
     int64_t terminate_ms;         /* between the signals that end a run */
 };
@@ -42,10 +50,13 @@ void runs_load(struct runs *runs, const struct row_run *row,
                struct submission *submission);
 /* As run_table_change_hosts. */
 void runs_change_hosts(struct runs *runs, const int *places);
-/* LEASE_USER, UserMap and JOB_TERMINATE_INTERVAL of runs that start from now on.
- * Borrowed. */
-void runs_reload(struct runs *runs, const char *lease_account,
-                 const struct user_map *users, int64_t terminate_ms);
+void runs_load_account(struct runs *runs, const struct row_lease_account *row);
+/* The accounts and JOB_TERMINATE_INTERVAL of runs that start from now on. `site` and
+ * `is_root` stay. Borrowed. */
+void runs_reload(struct runs *runs, const struct runs_setting *setting);
+/* True if a job of that user of another site has an account to run as. */
+bool runs_has_account(const struct runs *runs, const char *site, const char *user,
+                      int64_t now_ms);
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);
 
@@ -78,8 +89,23 @@ void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
                 struct effects *effects);
 void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
                  struct effects *effects);
+/* A run of a consumer that was never told to go ends without a trace: no command of it
+ * can start any more. False: it may have started, and nothing is changed. */
+bool runs_withdraw(struct runs *runs, struct run *run, int64_t now_ms,
+                   struct effects *effects);
 /* Its owner has stored its end: deletes its row, sends RUN_FORGET. */
 void runs_forget(struct runs *runs, struct run *run, struct effects *effects);
+
+/* Own attempts that a lost part of the journal has started: their runs are orphans. */
+void runs_keep_orphans(struct runs *runs, uint64_t from, uint64_t to);
+/* RUN_FOUND: the run of such an attempt, as it was started. */
+void runs_host_found(struct runs *runs, int host, const struct msg_run_start *start,
+                     int64_t now_ms, struct effects *effects);
+/* The run has a job now: it gets a row, and is reported as any other. */
+void runs_adopt(struct runs *runs, struct run *run, int64_t now_ms,
+                struct effects *effects);
+/* Ends an orphan; it is forgotten as soon as its host has ended it. */
+void runs_end_orphan(struct runs *runs, struct run *run, struct effects *effects);
 
 /* Messages of hosts. */
 void runs_host_hello(struct runs *runs, int host);

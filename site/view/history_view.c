@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history_view.c: see history_view.h. */
-#include "site/view/history_view.h"
+/* history_view.c: see site_view.h. */
+#include "site/view/site_view.h"
 
 #include "model/job_id.h"
 #include "site/job/job.h"
@@ -62,7 +62,6 @@ static void sum_states(struct past *past, int64_t now_ms)
 static struct value *event_row(struct arena *arena, const struct row_job_event *event)
 {
     struct value *row = value_object(arena);
-    int code = 0;
     value_add_instant(arena, row, "at", event->at_ms);
     value_add_text(arena, row, "event", row_job_event_name(event->event));
     value_add_text(arena, row, "state", job_state_name(event->state));
@@ -80,9 +79,7 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
                    event->reason[0] != '\0'
                        ? value_cut_text(arena, event->reason, REASON_BYTES)
                        : NULL);
-    bool has_exit = event->event == JOB_EVENT_END || event->event == JOB_EVENT_RUN_END;
-    bool has_code = has_exit && row_exit_code(&event->exit, &code);
-    value_add_known(arena, row, "exit_code", has_code, code);
+    value_add_known(arena, row, "exit_code", event->end.has_code, event->end.code);
     return row;
 }
 
@@ -107,7 +104,8 @@ static void add_terms(struct arena *arena, struct value *row, const struct past 
                       int index)
 {
     static const struct job_facts unknown = {0};
-    const struct job_facts *facts = past->first != NULL ? past->first->facts : &unknown;
+    const struct job_facts *facts =
+        past->first != NULL ? &past->first->facts : &unknown;
     value_add_text(arena, row, "name",
                    facts->name != NULL && facts->name[0] != '\0'
                        ? job_id_element_name(arena, facts->name, index)
@@ -161,21 +159,20 @@ static void add_job(const struct history_view *view, const struct row_job_event 
 {
     uint64_t key = job_id_key(any->id, index);
     struct arena *arena = view->page->arena;
-    int code = 0;
+    static const struct job_event_end none = {.cpu_ms = -1};
     if (!page_wants(view->page, key)) {
         return;
     }
     struct value *row = value_object(arena);
     sum_states(past, view->now_ms);
+    const struct job_event_end *end = past->end != NULL ? &past->end->end : &none;
     add_id(arena, row, any->site, any->id, index);
     value_add_text(arena, row, "state", job_state_name(past->state));
     add_terms(arena, row, past, index);
     value_add_instant(arena, row, "start_at", past->start_ms);
     value_add_instant(arena, row, "end_at", past->end_ms);
-    bool has_code = past->end != NULL && row_exit_code(&past->end->exit, &code);
-    value_add_known(arena, row, "exit_code", has_code, code);
-    value_add_duration(arena, row, "cpu_s",
-                       past->end != NULL ? past->end->exit.cpu_ms : -1);
+    value_add_known(arena, row, "exit_code", end->has_code, end->code);
+    value_add_duration(arena, row, "cpu_s", end->cpu_ms);
     add_times(arena, row, past);
     add_events(view, row, past);
     page_add(view->page, job_id_text(arena, any->id, index), row);
@@ -186,7 +183,7 @@ static const struct row_job_event *find_first(const struct row_job_event *events
                                               int n_events)
 {
     for (int i = 0; i < n_events; i++) {
-        if (events[i].facts != NULL) {
+        if (events[i].facts.is_given) {
             return &events[i];
         }
     }

@@ -19,7 +19,7 @@ static enum slot_count_kind kind_of_job(const struct job *job)
 static void count_borrowed(struct site_view *view, struct slot_counts *slots)
 {
     for (int i = 0; i < job_table_count_open(view->jobs); i++) {
-        const struct job *job = job_table_open_at(view->jobs, i);
+        const struct job *job = job_table_open_at_const(view->jobs, i);
         for (int k = 0; job->lease[0] != '\0' && k < job->n_hosts; k++) {
             slot_counts_add(slots, job->hosts[k].host, job->lease, kind_of_job(job),
                             job->hosts[k].n_slots, job->spec->is_exclusive);
@@ -37,7 +37,7 @@ static struct value *own_row(struct site_view *view, struct arena *arena, int in
     value_add_text(arena, row, "host", host->name);
     value_add_text(arena, row, "status", status);
     rules_view_add_host_limit(arena, row, view->config, host->name);
-    slot_count_add_to_row(arena, row, host->max, counts);
+    slot_count_add_to_row(arena, row, host_table_max(view->hosts, index), counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(view->provider, host->name));
     value_add_text(arena, row, "run_window", host->run_windows.text);

@@ -36,7 +36,12 @@ static const char *waiting_reason(struct site_view *view, struct arena *arena,
                                   const struct job *job)
 {
     if (job->attempt != 0) {
-        return arena_printf(arena, "starting on %s", job->hosts[0].host);
+        return arena_printf(
+            arena, "starting on %s%s", job->hosts[0].host,
+            consumer_is_withdrawn(view->consumer, job->attempt)
+                ? "; not for START_TIMEOUT, and its provider, which was asked to "
+                  "withdraw it, has not answered"
+                : "");
     }
     const struct pending_verdict held = {.reason = job->hold};
     const struct pending_verdict *verdict =
@@ -423,6 +428,19 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
+/* The first job whose key is above; the table is sorted by keys. */
+static int find_after(const struct job_table *jobs, uint64_t key)
+{
+    int from = 0, to = job_table_count(jobs);
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        bool is_before = job_key(job_table_at_const(jobs, middle)) <= key;
+        from = is_before ? middle + 1 : from;
+        to = is_before ? to : middle;
+    }
+    return from;
+}
+
 void job_view_list(struct site_view *view, struct page *page,
                    const struct msg_query *query)
 {
@@ -434,10 +452,12 @@ void job_view_list(struct site_view *view, struct page *page,
         page->after =
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
-    bool is_one = job_table_lookup(view->jobs, query->name) != NULL;
+    bool is_one = job_table_lookup_const(view->jobs, query->name) != NULL;
     int first = wanted.number != 0 ? job_table_index_of(view->jobs, wanted.number) : 0;
+    int place = find_after(view->jobs, page->after);
+    first = place > first ? place : first;
     for (int i = first; i < job_table_count(view->jobs) && !page->is_full; i++) {
-        const struct job *job = job_table_at(view->jobs, i);
+        const struct job *job = job_table_at_const(view->jobs, i);
         if (wanted.number != 0 && job->id != wanted.number) {
             break;
         }

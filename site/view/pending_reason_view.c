@@ -64,6 +64,13 @@ static const char *reason_of_contract(struct site_view *view,
     if (!contract->is_provider_here) {
         return "its provider is not connected";
     }
+    if (contract->withheld != NULL) {
+        return contract->withheld;
+    }
+    if (consumer_avoids(view->consumer, contract->lease)) {
+        return "a job did not start there within START_TIMEOUT, and it is tried again "
+               "after as long";
+    }
     if (contract->state == LEASE_INACTIVE) {
         return "its slots are being moved";
     }

@@ -19,7 +19,7 @@ static struct queue_slots *count_queues(struct site_view *view, struct arena *ar
     struct queue_slots *slots =
         arena_alloc(arena, (size_t)view->config->n_queues, sizeof(*slots));
     for (int i = 0; i < job_table_count(view->jobs); i++) {
-        const struct job *job = job_table_at(view->jobs, i);
+        const struct job *job = job_table_at_const(view->jobs, i);
         if (job->queue < 0) {
             continue;
         }

@@ -185,7 +185,7 @@ const char *reservation_view_kept_text(struct site_view *view, struct arena *are
     int n_kept, n_named = 0;
     const struct kept_slots *kept = preempt_claims_kept(view->claims, &n_kept);
     for (int i = 0; job->queue >= 0 && i < n_kept; i++) {
-        const struct job *owner = job_table_find(view->jobs, kept[i].job);
+        const struct job *owner = job_table_find_const(view->jobs, kept[i].job);
         if (owner == NULL || owner->queue < 0 || job_is_ended(owner) ||
             !keeps_from(view->config, owner->queue, job->queue)) {
             continue;
@@ -233,7 +233,7 @@ int64_t reservation_view_queue_slots(struct site_view *view, int queue)
     for (int i = 0; i < reservation_table_count(view->reservations); i++) {
         struct reserved_job reserved;
         reservation_table_at(view->reservations, i, &reserved);
-        const struct job *job = job_table_find(view->jobs, reserved.job);
+        const struct job *job = job_table_find_const(view->jobs, reserved.job);
         n_slots += job != NULL && job->queue == queue ? available_slots(&reserved) : 0;
     }
     return n_slots;
@@ -246,7 +246,7 @@ int64_t reservation_view_account_slots(struct site_view *view,
     for (int i = 0; i < reservation_table_count(view->reservations); i++) {
         struct reserved_job reserved;
         reservation_table_at(view->reservations, i, &reserved);
-        const struct job *job = job_table_find(view->jobs, reserved.job);
+        const struct job *job = job_table_find_const(view->jobs, reserved.job);
         if (job == NULL || job->fairshare.scope < 0 ||
             fairshare_ledger_scope_tree(view->fairshare, job->fairshare.scope) !=
                 tree) {

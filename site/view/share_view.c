@@ -233,7 +233,7 @@ static struct account_rows list_all(struct site_view *view, struct arena *arena)
     }
     int n_accounts = rows.count;
     for (int i = 0; i < job_table_count(view->jobs); i++) {
-        const struct job *job = job_table_at(view->jobs, i);
+        const struct job *job = job_table_at_const(view->jobs, i);
         int scope = job->fairshare.scope;
         if (job_is_ended(job)) {
             continue;

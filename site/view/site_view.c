@@ -19,6 +19,7 @@ static const struct {
     [QUERY_LOAD] = {"load", load_view_list},
     [QUERY_USERS] = {"users", share_view_list},
     [QUERY_LIMITS] = {"limits", limit_view_list},
+    [QUERY_RUNS] = {"runs", orphan_view_list},
 };
 
 struct value *site_view_list(struct site_view *view, struct arena *arena,

@@ -60,8 +60,9 @@ static enum slot_count_kind kind_of_run(struct site_view *view, const struct run
 {
     if (run->phase == RUN_SUSPENDED) {
         const struct job *job =
-            run->lease[0] == '\0' ? job_table_find_attempt(view->jobs, run->id.attempt)
-                                  : NULL;
+            run->lease[0] == '\0'
+                ? job_table_find_attempt_const(view->jobs, run->id.attempt)
+                : NULL;
         return job != NULL && job->state == JOB_SSUSP ? SLOT_COUNT_SSUSP
                                                       : SLOT_COUNT_USUSP;
     }
@@ -93,7 +94,7 @@ void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
     }
 }
 
-int slot_count_total(const struct slot_count *row)
+static int total_of(const struct slot_count *row)
 {
     int sum = 0;
     for (int i = 0; i < SLOT_COUNT_KINDS; i++) {
@@ -106,7 +107,7 @@ void slot_count_add_to_row(struct arena *arena, struct value *row, int max,
                            const struct slot_count *counts)
 {
     value_add_int(arena, row, "max", max);
-    value_add_int(arena, row, "njobs", slot_count_total(counts));
+    value_add_int(arena, row, "njobs", total_of(counts));
     value_add_int(arena, row, "run", counts->slots[SLOT_COUNT_RUN]);
     value_add_int(arena, row, "ssusp", counts->slots[SLOT_COUNT_SSUSP]);
     value_add_int(arena, row, "ususp", counts->slots[SLOT_COUNT_USUSP]);

@@ -47,7 +47,6 @@ const struct slot_count *slot_counts_find(const struct slot_counts *counts,
  * the consumer's name instead of a lease. */
 void slot_counts_add_runs(struct slot_counts *counts, struct site_view *view,
                           bool by_consumer);
-int slot_count_total(const struct slot_count *count);
 /* "max", "njobs", "run", "ssusp", "ususp", "rsv" of a host's row. */
 void slot_count_add_to_row(struct arena *arena, struct value *row, int max,
                            const struct slot_count *counts);

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/msg.h"
-#include "sched/resource/load_threshold.h"
+#include "sched/resource/resource.h"
 #include "site/view/site_view.h"
 
 struct reservation_config;
@@ -80,6 +80,9 @@ void share_view_list(struct site_view *view, struct page *page,
 /* `limits`: each limit with its use, then the slots of own hosts. */
 void limit_view_list(struct site_view *view, struct page *page,
                      const struct msg_query *query);
+/* `runs`: those that the journal does not have. */
+void orphan_view_list(struct site_view *view, struct page *page,
+                      const struct msg_query *query);
 /* Adds the slot pool and the fairshare accounts of a queue; more accounts if the queue
  * is asked for by name. */
 void share_view_add_queue(struct site_view *view, struct arena *arena,

@@ -79,6 +79,8 @@ static int configure(struct db *db, struct err *err)
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+    /* Closing leaves the log as it is: after a failure it is what decides. */
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL) != SQLITE_OK) {
         return refuse(db, err);
     }
@@ -155,6 +157,9 @@ static int fail(struct db *db, const char *what, struct err *err)
 static int checkpoint(struct db *db, int mode, int *n_left, struct err *err)
 {
     int logged = 0, copied = 0;
+    if (mode == SQLITE_CHECKPOINT_TRUNCATE) {
+        db_wal_emptying(&db->wal);
+    }
     if (sqlite3_wal_checkpoint_v2(db->handle, NULL, mode, &logged, &copied) !=
         SQLITE_OK) {
         return fail(db, "checkpoint", err);
@@ -177,9 +182,6 @@ static int check_log(struct db *db, bool accepts_loss, struct err *err)
     if (accepts_loss) {
         log_line(LOG_LEVEL_WARNING, "%s: accepted", loss.text);
         return ERR_NONE;
-    }
-    if (db->handle != NULL) {
-        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     }
     return err_set(err, ERR_IO, "%s", loss.text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db_column.c: see db_column.h. */
-#include "sys/db/db_column.h"
+/* db_column.c: see db.h. */
+#include "sys/db/db.h"
 
 #include <stdlib.h>
 #include <string.h>

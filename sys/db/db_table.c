@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db_table.c: see db_table.h. A column list is flat: each column knows the offset of
+/* db_table.c: see db.h. A column list is flat: each column knows the offset of
  * its field in the record, also if the field is in a part. */
-#include "sys/db/db_table.h"
+#include "sys/db/db.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "model/field.h"
 #include "model/job_id.h"
-#include "sys/db/db_column.h"
 
 enum { COLUMNS_MAX = 64 };
 
@@ -81,9 +80,10 @@ static int read_columns(struct db_table *table, const char *name, int skipped,
             continue;
         }
         struct column *column = &columns->columns[columns->n_columns++];
+        bool is_key = sqlite3_column_int(info, 5) > 0;
         column->is_nullable =
-            sqlite3_column_int(info, 3) == 0 && sqlite3_column_int(info, 5) == 0;
-        columns->n_keys += sqlite3_column_int(info, 5) > 0;
+            sqlite3_column_int(info, 3) == 0 && (!is_key || table->def.is_history);
+        columns->n_keys += is_key;
         if (at == COLUMNS_MAX || !find_field(schema, 0, names[at - 1], column)) {
             rc = err_set(err, ERR_STATE, "table %s: column %s has no field", name,
                          names[at - 1]);
@@ -142,6 +142,8 @@ static void write_statements(struct db_table *table, const char *name,
             arena_printf(arena, "DELETE FROM \"%s\" WHERE %s", name, behind);
         columns->all_sql = arena_printf(
             arena, "SELECT %s FROM \"%s\" WHERE %s ORDER BY place", rest, name, of);
+    } else if (table->def.is_history) {
+        columns->put_sql = insert;
     } else if (table->def.is_mostly_changed) {
         columns->put_sql = update;
         columns->add_sql = insert;
@@ -226,69 +228,36 @@ void db_table_close(struct db_table *table)
 
 /* ---------------------------------------------------------------- writing */
 
-static int get_int(const char *record, size_t offset)
+static void bind_number(sqlite3_stmt *statement, int at, const struct field *field,
+                        const char *record, bool is_sparse)
 {
-    int number;
-    memcpy(&number, record + offset, sizeof(number));
-    return number;
-}
-
-static int64_t get_int64(const char *record, size_t offset)
-{
-    int64_t number;
-    memcpy(&number, record + offset, sizeof(number));
-    return number;
-}
-
-static bool get_bool(const char *record, size_t offset)
-{
-    bool flag;
-    memcpy(&flag, record + offset, sizeof(flag));
-    return flag;
-}
-
-static const void *get_pointer(const char *record, size_t offset)
-{
-    const void *pointer;
-    memcpy(&pointer, record + offset, sizeof(pointer));
-    return pointer;
-}
-
-static void bind_number(sqlite3_stmt *statement, int at, int64_t number, bool is_sparse)
-{
-    if (number != 0 || !is_sparse) {
-        db_column_bind_int(statement, at, number);
-    }
-}
-
-static void bind_int(sqlite3_stmt *statement, int at, const struct field *field,
-                     const char *record, bool is_sparse)
-{
-    int number = get_int(record, field->offset);
+    int64_t number = field_number(field, record);
     if (field->given_offset > 0) {
-        if (get_bool(record, field->given_offset - 1)) {
+        if (field_is_given(field, record)) {
             db_column_bind_int(statement, at, number);
         }
     } else if (field->is_flag) {
         db_column_bind_int(statement, at, number == field->flag);
-    } else if (field->words == NULL) {
-        bind_number(statement, at, number, is_sparse);
-    } else if (!is_sparse || number != 0) {
+    } else if (is_sparse && number == 0) {
+        return;
+    } else if (field->words != NULL) {
         db_column_bind_text(statement, at, field->words[number]);
+    } else {
+        db_column_bind_int(statement, at, number);
     }
 }
 
 static void bind_list(sqlite3_stmt *statement, int at, const struct field *field,
                       const char *record, bool is_sparse)
 {
-    int count = get_int(record, field->count_offset);
+    int count = field_count(field, record);
     if (is_sparse && count == 0) {
         return;
     }
     if (field->kind == FIELD_TEXTS) {
-        db_column_bind_texts(statement, at, get_pointer(record, field->offset), count);
+        db_column_bind_texts(statement, at, field_pointer(field, record), count);
     } else {
-        db_column_bind_hosts(statement, at, get_pointer(record, field->offset), count);
+        db_column_bind_hosts(statement, at, field_pointer(field, record), count);
     }
 }
 
@@ -297,34 +266,27 @@ static void bind_list(sqlite3_stmt *statement, int at, const struct field *field
 static void bind_field(sqlite3_stmt *statement, int at, const struct field *field,
                        const char *record, bool is_sparse)
 {
-    double real;
     const char *text;
     switch (field->kind) {
     case FIELD_INT:
-        bind_int(statement, at, field, record, is_sparse);
-        break;
     case FIELD_INT64:
     case FIELD_UINT64:
-        bind_number(statement, at, get_int64(record, field->offset), is_sparse);
-        break;
     case FIELD_BOOL:
-        bind_number(statement, at, get_bool(record, field->offset), is_sparse);
+        bind_number(statement, at, field, record, is_sparse);
         break;
     case FIELD_REAL:
-        memcpy(&real, record + field->offset, sizeof(real));
-        sqlite3_bind_double(statement, at, real);
+        sqlite3_bind_double(statement, at, field_real(field, record));
         break;
     case FIELD_TEXT:
-        text = get_pointer(record, field->offset);
+        text = field_pointer(field, record);
         if (!is_sparse || (text != NULL && text[0] != '\0')) {
             db_column_bind_text(statement, at, text);
         }
         break;
     case FIELD_JOB_KEY:
-        db_column_bind_int(
-            statement, at,
-            (int64_t)job_id_key((uint64_t)get_int64(record, field->offset),
-                                get_int(record, field->count_offset)));
+        db_column_bind_int(statement, at,
+                           (int64_t)job_id_key((uint64_t)field_number(field, record),
+                                               field_count(field, record)));
         break;
     case FIELD_TEXTS:
     case FIELD_PARTS:
@@ -345,9 +307,7 @@ static void bind_columns(sqlite3_stmt *statement, int at, const struct columns *
         const struct column *column = &columns->columns[i];
         const struct field *whole = column->whole;
         const char *in = record + column->offset;
-        bool is_there = whole != NULL &&
-                        (whole->kind == FIELD_INT ? get_int(in, whole->offset) != 0
-                                                  : get_int64(in, whole->offset) != 0);
+        bool is_there = whole != NULL && field_number(whole, in) != 0;
         if (whole == NULL || is_there) {
             bind_field(statement, at + i, column->field, in,
                        column->is_nullable && !is_there);
@@ -385,7 +345,7 @@ static int run_place(struct db_table *table, struct list *list, sqlite3_stmt *st
                      const char *record, int place, struct err *err)
 {
     int n_keys = table->columns.n_keys;
-    const char *parts = get_pointer(record + list->offset, list->field->offset);
+    const char *parts = field_pointer(list->field, record + list->offset);
     bind_columns(statement, 1, &table->columns, n_keys, record);
     db_column_bind_int(statement, n_keys + 1, place);
     bind_columns(statement, n_keys + 2, &list->columns, list->columns.n_columns,
@@ -397,7 +357,7 @@ static int put_list(struct db_table *table, struct list *list, const char *recor
                     struct err *err)
 {
     struct columns *columns = &list->columns;
-    int count = get_int(record + list->offset, list->field->count_offset), rc = 0;
+    int count = field_count(list->field, record + list->offset), rc = 0;
     for (int i = 0; i < count && rc == 0; i++) {
         sqlite3_stmt *put = db_statement(table->db, &columns->put, columns->put_sql);
         rc = run_place(table, list, put, record, i, err);
@@ -413,7 +373,7 @@ static int put_list(struct db_table *table, struct list *list, const char *recor
 static int put_option(struct db_table *table, struct list *list, const char *record,
                       struct err *err)
 {
-    const char *part = get_pointer(record + list->offset, list->field->offset);
+    const char *part = field_pointer(list->field, record + list->offset);
     int n_keys = table->columns.n_keys;
     if (part == NULL) {
         return 0;
@@ -454,33 +414,23 @@ int db_table_delete(struct db_table *table, const void *record, struct err *err)
 
 /* ---------------------------------------------------------------- reading */
 
-static void set(char *record, size_t offset, const void *value, size_t size)
+static int read_number(sqlite3_stmt *all, int at, const struct field *field,
+                       char *record, struct err *err)
 {
-    memcpy(record + offset, value, size);
-}
-
-static int read_int(sqlite3_stmt *all, int at, const struct field *field, char *record,
-                    struct err *err)
-{
-    int number = 0;
-    if (field->words != NULL &&
-        db_column_read_word(all, at, field->words, field->n_words, &number, err) < 0) {
-        return err->code;
-    }
-    if (field->words == NULL) {
-        number = sqlite3_column_int(all, at);
-    }
-    if (field->is_flag) {
-        if (number == 0) {
-            return 0; /* another column has the value */
+    int64_t number = sqlite3_column_int64(all, at);
+    int word;
+    if (field->words != NULL) {
+        if (db_column_read_word(all, at, field->words, field->n_words, &word, err) <
+            0) {
+            return err->code;
         }
-        number = field->flag;
+        number = word;
     }
-    if (field->given_offset > 0) {
-        bool is_given = sqlite3_column_type(all, at) != SQLITE_NULL;
-        set(record, field->given_offset - 1, &is_given, sizeof(is_given));
+    if (field->is_flag && number == 0) {
+        return 0; /* another column has the value */
     }
-    set(record, field->offset, &number, sizeof(number));
+    field_set_given(field, record, sqlite3_column_type(all, at) != SQLITE_NULL);
+    field_set_number(field, record, field->is_flag ? field->flag : number);
     return 0;
 }
 
@@ -497,8 +447,8 @@ static int read_list(sqlite3_stmt *all, int at, const struct field *field, char 
         list = hosts;
     }
     if (rc == 0) {
-        set(record, field->offset, &list, sizeof(list));
-        set(record, field->count_offset, &count, sizeof(count));
+        field_set_pointer(field, record, list);
+        field_set_count(field, record, count);
     }
     return rc;
 }
@@ -506,34 +456,25 @@ static int read_list(sqlite3_stmt *all, int at, const struct field *field, char 
 static int read_field(sqlite3_stmt *all, int at, const struct field *field,
                       char *record, struct arena *arena, struct err *err)
 {
-    int64_t number = sqlite3_column_int64(all, at);
-    uint64_t id = job_id_key_number((uint64_t)number);
-    int index = job_id_key_index((uint64_t)number);
-    bool flag = number != 0;
-    double real;
+    uint64_t key;
     const char *text;
     switch (field->kind) {
     case FIELD_INT:
-        return read_int(all, at, field, record, err);
     case FIELD_INT64:
     case FIELD_UINT64:
-        set(record, field->offset, &number, sizeof(number));
-        break;
     case FIELD_BOOL:
-        set(record, field->offset, &flag, sizeof(flag));
-        break;
+        return read_number(all, at, field, record, err);
     case FIELD_REAL:
-        real = sqlite3_column_double(all, at);
-        set(record, field->offset, &real, sizeof(real));
+        field_set_real(field, record, sqlite3_column_double(all, at));
         break;
     case FIELD_TEXT:
         text = db_column_text(all, at);
-        text = text[0] != '\0' ? arena_str(arena, text) : "";
-        set(record, field->offset, &text, sizeof(text));
+        field_set_pointer(field, record, text[0] != '\0' ? arena_str(arena, text) : "");
         break;
     case FIELD_JOB_KEY:
-        set(record, field->offset, &id, sizeof(id));
-        set(record, field->count_offset, &index, sizeof(index));
+        key = (uint64_t)sqlite3_column_int64(all, at);
+        field_set_number(field, record, (int64_t)job_id_key_number(key));
+        field_set_count(field, record, job_id_key_index(key));
         break;
     case FIELD_TEXTS:
     case FIELD_PARTS:
@@ -560,11 +501,10 @@ static int read_columns_of(sqlite3_stmt *all, const struct columns *columns,
 /* Texts that are in no column are "", too. */
 static void init_texts(const struct schema *schema, char *record)
 {
-    static const char *const none = "";
     for (int i = 0; i < schema->n_fields; i++) {
         const struct field *field = &schema->fields[i];
         if (field->kind == FIELD_TEXT) {
-            set(record, field->offset, &none, sizeof(none));
+            field_set_pointer(field, record, "");
         } else if (field->kind == FIELD_PART) {
             init_texts(field->part, record + field->offset);
         }
@@ -596,19 +536,19 @@ static int load_list(struct db_table *table, struct list *list, char *record,
     const void *copy =
         count > 0 ? arena_copy(arena, parts, (size_t)count * part->size) : NULL;
     free(parts);
-    set(record + list->offset, list->field->offset, &copy, sizeof(copy));
+    field_set_pointer(list->field, record + list->offset, copy);
     if (list->field->kind != FIELD_OPTION) {
-        set(record + list->offset, list->field->count_offset, &count, sizeof(count));
+        field_set_count(list->field, record + list->offset, count);
     }
     return rc;
 }
 
-static int load_record(struct db_table *table, sqlite3_stmt *all, char *record,
-                       struct arena *arena, struct err *err)
+int db_table_read(struct db_table *table, sqlite3_stmt *row, void *record,
+                  struct arena *arena, struct err *err)
 {
     memset(record, 0, table->def.schema->size);
     init_texts(table->def.schema, record);
-    int rc = read_columns_of(all, &table->columns, record, arena, err);
+    int rc = read_columns_of(row, &table->columns, record, arena, err);
     for (int i = 0; i < table->n_lists && rc == 0; i++) {
         rc = load_list(table, &table->lists[i], record, arena, err);
     }
@@ -626,7 +566,7 @@ int db_table_load(struct db_table *table, db_table_fn *fn, void *arg, struct err
     int step, rc = 0;
     while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
         arena_clear(&arena);
-        rc = step == SQLITE_ROW ? load_record(table, all, record, &arena, err)
+        rc = step == SQLITE_ROW ? db_table_read(table, all, record, &arena, err)
                                 : db_column_fail(all, "reading", err);
         if (rc == 0) {
             fn(arg, record);

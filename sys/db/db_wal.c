@@ -26,16 +26,17 @@ enum {
 
 struct position {
     bool is_known;
+    bool is_emptying; /* the log may be empty, with all of it in the database */
     uint32_t salts[2];
     int n_frames;
 };
 
 static const char position_format[] =
-    "sublet commit %08" PRIx32 " %08" PRIx32 " %010d check %08" PRIx32;
+    "sublet %s %08" PRIx32 " %08" PRIx32 " %010d check %08" PRIx32;
 
 static uint32_t check_of(const struct position *position)
 {
-    uint32_t check = 0x53624c31;
+    uint32_t check = 0x53624c31 ^ position->is_emptying;
     check = (check ^ position->salts[0]) * 0x01000193u;
     check = (check ^ position->salts[1]) * 0x01000193u;
     return (check ^ (uint32_t)position->n_frames) * 0x01000193u;
@@ -53,34 +54,41 @@ static char *path_with(const char *path, const char *tail)
 static struct position read_position(const char *path)
 {
     struct position position = {0};
-    char text[POSITION_SIZE + 1] = "";
+    char text[POSITION_SIZE + 1] = "", word[8] = "";
     uint32_t check = 0;
     char *name = path_with(path, "-commit");
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         position.is_known =
             read(fd, text, POSITION_SIZE) == POSITION_SIZE &&
-            sscanf(text, "sublet commit %" SCNx32 " %" SCNx32 " %d check %" SCNx32,
+            sscanf(text, "sublet %7s %" SCNx32 " %" SCNx32 " %d check %" SCNx32, word,
                    &position.salts[0], &position.salts[1], &position.n_frames,
-                   &check) == 4 &&
-            check == check_of(&position);
+                   &check) == 5;
+        position.is_emptying = strcmp(word, "empties") == 0;
+        position.is_known = position.is_known && check == check_of(&position);
         close(fd);
     }
     free(name);
     return position;
 }
 
-static void write_position(struct db_wal *wal)
+/* A position that cannot be written is removed: an old one would be believed. */
+static void write_position(struct db_wal *wal, const struct position *position)
 {
-    const struct position position = {
-        true, {wal->salts[0], wal->salts[1]}, wal->n_frames};
     char text[POSITION_SIZE + 1];
-    int length = snprintf(text, sizeof(text), position_format, position.salts[0],
-                          position.salts[1], position.n_frames, check_of(&position));
+    int length = snprintf(text, sizeof(text), position_format,
+                          position->is_emptying ? "empties" : "commit",
+                          position->salts[0], position->salts[1], position->n_frames,
+                          check_of(position));
     memset(text + length, '\n', (size_t)(POSITION_SIZE - length));
-    if (wal->fd >= 0 && pwrite(wal->fd, text, POSITION_SIZE, 0) != POSITION_SIZE) {
-        log_line(LOG_LEVEL_WARNING, "\"%s\": the position of commits: %s", wal->path,
+    if (wal->fd >= 0 &&
+        (pwrite(wal->fd, text, POSITION_SIZE, 0) != POSITION_SIZE ||
+         (position->is_emptying && fdatasync(wal->fd) < 0))) {
+        char *name = path_with(wal->path, "-commit");
+        log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be written: %s", name,
                  strerror(errno));
+        unlink(name);
+        free(name);
         close(wal->fd);
         wal->fd = -1;
     }
@@ -198,7 +206,8 @@ static int refuse(const char *path, const struct log *log,
 {
     bool is_same = log->has_header && log->salts[0] == position->salts[0] &&
                    log->salts[1] == position->salts[1];
-    if (position->n_frames == 0 || is_later(log, position)) {
+    bool is_emptied = position->is_emptying && !log->has_header;
+    if (position->n_frames == 0 || is_emptied || is_later(log, position)) {
         return 0;
     }
     if (!is_same) {
@@ -248,7 +257,7 @@ int db_wal_check(const char *path, struct err *err)
 int db_wal_open(struct db_wal *wal, const char *path, struct err *err)
 {
     char *name = path_with(path, "-commit");
-    wal->path = path_with(path, "-wal");
+    wal->path = path_with(path, "");
     wal->fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     int rc =
         wal->fd < 0 ? err_set(err, ERR_IO, "\"%s\": %s", name, strerror(errno)) : 0;
@@ -270,7 +279,9 @@ void db_wal_committed(struct db_wal *wal, int n_frames)
     if (n_frames > 0 && (n_frames <= wal->n_frames || wal->n_frames == 0)) {
         struct log log = {0}; /* begun anew, with other salts */
         uint32_t sums[2];
-        int fd = open(wal->path, O_RDONLY | O_CLOEXEC);
+        char *name = path_with(wal->path, "-wal");
+        int fd = open(name, O_RDONLY | O_CLOEXEC);
+        free(name);
         if (fd < 0 || !read_header(fd, &log, sums)) {
             n_frames = 0; /* nothing can be said about it */
         }
@@ -281,5 +292,15 @@ void db_wal_committed(struct db_wal *wal, int n_frames)
         wal->salts[1] = log.salts[1];
     }
     wal->n_frames = n_frames;
-    write_position(wal);
+    write_position(wal, &(struct position){.salts = {wal->salts[0], wal->salts[1]},
+                                           .n_frames = n_frames});
+}
+
+void db_wal_emptying(struct db_wal *wal)
+{
+    struct position position = read_position(wal->path);
+    if (position.is_known && position.n_frames > 0) {
+        position.is_emptying = true;
+        write_position(wal, &position);
+    }
 }

@@ -7,6 +7,8 @@
  * and a log that ends before that position is refused. The position is written after
  * the log was synced, and is not synced itself: after a power cut it may be too old,
  * never too new. Without it, a log with valid frames behind a bad one is refused.
+ * Before the log is emptied, the position says so and is synced: a kill or a power cut
+ * between the emptying and the next position leaves an empty log that is not refused.
  *
  * Errors: ERR_IO with what would be lost. Source: SQLite's "WAL-mode File Format".
  * Layer: sys. */
@@ -23,7 +25,7 @@
 int db_wal_check(const char *path, struct err *err) MUST_CHECK;
 
 struct db_wal {
-    char *path; /* of the log */
+    char *path; /* of the database */
     int fd;     /* of PATH-commit; -1: it cannot be written */
     int n_frames;
     uint32_t salts[2];
@@ -34,5 +36,7 @@ int db_wal_open(struct db_wal *wal, const char *path, struct err *err) MUST_CHEC
 void db_wal_close(struct db_wal *wal);
 /* The log has so many frames after a commit; 0: all of it is in the database. */
 void db_wal_committed(struct db_wal *wal, int n_frames);
+/* All of the log is about to go into the database, and the log to be emptied. */
+void db_wal_emptying(struct db_wal *wal);
 
 #endif

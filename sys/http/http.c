@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sys/daemon.h"
+#include "sys/http/http_links.h"
 #include "sys/http/http_reply.h"
 #include "sys/http/http_socket.h"
 #include "sys/log.h"
@@ -23,6 +24,7 @@ enum {
     TURNS_MAX = 32,
     LOG_BURST = 10,
     STREAM_BLOCK = 4096,
+    LATE_MS = 1000,
 };
 
 static const char heartbeat[] = ": nothing new\n\n";
@@ -58,12 +60,15 @@ struct http {
     bool is_polled;
     int timer_id;
     bool is_armed;
-    int beat_id;         /* timer of the heartbeats; -1: none */
+    int beat_id; /* timer of the heartbeats; -1: none */
+    int late_id; /* timer of the connections' bounds */
+    struct http_links *links;
     int64_t turn_end_ms; /* after that, further requests wait */
     struct request *first_waiting, **last_waiting;
     struct reader *readers;
     int n_readers;
     struct log_limit complaints;
+    char machine[256]; /* its name */
 };
 
 /* ---------------------------------------------------------------- requests */
@@ -85,9 +90,9 @@ static void end_request(void *arg, struct MHD_Connection *connection, void **con
                         enum MHD_RequestTerminationCode why)
 {
     (void)arg;
-    (void)connection;
     (void)why;
     struct request *request = *con_cls;
+    http_links_begin(connection, HTTP_LINKS_REQUEST, daemon_now_ms());
     if (request != NULL) {
         free(request->uri);
         free(request->body);
@@ -206,10 +211,27 @@ static void resume_readers(struct http *http)
 
 /* ---------------------------------------------------------------- answers */
 
+/* If all streams are taken, an address that has more of them than others gives one. */
+static bool make_room(struct http *http, struct MHD_Connection *connection)
+{
+    if (http->n_readers < HTTP_STREAMS_MAX) {
+        return true;
+    }
+    struct MHD_Connection *given = http_links_give_stream(http->links, connection);
+    for (struct reader *reader = http->readers; reader != NULL && given != NULL;
+         reader = reader->behind) {
+        if (reader->connection == given && reader->is_suspended) {
+            reader->is_suspended = false;
+            MHD_resume_connection(reader->connection);
+        }
+    }
+    return given != NULL;
+}
+
 static enum MHD_Result send_answer(struct http *http, struct MHD_Connection *connection,
                                    struct http_answer *answer)
 {
-    if (answer->is_stream && http->n_readers >= HTTP_STREAMS_MAX) {
+    if (answer->is_stream && !make_room(http, connection)) {
         *answer = (struct http_answer){0};
         http->handler.complain(http->handler.arg, MHD_HTTP_SERVICE_UNAVAILABLE,
                                "too many streams are open, expected fewer; try later",
@@ -217,6 +239,9 @@ static enum MHD_Result send_answer(struct http *http, struct MHD_Connection *con
     }
     struct MHD_Response *body =
         answer->is_stream ? make_stream(http, connection, answer) : NULL;
+    http_links_begin(connection,
+                     answer->is_stream ? HTTP_LINKS_STREAM : HTTP_LINKS_ANSWER,
+                     daemon_now_ms());
     return http_reply_send(connection, answer, body);
 }
 
@@ -228,11 +253,26 @@ static bool is_read(const char *method)
            strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 }
 
+/* A page of another site may have its browser look up the page's own name here. */
+static bool is_host_known(const struct http *http, const char *host)
+{
+    const char *const machine[] = {http->machine};
+    return http_header_is_host_known(host, machine, 1) ||
+           http_header_is_host_known(host, http->handler.hosts, http->handler.n_hosts);
+}
+
 /* A body that is not read to its end: the connection closes after the answer. */
 static bool refuse_early(struct http *http, const struct request *request,
                          const char *method, struct http_answer *answer)
 {
     struct MHD_Connection *connection = request->connection;
+    if (!is_host_known(http, header_of(connection, MHD_HTTP_HEADER_HOST))) {
+        http->handler.complain(http->handler.arg, MHD_HTTP_MISDIRECTED_REQUEST,
+                               "an unknown name in Host, expected the machine's name, "
+                               "an address, or one of HTTP_HOSTS",
+                               answer);
+        return true;
+    }
     const char *length = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     bool has_body = (length != NULL && strcmp(length, "0") != 0) ||
                     header_of(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
@@ -355,6 +395,15 @@ static int on_beat(zloop_t *loop, int timer_id, void *arg)
     return 0;
 }
 
+static int on_late(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct http *http = arg;
+    http_links_end_late(http->links, daemon_now_ms());
+    return 0;
+}
+
 static void disarm(struct http *http)
 {
     if (http->is_armed) {
@@ -420,8 +469,10 @@ static int start_daemon(struct http *http, int fd, struct err *err)
         MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
         on_request, http, MHD_OPTION_EXTERNAL_LOGGER, complain, http,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, http,
-        MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_NOTIFY_CONNECTION,
+        http_links_note, &http->links, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)HTTP_CONNECTIONS_PER_ADDRESS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)HTTP_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)MEMORY_OF_CONNECTION, MHD_OPTION_END);
     if (http->daemon == NULL) {
@@ -445,9 +496,11 @@ int http_new(zloop_t *loop, const char *host, const char *port,
     struct http *made = mem_alloc(1, sizeof(*made));
     made->loop = loop;
     made->handler = *handler;
+    gethostname(made->machine, sizeof(made->machine) - 1);
     made->complaints.burst = LOG_BURST;
     made->last_waiting = &made->first_waiting;
     made->beat_id = -1;
+    made->late_id = zloop_timer(loop, LATE_MS, 0, on_late, made);
     if (start_daemon(made, fd, err) < 0) {
         http_free(made);
         return err->code;
@@ -468,6 +521,7 @@ void http_free(struct http *http)
         zloop_poller_end(http->loop, &http->poll);
     }
     disarm(http);
+    zloop_timer_end(http->loop, http->late_id);
     if (http->beat_id != -1) {
         zloop_timer_end(http->loop, http->beat_id);
     }

@@ -4,9 +4,11 @@
  *
  * Requests are answered between the loop's other work, for at most HTTP_BUDGET_MS at a
  * time; the others wait for the next iteration. Bounds: HTTP_CONNECTIONS_MAX
- * connections, more are closed at once; HTTP_TIMEOUT_S for receiving a request, for an
- * idle connection, and for a stream's reader to accept data; 32 KiB for a request's
- * line and headers, HTTP_BODY_MAX for its body; HTTP_STREAMS_MAX streams.
+ * connections, half of them for one address, more are closed at once; HTTP_TIMEOUT_S
+ * for an idle connection, and for a stream's reader to accept data; the times of
+ * http_links.h for a whole request and a whole answer; 32 KiB for a request's line and
+ * headers, HTTP_BODY_MAX for its body; HTTP_STREAMS_MAX streams, of which an address
+ * with most of them gives one to an address with fewer.
  *
  * Ownership: the handler's pointers are borrowed and must outlive the port.
  * Errors: ERR_IO the port cannot be bound.
@@ -25,6 +27,8 @@
 
 enum {
     HTTP_CONNECTIONS_MAX = 256,
+    HTTP_CONNECTIONS_PER_ADDRESS_MAX =
+        128, /* a reverse proxy has one for each stream */
     HTTP_STREAMS_MAX = 64,
     HTTP_TIMEOUT_S = 10,
     HTTP_BODY_MAX = 16384,
@@ -71,6 +75,10 @@ struct http_answer {
 
 struct http_handler {
     void *arg;
+    /* Names that requests may use for this port (HTTP_HOSTS), besides the machine's:
+     * http_header_is_host_known. */
+    const char *const *hosts;
+    int n_hosts;
     /* Called for a request other than GET before its body has arrived. Fills the answer
      * and returns true to refuse it. */
     bool (*refuse)(void *arg, const struct http_request *request,

@@ -86,3 +86,32 @@ const char *http_header_token(const char *authorization)
     const char *token = authorization + sizeof(scheme) - 1;
     return token + strspn(token, blanks);
 }
+
+/* Of "name:5571", "10.0.0.1" or "[::1]:5571". */
+static size_t name_length(const char *host)
+{
+    return host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+}
+
+/* Digits, dots, and what else an address has. */
+static bool is_address(const char *host, size_t length)
+{
+    return host[0] == '[' || strspn(host, "0123456789.") >= length;
+}
+
+bool http_header_is_host_known(const char *host, const char *const *names, int n_names)
+{
+    if (host == NULL) {
+        return true;
+    }
+    size_t length = name_length(host);
+    if (is_address(host, length) || memchr(host, '.', length) == NULL) {
+        return true;
+    }
+    for (int i = 0; i < n_names; i++) {
+        if (strlen(names[i]) == length && strncasecmp(host, names[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -16,6 +16,10 @@ bool http_header_has_etag(const char *if_none_match, const char *etag);
 /* The ETag of a text. */
 void http_header_make_etag(const char *text, size_t length,
                            char etag[HTTP_HEADER_ETAG_SIZE]);
+/* Host: true for an address, a name without a dot (which no public name server has), a
+ * name of the list, and no header at all. A page of another site that reaches this port
+ * by a public name of its own is refused. The port does not matter. */
+bool http_header_is_host_known(const char *host, const char *const *names, int n_names);
 /* Authorization: the text after "Bearer "; NULL: none. */
 const char *http_header_token(const char *authorization);
 

@@ -6,7 +6,8 @@
  * ZeroMQ's ipc cannot provide safely (docs/design/architecture.md "Network"). Paths
  * longer than sun_path are reached through their directory's descriptor. A peer that
  * sends an invalid message gets an ERROR and is closed. A peer that does not read is
- * closed when 4 MiB wait for it. At most 1000 connections.
+ * closed when 4 MiB wait for it. At most 1000 connections; those of one user, and what
+ * a user asks for, are bounded (local_users.h).
  *
  * Ownership, errors: as wire.h. Layer: sys. */
 #ifndef SUBLET_SYS_LOCAL_LOCAL_H

@@ -10,17 +10,21 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "proto/codec.h"
+#include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/local/local_buffer.h"
 #include "sys/local/local_listen.h"
+#include "sys/local/local_users.h"
 #include "sys/msg_encode.h"
+#include "sys/wake.h"
 
 enum {
-    CONNECTIONS_MAX = 1000,
+    CONNECTIONS_MAX = LOCAL_CONNECTIONS_MAX,
     EVENTS_PER_TURN = 64,
     ACCEPTS_PER_TURN =
         16, /* fewer than may end, so that closed connections make room first */
@@ -37,6 +41,8 @@ struct connection {
     struct local_buffer in, out;
     bool wants_write; /* epoll waits until it is writable */
     bool is_ended;
+    bool has_joined; /* it is counted for its user */
+    bool is_held;    /* its user has asked for too much: it is not read until later */
 };
 
 struct local_server {
@@ -50,6 +56,8 @@ struct local_server {
     int n_connections;
     uint64_t n_links; /* ever made */
     bool has_ended;   /* some connection is marked */
+    struct local_users *users;
+    struct wake wake; /* when held connections are read again */
     struct arena arena;
 };
 
@@ -66,7 +74,7 @@ static struct connection *find(const struct local_server *server, uint64_t link)
 
 static int watch(struct local_server *server, struct connection *connection, int op)
 {
-    struct epoll_event event = {.events = EPOLLIN};
+    struct epoll_event event = {.events = connection->is_held ? 0 : EPOLLIN};
     if (connection->wants_write) {
         event.events |= EPOLLOUT;
     }
@@ -85,6 +93,9 @@ static void end(struct local_server *server, struct connection *connection)
 
 static void free_connection(struct local_server *server, struct connection *connection)
 {
+    if (connection->has_joined) {
+        local_users_leave(server->users, &connection->peer);
+    }
     server->places[connection->place] = NULL;
     server->n_connections--;
     close(connection->fd);
@@ -107,6 +118,9 @@ static void sweep(struct local_server *server)
     server->has_ended = false;
 }
 
+static void refuse(struct local_server *server, struct connection *connection,
+                   const struct err *why);
+
 static void add_connection(struct local_server *server, int fd)
 {
     int place = 0;
@@ -126,8 +140,13 @@ static void add_connection(struct local_server *server, int fd)
         ++server->n_links * CONNECTIONS_MAX + (uint64_t)place; /* never 0 */
     server->places[place] = connection;
     server->n_connections++;
+    struct err err;
+    connection->has_joined =
+        local_users_join(server->users, &connection->peer, &err) == ERR_NONE;
     if (watch(server, connection, EPOLL_CTL_ADD) != 0) {
         free_connection(server, connection);
+    } else if (!connection->has_joined) {
+        refuse(server, connection, &err);
     }
 }
 
@@ -243,7 +262,28 @@ static void refuse(struct local_server *server, struct connection *connection,
     }
 }
 
-/* Delivers one message; returns false if there is none. */
+/* The connection is not read until its user may ask again. */
+static void hold(struct local_server *server, struct connection *connection,
+                 int64_t ready_ms)
+{
+    connection->is_held = true;
+    if (watch(server, connection, EPOLL_CTL_MOD) != 0) {
+        end(server, connection);
+    }
+    if (ready_ms < server->wake.armed_ms) {
+        wake_set(&server->wake, ready_ms);
+    }
+}
+
+/* Of this thread. */
+static int64_t cpu_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Delivers one message; returns false if there is none, or its turn comes later. */
 static bool deliver(struct local_server *server, struct connection *connection)
 {
     const uint8_t *bytes;
@@ -251,7 +291,13 @@ static bool deliver(struct local_server *server, struct connection *connection)
     struct err err = {0};
     enum local_message_state state =
         local_buffer_message(&connection->in, &bytes, &size);
+    int64_t ready_ms, before_us = cpu_us();
     if (state == LOCAL_PARTIAL || connection->is_ended) {
+        return false;
+    }
+    if (!local_users_may_ask(server->users, &connection->peer, daemon_now_ms(),
+                             &ready_ms)) {
+        hold(server, connection, ready_ms);
         return false;
     }
     if (state == LOCAL_TOO_LONG) {
@@ -266,6 +312,7 @@ static bool deliver(struct local_server *server, struct connection *connection)
         return false;
     }
     server->handler.message(server->handler.arg, &connection->peer, &msg);
+    local_users_charge(server->users, &connection->peer, cpu_us() - before_us);
     arena_clear(&server->arena);
     local_buffer_take(&connection->in, LOCAL_HEADER + size);
     return true;
@@ -298,6 +345,31 @@ static void serve(struct local_server *server, const struct epoll_event *event)
     if (connection != NULL && !connection->is_ended &&
         (event->events & ~(uint32_t)EPOLLOUT) != 0) {
         read_input(server, connection);
+    }
+}
+
+/* What held connections have sent already, and then what they send. */
+static void on_wake(void *arg)
+{
+    struct local_server *server = arg;
+    if (server->handler.begin != NULL) {
+        server->handler.begin(server->handler.arg);
+    }
+    for (int i = 0; i < CONNECTIONS_MAX; i++) {
+        struct connection *connection = server->places[i];
+        if (connection == NULL || !connection->is_held || connection->is_ended) {
+            continue;
+        }
+        connection->is_held = false;
+        if (watch(server, connection, EPOLL_CTL_MOD) != 0) {
+            end(server, connection);
+        }
+        while (deliver(server, connection)) {
+        }
+    }
+    sweep(server);
+    if (server->handler.end != NULL) {
+        server->handler.end(server->handler.arg);
     }
 }
 
@@ -350,6 +422,8 @@ int local_server_new(zloop_t *loop, const char *path, int mode,
     built->listen_fd = -1;
     built->epoll_fd = -1;
     built->spare_fd = open_spare();
+    built->users = local_users_new();
+    wake_init(&built->wake, loop, on_wake, built);
     arena_init(&built->arena);
     int status = unix_path_open(path, &built->path, err);
     if (status == ERR_NONE) {
@@ -389,6 +463,8 @@ void local_server_free(struct local_server *server)
         close(server->spare_fd);
     }
     unix_path_close(&server->path);
+    wake_release(&server->wake);
+    local_users_free(server->users);
     arena_release(&server->arena);
     free(server);
 }

@@ -10,7 +10,8 @@
  *
  * Bounds: MAXMSGSIZE FRAME_MAX, frames beyond FRAMES_MAX read and dropped, high water
  * marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks; of a
- * server's connections, and what waits on each, those of wire_watch.h. A send to a peer
+ * server's connections, and what waits on each, those of wire_watch.h; of what peers
+ * send, budgets (wire_queue.h). A send to a peer
  * that is gone or full is dropped and counted: every message states a whole fact, and
  * its sender repeats it if needed. Ownership: the caller frees what new returns; `msg`
  * and `from` in a callback live until it returns. Errors: ERR_IO with the endpoint;
@@ -74,12 +75,31 @@ void wire_server_zap(struct wire_server *server);
 enum { WIRE_WATCH_MS = 200 };
 void wire_server_watch(struct wire_server *server, int64_t now_ms);
 uint64_t wire_server_count_shut(const struct wire_server *server);
-/* Delivers at most `max` messages; returns their number. */
+/* Takes in what has arrived, and delivers at most `max` messages, and no more than a
+ * batch should take: of each peer in turn, within its budget (wire_queue.h). Returns
+ * their number. */
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg);
+/* Messages that were taken in wait to be delivered. */
+bool wire_server_is_ready(const struct wire_server *server);
+/* From within on_message: the message causes more work in this batch. */
+void wire_server_charge(struct wire_server *server, int64_t work_us);
+/* The answer to a peer was an error. Whoever goes on sending what is refused is
+ * disconnected, for a growing time (base/budget.h). */
+void wire_server_refuse(struct wire_server *server, const struct peer *to);
+/* What a member has used since the server's start. */
+struct wire_use {
+    uint64_t work_us, n_refused, n_dropped, n_out;
+};
+struct wire_use wire_server_use(const struct wire_server *server, const char *member);
 /* Sends to peer.link. Returns 0, ERR_AWAY, or an error of codec_encode. */
 int wire_server_send(struct wire_server *server, const struct peer *to,
                      const struct msg *msg, struct err *err);
+/* Refused handshakes since the start: with a key that is not on the list, and sealed
+ * for the key of another server. Each is in the log, with address and key, once a
+ * minute. */
+uint64_t wire_server_count_keys_refused(const struct wire_server *server);
+uint64_t wire_server_count_unsealed(const struct wire_server *server);
 const struct wire_counters *wire_server_counters(const struct wire_server *server);
 
 struct wire_client;
@@ -92,6 +112,32 @@ void wire_client_free(struct wire_client *client);
  * the old one out of the reactor first. */
 int wire_client_reopen(struct wire_client *client, struct err *err) MUST_CHECK;
 zsock_t *wire_client_socket(struct wire_client *client);
+/* Messages of other sites that the server relays wait for their turn, and have budgets,
+ * each site its own. The server itself is trusted. */
+void wire_client_use_budgets(struct wire_client *client);
+bool wire_client_is_ready(const struct wire_client *client);
+/* How the other side and the settings are called in sentences about a connection that
+ * is not made. */
+struct wire_words {
+    const char *peer;     /* "the broker" */
+    const char *endpoint; /* where its address is set: "BROKER" */
+    const char *peer_key; /* where its public key is set: "BROKER_KEY" */
+    const char *list;     /* where it lists the keys that it knows */
+};
+/* From now on the client can say why it is not connected; connects anew. `words` are
+ * borrowed. Only with a key. */
+int wire_client_explain(struct wire_client *client, const struct wire_words *words,
+                        struct err *err) MUST_CHECK;
+/* True, with the cause, if the client is not connected and the cause is known: a name
+ * that cannot be resolved (ERR_NOT_FOUND), a port that refuses or does not answer
+ * (ERR_AWAY), a handshake that fails (ERR_DENIED). Does not wait; call it every second
+ * or more often. */
+bool wire_client_look(struct wire_client *client, int64_t now_ms, struct err *why);
+/* Whether the handshake has gone well; only of a client that explains itself. */
+bool wire_client_is_connected(const struct wire_client *client);
+/* As wire_client_look, and a line in the log when the cause is another one. The cause
+ * lives until the next call; NULL: none is known. */
+const char *wire_client_report(struct wire_client *client, int64_t now_ms);
 int wire_client_drain(struct wire_client *client, int max, const struct peer *from,
                       wire_message_fn on_message, wire_refused_fn on_refused,
                       void *arg);

@@ -3,13 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/codec_wire.h"
+#include "sys/daemon.h"
+#include "sys/log.h"
 #include "sys/wire/wire.h"
 #include "sys/wire/wire_frames.h"
+#include "sys/wire/wire_queue.h"
+#include "sys/wire/wire_trouble.h"
 
 enum {
     RECONNECT_MS = 100,
     RECONNECT_MAX_MS = 2000, /* for a quick recovery */
     CONNECT_TIMEOUT_MS = 5000,
+    TAKEN_MAX = 2048, /* in a batch, with budgets */
 };
 
 struct wire_client {
@@ -18,9 +24,19 @@ struct wire_client {
     bool has_key;
     struct wire_key key;
     char server_public[41];
+    struct wire_queue *queue;     /* NULL: no budgets */
+    struct wire_trouble *trouble; /* NULL: it need not explain itself */
+    const char *peer;             /* its name in the log */
+    struct err logged;            /* code 0: nothing */
     struct arena arena;
     struct wire_counters counters;
 };
+
+static void close_socket(struct wire_client *client)
+{
+    wire_trouble_end(client->trouble);
+    zsock_destroy(&client->socket);
+}
 
 static int connect_socket(struct wire_client *client, struct err *err)
 {
@@ -41,8 +57,13 @@ static int connect_socket(struct wire_client *client, struct err *err)
         zsock_set_curve_secretkey(client->socket, client->key.secret_z85);
     }
     const char *endpoint = wire_frames_endpoint_text(client->endpoint);
+    if (client->trouble != NULL &&
+        wire_trouble_watch(client->trouble, client->socket, err) < 0) {
+        close_socket(client);
+        return err->code;
+    }
     if (zsock_connect(client->socket, "%s", endpoint) != 0) {
-        zsock_destroy(&client->socket);
+        close_socket(client);
         return err_set(err, ERR_IO, "endpoint \"%s\": %s", endpoint,
                        zmq_strerror(zmq_errno()));
     }
@@ -93,8 +114,10 @@ void wire_client_free(struct wire_client *client)
     if (client == NULL) {
         return;
     }
-    zsock_destroy(&client->socket);
+    close_socket(client);
+    wire_trouble_free(client->trouble);
     wire_frames_endpoint_free(client->endpoint);
+    wire_queue_free(client->queue);
     arena_release(&client->arena);
     explicit_bzero(&client->key, sizeof(client->key));
     free(client);
@@ -102,8 +125,26 @@ void wire_client_free(struct wire_client *client)
 
 int wire_client_reopen(struct wire_client *client, struct err *err)
 {
-    zsock_destroy(&client->socket);
+    close_socket(client);
     return connect_socket(client, err);
+}
+
+int wire_client_explain(struct wire_client *client, const struct wire_words *words,
+                        struct err *err)
+{
+    if (client->has_key && client->trouble == NULL) {
+        client->peer = words->peer;
+        client->trouble =
+            wire_trouble_new(wire_frames_endpoint_text(client->endpoint), words,
+                             client->key.public_z85, client->server_public);
+        return wire_client_reopen(client, err);
+    }
+    return ERR_NONE;
+}
+
+bool wire_client_look(struct wire_client *client, int64_t now_ms, struct err *why)
+{
+    return client->trouble != NULL && wire_trouble_look(client->trouble, now_ms, why);
 }
 
 zsock_t *wire_client_socket(struct wire_client *client)
@@ -111,29 +152,86 @@ zsock_t *wire_client_socket(struct wire_client *client)
     return client->socket;
 }
 
+void wire_client_use_budgets(struct wire_client *client)
+{
+    client->queue = wire_queue_new();
+}
+
+bool wire_client_is_ready(const struct wire_client *client)
+{
+    return wire_queue_is_ready(client->queue);
+}
+
+struct delivery {
+    struct wire_client *client;
+    const struct peer *from;
+    wire_message_fn on_message;
+    wire_refused_fn on_refused;
+    void *arg;
+};
+
+static void deliver(const struct delivery *to, const void *bytes, size_t n_bytes)
+{
+    wire_frames_deliver(&to->client->arena, &to->client->counters, NULL, to->from,
+                        bytes, n_bytes, to->on_message, to->on_refused, to->arg);
+}
+
+static void deliver_entry(void *arg, const struct wire_queue_entry *entry)
+{
+    deliver(arg, entry->bytes, entry->n_bytes);
+}
+
+/* Into the queue of the site that it comes from; a message without one is the
+ * server's. */
+static void put(struct wire_client *client, const struct peer *from, zmq_msg_t *body)
+{
+    struct codec_wire_envelope envelope;
+    struct err err;
+    char sender[WIRE_QUEUE_SENDER_SIZE] = "";
+    if (codec_wire_read_envelope(zmq_msg_data(body), zmq_msg_size(body), &envelope,
+                                 &err) == ERR_NONE &&
+        envelope.site.length < sizeof(sender)) {
+        memcpy(sender, envelope.site.at, envelope.site.length);
+    }
+    (void)wire_queue_put(client->queue, sender, sender[0] == '\0', from,
+                         zmq_msg_data(body), zmq_msg_size(body), daemon_now_ms());
+}
+
+static void take(const struct delivery *to, zmq_msg_t *body, int n_frames)
+{
+    struct wire_client *client = to->client;
+    struct err err;
+    if (n_frames != 1) {
+        err_set(&err, ERR_PARSE, "%d frames, expected 1", n_frames);
+        wire_frames_refuse(&client->counters, to->from, &err, to->on_refused, to->arg);
+    } else if (client->queue != NULL) {
+        put(client, to->from, body);
+    } else {
+        deliver(to, zmq_msg_data(body), zmq_msg_size(body));
+    }
+}
+
 int wire_client_drain(struct wire_client *client, int max, const struct peer *from,
                       wire_message_fn on_message, wire_refused_fn on_refused, void *arg)
 {
+    struct delivery to = {client, from, on_message, on_refused, arg};
     int count = 0;
-    while (count < max && client->socket != NULL) {
+    int n_taken_max = client->queue != NULL ? TAKEN_MAX : max;
+    while (count < n_taken_max && client->socket != NULL) {
         zmq_msg_t body;
         int n_frames = wire_frames_receive(client->socket, &body, 1);
-        if (n_frames == 0) {
-            zmq_msg_close(&body);
-            break;
-        }
-        count++;
-        if (n_frames == 1) {
-            wire_frames_deliver(&client->arena, &client->counters, NULL, from, &body,
-                                on_message, on_refused, arg);
-        } else {
-            struct err err;
-            err_set(&err, ERR_PARSE, "%d frames, expected 1", n_frames);
-            wire_frames_refuse(&client->counters, from, &err, on_refused, arg);
+        if (n_frames > 0) {
+            count++;
+            take(&to, &body, n_frames);
         }
         zmq_msg_close(&body);
+        if (n_frames == 0) {
+            break;
+        }
     }
-    return count;
+    return client->queue != NULL
+               ? wire_queue_serve(client->queue, max, deliver_entry, &to)
+               : count;
 }
 
 int wire_client_send(struct wire_client *client, const struct msg *msg, struct err *err)
@@ -157,4 +255,23 @@ int wire_client_send(struct wire_client *client, const struct msg *msg, struct e
 const struct wire_counters *wire_client_counters(const struct wire_client *client)
 {
     return &client->counters;
+}
+
+const char *wire_client_report(struct wire_client *client, int64_t now_ms)
+{
+    struct err why;
+    if (!wire_client_look(client, now_ms, &why)) {
+        client->logged.code = 0;
+        return NULL;
+    }
+    if (client->logged.code == 0 || strcmp(client->logged.text, why.text) != 0) {
+        log_line(LOG_LEVEL_WARNING, "no connection to %s: %s", client->peer, why.text);
+    }
+    client->logged = why;
+    return client->logged.text;
+}
+
+bool wire_client_is_connected(const struct wire_client *client)
+{
+    return client->trouble != NULL && wire_trouble_is_up(client->trouble);
 }

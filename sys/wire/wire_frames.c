@@ -88,13 +88,12 @@ void wire_frames_refuse(struct wire_counters *counters, const struct peer *from,
 
 void wire_frames_deliver(struct arena *arena, struct wire_counters *counters,
                          codec_relay_fn relays, const struct peer *from,
-                         zmq_msg_t *body, wire_message_fn on_message,
+                         const void *body, size_t n_bytes, wire_message_fn on_message,
                          wire_refused_fn on_refused, void *arg)
 {
     struct msg msg;
     struct err err;
-    if (codec_relay_decode(arena, zmq_msg_data(body), zmq_msg_size(body), relays, &msg,
-                           &err) == ERR_NONE) {
+    if (codec_relay_decode(arena, body, n_bytes, relays, &msg, &err) == ERR_NONE) {
         counters->received++;
         on_message(arg, from, &msg);
     } else {

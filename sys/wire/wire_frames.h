@@ -29,7 +29,7 @@ int wire_frames_receive(zsock_t *socket, zmq_msg_t *frames, int wanted);
 /* Decodes the body and delivers it, or refuses it. The arena is cleared. */
 void wire_frames_deliver(struct arena *arena, struct wire_counters *counters,
                          codec_relay_fn relays, const struct peer *from,
-                         zmq_msg_t *body, wire_message_fn on_message,
+                         const void *body, size_t n_bytes, wire_message_fn on_message,
                          wire_refused_fn on_refused, void *arg);
 void wire_frames_refuse(struct wire_counters *counters, const struct peer *from,
                         const struct err *err, wire_refused_fn on_refused, void *arg);

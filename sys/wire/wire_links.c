@@ -106,6 +106,12 @@ const void *wire_links_id(const struct wire_links *links, uint64_t link,
     return found != NULL ? found->id : NULL;
 }
 
+const char *wire_links_key(const struct wire_links *links, uint64_t link)
+{
+    const struct wire_link *found = find(links, link);
+    return found != NULL ? found->key_z85 : "";
+}
+
 void wire_links_remove(struct wire_links *links, uint64_t link)
 {
     struct wire_link *found = find(links, link);

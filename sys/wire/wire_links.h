@@ -25,6 +25,10 @@ uint64_t wire_links_number(struct wire_links *links, const void *id, size_t id_s
 const void *wire_links_id(const struct wire_links *links, uint64_t link,
                           size_t *id_size, int *fd);
 
+/* The key of a link; "" if the link is gone or has none. Borrowed until the next
+ * change. */
+const char *wire_links_key(const struct wire_links *links, uint64_t link);
+
 void wire_links_remove(struct wire_links *links, uint64_t link);
 /* All links of a key. */
 void wire_links_remove_key(struct wire_links *links, const char *key_z85);

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/daemon.h"
+#include "sys/log.h"
 #include "sys/wire/wire.h"
 #include "sys/wire/wire_frames.h"
 #include "sys/wire/wire_links.h"
+#include "sys/wire/wire_queue.h"
+#include "sys/wire/wire_refusals.h"
 #include "sys/wire/wire_watch.h"
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
@@ -18,6 +22,10 @@ enum {
     ZAP_FRAMES = 7, /* of a CURVE request, behind REP's envelope */
     KEY_BYTES = 32,
     BACKLOG = 1024,   /* after a restart all members reconnect at once */
+    TAKEN_MAX = 2048, /* in a batch, of messages of all peers, and of their bytes */
+    TAKEN_BYTES_MAX = 8 << 20,
+    OUT_LOG_BURST = 20,
+    HANDSHAKE_MS = 5000, /* after that, a key that is out tries again */
     ZAP_ENFORCE = 93, /* ZMQ_ZAP_ENFORCE_DOMAIN: the header hides it as a draft; without
                          it a missing ZAP handler permits all */
 };
@@ -41,8 +49,11 @@ struct wire_server {
     struct member *members; /* by key */
     struct wire_links *links;
     struct wire_watch *watch; /* NULL: no key, so no TCP */
+    struct wire_queue *queue;
     struct arena arena;
     struct wire_counters counters;
+    struct log_limit out;
+    struct wire_refusals refusals;
 };
 
 /* ---------------------------------------------------------------- members */
@@ -62,6 +73,8 @@ void wire_server_allow(struct wire_server *server, const char *public_z85,
         member = mem_alloc(1, sizeof(*member));
         snprintf(member->key_z85, sizeof(member->key_z85), "%s", public_z85);
         HASH_ADD_STR(server->members, key_z85, member);
+    } else if (member->roles != roles || strcmp(member->name, name) != 0) {
+        wire_queue_remove(server->queue, member->name); /* sent in other roles */
     }
     snprintf(member->name, sizeof(member->name), "%s", name);
     member->roles = roles;
@@ -71,6 +84,7 @@ void wire_server_revoke(struct wire_server *server, const char *public_z85)
 {
     struct member *member = find_member(server, public_z85);
     if (member != NULL) {
+        wire_queue_remove(server->queue, member->name);
         HASH_DEL(server->members, member);
         free(member);
     }
@@ -79,40 +93,71 @@ void wire_server_revoke(struct wire_server *server, const char *public_z85)
 
 /* ---------------------------------------------------------------- ZAP */
 
-/* True for a CURVE request for this domain with a key on the list. */
-static bool is_request_allowed(const struct wire_server *server, zmsg_t *request,
-                               char *key_z85)
+/* The status of ZAP: 300 asks the peer to try again later. */
+static const char *judge_key(const struct wire_server *server, const char *key_z85)
+{
+    const struct member *member = find_member(server, key_z85);
+    if (member == NULL) {
+        return "400";
+    }
+    bool is_out = server->kind != PEER_HOST &&
+                  wire_queue_is_out(server->queue, member->name, daemon_now_ms());
+    return is_out ? "300" : "200";
+}
+
+/* 200 for a CURVE request for this domain with a key on the list. */
+static const char *judge_request(const struct wire_server *server, zmsg_t *request,
+                                 char *key_z85)
 {
     const char *const expected[] = {"1.0", NULL, zap_domain, NULL, NULL, "CURVE"};
     if (zmsg_size(request) != ZAP_FRAMES) {
-        return false;
+        return "400";
     }
     zframe_t *frame = zmsg_first(request);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         if (expected[i] != NULL && !zframe_streq(frame, expected[i])) {
-            return false;
+            return "400";
         }
         frame = zmsg_next(request);
     }
     if (zframe_size(frame) != KEY_BYTES) {
-        return false;
+        return "400";
     }
     zmq_z85_encode(key_z85, zframe_data(frame), KEY_BYTES);
-    return find_member(server, key_z85) != NULL;
+    return judge_key(server, key_z85);
+}
+
+/* The address of its sender is the request's fourth frame. */
+static void note_key(struct wire_server *server, zmsg_t *request, const char *key_z85)
+{
+    char address[WIRE_REFUSALS_ADDRESS];
+    zmsg_first(request);
+    zmsg_next(request);
+    zmsg_next(request);
+    zframe_t *frame = zmsg_next(request);
+    size_t size = zframe_size(frame);
+    snprintf(address, sizeof(address), "%.*s", (int)(size < 60 ? size : 60),
+             (const char *)zframe_data(frame));
+    wire_refusals_add_key(&server->refusals, server->kind, address, key_z85,
+                          daemon_now_ms());
 }
 
 static void answer_request(struct wire_server *server, zmsg_t *request)
 {
     char key_z85[41] = "";
-    bool is_allowed = is_request_allowed(server, request, key_z85);
+    const char *status = judge_request(server, request, key_z85);
+    bool is_allowed = strcmp(status, "200") == 0;
+    if (strcmp(status, "400") == 0 && key_z85[0] != '\0') {
+        note_key(server, request, key_z85);
+    }
     zmsg_first(request);
     zframe_t *id = zmsg_next(request);
     zmsg_t *answer = zmsg_new();
     zmsg_addstr(answer, "1.0");
     zmsg_addmem(answer, id != NULL ? zframe_data(id) : NULL,
                 id != NULL ? zframe_size(id) : 0);
-    zmsg_addstr(answer, is_allowed ? "200" : "400");
-    zmsg_addstr(answer, is_allowed ? "OK" : "key is not on the list");
+    zmsg_addstr(answer, status);
+    zmsg_addstr(answer, is_allowed ? "OK" : "key is not on the list, or is shut out");
     zmsg_addstr(answer, is_allowed ? key_z85 : "");
     zmsg_addmem(answer, NULL, 0);
     if (zmsg_send(&answer, server->zap) != 0) {
@@ -181,6 +226,7 @@ static int open_socket(struct wire_server *server, const struct wire_key *key,
     wire_frames_ask_seldom(server->socket);
     zsock_set_router_mandatory(server->socket, 1);
     zsock_set_backlog(server->socket, BACKLOG);
+    zsock_set_handshake_ivl(server->socket, HANDSHAKE_MS);
     int status = key != NULL ? set_curve(server, key, err) : ERR_NONE;
     if (status == ERR_NONE && key != NULL) {
         status = wire_watch_new(server->socket, &server->watch, err);
@@ -203,6 +249,8 @@ int wire_server_new(const char *endpoint, const struct wire_key *key,
     struct wire_server *built = mem_alloc(1, sizeof(*built));
     built->kind = kind;
     built->links = wire_links_new();
+    built->queue = wire_queue_new();
+    built->out.burst = OUT_LOG_BURST;
     arena_init(&built->arena);
     int status = wire_frames_endpoint_new(endpoint, key != NULL, &built->endpoint, err);
     if (status == ERR_NONE) {
@@ -236,6 +284,7 @@ void wire_server_free(struct wire_server *server)
         free(member);
     }
     wire_links_free(server->links);
+    wire_queue_free(server->queue);
     arena_release(&server->arena);
     free(server);
 }
@@ -253,13 +302,28 @@ zsock_t *wire_server_zap_socket(struct wire_server *server)
 void wire_server_watch(struct wire_server *server, int64_t now_ms)
 {
     if (server->watch != NULL) {
+        char address[WIRE_REFUSALS_ADDRESS];
         wire_watch_look(server->watch, now_ms);
+        while (wire_watch_take_unsealed(server->watch, address, sizeof(address))) {
+            wire_refusals_add_unsealed(&server->refusals, server->kind, address,
+                                       now_ms);
+        }
     }
 }
 
 uint64_t wire_server_count_shut(const struct wire_server *server)
 {
     return server->watch != NULL ? wire_watch_count_shut(server->watch) : 0;
+}
+
+uint64_t wire_server_count_keys_refused(const struct wire_server *server)
+{
+    return server->refusals.n_keys;
+}
+
+uint64_t wire_server_count_unsealed(const struct wire_server *server)
+{
+    return server->refusals.n_unsealed;
 }
 
 const struct wire_counters *wire_server_counters(const struct wire_server *server)
@@ -269,12 +333,24 @@ const struct wire_counters *wire_server_counters(const struct wire_server *serve
 
 /* ---------------------------------------------------------------- receiving */
 
-/* Finds the sender. `name` is a copy, since the callback may change the list. */
-static int identify(struct wire_server *server, zmq_msg_t *id, zmq_msg_t *body,
-                    char name[NAME_SIZE], struct peer *from, struct err *err)
+enum { SENDER_SIZE = WIRE_QUEUE_SENDER_SIZE };
+
+/* Whose budget it is: that of a member, or of one connection of a host. */
+static void name_sender(const struct wire_server *server, const struct peer *from,
+                        char sender[SENDER_SIZE])
 {
-    *from = (struct peer){.kind = server->kind, .name = name};
-    name[0] = '\0';
+    if (server->kind == PEER_HOST) {
+        snprintf(sender, SENDER_SIZE, "%llu", (unsigned long long)from->link);
+    } else {
+        snprintf(sender, SENDER_SIZE, "%s", from->name);
+    }
+}
+
+/* Finds the sender, whose name lives as long as it is a member. */
+static int identify(struct wire_server *server, zmq_msg_t *id, zmq_msg_t *body,
+                    struct peer *from, struct err *err)
+{
+    *from = (struct peer){.kind = server->kind, .name = ""};
     const char *key_z85 = "";
     if (server->zap != NULL) {
         /* libzmq 4.3.4 loses it on the first frame, never on a body. */
@@ -286,7 +362,7 @@ static int identify(struct wire_server *server, zmq_msg_t *id, zmq_msg_t *body,
             return err_set(err, ERR_DENIED, "key %s is not on the list",
                            key_z85 != NULL ? key_z85 : "(none)");
         }
-        memcpy(name, member->name, NAME_SIZE);
+        from->name = member->name;
         from->roles = member->roles;
         if (server->kind == PEER_SITE && member->roles == ROLE_ADMIN) {
             from->kind = PEER_CLIENT;
@@ -301,24 +377,147 @@ static int identify(struct wire_server *server, zmq_msg_t *id, zmq_msg_t *body,
     return ERR_NONE;
 }
 
-static void receive_one(struct wire_server *server, zmq_msg_t *frames, int n_frames,
-                        wire_message_fn on_message, wire_refused_fn on_refused,
-                        void *arg)
+/* What a batch delivers to. */
+struct delivery {
+    struct wire_server *server;
+    wire_message_fn on_message;
+    wire_refused_fn on_refused;
+    void *arg;
+};
+
+static void take_one(const struct delivery *to, zmq_msg_t *frames, int n_frames)
 {
-    char name[NAME_SIZE];
+    struct wire_server *server = to->server;
     struct peer from;
     struct err err;
+    char sender[SENDER_SIZE];
     int status =
-        identify(server, &frames[0], &frames[n_frames > 1 ? 1 : 0], name, &from, &err);
+        identify(server, &frames[0], &frames[n_frames > 1 ? 1 : 0], &from, &err);
     if (status == ERR_NONE && n_frames != 2) {
         status = err_set(&err, ERR_PARSE, "%d frames, expected 1", n_frames - 1);
     }
-    if (status == ERR_NONE) {
-        wire_frames_deliver(&server->arena, &server->counters, server->relays, &from,
-                            &frames[1], on_message, on_refused, arg);
-    } else {
-        wire_frames_refuse(&server->counters, &from, &err, on_refused, arg);
+    if (status != ERR_NONE) {
+        wire_frames_refuse(&server->counters, &from, &err, to->on_refused, to->arg);
+        return;
     }
+    name_sender(server, &from, sender);
+    (void)wire_queue_put(server->queue, sender, false, &from, zmq_msg_data(&frames[1]),
+                         zmq_msg_size(&frames[1]), daemon_now_ms());
+}
+
+/* Into the queues of their senders: a ROUTER cannot leave one sender's messages where
+ * they are. */
+static void take_arrived(const struct delivery *to)
+{
+    int n_frames = 1;
+    size_t n_bytes = 0;
+    for (int i = 0; i < TAKEN_MAX && n_bytes < TAKEN_BYTES_MAX && n_frames > 0; i++) {
+        zmq_msg_t frames[2]; /* routing id, body */
+        n_frames = wire_frames_receive(to->server->socket, frames, 2);
+        if (n_frames > 0) {
+            n_bytes += zmq_msg_size(&frames[1]);
+            take_one(to, frames, n_frames);
+        }
+        zmq_msg_close(&frames[0]);
+        zmq_msg_close(&frames[1]);
+    }
+}
+
+/* `name` is a copy, since the callback may change the list. A queue of a host is that
+ * of its connection, whose key has the host's name. */
+static void deliver(void *arg, const struct wire_queue_entry *entry)
+{
+    const struct delivery *to = arg;
+    struct wire_server *server = to->server;
+    char name[NAME_SIZE] = "";
+    struct peer from = entry->from;
+    from.name = name;
+    if (server->kind != PEER_HOST) {
+        memcpy(name, entry->sender, sizeof(name));
+    } else if (server->zap != NULL) {
+        const struct member *member =
+            find_member(server, wire_links_key(server->links, from.link));
+        if (member == NULL) {
+            return; /* its key was removed meanwhile */
+        }
+        memcpy(name, member->name, sizeof(name));
+    }
+    wire_frames_deliver(&server->arena, &server->counters, server->relays, &from,
+                        entry->bytes, entry->n_bytes, to->on_message, to->on_refused,
+                        to->arg);
+}
+
+/* ---------------------------------------------------------------- budgets */
+
+static void shut_member(struct wire_server *server, const char *name)
+{
+    struct member *member, *next;
+    HASH_ITER (hh, server->members, member, next) {
+        if (strcmp(member->name, name) == 0) {
+            wire_watch_shut_key(server->watch, member->key_z85);
+        }
+    }
+}
+
+static void shut_link(struct wire_server *server, const char *number)
+{
+    size_t id_size;
+    int fd;
+    if (wire_links_id(server->links, strtoull(number, NULL, 10), &id_size, &fd) !=
+        NULL) {
+        wire_watch_shut(server->watch, fd);
+    }
+}
+
+/* Disconnects those whose refusals are used up. */
+static void shut_out(struct wire_server *server)
+{
+    const char *sender;
+    while ((sender = wire_queue_take_out(server->queue)) != NULL) {
+        bool is_member = server->kind != PEER_HOST;
+        const struct budget *budget = wire_queue_budget(server->queue, sender);
+        if (log_limit_pass(&server->out, daemon_now_ms())) {
+            log_line(LOG_LEVEL_WARNING,
+                     "%s %s is disconnected for %lld s: it goes on sending what is "
+                     "refused, or more than its queue holds (%llu messages)",
+                     is_member ? "member" : "host on connection", sender,
+                     (long long)budget->out_ms / 1000,
+                     (unsigned long long)budget->n_refused);
+        }
+        if (server->watch != NULL) {
+            (is_member ? shut_member : shut_link)(server, sender);
+        }
+    }
+}
+
+bool wire_server_is_ready(const struct wire_server *server)
+{
+    return wire_queue_is_ready(server->queue);
+}
+
+void wire_server_charge(struct wire_server *server, int64_t work_us)
+{
+    wire_queue_charge(server->queue, work_us);
+}
+
+void wire_server_refuse(struct wire_server *server, const struct peer *to)
+{
+    char sender[SENDER_SIZE];
+    name_sender(server, to, sender);
+    (void)wire_queue_refuse(server->queue, sender, daemon_now_ms());
+}
+
+struct wire_use wire_server_use(const struct wire_server *server, const char *member)
+{
+    const struct budget *budget = wire_queue_budget(server->queue, member);
+    return budget == NULL
+               ? (struct wire_use){.work_us = 0}
+               : (struct wire_use){
+                     .work_us = budget->work_us,
+                     .n_refused = budget->n_refused,
+                     .n_dropped = wire_queue_count_dropped(server->queue, member),
+                     .n_out = budget->n_out,
+                 };
 }
 
 void wire_server_set_relays(struct wire_server *server, codec_relay_fn relays)
@@ -329,18 +528,10 @@ void wire_server_set_relays(struct wire_server *server, codec_relay_fn relays)
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg)
 {
-    int count = 0;
-    int n_frames = 1;
-    while (count < max && n_frames > 0) {
-        zmq_msg_t frames[2]; /* routing id, body */
-        n_frames = wire_frames_receive(server->socket, frames, 2);
-        if (n_frames > 0) {
-            receive_one(server, frames, n_frames, on_message, on_refused, arg);
-            count++;
-        }
-        zmq_msg_close(&frames[0]);
-        zmq_msg_close(&frames[1]);
-    }
+    struct delivery to = {server, on_message, on_refused, arg};
+    take_arrived(&to);
+    int count = wire_queue_serve(server->queue, max, deliver, &to);
+    shut_out(server);
     return count;
 }
 
@@ -372,6 +563,18 @@ static int send_id(struct wire_server *server, uint64_t link, size_t body_size,
     return zmq_send(raw, id, id_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ? zmq_errno() : 0;
 }
 
+/* Who asks pays for the answer; all else is sent because of what others did. */
+static void charge_answer(struct wire_server *server, const struct peer *to,
+                          const struct msg *msg, size_t n_bytes)
+{
+    char sender[SENDER_SIZE];
+    if (msg->kind == MSG_REPLY) {
+        name_sender(server, to, sender);
+        wire_queue_charge_late(server->queue, sender,
+                               (int64_t)n_bytes * BUDGET_ANSWER_US_PER_KIB / 1024);
+    }
+}
+
 int wire_server_send(struct wire_server *server, const struct peer *to,
                      const struct msg *msg, struct err *err)
 {
@@ -380,6 +583,7 @@ int wire_server_send(struct wire_server *server, const struct peer *to,
     if (status != ERR_NONE) {
         return status;
     }
+    charge_answer(server, to, msg, zmq_msg_size(&body));
     bool is_stream = msg->kind == MSG_STREAM_UP || msg->kind == MSG_STREAM_DOWN;
     int why = send_id(server, to->link, zmq_msg_size(&body), is_stream);
     if (why == 0 &&

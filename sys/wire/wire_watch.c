@@ -11,6 +11,8 @@
  * readable, pending belongs to one incomplete message. */
 #include "sys/wire/wire_watch.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -36,6 +38,7 @@ enum {
 
 struct connection {
     uint64_t cookie; /* 0: no connection here */
+    struct in6_addr address;
     char key_z85[41];
     bool has_spoken, was_heard;
     int64_t opened_ms; /* 0: set by the next check */
@@ -54,6 +57,7 @@ struct wire_watch {
     int n_open, n_max;
     int next; /* to check */
     uint64_t n_heard, n_shut;
+    int n_unsealed; /* handshakes that were not sealed for our key, not taken yet */
 };
 
 /* ---------------------------------------------------------------- connections */
@@ -95,6 +99,24 @@ static void make_place(struct wire_watch *watch, int fd)
     watch->n_places = n_places;
 }
 
+/* IPv4 as its mapped address; all 0: unknown. */
+static struct in6_addr address_of(int fd)
+{
+    struct sockaddr_storage peer = {0};
+    socklen_t size = sizeof(peer);
+    struct in6_addr address = IN6ADDR_ANY_INIT;
+    if (getpeername(fd, (struct sockaddr *)&peer, &size) != 0) {
+        return address;
+    }
+    if (peer.ss_family == AF_INET6) {
+        address = ((const struct sockaddr_in6 *)&peer)->sin6_addr;
+    } else if (peer.ss_family == AF_INET) {
+        address.s6_addr[10] = address.s6_addr[11] = 0xff;
+        memcpy(&address.s6_addr[12], &((const struct sockaddr_in *)&peer)->sin_addr, 4);
+    }
+    return address;
+}
+
 static void add(struct wire_watch *watch, int fd)
 {
     uint64_t cookie = wire_tcp_cookie(fd);
@@ -106,14 +128,14 @@ static void add(struct wire_watch *watch, int fd)
     if (connection->cookie == 0) {
         watch->n_open++;
     }
-    *connection = (struct connection){.cookie = cookie};
+    *connection = (struct connection){.cookie = cookie, .address = address_of(fd)};
     if (watch->n_open > watch->n_max) {
         shut(watch, fd);
     }
 }
 
 /* An event is a number of 16 bits and a value of 32, in one frame; then an address. */
-static void take_accepted(struct wire_watch *watch)
+static void take_events(struct wire_watch *watch)
 {
     for (;;) {
         uint8_t event[6];
@@ -125,10 +147,17 @@ static void take_accepted(struct wire_watch *watch)
         char address[256];
         (void)zmq_recv(zsock_resolve(watch->monitor), address, sizeof(address),
                        ZMQ_DONTWAIT);
-        uint32_t fd;
-        if (got == (int)sizeof(event)) {
-            memcpy(&fd, event + 2, sizeof(fd));
-            add(watch, fd < FD_MAX ? (int)fd : -1);
+        uint16_t number;
+        uint32_t value;
+        if (got != (int)sizeof(event)) {
+            continue;
+        }
+        memcpy(&number, event, sizeof(number));
+        memcpy(&value, event + 2, sizeof(value));
+        if (number == ZMQ_EVENT_ACCEPTED) {
+            add(watch, value < FD_MAX ? (int)value : -1);
+        } else if (value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) {
+            watch->n_unsealed++;
         }
     }
 }
@@ -147,7 +176,8 @@ static int open_monitor(struct wire_watch *watch, struct err *err)
     zsock_set_rcvhwm(watch->monitor, 0);
     zsock_set_linger(watch->monitor, 0);
     if (zmq_socket_monitor(zsock_resolve(watch->socket), endpoint,
-                           ZMQ_EVENT_ACCEPTED) != 0 ||
+                           ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) !=
+            0 ||
         zsock_connect(watch->monitor, "%s", endpoint) != 0) {
         return err_set(err, ERR_IO, "connections cannot be watched: %s",
                        zmq_strerror(zmq_errno()));
@@ -184,6 +214,23 @@ void wire_watch_free(struct wire_watch *watch)
     free(watch);
 }
 
+void wire_watch_shut(struct wire_watch *watch, int fd)
+{
+    if (find(watch, fd) != NULL) {
+        shut(watch, fd);
+    }
+}
+
+void wire_watch_shut_key(struct wire_watch *watch, const char *key_z85)
+{
+    for (int fd = 0; fd < watch->n_places; fd++) {
+        const struct connection *at = &watch->connections[fd];
+        if (at->cookie != 0 && strcmp(at->key_z85, key_z85) == 0) {
+            shut(watch, fd);
+        }
+    }
+}
+
 uint64_t wire_watch_count_shut(const struct wire_watch *watch)
 {
     return watch->n_shut;
@@ -212,7 +259,7 @@ void wire_watch_hear(struct wire_watch *watch, int fd, const char *key_z85, size
 {
     struct connection *connection = find(watch, fd);
     if (connection == NULL) {
-        take_accepted(watch);
+        take_events(watch);
         connection = find(watch, fd);
     }
     if (connection == NULL) {
@@ -300,7 +347,7 @@ static void look_at(struct wire_watch *watch, int fd, int64_t now_ms)
 
 void wire_watch_look(struct wire_watch *watch, int64_t now_ms)
 {
-    take_accepted(watch);
+    take_events(watch);
     for (int n = 0, looked = 0; n < watch->n_places && looked < LOOKS_PER_TURN; n++) {
         watch->next = watch->next + 1 < watch->n_places ? watch->next + 1 : 0;
         if (watch->connections[watch->next].cookie != 0) {
@@ -308,4 +355,32 @@ void wire_watch_look(struct wire_watch *watch, int64_t now_ms)
             looked++;
         }
     }
+}
+
+/* libzmq has closed its connection, which said nothing. */
+bool wire_watch_take_unsealed(struct wire_watch *watch, char *address, size_t size)
+{
+    if (watch->n_unsealed == 0) {
+        return false;
+    }
+    watch->n_unsealed--;
+    struct connection *found = NULL;
+    for (int fd = 0; fd < watch->n_places && found == NULL; fd++) {
+        struct connection *at = &watch->connections[fd];
+        bool is_gone = at->cookie != 0 && !at->has_spoken &&
+                       !IN6_IS_ADDR_UNSPECIFIED(&at->address) &&
+                       wire_tcp_cookie(fd) != at->cookie;
+        found = is_gone ? at : NULL;
+    }
+    snprintf(address, size, "an unknown address");
+    if (found == NULL) {
+        return true;
+    }
+    if (IN6_IS_ADDR_V4MAPPED(&found->address)) {
+        inet_ntop(AF_INET, &found->address.s6_addr[12], address, (socklen_t)size);
+    } else {
+        inet_ntop(AF_INET6, &found->address, address, (socklen_t)size);
+    }
+    forget(watch, found);
+    return true;
 }

@@ -39,6 +39,14 @@ bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_str
  */
 void wire_watch_look(struct wire_watch *watch, int64_t now_ms);
 
+/* Shuts down one connection, or all of a key. */
+void wire_watch_shut(struct wire_watch *watch, int fd);
+void wire_watch_shut_key(struct wire_watch *watch, const char *key_z85);
+
+/* The address of the next connection whose handshake was sealed for another key; false
+ * if there is none. */
+bool wire_watch_take_unsealed(struct wire_watch *watch, char *address, size_t size);
+
 /* Connections that it shut down since the start. */
 uint64_t wire_watch_count_shut(const struct wire_watch *watch);
 

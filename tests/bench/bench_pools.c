@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "broker/broker.h"
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 #include "tests/bench/bench.h"
 
 enum {
@@ -112,7 +112,8 @@ static void say_usage(struct pools_bench *bench, int member)
     struct queue_demand queues[QUEUES];
     struct msg msg = {.kind = MSG_USAGE, .session = SESSION, .site = ""};
     for (int i = 0; i < QUEUES; i++) {
-        queues[i] = (struct queue_demand){text(bench, "q", i), 20};
+        queues[i] =
+            (struct queue_demand){.queue = text(bench, "q", i), .n_waiting = 20};
     }
     msg.usage.queues = queues;
     msg.usage.n_queues = QUEUES;

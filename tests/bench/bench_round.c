@@ -181,8 +181,8 @@ static void begin(struct round *round)
     for (int i = 0; i < MEMBERS; i++) {
         snprintf(round->names[i], sizeof(round->names[i]), "%c%d",
                  i < PROVIDERS ? 'p' : 'c', i % PROVIDERS);
-        members[i] =
-            (struct broker_member){round->names[i], ROLE_PROVIDER | ROLE_CONSUMER};
+        members[i] = (struct broker_member){.name = round->names[i],
+                                            .roles = ROLE_PROVIDER | ROLE_CONSUMER};
     }
     bench_place_init(&round->place);
     effects_init(&round->effects);

@@ -144,7 +144,7 @@ static void end_running(struct bench *bench)
 {
     struct site_view site = view_of(bench);
     for (int i = job_table_count_open(site.jobs) - 1; i >= 0; i--) {
-        const struct job *job = job_table_open_at(site.jobs, i);
+        const struct job *job = job_table_open_at_const(site.jobs, i);
         uint64_t attempt = job->attempt;
         int host = host_table_find(site.hosts, job->hosts[0].host);
         struct peer from = lone_site_host(&bench->lone, host);

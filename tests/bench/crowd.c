@@ -26,7 +26,7 @@ struct crowd {
     int n_sites, n_welcome;
     long n_unsent;
     int64_t reclaim_delay_ms;
-    int http_port;
+    int port, http_port;
     struct site sites[CROWD_SITES_MAX];
     zmq_pollitem_t items[CROWD_SITES_MAX];
     crowd_message_fn fn;
@@ -189,10 +189,12 @@ struct crowd *crowd_new(struct bench_place *place, int n_sites,
     crowd->n_sites = n_sites;
     crowd->reclaim_delay_ms = reclaim_delay_ms;
     make_keys(place, n_sites);
+    crowd->port = port;
     crowd->http_port = bench_free_port();
     write_conf(place, n_sites, port, crowd->http_port);
     unlink(bench_place_path(place, "broker.db"));
     unlink(bench_place_path(place, "broker.db-wal"));
+    unlink(bench_place_path(place, "broker.db-commit"));
     bench_place_start(place, "sublet-broker", "broker");
     for (int i = 0; i < n_sites; i++) {
         connect_site(crowd, i, port);
@@ -211,6 +213,11 @@ struct crowd *crowd_new(struct bench_place *place, int n_sites,
         }
     }
     return crowd;
+}
+
+int crowd_port(const struct crowd *crowd)
+{
+    return crowd->port;
 }
 
 int crowd_http_port(const struct crowd *crowd)

@@ -22,7 +22,8 @@ typedef void (*crowd_message_fn)(void *arg, int site, const struct msg *msg);
  * the delay as their MC_RECLAIM_DELAY; 0: none. */
 struct crowd *crowd_new(struct bench_place *place, int n_sites,
                         int64_t reclaim_delay_ms);
-/* The port of the broker's HTTP. */
+/* The port of the broker for members, and that of its HTTP. */
+int crowd_port(const struct crowd *crowd);
 int crowd_http_port(const struct crowd *crowd);
 /* Ends the broker too. */
 void crowd_free(struct crowd *crowd);

@@ -236,9 +236,9 @@ static void host_command(void *arg, const char *text, struct executor_command *c
 }
 
 static void host_begun(void *arg, int host, const char *site, const char *job,
-                       uint64_t attempt)
+                       const char *name)
 {
-    (void)arg, (void)host, (void)site, (void)job, (void)attempt;
+    (void)arg, (void)host, (void)site, (void)job, (void)name;
 }
 
 static void host_used(void *arg, int host, const struct executor_use *use)
@@ -446,7 +446,8 @@ static void open_site(struct fleet *fleet, int index, int port)
                                    .arg = site};
     site->hosts = mem_alloc((size_t)fleet->n_each, sizeof(struct executor *));
     for (int i = 0; i < fleet->n_each; i++) {
-        site->hosts[i] = executor_new(site->setup.config.hosts[i].name, i, &calls);
+        site->hosts[i] =
+            executor_new(site->setup.config.hosts[i].name, i, &calls, daemon_now_ms());
     }
     site->site = site_new(&site->setup.config);
     site_start(site->site, daemon_now_ms(), site->filling);
@@ -534,6 +535,7 @@ struct fleet *fleet_new(struct bench_place *place, int n_sites, int n_leases_eac
     write_conf(place, n_sites, port);
     unlink(bench_place_path(place, "broker.db"));
     unlink(bench_place_path(place, "broker.db-wal"));
+    unlink(bench_place_path(place, "broker.db-commit"));
     bench_place_start(place, "sublet-broker", "broker");
     fleet->admin = connect_as(place, "ops", port);
     for (int i = 0; i < n_sites; i++) {

@@ -66,6 +66,10 @@ HOSTS_HERE = @HOSTS@
 End Site
 """
 
+# Daemons that are not root lend nothing without it.
+if os.geteuid() != 0:
+    SITE = SITE.replace("End Site", "LEASE_USER = self\nEnd Site")
+
 NORTH = SITE.replace("@HOSTS@", "n1 n2") + """
 Begin Host
 HOST_NAME MXJ type model RESOURCES
@@ -182,8 +186,8 @@ def tomorrow():
 
 
 class Federation:
-    def __init__(self, reclaim="1s"):
-        self.dir = tempfile.mkdtemp(prefix="sublet-e2e-")
+    def __init__(self, reclaim="1s", below=None):
+        self.dir = tempfile.mkdtemp(prefix="sublet-e2e-", dir=below)
         os.chmod(self.dir, 0o711)  # leased jobs run as another user
         self.daemons = {}
         self.ending = {}  # those that may end by themselves

@@ -290,7 +290,7 @@ def test_max_requeue():
 def test_bad_configuration():
     rows = (("CPULIMIT = 2:00 1:00", "the default is above the maximum"),
             ("CPULIMIT = 1:00/hostA", "not supported"), ("MEMLIMIT = lots", "is no size"),
-            ("MEMLIMIT = 1 2 3", r"expected \[DEFAULT\] MAX"), ("NICE = 20", "expected -20 to 19"),
+            ("MEMLIMIT = 1 2 3", r"expected \[DEFAULT\] MAX"), ("NICE = 21", "expected -20 to 20"),
             ("MAX_JOB_REQUEUE = 0", "expected 1 to"))
     for key, says in rows:
         path = f.dir + "/bad.conf"

@@ -32,8 +32,8 @@ BAD_SITE = [
      "End HostExport\nBegin HostExport", None),
     ("no distribution", "DISTRIBUTION = ([south, 1])\n", "", None),
     ("a section without its end", "End Parameters\n", "", None),
-    ("what is not built", "Begin Parameters", "Begin Parameters\nMAX_CONCURRENT_JOB_QUERY = 1 ###",
-     "MAX_CONCURRENT_JOB_QUERY"),
+    ("what is not built, to the harm of jobs", "Begin Queue", "Begin Queue\nCHKPNT = /ckpt ###",
+     "CHKPNT"),
 ]
 
 BAD_BROKER = [
@@ -89,7 +89,9 @@ def test_good():
     for name, text in (("north", NORTH), ("broker", BROKER)):
         f.configure(name, text)
         result = f.run("sublet", "check", f.conf(name), code=0)
-        expect_equal((result.stdout, result.stderr), ("", ""), name + " is clean")
+        expect_equal(result.stderr, "", name + ": no talk")
+        if name == "broker" or os.geteuid() == 0:  # of LEASE_USER = self it warns
+            expect_equal(result.stdout, "", name + " is clean")
 
 
 def test_unknown_only_warns():

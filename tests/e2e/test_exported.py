@@ -104,7 +104,7 @@ def test_resources_go_with_hosts():
                lambda: (host("south", "n1@north") or {}).get("values") == {"lic": 3})
     expect_equal([host("north", name)["values"]["lic"] for name in ("n1", "n2")], [7, 7],
                  "7 at home, in all of the place")
-    wanted = [{"name": "lic", "instances": 3, "hosts": None}]
+    wanted = [{"name": "lic", "instances": 3, "hosts": None, "n_hosts": None}]
     expect_equal(lease()["resources"], wanted, "the contract")
     export = [row for row in f.rows("north", "exports") if row["lease"] == "north/p/south"][0]
     expect_equal([export["mem"], export["swp"], export["resources"]], [100, None, wanted],

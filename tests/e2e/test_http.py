@@ -155,6 +155,16 @@ def test_errors():
     expect_equal(ask("/healthz", body=b"x")[0], 400, "GET with a body")
 
 
+def test_host_header():
+    """A page that reaches this port by a public name of its own gets nothing."""
+    for name, wanted in (("evil.example.net", 421), ("evil.example.net:%d" % PORT, 421),
+                         ("sublet.example.org", 200), ("127.0.0.1:%d" % PORT, 200),
+                         ("localhost", 200)):
+        status, _, body = ask("/api/v1/leases", headers={"Host": name})
+        expect_equal(status, wanted, "status of a request to " + name)
+        expect((b"HTTP_HOSTS" in body) == (wanted == 421), "%s: %s" % (name, body[:200]))
+
+
 def test_head_and_keep_alive():
     status, headers, body = ask("/api/v1/sites", "HEAD")
     expect_equal((status, body), (200, b""), "HEAD")
@@ -338,7 +348,8 @@ def test_events_followed():
 
 def setup():
     # Nobody may be lost but whom a test kills: also where a disk stalls for seconds.
-    f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % PORT)
+    f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\n"
+                                         "HTTP_HOSTS = sublet.example.org\nSTATE" % PORT)
                 .replace("LOST_AFTER = 3s", "LOST_AFTER = 8s")
                 .replace("(consumer)", "(provider consumer)"))
     one = NORTH[:NORTH.index("Begin HostExport")]
@@ -353,5 +364,6 @@ def setup():
                                          get("/api/v1/leases")["leases"]} == {"conn"})
 
 
-main(test_leases, test_one_lease, test_sites, test_errors, test_head_and_keep_alive,
+main(test_leases, test_one_lease, test_sites, test_errors, test_host_header,
+     test_head_and_keep_alive,
      test_metrics, test_rude_clients, test_events, test_events_followed, shared=f, setup=setup)

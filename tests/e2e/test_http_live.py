@@ -91,8 +91,9 @@ def test_page_is_closed():
 class Stream:
     """A reader of server-sent events."""
 
-    def __init__(self, last=None, query="", port=None):
-        self.socket = socket.create_connection(("127.0.0.1", port or PORT), timeout=LIMIT)
+    def __init__(self, last=None, query="", port=None, source="127.0.0.1"):
+        self.socket = socket.create_connection(("127.0.0.1", port or PORT), timeout=LIMIT,
+                                               source_address=(source, 0))
         self.socket.sendall(("GET /api/v1/stream%s HTTP/1.1\r\nHost: a\r\n%s\r\n" % (
             query, "Last-Event-ID: %s\r\n" % last if last is not None else "")).encode())
         self.file = self.socket.makefile("rb")
@@ -178,6 +179,54 @@ def test_stream_is_resumed():
 def broker_rss_kib():
     with open("/proc/%d/status" % f.daemons["broker"].pid) as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+
+def test_one_address_does_not_take_all_streams():
+    """Whoever has most of them gives one to who has fewer."""
+    def fill():
+        streams.append(Stream(source="127.0.0.2"))
+        return streams[-1].status == 503
+    streams = []
+    f.wait_for("all streams taken", fill)
+    taken = sum(stream.status == 200 for stream in streams)
+    others = [Stream(source="127.0.0.3") for _ in range(3)]
+    expect_equal([other.status for other in others], [200] * 3, "streams of another address")
+    expect_equal(Stream(source="127.0.0.2").status, 503, "the first address still has most")
+    others[0].message()
+    expect(taken > STREAMS_MAX // 2, "one address had most of them")
+    for stream in streams + others:
+        stream.close()
+    f.wait_for("room again", lambda: Stream().status == 200)
+
+
+def test_one_address_does_not_take_all_connections():
+    """300 connections that say nothing: they are half of all at most."""
+    silent = []
+    for _ in range(300):
+        one = socket.socket()
+        one.bind(("127.0.0.2", 0))
+        one.connect(("127.0.0.1", PORT))
+        silent.append(one)
+    expect_equal(ask("/healthz")[0], 200, "status for another address")
+    for one in silent:
+        one.close()
+
+
+def test_a_request_byte_by_byte():
+    """It is not complete in the time for all of it, though it is never idle."""
+    slow = socket.create_connection(("127.0.0.1", PORT), timeout=LIMIT)
+    slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ")
+
+    def is_closed():
+        try:
+            slow.sendall(b"x")
+            slow.settimeout(0.5)
+            return slow.recv(1) == b""
+        except socket.timeout:
+            return False
+        except OSError:
+            return True
+    f.wait_for("the connection to be closed", is_closed)
 
 
 def test_many_readers():
@@ -490,6 +539,8 @@ def setup():
 
 
 main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_resumed,
-     test_many_readers, test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
+     test_many_readers, test_one_address_does_not_take_all_streams,
+     test_one_address_does_not_take_all_connections, test_a_request_byte_by_byte,
+     test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
      test_tokens, test_tokens_are_replaced, test_drain,
      test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)

@@ -49,10 +49,11 @@ def test_keys_page():
 
 
 def test_configuration_page():
-    """The page in docs/ is what `make docs` writes."""
-    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-    with open(os.path.join(root, "docs", "configuration.md")) as page:
-        expect_equal(sublet("help", "--markdown"), page.read(), "docs/configuration.md: run make docs")
+    """The pages in docs/ are what `make docs` writes."""
+    docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
+    for option, name in (("--markdown", "configuration.md"), ("--lsf", "lsf-parameters.md")):
+        with open(os.path.join(docs, name)) as page:
+            expect_equal(sublet("help", option), page.read(), "docs/%s: run make docs" % name)
 
 
 def test_help_of_a_section():

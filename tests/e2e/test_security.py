@@ -232,7 +232,7 @@ def test_no_descriptors_left():
 def test_rubbish_on_the_port_for_hosts():
     port = free_port()
     f.configure("south", SOUTH.replace(
-        "End Site", "LISTEN = tcp://127.0.0.1:%d\nHOST_KEY = @DIR@/keys/north.key\n"
+        "End Site", "LISTEN = tcp://127.0.0.1:%d\nHOST_KEYS = @DIR@/keys\n"
         "End Site" % port))
     f.stop("south")
     f.start("south")

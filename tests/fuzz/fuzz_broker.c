@@ -6,10 +6,10 @@
 #include "tests/fuzz/machine.h"
 
 static const struct broker_member members[] = {
-    {"north", ROLE_PROVIDER | ROLE_CONSUMER},
-    {"ops", ROLE_ADMIN},
-    {"south", ROLE_CONSUMER | ROLE_PROVIDER},
-    {"west", ROLE_CONSUMER},
+    {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER},
+    {.name = "ops", .roles = ROLE_ADMIN},
+    {.name = "south", .roles = ROLE_CONSUMER | ROLE_PROVIDER},
+    {.name = "west", .roles = ROLE_CONSUMER},
 };
 
 static const struct peer peers[] = {
@@ -73,7 +73,7 @@ static void view(void *self, struct invariants_view *view)
 }
 
 /* Open contracts, without state that is only in memory. */
-static const char *describe(const void *self, struct arena *arena)
+static const char *describe(void *self, struct arena *arena)
 {
     const char *text = "";
     const char *last = "";

@@ -5,7 +5,7 @@
  * all jobs have ended, and by then nothing waits any more. */
 #include <string.h>
 
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
 #include "tests/fuzz/input.h"
 
 enum { JOBS = 8, ARRAY = 9, ELEMENTS = 4, OWN_INDEX = 2, IDS = 9 };

@@ -4,8 +4,8 @@
  * cycle grants only existing slots. */
 #include <string.h>
 
-#include "broker/plan/plan_config.h"
-#include "broker/pool/pool_view.h"
+#include "broker/plan/plan.h"
+#include "broker/pool/pool.h"
 #include "tests/fuzz/input.h"
 
 /* Every leaf requests any number, or a few slots; every third holds some. */

@@ -146,7 +146,7 @@ static bool is_end(enum job_state state)
 }
 
 /* Ledger and jobs. The state of a running job may differ. */
-static const char *describe(const void *self, struct arena *arena)
+static const char *describe(void *self, struct arena *arena)
 {
     struct provider *provider = site_provider(self);
     const char *said = "";

@@ -4,7 +4,7 @@
  * refused ones have an error text and leave nothing. */
 #include <string.h>
 
-#include "sched/queue/window.h"
+#include "base/window.h"
 #include "tests/fuzz/input.h"
 
 enum { STEPS = 50, TEXT_MAX_READ = 4096 };

@@ -22,7 +22,7 @@ struct machine_role {
     /* The state that sim/invariant/invariant.h checks. */
     void (*view)(void *self, struct invariants_view *view);
     /* The state that a restart must restore, as text. */
-    const char *(*describe)(const void *self, struct arena *arena);
+    const char *(*describe)(void *self, struct arena *arena);
     codec_relay_fn relays; /* NULL: all bodies are opened */
     /* An honest peer's answer to `heard`; false if there is none. */
     bool (*answer)(const struct msg *heard, const struct peer *to, struct arena *arena,

@@ -62,8 +62,11 @@ static void take_hello(struct fake_site *site, const struct peer *from,
     snprintf(site->name, sizeof(site->name), "%s", msg->host_hello.name);
     snprintf(site->boot_id, sizeof(site->boot_id), "%s", msg->host_hello.boot_id);
     site->n_cpus = msg->host_hello.n_cpus;
+    site->mark = msg->host_hello.mark;
     answer.welcome =
         (struct msg_welcome){.is_accepted = true, .text = "", .lost_after_ms = 15000};
+    answer.welcome.lists_runs = site->lists_runs;
+    answer.welcome.mark.attempt = site->known;
     if (!site->is_silent) {
         fake_site_send(site, &answer);
     }
@@ -113,6 +116,12 @@ static void on_message(void *arg, const struct peer *from, const struct msg *msg
         fake_site_send(site, &answer);
     } else if (msg->kind == MSG_RUN_STATE) {
         take_state(site, &msg->run_state);
+    } else if (msg->kind == MSG_RUN_FOUND) {
+        site->n_found++;
+        site->found_attempt = msg->run_start.run.attempt;
+        site->found_nonce = msg->run_start.run.nonce;
+        snprintf(site->found_command, sizeof(site->found_command), "%s",
+                 msg->run_start.spec.command);
     } else if (msg->kind == MSG_OUTPUT) {
         take_output(site, &msg->output);
     }

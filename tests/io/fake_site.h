@@ -31,6 +31,12 @@ struct fake_site {
     int n_hellos, n_synced;
     char name[HOST_NAME_SIZE], boot_id[NAME_SIZE];
     int n_cpus;
+    struct journal_mark mark; /* of the last HELLO */
+    bool lists_runs;          /* WELCOME asks for all own runs above `known` */
+    uint64_t known;
+    int n_found;
+    uint64_t found_attempt, found_nonce; /* of the last RUN_FOUND */
+    char found_command[TEXT_MAX];
     struct fake_run runs[FAKE_SITE_RUNS];
     int n_runs;
     /* The last piece of output */

@@ -115,11 +115,11 @@ static void write_conf(const struct hostile *hostile, const char *without)
     fprintf(file,
             "Begin Broker\nLISTEN = %s\nSTATE = %s/broker.db\n"
             "KEY = %s/broker.key_secret\nLOST_AFTER = 60s\nEnd Broker\n"
-            "Begin Member\nNAME KEY_FILE ROLES\n",
+            "Begin Member\nNAME KEY_FILE ROLES MAX_LEASES\n",
             hostile->endpoint, dir, dir);
     for (int i = 0; i < N_MEMBERS; i++) {
         if (strcmp(members[i][0], without) != 0) {
-            fprintf(file, "%s %s/%s.key %s\n", members[i][0], dir, members[i][0],
+            fprintf(file, "%s %s/%s.key %s 10000\n", members[i][0], dir, members[i][0],
                     members[i][1]);
         }
     }
@@ -213,6 +213,13 @@ void hostile_say(zsock_t *voice, const struct msg *msg)
     }
     hostile_say_bytes(voice, bytes, size);
     free(bytes);
+}
+
+void hostile_skip_answers(zsock_t *voice)
+{
+    char byte;
+    while (zmq_recv(zsock_resolve(voice), &byte, 1, ZMQ_DONTWAIT) >= 0) {
+    }
 }
 
 /* In a child: the library's context of its parent is not to be used there, so that it

@@ -46,6 +46,9 @@ void hostile_hello(struct hostile *hostile, zsock_t *voice, const char *name,
 
 void hostile_say(zsock_t *voice, const struct msg *msg);
 void hostile_say_bytes(zsock_t *voice, const void *bytes, size_t size);
+/* Reads all that has arrived, and drops it: libzmq notices the end of a connection only
+ * where it reads. */
+void hostile_skip_answers(zsock_t *voice);
 /* A process that says `n_messages` of so many frames of so many bytes with that
  * member's key, and waits so long for one answer: 1 where it was answered, 0 where not,
  * -1 where it died. Where a connection ends within such a message, often the sender's

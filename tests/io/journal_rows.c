@@ -205,11 +205,19 @@ void journal_rows_add(void *arg, const struct row *row)
         add(to, "pick %s %s %s\n", row->pick.policy, row->pick.content,
             row->pick.hosts);
         break;
+    case ROW_CPUS:
+        add(to, "cpus %s %d %d %d\n", row->cpus.host, row->cpus.n_procs,
+            row->cpus.n_cores, row->cpus.n_threads);
+        break;
     case ROW_SHARE:
         add(to, "share %s of %s cpu %.17g past %.17g ahead %.17g%s at %" PRId64 "\n",
             row->share.account, row->share.scope, row->share.cpu_ms, row->share.past_ms,
             row->share.ahead_ms, row->share.is_waiting ? " waits" : "",
             row->share.at_ms);
+        break;
+    case ROW_LEASE_ACCOUNT:
+        add(to, "account of %s@%s: %" PRId64 "\n", row->lease_account.user,
+            row->lease_account.site, row->lease_account.uid);
         break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
@@ -320,7 +328,7 @@ struct row journal_rows_run(const char *site, uint64_t attempt, enum run_record 
 {
     struct row row = {.kind = ROW_RUN};
     row.run = (struct row_run){
-        .run = {site, attempt},
+        .run = {site, attempt, 1234567890123},
         .job = "1",
         .lease = "",
         .record = record,

@@ -36,8 +36,8 @@ struct fixture {
 };
 
 static const struct broker_member members[] = {
-    {"north", ROLE_PROVIDER},
-    {"ops", ROLE_ADMIN},
+    {.name = "north", .roles = ROLE_PROVIDER},
+    {.name = "ops", .roles = ROLE_ADMIN},
 };
 
 static void file_path(const struct fixture *fixture, const char *name, char *path,
@@ -331,7 +331,7 @@ static void test_history_is_read_from_the_store(void **state)
     row.history = (struct row_history){.at_ms = 1,
                                        .lease = "north/1/south",
                                        .event = HISTORY_REGISTERED,
-                                       .state = LEASE_PENDING,
+                                       .state = "pending",
                                        .epoch = 1,
                                        .reason = "registered"};
     assert_int_equal(db_begin(store_db(fixture->store), &err), 0);

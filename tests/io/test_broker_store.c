@@ -412,7 +412,7 @@ static void append_history(struct fixture *fixture, int n_rows, const char *reas
             .at_ms = 1700000000000 + i,
             .lease = i % 3 == 0 ? "north/2/south" : "north/1/south",
             .event = HISTORY_ACTIVE,
-            .state = LEASE_ACTIVE,
+            .state = "active",
             .epoch = (uint64_t)i + 1,
             .provider_available = 1,
             .provider_used = 2,

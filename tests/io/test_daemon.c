@@ -316,16 +316,45 @@ static void test_directories(void **state)
 {
     struct err err;
     struct stat status;
+    umask(022);
     assert_int_equal(daemon_make_directory(in_directory("a/b/c"), 0700, &err),
                      ERR_NONE);
     assert_int_equal(stat(in_directory("a/b/c"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
+    assert_int_equal(stat(in_directory("a/b"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0755); /* others may stand beside it */
     assert_int_equal(daemon_make_directory(in_directory("a/b/c/"), 0700, &err),
                      ERR_NONE);
+    assert_int_equal(daemon_make_directory(in_directory("a/d/"), 0711, &err), ERR_NONE);
+    assert_int_equal(stat(in_directory("a/d"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0711);
+    assert_int_equal(daemon_make_directory_of(in_directory("a/e/file"), 0711, &err),
+                     ERR_NONE);
+    assert_int_equal(stat(in_directory("a/e"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0711);
+    assert_int_equal(daemon_make_directory_of("file", 0711, &err), ERR_NONE);
     write_file("file", "");
     assert_int_equal(daemon_make_directory(in_directory("file/x"), 0700, &err),
                      ERR_EXISTS);
     assert_int_equal(daemon_make_directory("", 0700, &err), ERR_IO);
+}
+
+/* Users reach what is below a directory if all above it let them through. */
+static void test_reach(void **state)
+{
+    struct err err;
+    const char *above = in_directory("r"), *below = in_directory("r/s");
+    assert_int_equal(chmod(in_directory("."), 0711), 0);
+    assert_int_equal(daemon_make_directory(below, 0711, &err), ERR_NONE);
+    assert_int_equal(daemon_check_reach(below, &err), ERR_NONE);
+    assert_int_equal(chmod(below, 0700), 0);
+    assert_int_equal(daemon_check_reach(below, &err), ERR_DENIED);
+    assert_int_equal(chmod(below, 0711), 0);
+    assert_int_equal(chmod(above, 0700), 0);
+    assert_int_equal(daemon_check_reach(below, &err), ERR_DENIED);
+    assert_non_null(strstr(err.text, "mode 0700"));
+    assert_non_null(strstr(err.text, "chmod o+x "));
+    assert_int_equal(daemon_check_reach(in_directory("none"), &err), ERR_IO);
 }
 
 /* ---------------------------------------------------------------- JSON */
@@ -367,6 +396,7 @@ int main(void)
         TEST(test_files_that_cannot_be_read),
         TEST(test_diagnostics_as_lines),
         TEST(test_directories),
+        TEST(test_reach),
         TEST(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 #include "model/record.h"
 #include "model/row.h"
-#include "sys/db/db_table.h"
+#include "sys/db/db.h"
 
 enum { ID = 0x5375626c };
 

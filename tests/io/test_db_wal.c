@@ -2,6 +2,7 @@
 /* test_db_wal.c: a write-ahead log that was damaged, cut, removed or exchanged is
  * refused, or nothing that was committed is missing. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "sys/db/db.h"
+#include "sys/db/db_wal.h"
 
 enum { ID = 0x5375626c, COMMITS = 40, FILES = 3 };
 
@@ -303,6 +305,102 @@ static void test_a_damaged_position_is_not_believed(void **state)
     release_files(files);
 }
 
+/* The process ended after SQLite had emptied the log, before the next position. */
+static void test_an_emptied_log_is_not_a_lost_one(void **state)
+{
+    struct content before[FILES], after[FILES];
+    struct db_wal wal = {0};
+    struct err err;
+    commit(1, COMMITS);
+    read_files(before);
+    assert_int_equal(open_and_count(), COMMITS); /* ended in order: the log is empty */
+    read_files(after);
+    assert_int_equal(after[1].size, 0);
+    struct content emptied[FILES] = {after[0], after[1], before[2]};
+    write_files(emptied);
+    assert_int_equal(open_and_count(), -1);
+    assert_int_equal(db_wal_open(&wal, path, &err), 0);
+    db_wal_emptying(&wal);
+    db_wal_close(&wal);
+    assert_int_equal(open_and_count(), COMMITS);
+    /* A log that is there must still have all of it. */
+    write_files(before);
+    assert_int_equal(db_wal_open(&wal, path, &err), 0);
+    db_wal_emptying(&wal);
+    db_wal_close(&wal);
+    assert_int_equal(truncate(name_of(1), (off_t)before[1].size - 4096), 0);
+    assert_int_equal(open_and_count(), -1);
+    release_files(before);
+    release_files(after);
+}
+
+/* A store that failed when it was opened is closed without touching the log. */
+static void test_a_refused_store_keeps_its_log(void **state)
+{
+    static const struct db_migration wrong[] = {
+        {1, "001", "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT) STRICT;"},
+        {2, "002", "CREATE TABLE thing (id INTEGER);"},
+        {0, NULL, NULL},
+    };
+    struct db *db;
+    struct err err;
+    commit(1, COMMITS);
+    assert_true(db_open(path, ID, wrong, false, &db, &err) < 0);
+    assert_int_equal(open_and_count(), COMMITS);
+}
+
+/* Commits a MiB and lets the log be emptied, again and again, until it is killed. Each
+ * commit is told through `pipe`. */
+static void commit_until_killed(int pipe, int first)
+{
+    static char text[1 << 20];
+    struct db *db;
+    struct err err;
+    sqlite3_stmt *add = NULL;
+    memset(text, 'a', sizeof(text));
+    bool is_well = try_open(false, &db, &err) == 0;
+    for (int id = first; is_well; id++) {
+        is_well = db_begin(db, &err) == 0;
+        db_statement(db, &add, "INSERT INTO thing VALUES (?1, ?2)");
+        sqlite3_bind_int(add, 1, id);
+        sqlite3_bind_text(add, 2, text, sizeof(text), SQLITE_STATIC);
+        is_well = is_well && db_run(db, add, &err) == 0 && db_commit(db, &err) == 0 &&
+                  write(pipe, &id, sizeof(id)) == (ssize_t)sizeof(id);
+        db_maintain(db);
+        db_maintain(db);
+    }
+    _exit(1);
+}
+
+static void test_a_kill_at_any_instant_is_not_refused(void **state)
+{
+    enum { KILLS = 60, KILL_WITHIN_US = 40000 };
+    struct rng rng;
+    int n_told = 0;
+    rng_init(&rng, 1);
+    for (int i = 0; i < KILLS; i++) {
+        int ends[2], id;
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            commit_until_killed(ends[1], n_told + 1000 * i + 1);
+        }
+        usleep((useconds_t)rng_below(&rng, KILL_WITHIN_US));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        close(ends[1]);
+        while (read(ends[0], &id, sizeof(id)) == (ssize_t)sizeof(id)) {
+            n_told++;
+        }
+        close(ends[0]);
+        int count = open_and_count();
+        if (count < n_told) {
+            fail_msg("kill %d: %d of %d commits are there", i, count, n_told);
+        }
+        n_told = count;
+    }
+}
+
 int main(void)
 {
 #define TEST(name)                                                                     \
@@ -316,6 +414,9 @@ int main(void)
         TEST(test_a_torn_end_without_a_position_is_fine),
         TEST(test_without_a_position_frames_behind_a_bad_one_count),
         TEST(test_a_damaged_position_is_not_believed),
+        TEST(test_an_emptied_log_is_not_a_lost_one),
+        TEST(test_a_refused_store_keeps_its_log),
+        TEST(test_a_kill_at_any_instant_is_not_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

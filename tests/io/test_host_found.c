@@ -206,6 +206,79 @@ static void test_forkserver_killed(void **state)
     cmocka_unit_test_setup_teardown(name, host_trial_begin_without_cgroups,            \
                                     host_trial_finish)
 
+/* ---- what a site with an older journal is told */
+
+enum { OLD = 900, FRESH = 901 };
+
+static void start_as(struct host_trial *trial, uint64_t attempt, uint64_t nonce,
+                     const char *lease)
+{
+    struct msg_run_start start =
+        run_fixture_start(&trial->fixture, attempt, HOST_TRIAL_UNTIL_TOLD);
+    start.run.nonce = nonce;
+    start.lease = lease;
+    start.account = lease[0] != '\0' && geteuid() == 0 ? "nobody" : "";
+    start.spec.cwd = lease[0] == '\0' ? trial->fixture.dir : "";
+    fake_site_start(&trial->site, &start);
+}
+
+static void test_another_run_has_the_number(void **state)
+{
+    struct host_trial *trial = *state;
+    start_as(trial, 7, OLD, "");
+    host_trial_wait_phase(trial, 7, RUN_WAITING);
+    host_trial_end_host(trial, SIGKILL);
+    host_trial_start_host(trial); /* it knows the nonce from the run's directory */
+    assert_int_equal(fake_site_run(&trial->site, 7)->state.run.nonce, OLD);
+    start_as(trial, 7, FRESH, "");
+    assert_true(
+        fake_site_wait(&trial->site, fake_site_run(&trial->site, 7)->state.is_refused));
+    assert_int_equal(fake_site_run(&trial->site, 7)->state.run.nonce, FRESH);
+    /* A control of the new run does not reach the old one. */
+    struct msg forget = {.kind = MSG_RUN_FORGET, .run.run = {"north", 7, FRESH}};
+    fake_site_send(&trial->site, &forget);
+    start_as(trial, 7, OLD, "");
+    assert_true(fake_site_wait(&trial->site,
+                               fake_site_run(&trial->site, 7)->state.run.nonce == OLD));
+    assert_int_equal(fake_site_phase(&trial->site, 7), RUN_WAITING);
+    assert_true(host_trial_has_run(trial, 7));
+}
+
+static void test_own_runs_above_the_mark_are_described(void **state)
+{
+    struct host_trial *trial = *state;
+    start_as(trial, 5, OLD, "");
+    start_as(trial, 9, OLD, "");
+    start_as(trial, 8, OLD, "north/1/south");
+    host_trial_wait_phase(trial, 9, RUN_WAITING);
+    host_trial_wait_phase(trial, 8, RUN_WAITING);
+    host_trial_end_host(trial, SIGKILL);
+    trial->site.lists_runs = true;
+    trial->site.known = 5;
+    host_trial_start_host(trial);
+    assert_int_equal(trial->site.n_found, 1);
+    assert_int_equal(trial->site.found_attempt, 9);
+    assert_int_equal(trial->site.found_nonce, OLD);
+    assert_string_equal(trial->site.found_command, HOST_TRIAL_UNTIL_TOLD);
+    /* The mark has the highest attempt and job that were started here for the site. */
+    assert_int_equal(trial->site.mark.attempt, 9);
+    assert_int_equal(trial->site.mark.job, 12);
+}
+
+static void test_a_damaged_mark_is_written_anew(void **state)
+{
+    struct host_trial *trial = *state;
+    start_as(trial, 5, OLD, "");
+    host_trial_wait_phase(trial, 5, RUN_WAITING);
+    host_trial_end_host(trial, SIGKILL);
+    FILE *file = fopen(host_trial_path(trial, "spool/mark"), "w");
+    assert_non_null(file);
+    fputs("1 99999999999999999999999 x", file);
+    fclose(file);
+    host_trial_start_host(trial);
+    assert_int_equal(trial->site.mark.attempt, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +290,9 @@ int main(void)
         TRIAL_WITHOUT(test_guard_killed_while_away),
         TRIAL(test_earlier_boot),
         TRIAL(test_forkserver_killed),
+        TRIAL(test_another_run_has_the_number),
+        TRIAL(test_own_runs_above_the_mark_are_described),
+        TRIAL(test_a_damaged_mark_is_written_anew),
     };
     if (!host_trial_find_program()) {
         return 1;

@@ -35,6 +35,35 @@ static void test_encodings(void **state)
     }
 }
 
+static void test_hosts(void **state)
+{
+    static const char *const names[] = {"sublet.example.org", "alpha.example.org"};
+    static const struct {
+        const char *host;
+        bool is_known;
+        const char *why;
+    } rows[] = {
+        {NULL, true, "no header"},
+        {"127.0.0.1:5571", true, "an address"},
+        {"10.1.2.3", true, "without a port"},
+        {"[::1]:5571", true, "of version 6"},
+        {"localhost:5571", true, "a local name"},
+        {"alpha", true, "a name of the search domain"},
+        {"sublet.example.org", true, "of the list"},
+        {"Alpha.Example.ORG:5571", true, "in any case, with a port"},
+        {"evil.org", false, "somebody else's"},
+        {"evil.org:5571", false, "with a port"},
+        {"sublet.example.org.evil.org", false, "that begins like one"},
+        {"example.org", false, "that ends one"},
+        {"127.0.0.1.evil.org", false, "that begins like an address"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (http_header_is_host_known(rows[i].host, names, 2) != rows[i].is_known) {
+            fail_msg("%s: %s", rows[i].host, rows[i].why);
+        }
+    }
+}
+
 static void test_etags(void **state)
 {
     static const struct {
@@ -66,8 +95,8 @@ static void test_tokens(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_encodings),
-                                       cmocka_unit_test(test_etags),
-                                       cmocka_unit_test(test_tokens)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_encodings), cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_etags), cmocka_unit_test(test_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

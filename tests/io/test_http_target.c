@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "broker/view/http_target.h"
+#include "broker/view/broker_view.h"
 
 static const struct {
     const char *uri; /* asked by GET, but for "PUT /..." and the like */

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "sys/db/db.h"
 #include "sys/shell.h"
 
 static const struct db_migration migrations[] = {
@@ -27,6 +28,7 @@ static struct fixture {
     char directory[64], happened[256];
     zloop_t *loop;
     struct db *db;
+    struct db_batch batch;
     struct shell *shell;
     zsock_t *ours, *theirs;
     int write_code, send_code;
@@ -93,7 +95,7 @@ static int send_to_user(void *db, const struct peer *to, const struct msg *msg,
     return code < 0 ? err_set(err, code, "not sent") : 0;
 }
 
-static void collect(void *part)
+static int64_t collect(void *part)
 {
     (void)part;
     note("collect");
@@ -102,6 +104,7 @@ static void collect(void *part)
         struct msg msg = {.kind = MSG_QUERY, .site = ""};
         shell_take_message(fixture.shell, &user, &msg);
     }
+    return INT64_MAX;
 }
 
 static int setup(void **state)
@@ -116,11 +119,12 @@ static int setup(void **state)
     if (db_open(path, 1, migrations, false, &fixture.db, &err) < 0) {
         fail_msg("%s", err.text);
     }
+    fixture.batch = (struct db_batch){fixture.db, fixture.db, write_row};
     const struct shell_machine machine = {.step = step,
                                           .wake_ms = wake_ms,
-                                          .db = fixture.db,
-                                          .store = fixture.db,
-                                          .write = write_row};
+                                          .commit = db_batch_commit,
+                                          .maintain = db_batch_maintain,
+                                          .store = &fixture.batch};
     fixture.shell = shell_new(fixture.loop, &machine);
     fixture.ours = zsock_new_pair("@inproc://test_shell");
     fixture.theirs = zsock_new_pair(">inproc://test_shell");

@@ -181,6 +181,21 @@ static void test_hosts_are_closed_and_opened(void **state)
     journal_fixture_assert_loads(*state, &rows[1], 1);
 }
 
+/* A number goes from one user to another in one batch. */
+static void test_accounts_of_other_sites_users(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_LEASE_ACCOUNT, .lease_account = {"east", "ana", 2000, false}},
+        {.kind = ROW_LEASE_ACCOUNT, .lease_account = {"east", "bob", 2001, false}},
+        {.kind = ROW_LEASE_ACCOUNT, .lease_account = {"east", "ana", 2000, true}},
+        {.kind = ROW_LEASE_ACCOUNT, .lease_account = {"south", "ana", 2000, false}},
+        {.kind = ROW_LEASE_ACCOUNT, .lease_account = {"east", "bob", 3001, false}},
+    };
+    struct row left[] = {rows[4], rows[3]};
+    journal_fixture_write(*state, rows, 5);
+    journal_fixture_assert_loads(*state, left, 2);
+}
+
 static void test_picks_are_kept_and_dropped(void **state)
 {
     struct row rows[] = {
@@ -196,6 +211,18 @@ static void test_picks_are_kept_and_dropped(void **state)
     struct row left[] = {rows[2], rows[1]};
     journal_fixture_write(*state, rows, 6);
     journal_fixture_assert_loads(*state, left, 2);
+}
+
+static void test_cpus_are_those_of_the_latest_report(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_CPUS, .cpus = {"s1", 2, 8, 16, false}},
+        {.kind = ROW_CPUS, .cpus = {"s1", 2, 8, 8, false}}, /* it has other threads */
+        {.kind = ROW_CPUS, .cpus = {"s2", 1, 1, 1, false}},
+        {.kind = ROW_CPUS, .cpus = {"s2", 0, 0, 0, true}},
+    };
+    journal_fixture_write(*state, rows, 4);
+    journal_fixture_assert_loads(*state, &rows[1], 1);
 }
 
 /* To the last bit: a restart must not change an order. */
@@ -324,9 +351,14 @@ static void test_a_journal_of_before_short_states(void **state)
     journal_fixture_run_sql(fixture,
                             "CREATE TABLE old AS SELECT key >> 20 AS id,"
                             " key & 1048575 AS element, " STATE_OF_21 " FROM job_state;"
-                            "DROP TABLE job_state;"
+                            "DROP TABLE job_state; DROP TABLE lease_account;"
                             "ALTER TABLE old RENAME TO job_state;"
+                            "DROP TABLE cpus;"
                             "ALTER TABLE job DROP COLUMN user_group;"
+                            "ALTER TABLE job DROP COLUMN nonce;"
+                            "ALTER TABLE run DROP COLUMN nonce;"
+                            "ALTER TABLE high DROP COLUMN job;"
+                            "ALTER TABLE high DROP COLUMN commits;"
                             "ALTER TABLE job DROP COLUMN resizable;"
                             "ALTER TABLE job DROP COLUMN resize_notify;"
                             "ALTER TABLE run DROP COLUMN end_by_ms;"
@@ -350,13 +382,14 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[0].job.spec.n_limits = 0;
     rows[0].job.spec.n_pre_execs = rows[0].job.spec.n_post_execs = 0;
     rows[0].job.spec.interaction = INTERACTION_NONE;
+    rows[0].job.nonce = 0;
     rows[0].job.spec.n_controls = 0;
     rows[1].job_state.exit.cause = RUN_CAUSE_NONE;
     journal_fixture_write(fixture, rows, 2);
     journal_fixture_run_sql(fixture,
                             "CREATE TABLE old AS SELECT key >> 20 AS id, " STATE_OF_1
                             " FROM job_state;"
-                            "DROP TABLE job_state;"
+                            "DROP TABLE job_state; DROP TABLE lease_account;"
                             "ALTER TABLE old RENAME TO job_state;"
                             "ALTER TABLE job DROP COLUMN is_array;"
                             "ALTER TABLE job DROP COLUMN res_reqs;"
@@ -365,7 +398,12 @@ static void test_a_journal_of_before_arrays(void **state)
                             "ALTER TABLE job DROP COLUMN depend_on;"
                             "ALTER TABLE job DROP COLUMN begin_ms;"
                             "ALTER TABLE job DROP COLUMN project;"
+                            "DROP TABLE cpus;"
                             "ALTER TABLE job DROP COLUMN user_group;"
+                            "ALTER TABLE job DROP COLUMN nonce;"
+                            "ALTER TABLE run DROP COLUMN nonce;"
+                            "ALTER TABLE high DROP COLUMN job;"
+                            "ALTER TABLE high DROP COLUMN commits;"
                             "ALTER TABLE job DROP COLUMN priority;"
                             "ALTER TABLE job DROP COLUMN is_exclusive;"
                             "ALTER TABLE run_spec DROP COLUMN is_exclusive;"
@@ -553,7 +591,9 @@ int main(void)
         TEST(test_every_state_record_and_end_comes_back),
         TEST(test_elements_of_an_array_have_states_of_their_own),
         TEST(test_hosts_are_closed_and_opened),
+        TEST(test_accounts_of_other_sites_users),
         TEST(test_picks_are_kept_and_dropped),
+        TEST(test_cpus_are_those_of_the_latest_report),
         TEST(test_use_fades_from_where_it_was),
         TEST(test_a_journal_of_before_short_states),
         TEST(test_a_journal_of_before_arrays),

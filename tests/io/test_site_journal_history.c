@@ -12,8 +12,13 @@
 
 static struct row event(uint64_t id, int index, int64_t at_ms, enum job_event what)
 {
-    static const struct job_facts facts = {"ana", "many[1-9]", "normal",
-                                           "p",   "true",      2};
+    static const struct job_facts facts = {.is_given = true,
+                                           .user = "ana",
+                                           .name = "many[1-9]",
+                                           .queue = "normal",
+                                           .project = "p",
+                                           .command = "true",
+                                           .n_slots = 2};
     static const struct host_slots hosts[] = {{"n1", 2}};
     struct row row = {.kind = ROW_JOB_EVENT};
     row.job_event = (struct row_job_event){.site = "",
@@ -25,9 +30,14 @@ static struct row event(uint64_t id, int index, int64_t at_ms, enum job_event wh
                                            .lease = "",
                                            .hosts = hosts,
                                            .n_hosts = 1,
-                                           .reason = "why",
-                                           .exit = journal_rows_exit()};
-    row.job_event.facts = what == JOB_EVENT_SUBMIT ? &facts : NULL;
+                                           .reason = "why"};
+    if (what == JOB_EVENT_SUBMIT) {
+        row.job_event.facts = facts;
+    }
+    if (what == JOB_EVENT_END) {
+        row.job_event.end = (struct job_event_end){
+            .is_given = true, .has_code = true, .code = 137, .cpu_ms = 900};
+    }
     return row;
 }
 
@@ -59,16 +69,17 @@ static void test_what_happened_is_read_by_job(void **state)
     journal_fixture_reopen(fixture);
     assert_int_equal(read_events(fixture, &asked, &events, &is_cut), 4);
     assert_false(is_cut);
-    assert_string_equal(events[0].facts->name, "many[1-9]");
-    assert_int_equal(events[0].facts->n_slots, 2);
-    assert_null(events[1].facts);
+    assert_string_equal(events[0].facts.name, "many[1-9]");
+    assert_int_equal(events[0].facts.n_slots, 2);
+    assert_false(events[1].facts.is_given);
+    assert_false(events[1].end.is_given);
     assert_int_equal(events[1].index, 1);
     assert_int_equal(events[1].at_ms, 200);
     assert_string_equal(events[1].hosts[0].host, "n1");
     assert_string_equal(events[1].reason, "why");
     assert_int_equal(events[2].event, JOB_EVENT_END); /* as it was written */
-    assert_int_equal(events[2].exit.code, 128 + 9);
-    assert_int_equal(events[2].exit.cpu_ms, 900);
+    assert_int_equal(events[2].end.code, 137);
+    assert_int_equal(events[2].end.cpu_ms, 900);
     asked.last = 9;
     asked.limit = 2;
     assert_int_equal(read_events(fixture, &asked, &events, &is_cut), 3);

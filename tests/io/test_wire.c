@@ -287,6 +287,30 @@ static void test_a_client_comes_back_after_a_restart(void **state)
 /* ---------------------------------------------------------------- everyone else */
 
 /* A socket of libzmq's own, with nothing of wire.c around it. */
+/* A client that explains itself connects again and again, also while a handshake is
+ * under way. Afterwards its connection works, and so does any other of the process. */
+static void test_a_client_that_is_watched_connects_many_times(void **state)
+{
+    static const struct wire_words words = {.peer = "the broker",
+                                            .endpoint = "BROKER",
+                                            .peer_key = "BROKER_KEY",
+                                            .list = "Member"};
+    struct wire_client *north = connect_as(&north_key);
+    struct err err;
+    assert_int_equal(wire_client_explain(north, &words, &err), ERR_NONE);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(wire_client_reopen(north, &err), ERR_NONE);
+        for (int turns = i % 3; turns > 0; turns--) {
+            turn(NULL); /* the handshake is at another point each time */
+        }
+    }
+    greet(north);
+    wire_client_free(north);
+    struct wire_client *ops = connect_as(&ops_key);
+    greet(ops);
+    wire_client_free(ops);
+}
+
 static void *raw_socket(void)
 {
     void *raw = zmq_socket(zsys_init(), ZMQ_DEALER);
@@ -546,6 +570,34 @@ static void test_keys_that_are_none(void **state)
     assert_non_null(strstr(err.text, "do not fit"));
 }
 
+/* Its connections end, its key is turned away, and its own messages are not heard until
+ * its time is over. Others do not notice. */
+static void test_who_is_refused_too_often_is_disconnected(void **state)
+{
+    struct wire_client *north = connect_as(&north_key);
+    struct wire_client *ops = connect_as(&ops_key);
+    struct err err;
+    greet(north);
+    struct peer from = seen.from;
+    from.name = "north";
+    for (int i = 0; i < 2000 && wire_server_use(server, "north").n_out == 0; i++) {
+        wire_server_refuse(server, &from);
+    }
+    assert_int_equal(wire_server_use(server, "north").n_out, 1);
+    uint64_t n_shut = wire_server_count_shut(server);
+    turn(north);
+    assert_int_equal(wire_server_count_shut(server), n_shut + 1);
+    greet(ops);
+    assert_string_equal(seen.name, "ops");
+    int before = seen.n_messages;
+    TURN_UNTIL(north, wire_client_send(north, &hello, &err) == ERR_NONE &&
+                          seen.n_messages > before);
+    assert_string_equal(seen.name, "north"); /* it is back */
+    assert_int_equal(wire_server_use(server, "north").n_out, 1);
+    wire_client_free(north);
+    wire_client_free(ops);
+}
+
 int main(void)
 {
     zsys_handler_set(NULL);
@@ -557,6 +609,7 @@ int main(void)
         TEST(test_a_value_goes_out_as_json),
         TEST(test_a_send_to_who_is_gone_is_dropped),
         TEST(test_a_client_comes_back_after_a_restart),
+        TEST(test_a_client_that_is_watched_connects_many_times),
         TEST(test_a_key_that_is_on_no_list),
         TEST(test_no_key_at_all),
         TEST(test_a_password_instead),
@@ -564,6 +617,7 @@ int main(void)
         TEST(test_rubbish_is_counted),
         TEST(test_many_frames_are_dropped),
         TEST(test_a_huge_frame_ends_its_connection_only),
+        TEST(test_who_is_refused_too_often_is_disconnected),
         TEST(test_endpoints),
         TEST(test_ipc_with_a_long_path),
         TEST(test_keys_on_disk),

@@ -6,7 +6,7 @@
 #define SUBLET_TESTS_PROP_FAIRSHARE_WORLD_H
 
 #include "base/rng.h"
-#include "sched/fairshare/slot_pool.h"
+#include "sched/fairshare/fairshare.h"
 #include "sched/place/place.h"
 
 enum { FAIRSHARE_WORLD_CLASSES = 16, SHARE_WORLD_SLOTS = 512 };

@@ -82,14 +82,22 @@ void plan_world_init(struct plan_world *world, uint64_t seed, bool with_ownershi
         .is_even = rng_percent(&rng, 40),
         .rebalances = rng_percent(&rng, 50),
         .keeps_scaled = rng_percent(&rng, 20),
+        .keeps_idle = rng_percent(&rng, 30),
         .max_recall = PLAN_UNLIMITED,
         .max_grace_ms = -1,
     };
     add_nodes(world, &rng, "", size, 1);
     for (int i = 0; i < world->n_nodes && with_ownership; i++) {
         bool is_top = strrchr(world->nodes[i].name, '/') == world->nodes[i].name;
-        if (is_top && rng_percent(&rng, 40)) {
-            world->nodes[i].policy = PLAN_OWNERSHIP;
+        if (is_top && rng_percent(&rng, 60)) {
+            bool is_share = rng_percent(&rng, 40);
+            world->nodes[i].policy = is_share ? PLAN_SHARE : PLAN_OWNERSHIP;
+            for (int k = i; k < world->n_nodes && is_share; k++) {
+                bool is_below =
+                    k == i || strncmp(world->nodes[k].name, world->nodes[i].name,
+                                      strlen(world->nodes[i].name)) == 0;
+                world->nodes[k].reserve = is_below ? 0 : world->nodes[k].reserve;
+            }
         }
     }
     plan_world_build(world);

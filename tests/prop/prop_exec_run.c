@@ -31,7 +31,6 @@
 enum {
     RUNS = 20000,
     EVENTS = 60,
-    ANSWERS = 8,
     CHILDREN = EXEC_NOTIFICATION + 1,
     STEPS_TO_END = 200,
     GRACE_MS = 10,
@@ -47,6 +46,7 @@ struct trial {
     bool is_alive[CHILDREN];
     int dies_of; /* the weakest signal that ends the command */
     bool is_at_gate, is_saved, is_clear, was_clear, has_ended, has_failed;
+    enum run_phase phase; /* after the last step */
     enum stage last_stage;
     int last_at;
 };
@@ -140,10 +140,13 @@ static bool terminate(struct trial *trial, int signal, struct exec_event *answer
     return true;
 }
 
-static bool carry_out(struct trial *trial, const struct exec_effect *effect,
+static bool carry_out(void *arg, const struct exec_effect *effect, struct err *err,
                       struct exec_event *answer)
 {
-    check(trial, !trial->has_ended || effect->kind == EXEC_REPORT,
+    struct trial *trial = arg;
+    check(trial,
+          !trial->has_ended || effect->kind == EXEC_REPORT ||
+              effect->kind == EXEC_WRITE,
           "something is done after the end");
     switch (effect->kind) {
     case EXEC_LAUNCH:
@@ -159,8 +162,8 @@ static bool carry_out(struct trial *trial, const struct exec_effect *effect,
     case EXEC_TERMINATE:
         return terminate(trial, effect->signal, answer);
     case EXEC_STOP:
-        answer->kind = percent(trial, 30) ? EXEC_NOT_STOPPED : EXEC_STOPPED;
-        return true;
+        answer->kind = EXEC_STOPPED;
+        return percent(trial, 70);
     case EXEC_KILL:
         check(trial, trial->is_alive[effect->child], "nothing to kill");
         break;
@@ -187,9 +190,14 @@ static bool carry_out(struct trial *trial, const struct exec_effect *effect,
     case EXEC_SIGNAL:
     case EXEC_CONTINUE:
     case EXEC_ACCEPT_SLOTS:
-    case EXEC_PUBLISH:
     case EXEC_REPORT:
         break;
+    case EXEC_PUBLISH:
+    case EXEC_WRITE:
+        answer->kind = EXEC_UNSAVED;
+        return percent(trial, 5);
+    case EXEC_REMOVE:
+        fail_msg("a run is removed that nobody has left alone");
     }
     return false;
 }
@@ -204,11 +212,12 @@ static bool has_effect(const struct exec_effects *effects, enum exec_effect_kind
     return false;
 }
 
-static void check_phase(const struct trial *trial, enum run_phase before,
-                        const struct exec_event *event,
+static void check_phase(void *arg, const struct exec_event *event,
                         const struct exec_effects *effects)
 {
-    enum run_phase after = trial->run.phase;
+    struct trial *trial = arg;
+    enum run_phase before = trial->phase;
+    enum run_phase after = trial->phase = trial->run.phase;
     check(trial,
           after != RUN_SUSPENDED || before == RUN_SUSPENDED ||
               event->kind == EXEC_STOPPED,
@@ -217,24 +226,20 @@ static void check_phase(const struct trial *trial, enum run_phase before,
           before != RUN_SUSPENDED || after != RUN_RUNNING ||
               has_effect(effects, EXEC_CONTINUE),
           "running, but not continued");
-    check(trial, (after == RUN_ENDED) == trial->has_ended, "an end without EXEC_END");
+    check(trial,
+          (after == RUN_ENDED) == (trial->has_ended || has_effect(effects, EXEC_END)),
+          "an end without EXEC_END");
+}
+
+static int64_t now_ms(void *arg)
+{
+    return ((struct trial *)arg)->now_ms;
 }
 
 static void step(struct trial *trial, struct exec_event event)
 {
-    struct exec_event events[ANSWERS] = {event};
-    for (int at = 0, count = 1; at < count; at++) {
-        struct exec_effects effects;
-        enum run_phase before = trial->run.phase;
-        struct exec_event now = events[at % ANSWERS];
-        exec_run_step(&trial->run, &now, trial->now_ms, &effects);
-        for (int i = 0; i < effects.count; i++) {
-            struct exec_event *answer = &events[count % ANSWERS];
-            *answer = (struct exec_event){0};
-            count += carry_out(trial, &effects.list[i], answer);
-        }
-        check_phase(trial, before, &now, &effects);
-    }
+    exec_loop_run(&trial->run, &event,
+                  &(struct exec_executor){now_ms, check_phase, carry_out, trial});
 }
 
 /* ---- events */
@@ -339,7 +344,8 @@ static void begin(struct trial *trial, uint64_t seed)
 {
     static const char *const controls[] = {NULL, "USR2", "/bin/control"};
     static const int weakest[] = {SIGINT, SIGTERM, SIGKILL};
-    *trial = (struct trial){.seed = seed, .is_clear = true, .last_at = -1};
+    *trial = (struct trial){
+        .seed = seed, .is_clear = true, .phase = RUN_WAITING, .last_at = -1};
     rng_init(&trial->rng, seed);
     struct run_spec *spec = &trial->spec;
     *spec = (struct run_spec){.command = "job",

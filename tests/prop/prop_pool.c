@@ -29,7 +29,8 @@ static int64_t floor_of(const struct plan_world *world, const struct pool_cycle 
                         int node)
 {
     const struct plan_node *of = &world->plan.nodes[node];
-    return world->settings.keeps_scaled && world->slots < world->plan.configured
+    return world->settings.keeps_scaled && world->slots < world->plan.configured &&
+                   of->policy != PLAN_SHARE
                ? plan_max(cycle->shares[node].quota, plan_min(of->own, of->limit))
                : cycle->shares[node].quota;
 }

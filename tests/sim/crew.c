@@ -98,6 +98,7 @@ static void add_counts(struct world_counts *sum, const struct world_counts *coun
     sum->submitted += counts->submitted;
     sum->begun += counts->begun;
     sum->handovers += counts->handovers;
+    sum->host_faults += counts->host_faults;
 }
 
 static void take(struct crew *crew, const struct crew_fault *result)

@@ -140,7 +140,8 @@ void edits_drop_faults(struct texts *texts)
 {
     static const char *const faults[] = {
         " loss ",  " repeat ",    " reorder ", " delay ",   " crashes ",
-        " crash ", " partition ", " backup ",  " restore ", " slots "};
+        " crash ", " partition ", " backup ",  " restore ", " slots ",
+        " fail ",  " failures ",  " slow "};
     struct edits_lines lines;
 
     edits_split(texts_find(texts, TEXTS_SCENARIO), &lines);

@@ -51,6 +51,12 @@ static void choose_faults(struct maker *maker)
 
     maker->faults = kinds[maker_between(maker, 0, 5)];
     maker->faults.batch = maker_chance(maker, 40) ? maker_between(maker, 1, 3) : 0;
+    maker->has_host_faults = maker_chance(maker, 50);
+    if (maker->has_host_faults && maker_chance(maker, 60)) {
+        static const char *const failures[] = {"0.001 60s", "0.01 20s", "0.03 5s"};
+
+        maker->faults.failures = failures[maker_between(maker, 0, 2)];
+    }
 }
 
 /* The user, and sometimes a group of the user that has a share. */
@@ -268,6 +274,10 @@ static void write_load(struct maker *maker, int self)
     struct maker_site *site = &maker->sites[self];
     int host = maker_between(maker, 0, site->n_hosts - 1);
 
+    if (site->counts_cpus && maker_chance(maker, 50)) {
+        site->cpus[host] = maker_between(maker, 1, site->slots[host] + 2);
+        site->is_changed[host] = true;
+    }
     if (!maker->has_loads || maker_chance(maker, 20)) {
         site->memory[host] = maker_between(maker, 1, 900);
     } else {
@@ -341,8 +351,51 @@ static void write_admin(struct maker *maker, int self)
     }
 }
 
+/* A host fails, or its messages are late from now on. */
+static void write_host_fault(struct maker *maker, int self)
+{
+    static const char *const parts[] = {"machine", "agent", "guards", "disk"};
+    struct maker_site *site = &maker->sites[self];
+    int host = maker_between(maker, 0, site->n_hosts - 1);
+    int what = maker_between(maker, 0, 9);
+
+    if (what < 3) {
+        site->is_slow[host] = true;
+        maker_say(maker, "slow s%d h%d%d %ds\n", self + 1, self + 1, host + 1,
+                  maker_between(maker, 0, 6));
+    } else {
+        maker_say(maker, "fail s%d h%d%d %s %ds\n", self + 1, self + 1, host + 1,
+                  parts[what < 5   ? 0
+                        : what < 7 ? 1
+                        : what < 9 ? 2
+                                   : 3],
+                  maker_between(maker, 0, 40));
+    }
+}
+
+/* A site goes on with a copy of its journal. */
+static void write_site_copy(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+
+    if (site->has_backup && maker_chance(maker, 50)) {
+        maker_say(maker, "restore s%d %ds\n", self + 1, maker_between(maker, 1, 5));
+    } else {
+        maker_say(maker, "backup s%d\n", self + 1);
+        site->has_backup = true;
+    }
+}
+
 static void write_fault(struct maker *maker, int self)
 {
+    if (maker->restores_sites && maker_chance(maker, 10)) {
+        write_site_copy(maker, self);
+        return;
+    }
+    if (maker->has_host_faults && maker_chance(maker, 40)) {
+        write_host_fault(maker, self);
+        return;
+    }
     switch (maker_between(maker, 0, 4)) {
     case 0:
     case 1:
@@ -407,6 +460,9 @@ static void write_faults(struct maker *maker, int at_s, bool is_on)
     }
     if (faults->reorder_s) {
         maker_say(maker, "at %d reorder %d\n", at_s, is_on ? faults->reorder_s : 0);
+    }
+    if (faults->failures) {
+        maker_say(maker, "at %d failures %s\n", at_s, is_on ? faults->failures : "0");
     }
     if (faults->crashes) {
         maker_say(maker, "at %d crashes %s\n", at_s, is_on ? faults->crashes : "0");
@@ -477,6 +533,10 @@ static void write_repairs(struct maker *maker, int at_s)
                 maker_say(maker, "at %d ", at_s + RECONNECTED_S);
                 maker_write_load(maker, i, j);
             }
+            if (maker->sites[i].is_slow[j]) {
+                maker_say(maker, "at %d slow s%d h%d%d 0s\n", at_s, i + 1, i + 1,
+                          j + 1);
+            }
             if (maker->sites[i].was_closed[j]) {
                 maker_say(maker, "at %d open s%d h%d%d\n", at_s + RECONNECTED_S, i + 1,
                           i + 1, j + 1);
@@ -505,7 +565,8 @@ static void write_loads(struct maker *maker)
 {
     for (int i = 0; i < maker->n_sites; i++) {
         for (int k = 0; k < maker->sites[i].n_hosts; k++) {
-            if (maker->sites[i].memory[k] > 0 || maker->has_loads) {
+            if (maker->sites[i].memory[k] > 0 || maker->has_loads ||
+                maker->sites[i].counts_cpus) {
                 maker_say(maker, "at 0 ");
                 maker_write_load(maker, i, k);
             }
@@ -524,6 +585,12 @@ static void write_scenario(struct maker *maker)
         maker_say(maker, "site s%d s%d.conf\n", i + 1, i + 1);
     }
     write_loads(maker);
+    for (int i = 0; i < maker->n_sites; i++) {
+        if (maker_chance(maker, 15)) { /* the reserved slot of a policy is there */
+            maker->sites[i].is_closed[0] = maker->sites[i].was_closed[0] = true;
+            maker_say(maker, "at 0 close s%d h%d1\n", i + 1, i + 1);
+        }
+    }
     for (int i = 0; i < PROGRAMS && has_commands(maker); i++) {
         maker_say(maker, "at 0 ");
         write_command(maker, i);
@@ -573,6 +640,7 @@ void maker_make(uint64_t seed, struct texts *texts)
 
     texts->count = 0;
     rng_init(&maker.rng, seed * 7919 + 1);
+    maker.restores_sites = getenv("RESTORE_SITES") != NULL;
     maker.n_sites = maker_chance(&maker, 60) ? maker_between(&maker, 2, 3)
                                              : maker_between(&maker, 2, 8);
     choose_faults(&maker);

@@ -5,7 +5,11 @@
  * kinds. Users submit, kill, stop and resume jobs, and administrators change reclaim
  * delays. Depending on the seed there are faults: messages that are lost, repeated,
  * late or reordered, partitions, daemons that crash between two effects or at an
- * instant, and a broker that is restored from a backup.
+ * instant, a broker that is restored from a backup, and hosts that are slow, or whose
+ * guards, agent, machine or disk die between two effects of a run or at an instant.
+ *
+ * With RESTORE_SITES in the environment, journals of sites are restored from copies,
+ * too. A new job may then get the run of one that was lost with the journal.
  *
  * At the end all faults stop, and all work can end: each job has slots that only its
  * site may use, or requests one slot of a lease. So a federation that never settles is

@@ -112,6 +112,9 @@ void maker_write_load(struct maker *maker, int self, int host)
     int mib = site->memory[host];
 
     maker_say(maker, "load s%d h%d%d", self + 1, self + 1, host + 1);
+    if (site->counts_cpus) {
+        maker_say(maker, " nprocs=%d", site->cpus[host]);
+    }
     if (mib > 0) {
         maker_say(maker, " maxmem=%d mem=%d maxswp=%d swp=%d", mib, mib, mib / 2,
                   mib / 2);

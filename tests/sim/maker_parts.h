@@ -46,6 +46,7 @@ struct maker_site {
     int slots[HOSTS_OF_SITE_MAX];
     bool is_changed[HOSTS_OF_SITE_MAX]; /* to be restored at the end */
     bool is_closed[HOSTS_OF_SITE_MAX];  /* likewise */
+    bool is_slow[HOSTS_OF_SITE_MAX];    /* likewise */
     bool was_closed[HOSTS_OF_SITE_MAX]; /* ever: its site may have been away when it was
                                            to be opened */
     int n_private;                      /* slots that no policy can lend */
@@ -64,23 +65,27 @@ struct maker_site {
     int memory[HOSTS_OF_SITE_MAX]; /* MB that each host reports; 0: none */
     bool has_thresholds;           /* of load */
     int queue_length[HOSTS_OF_SITE_MAX], pages[HOSTS_OF_SITE_MAX];
+    bool counts_cpus; /* MXJ of its hosts is "!", and they report CPUs */
+    int cpus[HOSTS_OF_SITE_MAX];
     bool is_used[HOSTS_OF_SITE_MAX]; /* a user is working at the host */
     bool is_drained, was_drained;    /* the whole site */
     int n_jobs;
     int sizes[DISTURBED_S];     /* elements of each job; 0: no array */
     bool is_again[DISTURBED_S]; /* the job is requeued again and again */
     int work_left_s;            /* slot seconds that its users may still request */
-    bool has_other;             /* a second configuration, "s1-1.conf" ... */
-    bool is_reloaded;           /* ... is loaded, to be restored at the end */
-    bool has_more, was_more;    /* one more host: now, and ever */
+    bool has_backup;
+    bool has_other;          /* a second configuration, "s1-1.conf" ... */
+    bool is_reloaded;        /* ... is loaded, to be restored at the end */
+    bool has_more, was_more; /* one more host: now, and ever */
 };
 
 struct maker_faults {
     const char *loss, *repeat; /* probabilities; NULL: none */
     int delay_s, reorder_s;
-    const char *crashes; /* probability and longest time down; NULL: none */
-    int sudden;          /* chance in 100 that a statement is a fault */
-    int batch;           /* events per batch of a daemon; 0: no limit */
+    const char *crashes;  /* probability and longest time down; NULL: none */
+    const char *failures; /* of hosts, likewise */
+    int sudden;           /* chance in 100 that a statement is a fault */
+    int batch;            /* events per batch of a daemon; 0: no limit */
 };
 
 struct maker {
@@ -94,6 +99,10 @@ struct maker {
     bool has_backup;
     bool has_pool;  /* "p", with a plan in the broker's file */
     bool has_loads; /* all hosts report their load */
+    bool has_host_faults;
+    /* Journals are restored from copies. Off unless RESTORE_SITES is set: a new job may
+     * get the run of one that was lost with the journal. */
+    bool restores_sites;
     char *body;
     size_t length;
     FILE *out;

@@ -9,11 +9,19 @@ enum { GROUPS_MAX = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
 struct windows {
     int count; /* 1: the plan has no windows */
     int mask;  /* a bit for each group or site, and window, whose policy is ownership */
+    int share; /* a bit for each group or site whose policy is share in all windows */
 };
+
+static bool is_share(const struct windows *windows, int node)
+{
+    return (windows->share >> node & 1) != 0;
+}
 
 static const char *policy_of(const struct windows *windows, int node, int window)
 {
-    return (windows->mask >> (node * WINDOWS + window) & 1) != 0 ? "ownership" : "-";
+    bool is_owned = (windows->mask >> (node * WINDOWS + window) & 1) != 0;
+
+    return is_share(windows, node) ? "share" : is_owned ? "ownership" : "-";
 }
 
 static void write_windows(struct maker *maker, const struct windows *windows)
@@ -53,6 +61,12 @@ static void write_pool(struct maker *maker)
     if (maker_chance(maker, 20)) {
         maker_say(maker, "MIN_HOLD = %ds\n", maker_between(maker, 1, 30));
     }
+    if (maker_chance(maker, 30)) {
+        maker_say(maker, "PROVIDER_LOST_AFTER = %ds\n", maker_between(maker, 0, 40));
+    }
+    if (maker_chance(maker, 20)) {
+        maker_say(maker, "SHARING = N\n");
+    }
     maker_say(maker, "End Pool\n");
 }
 
@@ -60,8 +74,10 @@ static void write_pool(struct maker *maker)
 static void write_leaf(struct maker *maker, const char *group, int site, int owned,
                        const struct windows *windows)
 {
+    int top = group[0] != '\0' ? group[2] - '0' : GROUPS_MAX + site;
+    bool may_reserve = owned > 0 && !is_share(windows, top);
     int reserve =
-        owned > 0 && maker_chance(maker, 30) ? maker_between(maker, 1, owned) : 0;
+        may_reserve && maker_chance(maker, 30) ? maker_between(maker, 1, owned) : 0;
     int limit = owned + maker_between(maker, 1, 10);
 
     int rank = maker_between(maker, 0, 2);
@@ -92,6 +108,9 @@ void maker_write_pool(struct maker *maker, int but)
     if (windows.count > 1 || maker_chance(maker, 20)) {
         windows.mask = maker_between(maker, 0, (1 << 2 * (GROUPS_MAX + SITES_MAX)) - 1);
     }
+    if (maker_chance(maker, 25)) {
+        windows.share = maker_between(maker, 0, (1 << (GROUPS_MAX + SITES_MAX)) - 1);
+    }
     write_pool(maker);
     write_windows(maker, &windows);
     maker_say(maker, "Begin PlanNode\nNAME POOL OWNED RESERVE LIMIT RANK GRACE SITE "
@@ -114,10 +133,13 @@ void maker_write_pool(struct maker *maker, int but)
             has_leaf |= group_of[i] == k;
         }
         int owned_more = maker_between(maker, 0, 3);
+        int reserve = is_share(&windows, k) || !maker_chance(maker, 30)
+                          ? 0
+                          : maker_between(maker, 0, sums[k] + owned_more);
 
         for (int w = 0; w < windows.count && has_leaf; w++) {
-            maker_say(maker, "/g%d p %d 0 - - - - %s %s\n", k, sums[k] + owned_more,
-                      policy_of(&windows, k, w), window_name(&windows, w));
+            maker_say(maker, "/g%d p %d %d - - - - %s %s\n", k, sums[k] + owned_more,
+                      reserve, policy_of(&windows, k, w), window_name(&windows, w));
         }
     }
     for (int i = 0; i < maker->n_sites; i++) {

@@ -129,7 +129,13 @@ void maker_choose_site(struct maker *maker, int self)
         }
     }
     maker_choose_grants(maker, site);
-    site->has_thresholds = maker->has_loads && maker_chance(maker, 70);
+    site->counts_cpus = maker_chance(maker, 20);
+    /* The invariant does not divide run queues by CPUs. */
+    site->has_thresholds =
+        maker->has_loads && !site->counts_cpus && maker_chance(maker, 70);
+    for (int i = 0; i < site->n_hosts; i++) {
+        site->cpus[i] = site->slots[i];
+    }
 }
 
 /* ---- their files */
@@ -433,7 +439,11 @@ void maker_write_site(struct maker *maker, int self)
               site->has_thresholds ? " r1m" : "");
     for (int i = 0; i < site->n_hosts; i++) {
         int policy = policy_of_host(site, i);
-        maker_say(maker, "h%d%d %d ", self + 1, i + 1, site->slots[i]);
+        if (site->counts_cpus) {
+            maker_say(maker, "h%d%d ! ", self + 1, i + 1);
+        } else {
+            maker_say(maker, "h%d%d %d ", self + 1, i + 1, site->slots[i]);
+        }
         if (policy && !site->policies[policy - 1].n_slots) {
             maker_say(maker, "(lend%d)", policy);
         } else {

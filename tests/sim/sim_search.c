@@ -22,6 +22,8 @@
 #include <string.h>
 
 #include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -187,16 +189,22 @@ static bool is_new_fault(const struct crew_report *report, int index)
 
 static int soak(const struct crew_search *search, const char *directory)
 {
+    if (directory != NULL && mkdir(directory, 0777) != 0 && errno != EEXIST) {
+        perror(directory);
+        return 2;
+    }
     static struct crew_report report;
     int n_reduced = 0;
 
     crew_run(search, &report);
     printf("%" PRIu64 " worlds from seed %" PRIu64 ", %" PRIu64
            " failed; %.1f s, %.0f a minute; %" PRIu64 " steps, %" PRIu64
-           " crashes, %" PRIu64 " hand-overs, %" PRIu64 " jobs begun\n",
+           " crashes, %" PRIu64 " faults of hosts, %" PRIu64 " hand-overs, %" PRIu64
+           " jobs begun\n",
            report.n_worlds, search->first, report.n_faults, report.seconds,
            (double)report.n_worlds * 60.0 / report.seconds, report.counts.steps,
-           report.counts.crashes, report.counts.handovers, report.counts.begun);
+           report.counts.crashes, report.counts.host_faults, report.counts.handovers,
+           report.counts.begun);
     for (int i = 0; i < report.n_kept; i++) {
         const struct crew_fault *fault = &report.faults[i];
         printf("seed %" PRIu64 ": %s\n", fault->seed, fault->trial.text);
@@ -255,6 +263,7 @@ static void test_first_seeds(void **state)
     assert_true(report.counts.handovers > FIRST_SEEDS);
     assert_true(report.counts.lost > FIRST_SEEDS);
     assert_true(report.counts.crashes > FIRST_SEEDS);
+    assert_true(report.counts.host_faults > FIRST_SEEDS);
 }
 
 static int is_name(const struct dirent *entry)

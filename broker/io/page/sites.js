@@ -141,6 +141,13 @@ function findAlarms() {
   if (lost.length > 5) {
     found.push(['', `And ${plural(lost.length - 5, 'more site is', 'more sites are')} not connected.`, null]);
   }
+  const behind = [...known.sites.values()].filter((site) => site.journal_lost.commits > 0 ||
+    site.journal_lost.attempts > 0 || site.journal_lost.jobs > 0);
+  for (const site of behind.slice(0, 5)) {
+    found.push(['', `The journal of ${site.site} is behind: ${site.journal_lost.commits} commits, ` +
+      `${site.journal_lost.attempts} attempts and ${site.journal_lost.jobs} jobs are missing. ` +
+      'See sublet runs --orphans there.', null]);
+  }
   const stuck = [...known.leases.values()].filter((lease) => lease.state === 'inactive' &&
     lease.changed_at !== null && now() - Date.parse(lease.changed_at) > INACTIVE_TOO_LONG_S * 1000);
   if (stuck.length > 0) {

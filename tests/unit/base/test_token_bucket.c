@@ -68,6 +68,19 @@ static void test_the_rate(void **state)
     }
 }
 
+/* Ten a second, asked for every millisecond: nothing is lost to rounding. */
+static void test_a_slow_rate_is_kept(void **state)
+{
+    struct token_bucket bucket;
+    token_bucket_init(&bucket, 10, 100);
+    token_bucket_refill(&bucket, begin_ms);
+    token_bucket_take(&bucket, 100);
+    for (int ms = 1; ms <= 5000; ms++) {
+        token_bucket_refill(&bucket, begin_ms + ms);
+    }
+    assert_int_equal(token_bucket_refill(&bucket, begin_ms + 5000), 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +88,7 @@ int main(void)
         cmocka_unit_test(test_a_debt),
         cmocka_unit_test(test_a_clock_that_is_set_back),
         cmocka_unit_test(test_the_rate),
+        cmocka_unit_test(test_a_slow_rate_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

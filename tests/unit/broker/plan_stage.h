@@ -5,7 +5,7 @@
 #ifndef SUBLET_TESTS_PLAN_STAGE_H
 #define SUBLET_TESTS_PLAN_STAGE_H
 
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 #include "broker/pool/pool.h"
 
 struct plan_stage {

@@ -12,17 +12,18 @@
 
 #include "proto/codec_relay.h"
 
-static const struct broker_member members[] = {
-    {"north", ROLE_PROVIDER | ROLE_CONSUMER},
-    {"ops", ROLE_ADMIN},
-    {"south", ROLE_CONSUMER},
-    {"west", ROLE_CONSUMER},
+static struct broker_member members[] = {
+    {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER},
+    {.name = "ops", .roles = ROLE_ADMIN},
+    {.name = "south", .roles = ROLE_CONSUMER},
+    {.name = "west", .roles = ROLE_CONSUMER},
 };
 
 enum { N_MEMBERS = sizeof(members) / sizeof(members[0]) };
 
 static struct broker_config config_of(const struct stage *stage)
 {
+    members[0].max_leases = stage->max_leases;
     return (struct broker_config){members, N_MEMBERS, STAGE_LOST_AFTER_MS,
                                   stage->pools};
 }

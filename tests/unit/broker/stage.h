@@ -18,6 +18,7 @@ struct stage {
     struct effects effects; /* of the latest batch */
     struct arena disk;
     const struct plan_pools *pools;
+    int max_leases;   /* of the row of north; 0: not given */
     struct row *rows; /* of every key the latest; history whole */
     int n_rows, capacity;
 };

@@ -218,13 +218,13 @@ static void a_withdrawn_lease_drains_and_ends(void **state)
 static void members_come_and_go(void **state)
 {
     static const struct broker_member all[] = {
-        {"north", ROLE_PROVIDER | ROLE_CONSUMER},
-        {"south", ROLE_CONSUMER},
-        {"west", ROLE_CONSUMER},
+        {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER},
+        {.name = "south", .roles = ROLE_CONSUMER},
+        {.name = "west", .roles = ROLE_CONSUMER},
     };
     static const struct broker_member without_south[] = {
-        {"north", ROLE_PROVIDER | ROLE_CONSUMER},
-        {"west", ROLE_CONSUMER},
+        {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER},
+        {.name = "west", .roles = ROLE_CONSUMER},
     };
     lease_stage_make(&on);
     broker_reload(on.stage.broker,
@@ -252,10 +252,12 @@ static void members_come_and_go(void **state)
 
 static void a_provider_that_leaves_takes_its_leases(void **state)
 {
-    static const struct broker_member members[] = {{"north", ROLE_CONSUMER},
-                                                   {"south", ROLE_CONSUMER}};
+    static const struct broker_member members[] = {
+        {.name = "north", .roles = ROLE_CONSUMER},
+        {.name = "south", .roles = ROLE_CONSUMER}};
     static const struct broker_member before[] = {
-        {"north", ROLE_PROVIDER | ROLE_CONSUMER}, {"south", ROLE_CONSUMER}};
+        {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER},
+        {.name = "south", .roles = ROLE_CONSUMER}};
     lease_stage_make(&on);
     broker_reload(on.stage.broker, &(struct broker_config){members, 2, 15000, NULL},
                   on.stage.now_ms);
@@ -273,8 +275,9 @@ static void a_provider_that_leaves_takes_its_leases(void **state)
 /* The broker dies meanwhile, and its disk does not say why the lease ended. */
 static void a_provider_comes_back_behind_a_restart(void **state)
 {
-    static const struct broker_member members[] = {{"north", ROLE_CONSUMER},
-                                                   {"south", ROLE_CONSUMER}};
+    static const struct broker_member members[] = {
+        {.name = "north", .roles = ROLE_CONSUMER},
+        {.name = "south", .roles = ROLE_CONSUMER}};
     lease_stage_make(&on);
     broker_reload(on.stage.broker,
                   &(struct broker_config){
@@ -353,6 +356,26 @@ static void what_no_lease_can_be_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
 
+/* Each session has every lease stated and every consumer told: a flood of them is
+ * refused, and one that comes later is not. */
+static void test_sessions_are_bounded(void **state)
+{
+    struct stage stage;
+    stage_open(&stage);
+    int n_welcome = 0;
+    for (uint64_t session = 1; session <= 100; session++) {
+        stage_hello(&stage, "north", session);
+        n_welcome += stage_count_sent(&stage, "north", MSG_WELCOME);
+    }
+    assert_in_range(n_welcome, 5, 20);
+    const struct msg *msg = stage_sent(&stage, "north", MSG_ERROR, 0);
+    assert_int_equal(msg->error.code, ERR_FULL);
+    stage_wait(&stage, 2000);
+    stage_hello(&stage, "north", 200);
+    assert_int_equal(stage_count_sent(&stage, "north", MSG_WELCOME), 1);
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +396,7 @@ int main(void)
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
         TEST(what_no_lease_can_be_is_refused),
+        cmocka_unit_test(test_sessions_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

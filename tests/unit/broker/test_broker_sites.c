@@ -124,7 +124,7 @@ static void each_start_counts(void **state)
 static void roles_are_checked(void **state)
 {
     struct msg ask = {.kind = MSG_ATTEMPT_ASK, .site = "north"};
-    ask.attempt.run = (struct run_id){"south", 1};
+    ask.attempt.run = (struct run_id){.site = "south", .attempt = 1};
     on.books.lease = "south/1/west";
     lease_stage_say(&on, "south", 1); /* no provider */
     lease_stage_expect_error(&on, "south", ERR_DENIED);
@@ -147,6 +147,36 @@ static void usage_is_answered(void **state)
     assert_int_equal(stage_sent(&on.stage, "south", MSG_PONG, 0)->session, 1);
 }
 
+/* A site whose journal was replaced by an older copy hears how far it was. */
+static void a_site_hears_its_mark(void **state)
+{
+    struct msg usage = {.kind = MSG_USAGE, .usage.seq = 1};
+    usage.usage.mark = (struct journal_mark){.commits = 50, .attempt = 8, .job = 3};
+    stage_say(&on.stage, "south", 1, &usage);
+    usage.usage.seq = 2;
+    usage.usage.mark = (struct journal_mark){.commits = 60, .attempt = 9, .job = 2};
+    stage_say(&on.stage, "south", 1, &usage);
+    stage_hello(&on.stage, "south", 2);
+    const struct journal_mark *mark =
+        &stage_sent(&on.stage, "south", MSG_WELCOME, 0)->welcome.mark;
+    assert_int_equal(mark->commits, 60);
+    assert_int_equal(mark->attempt, 9);
+    assert_int_equal(mark->job, 3); /* never below */
+    stage_hello(&on.stage, "north", 2);
+    assert_int_equal(
+        stage_sent(&on.stage, "north", MSG_WELCOME, 0)->welcome.mark.commits, 0);
+    /* The first one of each ten seconds is on record. */
+    stage_restart(&on.stage);
+    stage_hello(&on.stage, "south", 3);
+    assert_int_equal(
+        stage_sent(&on.stage, "south", MSG_WELCOME, 0)->welcome.mark.commits, 50);
+    stage_say(&on.stage, "south", 3, &usage);
+    stage_restart(&on.stage);
+    stage_hello(&on.stage, "south", 4);
+    assert_int_equal(
+        stage_sent(&on.stage, "south", MSG_WELCOME, 0)->welcome.mark.commits, 60);
+}
+
 static void an_error_is_not_answered(void **state)
 {
     struct msg msg = {.kind = MSG_ERROR};
@@ -162,6 +192,8 @@ static void a_tick_is_bounded(void **state)
 {
     enum { N_LEASES = 600 };
     char id[LEASE_ID_SIZE];
+    on.stage.max_leases = N_LEASES;
+    stage_reload(&on.stage, NULL);
     for (int i = 0; i < N_LEASES; i++) {
         snprintf(id, sizeof(id), "north/p%03d/south", i);
         on.books.lease = id;
@@ -193,6 +225,7 @@ int main(void)
         TEST(roles_are_checked),
         TEST(usage_is_answered),
         TEST(an_error_is_not_answered),
+        TEST(a_site_hears_its_mark),
         TEST(a_tick_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,9 +243,10 @@ static const char *sent_text(struct arena *arena, const struct msg *msg)
                             (unsigned long long)msg->start.run.attempt);
     }
     if (msg->kind == MSG_ATTEMPT_ASK || msg->kind == MSG_ATTEMPT_ACK) {
-        return arena_printf(arena, "%s %llu",
+        return arena_printf(arena, "%s %llu%s",
                             msg->kind == MSG_ATTEMPT_ASK ? "ASK" : "ACK",
-                            (unsigned long long)msg->attempt.run.attempt);
+                            (unsigned long long)msg->attempt.run.attempt,
+                            msg->attempt.is_withdrawn ? " withdrawn" : "");
     }
     if (msg->kind == MSG_ATTEMPT_CONTROL) {
         return arena_printf(arena, "CONTROL %llu/%llu",

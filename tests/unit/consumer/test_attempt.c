@@ -168,6 +168,73 @@ static void test_end_is_acknowledged_when_on_record(void **state)
     ASSERT_SENT("");
 }
 
+/* ------------------------------------------------------------ START_TIMEOUT */
+
+enum { TIMEOUT_MS = 60000 };
+
+/* The provider is silent: the attempt stays, and is only asked for. */
+static void test_withdrawn_until_answered(void **state)
+{
+    struct consumer_world *world = *state;
+    consumer_set_start_timeout(world->consumer, TIMEOUT_MS);
+    consumer_world_start(world, 1, "n1=1", "");
+    consumer_world_tick(world, TIMEOUT_MS - 1);
+    ASSERT_SENT("START 1; START 1");
+    assert_false(consumer_is_withdrawn(world->consumer, 1));
+    consumer_world_tick(world, 1);
+    ASSERT_SENT("ASK 1 withdrawn");
+    assert_true(consumer_is_withdrawn(world->consumer, 1));
+    consumer_world_tick(world, 3600000);
+    ASSERT_SENT("ASK 1 withdrawn");
+    consumer_world_session(world, 8);
+    ASSERT_SENT("ASK 1 withdrawn");
+    ASSERT_NEWS("");
+    consumer_world_hear(world, 1, ATTEMPT_LOST, 0);
+    ASSERT_NEWS("lost 1");
+    assert_false(consumer_is_withdrawn(world->consumer, 1));
+}
+
+/* Then nothing starts on its lease for as long. */
+static void test_lease_is_avoided(void **state)
+{
+    struct consumer_world *world = *state;
+    consumer_set_start_timeout(world->consumer, TIMEOUT_MS);
+    consumer_world_start(world, 1, "n1=1", "");
+    consumer_world_hear(world, 1, ATTEMPT_TAKEN, 0);
+    consumer_world_tick(world, TIMEOUT_MS);
+    assert_string_equal(consumer_world_hosts(world), "n1@north 4/1 open");
+    consumer_world_hear(world, 1, ATTEMPT_LOST, 0);
+    assert_string_equal(consumer_world_hosts(world), "n1@north 4/0");
+    assert_true(consumer_avoids(world->consumer, "north/1/south"));
+    world->now_ms += TIMEOUT_MS - 1;
+    assert_false(consumer_end_avoiding(world->consumer, world->now_ms));
+    assert_int_equal(consumer_wake_ms(world->consumer), world->now_ms + 1);
+    assert_true(consumer_end_avoiding(world->consumer, world->now_ms + 1));
+    assert_string_equal(consumer_world_hosts(world), "n1@north 4/0 open");
+}
+
+/* It has started meanwhile, or its provider is of a version that starts it again. */
+static void test_withdrawn_in_vain(void **state)
+{
+    struct consumer_world *world = *state;
+    consumer_set_start_timeout(world->consumer, TIMEOUT_MS);
+    consumer_world_start(world, 1, "n1=1", "");
+    consumer_world_tick(world, TIMEOUT_MS);
+    consumer_world_hear(world, 1, ATTEMPT_RUNNING, 0);
+    ASSERT_NEWS("taken 1; running 1");
+    assert_false(consumer_is_withdrawn(world->consumer, 1));
+    consumer_world_tick(world, TIMEOUT_MS / 2);
+    consumer_world_hear(world, 1, ATTEMPT_LOST, 0);
+    assert_false(consumer_avoids(world->consumer, "north/1/south"));
+
+    consumer_world_start(world, 2, "n1=1", "");
+    consumer_world_tick(world, TIMEOUT_MS);
+    consumer_world_sent(world);
+    consumer_world_hear(world, 2, ATTEMPT_ABSENT, 0);
+    consumer_world_tick(world, 1000);
+    ASSERT_SENT("START 2");
+}
+
 /* ------------------------------------------------------------ orders */
 
 static void test_orders(void **state)
@@ -297,6 +364,9 @@ int main(void)
         STORY(test_absent_sends_start_again),
         STORY(test_only_its_provider_counts),
         STORY(test_end_is_acknowledged_when_on_record),
+        STORY(test_withdrawn_until_answered),
+        STORY(test_lease_is_avoided),
+        STORY(test_withdrawn_in_vain),
         STORY(test_orders),
         STORY(test_order_waits_for_the_answer),
         STORY(test_silence),

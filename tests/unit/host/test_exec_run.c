@@ -24,7 +24,8 @@ static const char *const names[] = {
     [EXEC_CLEAR] = "clear",         [EXEC_DRAIN] = "drain",
     [EXEC_ACCEPT_SLOTS] = "accept", [EXEC_PUBLISH] = "publish",
     [EXEC_REPORT] = "report",       [EXEC_END] = "end",
-    [EXEC_RELEASE] = "release",
+    [EXEC_RELEASE] = "release",     [EXEC_WRITE] = "write",
+    [EXEC_REMOVE] = "remove",
 };
 static const char *const children[] = {"command", "control", "notification"};
 
@@ -322,7 +323,11 @@ static void test_before_go(void **state)
 
     exec_run_init(&trial.run, &trial.spec, 0);
     expect_control(&trial, 1, CONTROL_KILL, 0, "end");
-    expect_end(&trial, RUN_END_SIGNALLED, RUN_CAUSE_NONE, SIGTERM);
+    expect_end(&trial, RUN_END_SIGNALLED, RUN_CAUSE_NONE, SIGINT);
+
+    exec_run_init(&trial.run, &trial.spec, 0);
+    expect_control(&trial, 1, CONTROL_KILL, SIGKILL, "end");
+    expect_end(&trial, RUN_END_SIGNALLED, RUN_CAUSE_NONE, SIGKILL);
 }
 
 /* ---- suspend, by signal and by JOB_CONTROLS */
@@ -335,9 +340,13 @@ static void test_not_stopped(void **state)
     start(&trial);
     expect_control(&trial, 1, CONTROL_SUSPEND, 0, "signal:20");
     expect_time(&trial, 1000, "stop");
-    expect_kind(&trial, EXEC_NOT_STOPPED, "");
     assert_int_equal(trial.run.phase, RUN_RUNNING);
-    expect_time(&trial, 1500, "stop");
+    for (int64_t wait_ms = 1, at_ms = 1001; wait_ms < 500; at_ms += wait_ms) {
+        expect_time(&trial, at_ms, "stop"); /* later each time */
+        wait_ms *= 2;
+    }
+    expect_time(&trial, 2011, "stop");
+    expect_time(&trial, 2511, "stop");
     expect_control(&trial, 2, CONTROL_RESUME, 0, "continue:18 publish");
     expect_kind(&trial, EXEC_STOPPED, ""); /* overtaken */
     assert_int_equal(trial.run.phase, RUN_RUNNING);
@@ -487,18 +496,109 @@ static void test_loaded(void **state)
 {
     struct trial trial;
     struct guard_record record = {
-        .phase = RUN_RUNNING, .end = RUN_END_LOST, .control_done = 7};
+        .phase = RUN_SUSPENDED, .start_ms = 1, .control_done = 7};
     begin(&trial);
     trial.spec.post_execs[0] = "out";
     trial.spec.n_post_execs = 1;
-    exec_run_load(&trial.run, &trial.spec, &record, 0);
+    exec_run_load(&trial.run, &trial.spec, &record, true, 0);
+    expect_time(&trial, 0, "clear");
     expect_kind(&trial, EXEC_CLEARED, "release launch:command");
+    assert_int_equal(trial.run.phase, RUN_SUSPENDED); /* others have its slots */
     expect_kind(&trial, EXEC_LAUNCHED, "save");
     expect_kind(&trial, EXEC_SAVED, "open report");
     expect_control(&trial, 7, CONTROL_KILL, 0, "report");
     expect_exit(&trial, EXEC_COMMAND, 0, "clear");
     expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_LOST, RUN_CAUSE_NONE, 0);
+}
+
+/* No command is executed twice, nor one before whose job has not begun, nor after the
+ * machine went down. */
+static void test_loaded_without_commands(void **state)
+{
+    static const struct {
+        const char *why;
+        struct guard_record record;
+        bool is_this_boot;
+        enum run_end end;
+        int code;
+    } rows[] = {
+        {"post-exec commands had begun",
+         {.phase = RUN_RUNNING, .start_ms = 1, .end = RUN_END_EXITED, .code = 3},
+         true,
+         RUN_END_EXITED,
+         3},
+        {"it had not begun", {.phase = RUN_WAITING}, true, RUN_END_LOST, 0},
+        {"the machine went down",
+         {.phase = RUN_RUNNING, .start_ms = 1},
+         false,
+         RUN_END_LOST,
+         0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct trial trial;
+        print_message("%s\n", rows[i].why);
+        begin(&trial);
+        trial.spec.post_execs[0] = "out";
+        trial.spec.n_post_execs = 1;
+        exec_run_load(&trial.run, &trial.spec, &rows[i].record, rows[i].is_this_boot,
+                      0);
+        expect_time(&trial, 0, "clear");
+        expect_kind(&trial, EXEC_CLEARED, "release end");
+        expect_end(&trial, rows[i].end, RUN_CAUSE_NONE, rows[i].code);
+        assert_int_equal(trial.run.has_started, rows[i].record.start_ms != 0);
+    }
+}
+
+/* A full disk: the record is written again until it is there, also after the end. */
+static void test_unsaved(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    start(&trial);
+    expect_control(&trial, 1, CONTROL_SUSPEND, 0, "stop");
+    expect_kind(&trial, EXEC_STOPPED, "publish");
+    expect_kind(&trial, EXEC_UNSAVED, "");
+    expect_time(&trial, 1000, "write");
+    expect_kind(&trial, EXEC_UNSAVED, "");
+    expect_control(&trial, 2, CONTROL_RESUME, 0, "continue publish");
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER); /* it is there */
+    expect_exit(&trial, EXEC_COMMAND, 0, "clear");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
+    expect_kind(&trial, EXEC_UNSAVED, "");
+    assert_false(exec_run_is_over(&trial.run));
+    expect_time(&trial, 2000, "write");
+    assert_true(exec_run_is_over(&trial.run));
+    expect_end(&trial, RUN_END_EXITED, RUN_CAUSE_NONE, 0);
+}
+
+/* Nobody is there who could send the GO. */
+static void test_alone(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    trial.spec.wait_ms = 60;
+    exec_run_init(&trial.run, &trial.spec, 0);
+    expect_kind(&trial, EXEC_ALONE, "");
+    assert_int_equal(exec_run_wake_ms(&trial.run), 60);
+    expect_kind(&trial, EXEC_ATTENDED, "");
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+    trial.now_ms = 10;
+    expect_kind(&trial, EXEC_ALONE, "");
+    expect_time(&trial, 70, "remove");
+    assert_true(exec_run_is_over(&trial.run));
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+
+    trial.now_ms = 0;
+    start(&trial);
+    expect_kind(&trial, EXEC_ALONE, ""); /* it has its GO */
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+    expect_kind(&trial, EXEC_WITHDRAWN, "report"); /* and runs on */
+    assert_false(exec_run_is_over(&trial.run));
+
+    exec_run_init(&trial.run, &trial.spec, 0);
+    expect_kind(&trial, EXEC_WITHDRAWN, "");
+    assert_true(exec_run_is_over(&trial.run));
 }
 
 int main(void)
@@ -523,7 +623,10 @@ int main(void)
         cmocka_unit_test(test_resize),
         cmocka_unit_test(test_resize_not_now),
         cmocka_unit_test(test_interactive),
+        cmocka_unit_test(test_unsaved),
+        cmocka_unit_test(test_alone),
         cmocka_unit_test(test_loaded),
+        cmocka_unit_test(test_loaded_without_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

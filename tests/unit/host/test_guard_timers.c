@@ -35,7 +35,7 @@ static void test_earliest(void **state)
         struct guard_run run;
         begin(&run);
         run.exec.stage_until_ms = rows[i].stage;
-        run.save_at = rows[i].save;
+        run.exec.save_ms = rows[i].save;
         run.rlimits.check_at = rows[i].check;
         if (guard_timers_next_ms(&run) != rows[i].expected) {
             fail_msg("%s", rows[i].why);
@@ -52,7 +52,7 @@ static void test_standing_still(void **state)
     run.report_use_at = 30;
     run.exec.phase = RUN_SUSPENDED;
     assert_int_equal(guard_timers_next_ms(&run), GUARD_RUN_NEVER);
-    run.save_at = 50;
+    run.exec.save_ms = 50;
     assert_int_equal(guard_timers_next_ms(&run), 50);
     run.exec.stages.stage =
         STAGE_POST_EXEC; /* what cleans up has its time all the same */
@@ -66,7 +66,7 @@ static void test_ended(void **state)
     run.exec.stage_until_ms = run.listen_at = run.rlimits.check_at = 10;
     run.exec.phase = RUN_ENDED;
     assert_int_equal(guard_timers_next_ms(&run), GUARD_RUN_NEVER);
-    run.save_at = 60;
+    run.exec.save_ms = 60;
     assert_int_equal(guard_timers_next_ms(&run), 60);
 }
 
@@ -75,11 +75,11 @@ static void test_for_poll(void **state)
     struct guard_run run;
     begin(&run);
     assert_int_equal(guard_timers_timeout_ms(&run), -1);
-    run.save_at = 1; /* long ago */
+    run.exec.save_ms = 1; /* long ago */
     assert_int_equal(guard_timers_timeout_ms(&run), 0);
-    run.save_at = kernel_clock_now_ms() + 3600000;
+    run.exec.save_ms = kernel_clock_now_ms() + 3600000;
     assert_in_range(guard_timers_timeout_ms(&run), 3000000, 3600000);
-    run.save_at = GUARD_RUN_NEVER - 1;
+    run.exec.save_ms = GUARD_RUN_NEVER - 1;
     assert_in_range(guard_timers_timeout_ms(&run), 3600000, INT32_MAX);
 }
 
@@ -91,17 +91,17 @@ static void test_turn(void **state)
     run.report_use_at = 1;
     guard_timers_step(&run);
     assert_true(run.report_use_at > kernel_clock_now_ms());
-    assert_false(run.is_over);
+    assert_false(exec_run_is_over(&run.exec));
     run.exec.phase = RUN_WAITING; /* and its agent goes */
     run.link.n_peers = 0;
     run.listen_at = GUARD_RUN_NEVER - 1;
     run.spec.wait_ms = 3600000;
     guard_timers_step(&run);
-    assert_false(run.is_over);
-    assert_true(run.give_up_at > kernel_clock_now_ms());
+    assert_false(exec_run_is_over(&run.exec));
+    assert_true(run.exec.give_up_ms > kernel_clock_now_ms());
     run.link.n_peers = 1; /* and comes back */
     guard_timers_step(&run);
-    assert_int_equal(run.give_up_at, GUARD_RUN_NEVER);
+    assert_int_equal(run.exec.give_up_ms, GUARD_RUN_NEVER);
 }
 
 int main(void)

@@ -43,7 +43,8 @@ static void test_values(void **state)
         {JOB_RLIMIT_PROCESSES, "7", 1024, 7, false},
         {JOB_RLIMIT_PROCESSES, "0", 1, -1000, false},
         {JOB_RLIMIT_NICE, "-20", 1, -20, false},
-        {JOB_RLIMIT_NICE, "20", 1, -1000, false},
+        {JOB_RLIMIT_NICE, "20", 1, 19, false},
+        {JOB_RLIMIT_NICE, "21", 1, -1000, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

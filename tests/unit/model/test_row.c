@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/lease_event.h"
 #include "model/row.h"
 
 static struct arena first, second;
@@ -245,11 +246,11 @@ static void test_nothing_stays_nothing(void **state)
     assert_null(copy.run.job);
 }
 
-static void test_history_names(void **state)
+static void test_event_names(void **state)
 {
-    assert_string_equal(row_history_name(HISTORY_REGISTERED), "registered");
-    assert_string_equal(row_history_name(HISTORY_ENDED), "ended");
-    assert_string_equal(row_history_name((enum history_event)77), "?");
+    assert_string_equal(lease_event_name(HISTORY_REGISTERED), "lease_registered");
+    assert_string_equal(lease_event_name(HISTORY_RECALL_DONE), "recall_done");
+    assert_string_equal(lease_event_name((enum history_event)77), "?");
 }
 
 int main(void)
@@ -263,7 +264,7 @@ int main(void)
         TEST(test_job_state),
         TEST(test_run),
         TEST(test_nothing_stays_nothing),
-        TEST(test_history_names),
+        TEST(test_event_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "proto/codec.h"
 #include "proto/codec_memory.h"
+#include "proto/codec_wire.h"
 #include "tests/unit/proto/shapes.h"
 
 static struct arena arena;
@@ -155,6 +156,49 @@ static void test_memory_is_bounded(void **state)
     assert_true(memory.is_spent);
     assert_true(memory.bytes <= DECODE_BYTES_MAX);
     assert_true(memory.allocs <= DECODE_ALLOCS_MAX);
+    codec_memory_release(&memory);
+}
+
+/* What the walk over the lengths refuses is never unpacked: the first part that is not
+ * complete, the first one too many, a field that is no list for the second time. */
+static void test_bounds_are_checked_on_the_wire(void **state)
+{
+    static const struct {
+        const char *body, *expected;
+        size_t size;
+        enum msg_kind kind;
+    } rows[] = {
+        {"\x42\0\x42\0", "demands: lease: 0 bytes, expected at least 1", 4, MSG_USAGE},
+        {"\x0a\x01x\x0a\x01x", "name: twice, expected once", 6, MSG_HELLO},
+        {"\x08\x01\x08\x01", "seq: twice, expected once", 4, MSG_PONG},
+        {"\x0a\x01x", "seq: a field of another type", 3, MSG_PONG},
+        {"\x78\x01", "an unknown field 15", 2, MSG_PONG},
+        {"\x0a\x05x", "not a message", 3, MSG_HELLO},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = {0};
+        const struct codec_wire_span body = {(const uint8_t *)rows[i].body,
+                                             rows[i].size};
+        assert_true(codec_wire_check(msg_kinds[rows[i].kind].schema, body, &err) < 0);
+        assert_string_equal(err.text, rows[i].expected);
+    }
+}
+
+static void test_one_member_too_many_is_found_on_the_wire(void **state)
+{
+    const struct schema *schema = &schema_run_lease_load;
+    const struct field *hosts = &schema->fields[1];
+    struct err err = {0};
+    assert_int_equal(hosts->kind, FIELD_PARTS);
+    wire.length = 0;
+    for (int64_t i = 0; i <= hosts->max; i++) {
+        put_head((unsigned)hosts->tag, 3);
+        memcpy(wire.bytes + wire.length, "\x0a\x01n", 3);
+        wire.length += 3;
+    }
+    const struct codec_wire_span body = {wire.bytes, wire.length};
+    assert_int_equal(codec_wire_check(schema, body, &err), ERR_BOUNDS);
+    assert_non_null(strstr(err.text, "more members, expected at most"));
 }
 
 static void test_too_long_a_frame(void **state)
@@ -263,6 +307,8 @@ int main(void)
         TEST(test_unknown_kinds_and_fields),
         TEST(test_a_frame_of_empty_members),
         TEST(test_memory_is_bounded),
+        TEST(test_bounds_are_checked_on_the_wire),
+        TEST(test_one_member_too_many_is_found_on_the_wire),
         TEST(test_too_long_a_frame),
         TEST(test_cut_at_every_byte),
         TEST(test_mutations),

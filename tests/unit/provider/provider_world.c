@@ -292,7 +292,7 @@ enum provider_verdict provider_world_start(struct provider_world *world,
         .spec.is_exclusive = world->wants_own_hosts,
         .spec.interaction = world->interaction,
     };
-    const char *reason;
+    const char *reason = NULL;
     effects_clear(&world->effects);
     enum provider_verdict verdict = provider_run_start(
         world->provider, &start, world->now_ms, &world->effects, &reason);
@@ -322,7 +322,7 @@ static void update_run(struct provider_world *world, const char *consumer,
 void provider_world_end(struct provider_world *world, const char *consumer,
                         uint64_t attempt)
 {
-    struct run_id run = {consumer, attempt};
+    struct run_id run = {.site = consumer, .attempt = attempt};
     provider_run_ended(world->provider, &run);
     update_run(world, consumer, attempt, false);
     provider_world_tick(world, 0);
@@ -331,7 +331,7 @@ void provider_world_end(struct provider_world *world, const char *consumer,
 void provider_world_forget(struct provider_world *world, const char *consumer,
                            uint64_t attempt)
 {
-    struct run_id run = {consumer, attempt};
+    struct run_id run = {.site = consumer, .attempt = attempt};
     provider_run_forgotten(world->provider, &run);
     update_run(world, consumer, attempt, true);
     provider_world_tick(world, 0);

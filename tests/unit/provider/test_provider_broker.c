@@ -242,6 +242,20 @@ static void test_local_use_fills_own_slots_first(void **state)
     }
 }
 
+/* While a lease is frozen, slots that its consumer has are not to be counted on. */
+static void test_changing(void **state)
+{
+    struct provider_world *world = *state;
+    const struct ledger_host *n1 = provider_host(world->provider, "n1");
+    const struct ledger_host *n2 = provider_host(world->provider, "n2");
+    assert_false(provider_host_is_changing(n1));
+    provider_world_freeze(world, LEASE, 1, 1);
+    assert_true(provider_host_is_changing(n1));
+    assert_false(provider_host_is_changing(n2)); /* the consumer has none there */
+    provider_world_tick(world, WORLD_FREEZE_MS);
+    assert_false(provider_host_is_changing(n1));
+}
+
 static void test_local_max(void **state)
 {
     struct provider_world *world = *state;
@@ -319,6 +333,7 @@ int main(void)
         STORY(test_late_propose_is_judged_by_the_same_tests),
         STORY(test_late_propose_after_a_crash),
         STORY(test_local_use_fills_own_slots_first),
+        STORY(test_changing),
         STORY(test_local_max),
         STORY(test_frozen_use_never_grows),
         STORY(test_frozen_lease_beside_another),

@@ -465,11 +465,51 @@ static void test_exclusive_slots_sent_home(void **state)
     ASSERT_BOOK("north/p/south", "3: n1 1/1 2/0");
 }
 
+/* Leases that are withheld exist and say why, and have no slot that is idle; what runs
+ * on them runs on. */
+static void test_withheld(void **state)
+{
+    struct provider_world *world = *state;
+    provider_withhold(world->provider, "no account");
+    provider_world_export(world, "spare south shared n1=2 n2=2");
+    provider_world_session(world, 1);
+    assert_string_equal(provider_world_book(world, "north/spare/south"),
+                        "1: n1 0/0 0/0; n2 0/0 0/0");
+    assert_string_equal(provider_world_state(world, "north/spare/south")->withheld,
+                        "no account");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 4);
+    assert_int_equal(
+        provider_world_start(world, "south", 1, "north/spare/south", 1, "n1=1"),
+        PROVIDER_REFUSED);
+    assert_string_equal(world->reason, "lease north/spare/south lends no slots");
+
+    provider_withhold(world->provider, NULL);
+    provider_world_export(world, "spare south shared n1=2 n2=2");
+    provider_world_tick(world, 1000);
+    assert_null(provider_world_state(world, "north/spare/south")->withheld);
+    assert_string_equal(provider_world_book(world, "north/spare/south"),
+                        "2: n1 1/0 1/0; n2 2/0 0/0");
+    assert_int_equal(
+        provider_world_start(world, "south", 2, "north/spare/south", 2, "n1=1"),
+        PROVIDER_ADMITTED);
+    provider_world_tick(world, 1000);
+
+    provider_withhold(world->provider, "no account");
+    provider_world_export(world, "spare south shared n1=2 n2=2");
+    assert_string_equal(provider_world_book(world, "north/spare/south"),
+                        "3 made: n1 0/0 1/1; n2 0/0 0/0");
+    provider_world_end(world, "south", 2);
+    provider_world_tick(world, 1000);
+    assert_string_equal(provider_world_book(world, "north/spare/south"),
+                        "4 made: n1 0/0 0/0; n2 0/0 0/0");
+}
+
 int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opening_split),
+        STORY(test_withheld),
         STORY(test_equal_policies_keep_the_split),
         STORY(test_reserved_slot_leaves_a_host_that_is_down),
         STORY(test_reserved_slot_waits_for_a_usable_host),

@@ -82,7 +82,7 @@ static void test_refusals(void **state)
         assert_int_equal(world->effects.items[0].kind, EFFECT_STORE);
         assert_int_equal(world->effects.items[0].row.kind, ROW_HIGH);
         assert_int_equal(world->effects.items[0].row.high.attempt, 1);
-        struct run_id run = {rows[i].consumer, 1};
+        struct run_id run = {.site = rows[i].consumer, .attempt = 1};
         assert_int_equal(provider_run_unknown_state(world->provider, &run),
                          ATTEMPT_LOST);
         tear_down(&made);
@@ -241,7 +241,8 @@ static void test_slots_are_counted(void **state)
 static void test_resume_needs_the_yielded_slots(void **state)
 {
     struct provider_world *world = *state;
-    struct run_id first = {"south", 1}, unknown = {"south", 9};
+    struct run_id first = {.site = "south", .attempt = 1},
+                  unknown = {.site = "south", .attempt = 9};
     provider_world_start(world, "south", 1, LEASE, 2, "n1=2");
     assert_true(provider_run_may_resume(world->provider, &first));
     provider_run_set_yielded(world->provider, &first, true);
@@ -304,7 +305,9 @@ static void test_overtaken_attempt_is_refused(void **state)
     assert_int_equal(provider_world_start(world, "south", 4, LEASE, 2, "n1=1"),
                      PROVIDER_REFUSED);
     /* each consumer has its own numbers */
-    struct run_id east = {"east", 4}, south = {"south", 4}, later = {"south", 6};
+    struct run_id east = {.site = "east", .attempt = 4},
+                  south = {.site = "south", .attempt = 4},
+                  later = {.site = "south", .attempt = 6};
     assert_int_equal(provider_run_unknown_state(world->provider, &east),
                      ATTEMPT_ABSENT);
     assert_int_equal(provider_run_unknown_state(world->provider, &south), ATTEMPT_LOST);

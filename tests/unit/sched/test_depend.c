@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sched/pending/depend.h"
+#include "sched/pending/pending.h"
 
 enum { PEND, RUN, DONE, EXIT, UNBEGUN };
 

@@ -10,8 +10,6 @@
 #include <cmocka.h>
 
 #include "sched/fairshare/fairshare.h"
-#include "sched/fairshare/fairshare_tree.h"
-#include "sched/fairshare/slot_pool.h"
 
 static const char *const own_hosts[] = {"n1", "n2"};
 

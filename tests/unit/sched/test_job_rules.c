@@ -295,7 +295,7 @@ static void test_bad(void **state)
         {"CPULIMIT = 1/hostA", "", "not supported"},
         {"CORELIMIT = none", "", "is no size"},
         {"PROCESSLIMIT = 0", "", "expected 1 to"},
-        {"", "NICE = 30", "expected -20 to 19"},
+        {"", "NICE = 30", "expected -20 to 20"},
         {"", "STACKLIMIT = 5X", "has no known unit"},
     };
     (void)state;

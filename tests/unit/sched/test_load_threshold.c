@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sched/resource/load_threshold.h"
+#include "sched/resource/resource.h"
 
 static int id_of(const struct resources *resources, const char *name)
 {

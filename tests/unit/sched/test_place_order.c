@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "sched/fairshare/fairshare.h"
-#include "sched/fairshare/slot_pool.h"
 #include "sched/limit/limit.h"
 #include "sched/place/place.h"
 

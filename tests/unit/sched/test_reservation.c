@@ -419,6 +419,40 @@ static void test_moves_only_to_other_hosts(void **state)
     }
 }
 
+/* A job reserves no part of a resource of which it takes nothing: where it asks for 0,
+ * or on its later hosts. Items of one supply are one part. */
+static void test_parts_of_a_target(void **state)
+{
+    static const int supplies[HOSTS] = {0, 1, 2}, none[HOSTS] = {-1, -1, -1};
+    static const struct rusage_resource resources[] = {
+        {"mem", RESOURCE_MEM, supplies, 0}, {"lic", 1, none, false}};
+    static const int64_t left[HOSTS] = {9000, 9000, 9000};
+    static const struct rusage_supply supply = {
+        .resources = resources, .n_resources = 2, .left = left, .n_supplies = HOSTS};
+    static const struct rusage_item items[] = {{1, RESREQ_SCOPE_SLOT, 0},
+                                               {0, RESREQ_SCOPE_JOB, 1000},
+                                               {0, RESREQ_SCOPE_SLOT, 500}};
+    static const struct rusage_request rusage = {.items = items, .n_items = 3};
+    static const struct host_slots slots[] = {{"n", 2}, {"n", 1}};
+    static const int hosts[] = {0, NEXT_HOST};
+    int64_t own_left[HOSTS] = {9000, 9000, 9000};
+    struct host_slots in_hand[HOSTS];
+    struct single single;
+    (void)state;
+    single_init(&single);
+    single.place.supply = &supply;
+    single.state.supply_left = own_left;
+    reservation_open(&single.pass, 0);
+    reservation_target_set(&single.pass, 0, 1, hosts, slots, 2, &rusage, in_hand);
+    const struct reservation_item *item = &single.pass.items[0];
+    assert_int_equal(item->n_parts, 2);
+    assert_int_equal(item->parts[0].supply, 0);
+    assert_int_equal(item->parts[0].need_milli, 2000);
+    assert_int_equal(item->parts[1].supply, supplies[NEXT_HOST]);
+    assert_int_equal(item->parts[1].need_milli, 500);
+    arena_release(&single.arena);
+}
+
 /* A job that has chosen its host can start when what it lacks there becomes free. */
 static void test_target_starts_with_its_host(void **state)
 {
@@ -513,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_all_ends_free_what_runs),
         cmocka_unit_test(test_which_jobs_choose_hosts),
         cmocka_unit_test(test_moves_only_to_other_hosts),
+        cmocka_unit_test(test_parts_of_a_target),
         cmocka_unit_test(test_target_starts_with_its_host),
         cmocka_unit_test(test_who_needs_the_runs),
         cmocka_unit_test(test_first_ends_free_what_is_theirs),

@@ -273,12 +273,37 @@ static void test_returns(void **state)
     }
 }
 
+/* The item that is lacking is the one for which a host has no slot. */
+static void test_lack(void **state)
+{
+    static const enum resreq_scope scopes[] = {J, H, S};
+    static const int64_t amounts[] = {-1, 0, 4, 5, 6}, asked[] = {0, 1, 4, 5, 6};
+    enum { N = sizeof(amounts) / sizeof(amounts[0]) };
+    const struct rusage_supply supply = {.resources = kinds, .n_resources = 2};
+    (void)state;
+    for (int i = 0; i < N * N * N * 3 * HOSTS * 2; i++) {
+        const int64_t left[POOLS] = {amounts[i % N], 5, amounts[i / N % N], 5};
+        const uint8_t has[HOSTS] = {i / (N * N * N * 3 * HOSTS) % 2 != 0, 0, 1};
+        const struct rusage_item items[] = {
+            {MEM, scopes[i / (N * N * N) % 3], asked[i / N / N % N]}, {LIC, S, 5}};
+        const struct rusage_request request = {
+            .items = items, .n_items = 2, .has = has};
+        int host = i / (N * N * N * 3) % HOSTS, lacking = -1;
+        int n_slots =
+            rusage_supply_max_slots_alone(&supply, left, &request, host, &lacking);
+        int item = rusage_supply_find_lack(&supply, left, &request, host);
+        assert_int_equal(item >= 0, n_slots == 0);
+        assert_true(item < 0 || item == lacking);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_placement),
         cmocka_unit_test(test_slots_or_memory),
         cmocka_unit_test(test_returns),
+        cmocka_unit_test(test_lack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

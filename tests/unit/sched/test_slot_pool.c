@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched/fairshare/slot_pool.h"
+#include "sched/fairshare/fairshare.h"
 
 enum { LINE_SIZE = 512, PARTS_MAX = 16, HOUR_MS = 3600000 };
 

@@ -161,4 +161,5 @@ void play_stage_close(struct play_stage *stage)
     scenario_free(stage->scenario);
     arena_release(&stage->arena);
     free(stage->events);
+    *stage = (struct play_stage){0};
 }

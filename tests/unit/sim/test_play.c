@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -198,7 +199,7 @@ static void jobs_are_stopped_resumed_and_killed(void **state)
           "expect at 2m host north n1 ususp == 1\n"
           "expect at 5m job north a[1] state == RUN\n"
           "expect at 6m job north a[2] state == EXIT\n"
-          "expect at 6m job north a[2] exit_code == 143\n"
+          "expect at 6m job north a[2] exit_code == 130\n"
           "expect at 779 job north a[1] state == RUN\n"
           "expect at 780 job north a[1] state == DONE\n"); /* RUN for 10 m, suspended
                                                               for 3 m */
@@ -206,6 +207,54 @@ static void jobs_are_stopped_resumed_and_killed(void **state)
         "120 job_suspend north a[1] user", "300 job_resume north a[1]",
         "360 job_kill north a[2] user", "360 job_end north a[2]",
         "780 job_end north a[1]", NULL});
+}
+
+/* A job that is not rerunnable is never started again, whatever has died. */
+static void hosts_fail(void **state)
+{
+    static const struct {
+        const char *what;
+        const char *state_of_job, *state_of_rerunnable; /* at 10 m */
+    } rows[] = {
+        {"machine 1m", "EXIT", "RUN"},
+        {"disk 1m", "EXIT", "RUN"},
+        {"guards", "EXIT", "RUN"},
+        {"agent 1m", "DONE", "DONE"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+
+        print_message("%s\n", rows[i].what);
+        snprintf(text, sizeof text,
+                 "site alone alone.conf\n"
+                 "at 0 submit alone run=9m name=job hosts=n1\n"
+                 "at 0 submit alone run=9m name=again rerun=yes hosts=n1\n"
+                 "at 2m fail alone n1 %s\n"
+                 "until 1h\n"
+                 "expect at 1m host alone n1 run == 2\n"
+                 "expect at 150 host alone n1 status == %s\n"
+                 "expect at 10m job alone job state == %s\n"
+                 "expect at 10m job alone again state == %s\n"
+                 "expect at 20m job alone again state == DONE\n",
+                 rows[i].what, strstr(rows[i].what, "1m") ? "unavail" : "ok",
+                 rows[i].state_of_job, rows[i].state_of_rerunnable);
+        close_stage(state);
+        holds(text);
+    }
+}
+
+static void hosts_are_slow(void **state)
+{
+    holds(
+        "site alone alone.conf\n"
+        "at 0 slow alone n1 3s\n"
+        "at 1m submit alone run=1m name=job\n"
+        "until 1h\n"
+        "expect at 71 job alone job state == PEND\n" /* START, WAITING, GO, RUNNING */
+        "expect at 72 job alone job state == RUN\n"
+        "expect at 131 job alone job state == RUN\n" /* it began after three of them */
+        "expect at 132 job alone job state == DONE\n");
 }
 
 static void names_are_known_when_batches_are_small(void **state)
@@ -498,6 +547,8 @@ int main(void)
         cmocka_unit_test_teardown(ends_of_an_instant_are_scheduled_together,
                                   close_stage),
         cmocka_unit_test_teardown(jobs_are_stopped_resumed_and_killed, close_stage),
+        cmocka_unit_test_teardown(hosts_fail, close_stage),
+        cmocka_unit_test_teardown(hosts_are_slow, close_stage),
         cmocka_unit_test_teardown(names_are_known_when_batches_are_small, close_stage),
         cmocka_unit_test_teardown(a_name_refers_to_all_its_jobs, close_stage),
         cmocka_unit_test_teardown(jobs_end_by_their_command_or_limit, close_stage),

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/scenario/scenario_line.h"
+#include "sim/scenario/scenario.h"
 #include "tests/unit/sim/play_stage.h"
 
 /* ---- words and values */
@@ -179,7 +179,9 @@ static void errors_have_their_line(void **state)
         {"at 0 partition broker 5", "3: partition: unknown site \"broker\""},
         {"at 0 crash nobody 5", "3: crash: unknown site \"nobody\""},
         {"at 0 loss 2", "3: loss: \"2\" is no probability"},
-        {"at 0 backup south", "3: backup: \"south\", expected broker"},
+        {"at 0 backup nobody", "3: backup: unknown site \"nobody\""},
+        {"at 0 fail south s1 roof 5",
+         "3: fail: \"roof\", expected machine, disk, agent or guards"},
         {"at 0 workload south none.swf", "3: workload: none.swf: no such file"},
         {"at 0 workload south bad.swf", "3: workload: bad.swf:1: a job of 4 fields"},
         {"at 0 workload south two.swf scale=0",
@@ -239,7 +241,7 @@ static void all_errors_are_found_in_one_reading(void **state)
 
     play_stage_read(&stage, "site north wrong.conf\nsite south south.conf\nwhat\n"
                             "at 0 submit south run=x\nat 0 kill south b\n");
-    assert_int_equal(stage.scenario->conf.n_errors, 5);
+    assert_int_equal(stage.scenario->conf.n_errors, 4);
     assert_non_null(strstr(play_stage_complaints(&stage), "wrong.conf:6: "));
     play_stage_close(&stage);
 }

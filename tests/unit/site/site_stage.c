@@ -59,6 +59,8 @@ static const char *key_of_row(const struct row *row, uint64_t *number)
         return row->closed.host;
     case ROW_PICK:
         return row->pick.policy;
+    case ROW_CPUS:
+        return row->cpus.host;
     case ROW_HIGH:
         return row->high.consumer;
     case ROW_QUEUE:
@@ -74,6 +76,8 @@ static const char *key_of_row(const struct row *row, uint64_t *number)
         return row->run.run.site;
     case ROW_SHARE:
         return row->share.account;
+    case ROW_LEASE_ACCOUNT:
+        return row->lease_account.user;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -137,6 +141,8 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
            (row->kind == ROW_PICK && row->pick.is_gone) ||
+           (row->kind == ROW_CPUS && row->cpus.is_gone) ||
+           (row->kind == ROW_LEASE_ACCOUNT && row->lease_account.is_gone) ||
            (row->kind == ROW_SHARE && row->share.is_gone);
 }
 
@@ -312,7 +318,8 @@ void site_stage_event(struct site_stage *stage, const struct event *event)
 void site_stage_message(struct site_stage *stage, const struct peer *from,
                         const struct msg *msg)
 {
-    struct event event = {.kind = EVENT_MESSAGE, .from = *from, .msg = msg};
+    struct event event = {
+        .kind = EVENT_MESSAGE, .from = *from, .msg = msg, .nonce = stage->nonce};
     site_stage_event(stage, &event);
 }
 
@@ -449,7 +456,7 @@ void site_stage_run_state(struct site_stage *stage, const char *host, const char
                           uint64_t attempt, const struct msg_run_state *fill)
 {
     struct msg msg = {.kind = MSG_RUN_STATE, .run_state = *fill};
-    msg.run_state.run = (struct run_id){site, attempt};
+    msg.run_state.run = (struct run_id){site, attempt, stage->nonce};
     if (msg.run_state.exit.text == NULL) {
         msg.run_state.exit.text = "";
     }
@@ -533,7 +540,7 @@ void site_stage_attempt(struct site_stage *stage, uint64_t attempt,
 {
     struct msg msg = {
         .kind = MSG_ATTEMPT_STATE, .site = "north", .attempt_state = *fill};
-    msg.attempt_state.run = (struct run_id){"south", attempt};
+    msg.attempt_state.run = (struct run_id){"south", attempt, stage->nonce};
     if (msg.attempt_state.reason == NULL) {
         msg.attempt_state.reason = "";
     }

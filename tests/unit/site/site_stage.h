@@ -32,6 +32,7 @@ struct site_stage {
     uint64_t host_session;
     uint64_t session; /* with the broker; 0: none */
     uint64_t request; /* of the last client's */
+    uint64_t nonce;   /* of a submission, and of what hosts and providers report */
     const char *told; /* history: "1 submit; 1 dispatch n1=1; ..." */
 };
 

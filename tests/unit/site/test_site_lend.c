@@ -55,7 +55,7 @@ static void starts_as(struct site_stage *stage, uint64_t attempt, uint64_t epoch
 {
     struct host_slots host = {"s1", 1};
     struct msg msg = {.kind = MSG_START, .site = "east"};
-    msg.start = (struct msg_start){.run = {"east", attempt},
+    msg.start = (struct msg_start){.run = {"east", attempt, stage->nonce},
                                    .lease = "south/spare/east",
                                    .epoch = epoch,
                                    .job = "44",
@@ -80,7 +80,7 @@ static void say(struct site_stage *stage, enum msg_kind kind, const char *site,
                 uint64_t attempt)
 {
     struct msg msg = {.kind = kind, .site = site};
-    msg.attempt.run = (struct run_id){"east", attempt};
+    msg.attempt.run = (struct run_id){"east", attempt, stage->nonce};
     site_stage_broker(stage, &msg);
 }
 
@@ -88,7 +88,7 @@ static void order(struct site_stage *stage, uint64_t attempt, uint64_t number,
                   enum control_action action)
 {
     struct msg msg = {.kind = MSG_ATTEMPT_CONTROL, .site = "east"};
-    msg.lifecycle_control.run = (struct run_id){"east", attempt};
+    msg.lifecycle_control.run = (struct run_id){.site = "east", .attempt = attempt};
     msg.lifecycle_control.control =
         (struct run_control){.number = number, .action = action};
     site_stage_broker(stage, &msg);
@@ -184,6 +184,45 @@ static void test_terminal(void **state)
     host_says(&stage, 7, RUN_RUNNING);
     down(&stage, "east", 7);
     assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    site_stage_release(&stage);
+}
+
+static void withdraw(struct site_stage *stage, uint64_t attempt)
+{
+    struct msg msg = {.kind = MSG_ATTEMPT_ASK, .site = "east"};
+    msg.attempt = (struct msg_attempt){.run = {"east", attempt}, .is_withdrawn = true};
+    site_stage_broker(stage, &msg);
+}
+
+/* An attempt that was not told to go never starts any more; one that was stays. */
+static void test_withdrawn(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    withdraw(&stage, 5);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_LOST);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 1);
+    assert_null(site_stage_run_row(&stage, "east", 5));
+    host_says(&stage, 5, RUN_WAITING); /* its guard came up meanwhile */
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_GO), 0);
+    start(&stage, 5, 1); /* a late copy */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+
+    withdraw(&stage, 7); /* its START never came, and comes late */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_LOST);
+    start(&stage, 7, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+
+    start(&stage, 8, 1); /* the slot of 5 is free again */
+    host_says(&stage, 8, RUN_WAITING);
+    withdraw(&stage, 8);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    host_says(&stage, 8, RUN_RUNNING);
+    withdraw(&stage, 8);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_RUNNING);
     site_stage_release(&stage);
 }
 
@@ -566,6 +605,74 @@ static void test_host_that_is_awaited(void **state)
     site_stage_release(&stage);
 }
 
+/* East's journal is older than what was admitted here: its new job gets the number of a
+ * lost one, whose run must not be taken for the new job's. */
+static void test_another_run_has_the_number(void **state)
+{
+    enum { OLD = 900, FRESH = 901 };
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    stage.nonce = OLD;
+    start(&stage, 5, 1);
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    stage.nonce = FRESH;
+    start(&stage, 5, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+    assert_int_equal(answer(&stage)->run.nonce, FRESH);
+    assert_int_equal(answer(&stage)->mark.attempt, 5);
+    assert_int_equal(answer(&stage)->mark.job, 44);
+    start(&stage, 3, 1); /* never used, but below */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+    /* Nothing else that is said of the new run reaches the old one. */
+    say(&stage, MSG_ATTEMPT_ASK, "east", 5);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_LOST);
+    order(&stage, 5, 1, CONTROL_KILL);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 0);
+    stage.nonce = OLD;
+    host_says(&stage, 5, RUN_ENDED);
+    stage.nonce = FRESH;
+    say(&stage, MSG_ATTEMPT_ACK, "east", 5);
+    assert_non_null(site_stage_run_row(&stage, "east", 5)); /* not acknowledged */
+    /* The marks are on record. */
+    site_stage_restart(&stage);
+    site_stage_broker_up(&stage);
+    start(&stage, 5, 1);
+    assert_int_equal(answer(&stage)->mark.attempt, 5);
+    assert_int_equal(answer(&stage)->mark.job, 44);
+    site_stage_release(&stage);
+}
+
+/* What east asks for after its journal was replaced. */
+static void test_runs_are_described(void **state)
+{
+    enum { OLD = 900 };
+    struct site_stage stage;
+    struct msg ask = {.kind = MSG_ATTEMPT_ASK, .site = "east"};
+    (void)state;
+    init(&stage);
+    stage.nonce = OLD;
+    start(&stage, 4, 1);
+    ask.attempt.run = (struct run_id){"east", 5, 0};
+    ask.attempt.lists = true;
+    ask.attempt.list_to = 9;
+    site_stage_broker(&stage, &ask);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_FOUND), 0);
+    ask.attempt.run.attempt = 2;
+    site_stage_broker(&stage, &ask);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_FOUND), 1);
+    const struct msg *found = site_stage_sent(&stage, MSG_ATTEMPT_FOUND, 0);
+    assert_string_equal(found->site, "east");
+    assert_int_equal(found->start.run.attempt, 4);
+    assert_int_equal(found->start.run.nonce, OLD);
+    assert_string_equal(found->start.job, "44");
+    assert_string_equal(found->start.lease, "south/spare/east");
+    assert_string_equal(found->start.spec.command, "work");
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_host_that_is_awaited),
         cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_withdrawn),
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_ends_in_time),
         cmocka_unit_test(test_restart),
@@ -582,6 +690,8 @@ int main(void)
         cmocka_unit_test(test_host_away),
         cmocka_unit_test(test_own_jobs),
         cmocka_unit_test(test_unacknowledged),
+        cmocka_unit_test(test_another_run_has_the_number),
+        cmocka_unit_test(test_runs_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

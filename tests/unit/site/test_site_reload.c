@@ -178,14 +178,55 @@ static void test_who_may(void **state)
     assert_int_equal(effect->reload.request, 9);
 }
 
+static void report_cpus(const char *host, const char *n_procs, const char *n_cores)
+{
+    struct load_value values[] = {{"nprocs", n_procs, false},
+                                  {"ncores", n_cores, false}};
+    struct peer from = site_stage_host(host);
+    struct msg msg = {.kind = MSG_HOST_LOAD, .session = stage.host_session, .site = ""};
+    msg.host_load = (struct msg_host_load){.values = values, .n_values = 2};
+    site_stage_message(&stage, &from, &msg);
+}
+
+/* s1 has as many slots as cores: none before it reports, and the same after a restart.
+ */
+static void test_a_host_counts_its_cpus(void **state)
+{
+    const char *text = SITE("EGO_DEFINE_NCPUS = cores\n", "s1 !\n", QUEUE("local"));
+    site_stage_restart_text(&stage, text);
+    site_stage_host_up(&stage, "s1");
+    uint64_t first = site_stage_submit(&stage, "local", "work");
+    uint64_t second = site_stage_submit(&stage, "local", "work");
+    uint64_t third = site_stage_submit(&stage, "local", "work");
+    assert_int_equal(site_stage_attempt_of(&stage, first), 0);
+    report_cpus("s1", "1", "2");
+    assert_int_not_equal(site_stage_attempt_of(&stage, first), 0);
+    assert_int_not_equal(site_stage_attempt_of(&stage, second), 0);
+    assert_int_equal(site_stage_attempt_of(&stage, third), 0);
+    assert_int_equal(site_stage_count_rows(&stage, ROW_CPUS), 1);
+    report_cpus("s1", "2", "1"); /* other processors, as many cores */
+    assert_int_equal(site_stage_attempt_of(&stage, third), 0);
+    site_stage_restart_text(&stage, text);
+    site_stage_host_up(&stage, "s1");
+    uint64_t fourth = site_stage_submit(&stage, "local", "work");
+    assert_int_not_equal(site_stage_attempt_of(&stage, first), 0);
+    assert_int_equal(site_stage_attempt_of(&stage, third), 0);
+    report_cpus("s1", "3", "1");
+    assert_int_not_equal(site_stage_attempt_of(&stage, third), 0);
+    assert_int_equal(site_stage_attempt_of(&stage, fourth), 0);
+    assert_true(site_stage_reload(&stage, SITE("", "s2 1\n", QUEUE("local"))));
+    assert_int_equal(site_stage_count_rows(&stage, ROW_CPUS), 1); /* its jobs run */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_stage, close_stage)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_host_grows),  TEST(a_host_shrinks), TEST(a_host_goes),
-        TEST(a_host_comes),  TEST(queues),         TEST(policies),
-        TEST(reclaim_delay), TEST(what_is_fixed),  TEST(who_may),
+        TEST(a_host_grows),           TEST(a_host_shrinks), TEST(a_host_goes),
+        TEST(a_host_comes),           TEST(queues),         TEST(policies),
+        TEST(reclaim_delay),          TEST(what_is_fixed),  TEST(who_may),
+        TEST(a_host_counts_its_cpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,23 +287,29 @@ static void test_silence_is_no_loss(void **state)
     site_stage_release(&stage);
 }
 
-static void test_orphans(void **state)
+/* A run whose end is on record, and which its host has forgotten to forget. */
+static void test_given_up(void **state)
 {
     struct site_stage stage;
+    uint64_t id;
     (void)state;
     site_stage_init(&stage);
-    site_stage_host_hello(&stage, "s1");
-    site_stage_running(&stage, "s1", 99, TOKEN);
+    uint64_t attempt = start_job(&stage, false, &id);
+    site_stage_waiting(&stage, "s1", attempt, TOKEN);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    site_stage_exited(&stage, "s1", attempt, 0);
+    hello_again(&stage);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
     const struct msg *order = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
     assert_int_equal(order->run_control.control.action, CONTROL_KILL);
     uint64_t number = order->run_control.control.number;
     site_stage_run_state(
-        &stage, "s1", "south", 99,
+        &stage, "s1", "south", attempt,
         &(struct msg_run_state){.phase = RUN_RUNNING, .control_done = number});
     assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 0); /* it is dying */
-    site_stage_exited(&stage, "s1", 99, 1);
+    site_stage_exited(&stage, "s1", attempt, 1);
     assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 1);
-    site_stage_waiting(&stage, "s1", 98, TOKEN);
+    site_stage_waiting(&stage, "s1", attempt, TOKEN);
     assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 1);
     assert_int_equal(site_stage_count(&stage, MSG_RUN_GO), 0);
     site_stage_release(&stage);
@@ -532,9 +538,56 @@ static void test_rests(void **state)
     site_stage_release(&stage);
 }
 
+static bool is_on_record(const struct site_stage *stage, uint64_t id)
+{
+    const struct row_job_state *row = site_stage_job_row(stage, id);
+    return row != NULL && !row->is_gone;
+}
+
+/* The clock of a restart is far from the journal: nobody can tell whether the site was
+ * down or the clock is wrong, so that ended jobs are as old as this run of the daemon.
+ */
+static void test_a_clock_that_jumps(void **state)
+{
+    enum { DAY_MS = 24 * 3600 * 1000, CLEAN_MS = 3600 * 1000 };
+    static const struct {
+        const char *why;
+        int64_t jump_ms;
+        bool is_kept;
+    } rows[] = {
+        {"half a day: the site was down", DAY_MS / 2, false},
+        {"two days", 2LL * DAY_MS, true},
+        {"ten years", 3650LL * DAY_MS, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        uint64_t id;
+        site_stage_init(&stage);
+        uint64_t attempt = start_job(&stage, false, &id);
+        site_stage_waiting(&stage, "s1", attempt, TOKEN);
+        site_stage_run_state(&stage, "s1", "south", attempt,
+                             &(struct msg_run_state){.phase = RUN_ENDED,
+                                                     .exit = {.end = RUN_END_EXITED,
+                                                              .start_ms = stage.now_ms,
+                                                              .end_ms = stage.now_ms}});
+        assert_true(is_on_record(&stage, id));
+        stage.now_ms += rows[i].jump_ms;
+        site_stage_restart(&stage);
+        site_stage_pass(&stage, 1000);
+        if (is_on_record(&stage, id) != rows[i].is_kept) {
+            fail_msg("%s: %d", rows[i].why, !rows[i].is_kept);
+        }
+        site_stage_pass(&stage, CLEAN_MS);
+        assert_false(is_on_record(&stage, id));
+        site_stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clock_that_jumps),
         cmocka_unit_test(test_taken),
         cmocka_unit_test(test_taken_and_ordered),
         cmocka_unit_test(test_taken_and_killed),
@@ -545,7 +598,7 @@ int main(void)
         cmocka_unit_test(test_other_token),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_silence_is_no_loss),
-        cmocka_unit_test(test_orphans),
+        cmocka_unit_test(test_given_up),
         cmocka_unit_test(test_host_away_and_back),
         cmocka_unit_test(test_host_away_taken),
         cmocka_unit_test(test_sessions),

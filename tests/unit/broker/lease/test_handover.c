@@ -505,6 +505,35 @@ static void it_comes_to_an_end_whatever_happens(void **state)
     }
 }
 
+/* The broker that froze the lease has an older store now, in which it is active. */
+static void a_freeze_that_nobody_knows_is_lifted(void **state)
+{
+    stage_wait(&stage, 1000);
+    books.is_frozen = true;
+    books.freeze = 7;
+    state_books();
+    assert_int_equal(state_now(), LEASE_ACTIVE);
+    const struct msg *propose = stage_sent(&stage, "north", MSG_PROPOSE, 0);
+    assert_non_null(propose);
+    assert_int_equal(propose->propose.hosts[0].provider, 9);
+    assert_int_equal(propose->propose.hosts[0].consumer, 1);
+    state_books(); /* it did not accept the proposal: it is not sent for ever */
+    assert_null(stage_sent(&stage, "north", MSG_PROPOSE, 0));
+    books.freeze = 8;
+    state_books();
+    propose = stage_sent(&stage, "north", MSG_PROPOSE, 0);
+    assert_non_null(propose);
+    assert_true(hear(propose));
+    assert_false(books.is_frozen);
+    state_books();
+    assert_null(stage_sent(&stage, "north", MSG_PROPOSE, 0));
+    assert_int_equal(books.epoch, 1); /* nothing has moved */
+    wait_for_judgement();             /* above the number that was told */
+    const struct msg *freeze = stage_sent(&stage, "north", MSG_FREEZE, 0);
+    assert_non_null(freeze);
+    assert_true(freeze->freeze.freeze > 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_lease, close_lease)
 
 int main(void)
@@ -527,6 +556,7 @@ int main(void)
         TEST(any_one_message_may_be_lost),
         TEST(the_broker_may_be_killed_anywhere),
         TEST(it_comes_to_an_end_whatever_happens),
+        TEST(a_freeze_that_nobody_knows_is_lifted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

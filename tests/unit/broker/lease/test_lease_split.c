@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 
 static void nothing_is_idle_on_a_host_that_is_down(void **state)
 {

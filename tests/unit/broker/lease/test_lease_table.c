@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "broker/lease/lease_table.h"
+#include "broker/lease/lease.h"
 #include "tests/unit/broker/stage.h"
 
 static void state_lease(struct stage *stage, const char *site, int policy, int n_hosts,
@@ -42,6 +42,8 @@ static void test_leases_of_one_provider(void **state)
 {
     struct stage stage;
     stage_open(&stage);
+    stage.max_leases = LEASES_PER_PROVIDER_MAX;
+    stage_reload(&stage, NULL);
     stage_hello(&stage, "north", 1);
     for (int i = 0; i < LEASES_PER_PROVIDER_MAX; i++) {
         struct msg msg = {.kind = MSG_STATE};
@@ -139,12 +141,93 @@ static void test_leases_of_all_providers(void **state)
     lease_table_release(&leases);
 }
 
+static int state_pair(struct stage *stage, const char *id, bool is_ended)
+{
+    struct msg msg = {.kind = MSG_STATE};
+    msg.state =
+        (struct msg_state){.lease = id, .epoch = 1, .is_ended = is_ended, .reason = ""};
+    stage_say(stage, "north", stage->max_leases > 100 ? 2 : 1, &msg);
+    return refused(stage);
+}
+
+static int state_number(struct stage *stage, const char *consumer, int number)
+{
+    char id[LEASE_ID_SIZE];
+    snprintf(id, sizeof(id), "north/p%d/%s", number, consumer);
+    return state_pair(stage, id, false);
+}
+
+/* 100 by default, for each pair of sites; what has ended does not count. */
+static void test_leases_of_a_pair_of_sites(void **state)
+{
+    struct stage stage;
+    stage_open(&stage);
+    stage_hello(&stage, "north", 1);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(state_number(&stage, "south", i), 0);
+    }
+    assert_int_equal(state_number(&stage, "south", 100), 1);
+    const struct msg *msg = stage_sent(&stage, "north", MSG_ERROR, 0);
+    assert_int_equal(msg->error.code, ERR_FULL);
+    assert_string_equal(
+        msg->error.text,
+        "\"north\" has 100 leases with \"south\", expected at most 100: "
+        "end one, or have the broker's administrator raise MAX_LEASES "
+        "in their rows of section Member");
+    assert_int_equal(broker_count_leases(stage.broker), 100);
+    assert_int_equal(state_number(&stage, "south", 99), 0); /* it is there already */
+    assert_int_equal(state_number(&stage, "west", 0), 0);   /* another pair */
+    assert_int_equal(state_pair(&stage, "north/p17/south", true), 0);
+    assert_int_equal(state_number(&stage, "south", 100), 0);
+    assert_int_equal(state_number(&stage, "south", 101), 1);
+    stage_close(&stage);
+}
+
+/* The provider states again what was refused once the bound is raised. */
+static void test_max_leases_is_raised(void **state)
+{
+    struct stage stage;
+    stage_open(&stage);
+    stage.max_leases = 1;
+    stage_reload(&stage, NULL);
+    stage_hello(&stage, "north", 1);
+    assert_int_equal(state_number(&stage, "south", 0), 0);
+    assert_int_equal(state_number(&stage, "south", 1), 1);
+    stage.max_leases = 101;
+    stage_reload(&stage, NULL);
+    stage_usage(&stage, "north", 1, 1);
+    const struct msg *msg = stage_sent(&stage, "north", MSG_ERROR, 0);
+    assert_int_equal(msg->error.code, ERR_STALE); /* so it opens a session */
+    stage_hello(&stage, "north", 2);
+    assert_int_equal(state_number(&stage, "south", 1), 0);
+    assert_int_equal(broker_count_leases(stage.broker), 2);
+    stage_close(&stage);
+}
+
+/* Contracts of pools are bounded by their plans. */
+static void test_contracts_of_pools_do_not_count(void **state)
+{
+    struct stage stage;
+    stage_open(&stage);
+    stage.max_leases = 1;
+    stage_reload(&stage, NULL);
+    stage_hello(&stage, "north", 1);
+    assert_int_equal(state_number(&stage, "south", 0), 0);
+    assert_int_equal(state_pair(&stage, "north/1/pool:p", false), 0);
+    assert_int_equal(state_pair(&stage, "north/2/pool:p", false), 0);
+    assert_int_equal(state_number(&stage, "south", 1), 1);
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leases_of_one_provider),
         cmocka_unit_test(test_hosts_of_one_provider),
         cmocka_unit_test(test_leases_of_all_providers),
+        cmocka_unit_test(test_leases_of_a_pair_of_sites),
+        cmocka_unit_test(test_max_leases_is_raised),
+        cmocka_unit_test(test_contracts_of_pools_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "broker/lease/lease_split.h"
+#include "broker/lease/lease.h"
 #include "broker/lease/rebalance.h"
 
 enum { LINE_SIZE = 512, ROW_HOSTS_MAX = 8 };

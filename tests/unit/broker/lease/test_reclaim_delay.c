@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "broker/lease/reclaim_delay.h"
+#include "broker/lease/lease.h"
 
 #define TEN_YEARS_MS (INT64_C(3650) * 24 * 60 * 60 * 1000)
 

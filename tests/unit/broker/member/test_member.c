@@ -11,7 +11,8 @@
 #include "broker/member/member.h"
 
 static const struct broker_member members[] = {
-    {"south", ROLE_CONSUMER}, {"north", ROLE_PROVIDER | ROLE_CONSUMER}};
+    {.name = "south", .roles = ROLE_CONSUMER},
+    {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER}};
 static const struct broker_config config = {members, 2, 15000, NULL};
 static const struct msg_hello hello = {.name = "south", .roles = 7};
 static struct members sessions;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "broker/pool/pool.h"
 #include "broker/pool/pool_switch.h"
-#include "broker/pool/pool_view.h"
 #include "tests/unit/broker/plan_stage.h"
 
 enum { LINE_SIZE = 512, COLUMNS = 5 };

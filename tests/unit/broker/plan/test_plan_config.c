@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 
 /* Lines 1 to 4, 5 to 6: what is tested begins in line 7. */
 #define POOL "Begin Pool\nNAME = p\nSLOTS = 100\nEnd Pool\n"
@@ -126,6 +126,8 @@ static void defaults_are_as_in_the_manual(void **state)
     assert_int_equal(plan->settings.max_recall, PLAN_UNLIMITED);
     assert_int_equal(plan->settings.min_hold_ms, 0);
     assert_int_equal(plan->settings.max_grace_ms, -1);
+    assert_false(plan->settings.keeps_idle);
+    assert_int_equal(plan->settings.lost_ms, 300000);
     const struct plan_node *node = node_of(plan, "/a/x");
     assert_int_equal(node->own, 0);
     assert_int_equal(node->reserve, 0);
@@ -216,7 +218,11 @@ static void each_rule_is_told_with_line_and_key(void **state)
          "missing"},
         {POOL NODES "/a p many 0 - - - - s -\n" END, 7, "OWNED", "not a whole number"},
         {POOL NODES "/a p 100 0 - -1 - - s -\n" END, 7, "RANK", "out of bounds"},
-        {POOL NODES "/a p 100 0 - 0 - share s -\n" END, 7, "POLICY", "\"share\""},
+        {POOL NODES "/a p 100 0 - 0 - equal s -\n" END, 7, "POLICY", "\"equal\""},
+        {POOL NODES "/a p 100 5 - 0 - share s -\n" END, 7, "RESERVE",
+         "\"/a\" is of share policy and owns nothing"},
+        {POOL NODES "/a p 1 0 - 0 - share - -\n/a/b p 5 0 - 0 - hybrid s -\n" END, 8,
+         "POLICY", "hybrid below \"/a\", which is share"},
         {POOL "Begin Pool\nNAME = p\nEnd Pool\n" NODES "/a p 100 - - - - - s -\n" END,
          6, "NAME", "\"p\" twice"},
         {POOL, 2, "NAME", "no nodes"},
@@ -246,10 +252,22 @@ static void reserves_of_children_fit_their_parent(void **state)
     assert_non_null(strstr(conf.last_diag->text, "reserve 101 together"));
 }
 
+/* Ratios are compared with nothing: neither with the pool, nor with the children's, nor
+ * with limits. */
+static void ratios_have_no_balance(void **state)
+{
+    read_text(POOL NODES "/a p 1 - - - - share - -\n/a/b p 25 - 2 - - - s -\n" END);
+    assert_int_equal(conf.n_errors, 0);
+    assert_null(conf.diags);
+}
+
 static void doubtful_plans_are_warned_of(void **state)
 {
     expect_one(POOL NODES "/a p 60 0 - - - - s -\n" END, CONF_WARNING, 3, "SLOTS",
                "owns 60 of 100");
+    expect_one("Begin Pool\nNAME = p\nSHARING = N\nEnd Pool\n" NODES
+               "/a p 60 0 - - - - s -\n" END,
+               CONF_WARNING, 3, "SHARING", "no node is of ownership policy");
     expect_one(POOL NODES "/a p 100 0 200 - - - - -\n/a/b p 0 0 300 - - - s -\n" END,
                CONF_WARNING, 8, "LIMIT", "300 is above its parent's 200");
     expect_one(POOL NODES "/a p 100 0 - - - - - -\n" END, CONF_WARNING, 7, "SITE",
@@ -367,6 +385,7 @@ int main(void)
         TEST(each_rule_is_told_with_line_and_key),
         TEST(all_queues_and_one_of_them_collide),
         TEST(reserves_of_children_fit_their_parent),
+        TEST(ratios_have_no_balance),
         TEST(doubtful_plans_are_warned_of),
         TEST(overcommitment_may_be_allowed),
         TEST(rows_of_a_window_stand_for_the_others),

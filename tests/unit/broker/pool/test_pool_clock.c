@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "broker/plan/plan_config.h"
+#include "broker/plan/plan.h"
 #include "tests/unit/broker/stage.h"
 
 #define IDLE "north/1/pool:p"
@@ -56,7 +56,7 @@ static int64_t usages;
 
 static void say_usage(const char *site, const char *queue, int n_waiting)
 {
-    struct queue_demand demand = {queue, n_waiting};
+    struct queue_demand demand = {.queue = queue, .n_waiting = n_waiting};
     struct msg msg = {.kind = MSG_USAGE, .usage.seq = (uint64_t)++usages};
     msg.usage.queues = &demand;
     msg.usage.n_queues = n_waiting > 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "broker/lease/lease.h"
-#include "broker/pool/pool_snapshot.h"
+#include "broker/pool/pool_table.h"
 
 enum { HOSTS = 4 };
 

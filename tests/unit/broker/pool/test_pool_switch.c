@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/pool/pool.h"
 #include "broker/pool/pool_switch.h"
-#include "broker/pool/pool_view.h"
 #include "tests/unit/broker/plan_stage.h"
 
 struct pair {

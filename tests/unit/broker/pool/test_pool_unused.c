@@ -14,6 +14,8 @@ enum { CYCLE_MS = 30000, MINUTE_MS = 60000 };
 
 static struct pool_unused unused;
 static int64_t now_ms;
+static uint64_t needs;
+static bool is_collecting;
 
 /* One cycle later: the leaf has `alloc` slots, uses some, and jobs wait for others. */
 static void look_at(int64_t alloc, int64_t n_used, int64_t n_waiting, int64_t quota)
@@ -22,6 +24,8 @@ static void look_at(int64_t alloc, int64_t n_used, int64_t n_waiting, int64_t qu
     const struct pool_unused_look look = {.n_used = n_used,
                                           .quota = quota,
                                           .n_pool = 10,
+                                          .needs = needs,
+                                          .is_collecting = is_collecting,
                                           .cycle_ms = CYCLE_MS,
                                           .now_ms = now_ms += CYCLE_MS};
     unused = pool_unused_next(&unused, &use, &look);
@@ -32,6 +36,8 @@ static int begin(void **state)
     (void)state;
     unused = (struct pool_unused){0};
     now_ms = 0;
+    needs = 1;
+    is_collecting = false;
     return 0;
 }
 
@@ -131,6 +137,31 @@ static void each_failure_doubles_the_pause(void **state)
     assert_int_equal(pause_min(), 10);
 }
 
+static void other_needs_are_a_change(void **state)
+{
+    (void)state;
+    leave_them_unused();
+    needs = 2;
+    look_at(0, 0, 8, 5);
+    assert_false(unused.is_capped);
+    leave_them_unused();
+    look_at(0, 0, 8, 5); /* the same ones */
+    assert_true(unused.is_capped);
+}
+
+/* Its jobs need more than the idle slots, and the others are recalled for it. */
+static void who_collects_slots_is_given_time(void **state)
+{
+    (void)state;
+    is_collecting = true;
+    for (int i = 0; i < 5; i++) {
+        look_at(5, 0, 8, 8);
+    }
+    assert_false(unused.is_capped);
+    is_collecting = false;
+    leave_them_unused();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +171,8 @@ int main(void)
         cmocka_unit_test_setup(it_counts_with_what_it_uses, begin),
         cmocka_unit_test_setup(it_is_asked_again_when_something_changes, begin),
         cmocka_unit_test_setup(each_failure_doubles_the_pause, begin),
+        cmocka_unit_test_setup(other_needs_are_a_change, begin),
+        cmocka_unit_test_setup(who_collects_slots_is_given_time, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

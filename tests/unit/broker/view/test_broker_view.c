@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "sys/json.h"
 #include "tests/unit/broker/stage.h"
 
 static const struct peer anyone = {.kind = PEER_CLIENT, .name = "ops", .link = 9};
@@ -248,6 +249,8 @@ static void pages_are_bounded_and_whole(void **state)
     enum { N_LEASES = 700, N_HOSTS = 20 };
     struct host_split hosts[N_HOSTS];
     char names[N_HOSTS][HOST_NAME_SIZE], id[LEASE_ID_SIZE], reason[REASON_SIZE];
+    stage.max_leases = N_LEASES;
+    stage_reload(&stage, NULL);
     memset(reason, 'r', sizeof(reason));
     reason[REASON_SIZE - 1] = '\0';
     for (int i = 0; i < N_HOSTS; i++) {
@@ -285,6 +288,52 @@ static void a_lease_too_large_for_a_page_shows_its_first_hosts(void **state)
     expect_int(row, "provider.available", HOSTS_MAX); /* the sum is of all of them */
     free(names);
     free(hosts);
+}
+
+/* 100 resources, each seen from 400 of 600 hosts: the STATE fits a message, and so does
+ * the page. */
+static void a_lease_with_many_resources_fits_a_page(void **state)
+{
+    enum { N_HOSTS = 600, N_SEEN = 400, N_RESOURCES = LEASE_RESOURCES_MAX };
+    static struct host_split hosts[N_HOSTS];
+    static char names[N_HOSTS][8], seen[N_SEEN * 8], resource_names[N_RESOURCES][8];
+    static struct lease_resource resources[N_RESOURCES];
+    seen[0] = '\0';
+    for (int i = 0; i < N_HOSTS; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%d", i);
+        hosts[i] = (struct host_split){.host = names[i], .n_slots = 1, .provider = 1};
+        if (i < N_SEEN) {
+            snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%s%s",
+                     i > 0 ? " " : "", names[i]);
+        }
+    }
+    for (int i = 0; i < N_RESOURCES; i++) {
+        snprintf(resource_names[i], sizeof(resource_names[i]), "lic%d", i);
+        resources[i] = (struct lease_resource){
+            .name = resource_names[i], .n_instances = 1, .hosts = seen};
+    }
+    struct msg msg = {.kind = MSG_STATE};
+    msg.state = (struct msg_state){.lease = "north/1/south",
+                                   .epoch = 1,
+                                   .hosts = hosts,
+                                   .n_hosts = N_HOSTS,
+                                   .resources = resources,
+                                   .n_resources = N_RESOURCES,
+                                   .reason = ""};
+    stage_say(&stage, "north", 1, &msg);
+    assert_int_equal(stage_count_sent(&stage, "north", MSG_ERROR), 0);
+    const struct value *row =
+        at(rows_of(ask(QUERY_LEASES, "", "", 0, false), "leases"), 0);
+    char *json = json_render(row);
+    assert_in_range(strlen(json), FRAME_MAX / 4, FRAME_MAX - 4096);
+    free(json);
+    const struct value *shown = value_find(row, "resources");
+    assert_int_equal(shown->count, N_RESOURCES);
+    expect_int(at(shown, 0), "n_hosts", N_SEEN);
+    assert_int_equal(value_find(at(shown, 0), "hosts")->count, N_SEEN);
+    expect_int(at(shown, 99), "n_hosts", N_SEEN);
+    assert_in_range(value_find(at(shown, 99), "hosts")->count, 0, N_SEEN - 1);
+    expect_int(row, "n_hosts", N_HOSTS);
 }
 
 static void sites_tell_what_they_last_said(void **state)
@@ -377,6 +426,7 @@ int main(void)
         TEST(what_does_not_exist_is_named),
         TEST(pages_are_bounded_and_whole),
         TEST(a_lease_too_large_for_a_page_shows_its_first_hosts),
+        TEST(a_lease_with_many_resources_fits_a_page),
         TEST(sites_tell_what_they_last_said),
         TEST(delays_tell_where_they_come_from),
         TEST(history_is_the_stores_to_answer),

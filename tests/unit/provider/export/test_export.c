@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/export/export_shared.h"
+#include "provider/export/export.h"
 #include "sched/resreq/resreq.h"
 
 enum { TEXT_SIZE = 8192, HOSTS = 16, RESOURCES = 8 };

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,7 +41,7 @@ static void test_whole(void **state)
     (void)state;
     read_text(&world,
               "Begin Site\nNAME = north\nBROKER = tcp://h:1\nKEY = k\n"
-              "BROKER_KEY = b\nSPOOL = /var/s\nLISTEN = tcp://h:2\nHOST_KEY = h\n"
+              "BROKER_KEY = b\nSPOOL = /var/s\nLISTEN = tcp://h:2\nHOST_KEYS = h\n"
               "HOSTS_HERE = n1 n2\nFREEZE_TIMEOUT = 5s\nADMINS = olga\n"
               "LEASE_USER = guest\nROLES = provider\nEnd Site\n"
               "Begin Host\nHOST_NAME MXJ type model RESOURCES\n"
@@ -92,7 +93,9 @@ static void test_defaults(void **state)
     assert_int_equal(config->freeze_timeout_ms, 30000);
     assert_int_equal(config->clean_period_ms, 3600000);
     assert_string_equal(config->default_queue, "normal");
-    assert_string_equal(config->lease_account, "nobody");
+    assert_string_equal(config->lease_account, "");
+    assert_int_equal(config->lease_uids.first, 2000000000);
+    assert_int_equal(config->lease_uids.last, 2000065535);
     assert_string_equal(config->admins[0], "root");
     arena_release(&world.arena);
 
@@ -100,6 +103,78 @@ static void test_defaults(void **state)
     assert_false(world.has_site);
     assert_int_equal(world.conf.n_errors, 0);
     arena_release(&world.arena);
+}
+
+#define LENDS(more)                                                                    \
+    "Begin Site\nNAME = north\nSPOOL = /s\n" more "End Site\n" HOSTS QUEUE             \
+    "Begin HostExport\nPER_HOST = n1\nSLOTS = 2\nTYPE = shared\n"                      \
+    "DISTRIBUTION = ([south, 1])\nEnd HostExport\n"
+
+/* As whom leased jobs run; a daemon with one account lends nothing unasked. */
+static void test_lease_user(void **state)
+{
+    static const struct {
+        const char *why, *text;
+        int64_t uid, lease_user_uid;
+        const char *account;
+        const char *complaint; /* NULL: none */
+        bool is_error, lends;
+        const char *taken;
+    } rows[] = {
+        {"root: an account for each user", LENDS(""), 0, -1, "", NULL, false, true,
+         NULL},
+        {"but its number is somebody's", LENDS(""), 0, -1, "",
+         "2000000000-2000065535 has numbers of user eve", true, true, "user eve"},
+        {"which does not matter to a daemon that has one account",
+         LENDS("LEASE_USER = self\n"), 1000, -1, "", "as \"ana\"", false, true,
+         "user eve"},
+        {"several sites share an account",
+         "Begin Site\nNAME = north\nSPOOL = /s\nLEASE_USER = nobody\nEnd Site\n" HOSTS
+             QUEUE "Begin HostExport\nPER_HOST = n1\nSLOTS = 2\n"
+         "DISTRIBUTION = ([south, 1] [east, 1])\nEnd HostExport\n",
+         0, 7, "nobody", "jobs of several sites run as \"nobody\"", false, true, NULL},
+        {"not root: it lends nothing", LENDS(""), 1000, -1, "root",
+         "the daemon runs as \"ana\" and not as root: it lends nothing", false, false,
+         NULL},
+        {"nor with another account, which it cannot become",
+         LENDS("LEASE_USER = guest\n"), 1000, 7, "root", "it lends nothing", false,
+         false, NULL},
+        {"it was told to", LENDS("LEASE_USER = self\n"), 1000, -1, "",
+         "jobs of other sites run as \"ana\"", false, true, NULL},
+        {"root", LENDS("LEASE_USER = guest\n"), 0, 7, "guest", NULL, false, true, NULL},
+        {"root has no such account", LENDS("LEASE_USER = guest\n"), 0, -1, "guest",
+         "\"guest\", expected a user of this machine", true, true, NULL},
+        {"root's own", LENDS("LEASE_USER = toor\n"), 0, 0, "toor", "\"toor\", expected",
+         true, true, NULL},
+        {"self is root", LENDS("LEASE_USER = self\n"), 0, -1, "self",
+         "never run as root", true, true, NULL},
+        {"nothing is exported", SITE HOSTS QUEUE, 1000, -1, "", NULL, false, true,
+         NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_text(&world, rows[i].text);
+        struct site_config *config = &world.setup.config;
+        struct site_machine machine = {.uid = rows[i].uid,
+                                       .user = "ana",
+                                       .lease_user_uid = rows[i].lease_user_uid,
+                                       .uids_taken = rows[i].taken};
+        lease_user_judge(&world.conf, &machine, config);
+        const struct conf_diag *diag = world.conf.diags;
+        bool is_same = rows[i].complaint == NULL
+                           ? diag == NULL
+                           : diag != NULL &&
+                                 strstr(diag->text, rows[i].complaint) != NULL &&
+                                 (diag->severity == CONF_ERROR) == rows[i].is_error;
+        if (!is_same || strcmp(config->lease_account, rows[i].account) != 0 ||
+            (config->withheld == NULL) != rows[i].lends ||
+            config->daemon_uid != rows[i].uid) {
+            fail_msg("%s: \"%s\", \"%s\"", rows[i].why, config->lease_account,
+                     diag != NULL ? diag->text : "");
+        }
+        arena_release(&world.arena);
+    }
 }
 
 static void test_merged_rows(void **state)
@@ -120,6 +195,42 @@ static void test_merged_rows(void **state)
     arena_release(&world.arena);
 }
 
+/* "!" and no MXJ at all mean the number of CPUs; row default counts before that. */
+static void test_counted_slots(void **state)
+{
+    static const struct {
+        const char *hosts;
+        int max; /* of n1; -1: counted */
+        const char *why;
+    } rows[] = {
+        {"HOST_NAME MXJ\nn1 !", -1, "MXJ of ! is counted"},
+        {"HOST_NAME MXJ\nn1 -", -1, "without MXJ anywhere it is counted"},
+        {"HOSTNAME type\nn1 X86", -1, "also without the column"},
+        {"HOST_NAME MXJ\nn1 -\ndefault 8", 8, "row default has MXJ"},
+        {"HOST_NAME MXJ\nn1 -\ndefault !", -1, "row default says: counted"},
+        {"HOST_NAME MXJ\nn1 !\ndefault 8", -1, "its own row says: counted"},
+        {"HOST_NAME MXJ\nn1 4\ndefault !", 4, "its own row says: 4"},
+        {"HOST_NAME MXJ\nn1 0\ndefault 8", 0, "0 is a number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[512];
+        snprintf(text, sizeof(text),
+                 SITE QUEUE "EGO_DEFINE_NCPUS = cores\nBegin Host\n%s\nEnd Host\n",
+                 rows[i].hosts);
+        read_text(&world, text);
+        const struct site_host *host = &world.setup.config.hosts[0];
+        if (world.conf.n_errors != 0 || host->is_counted != (rows[i].max < 0) ||
+            (rows[i].max >= 0 && host->max != rows[i].max) ||
+            host->cpus != NCPUS_CORES) {
+            fail_msg("%s: max %d, counted %d", rows[i].why, host->max,
+                     host->is_counted);
+        }
+        arena_release(&world.arena);
+    }
+}
+
 static void test_complaints(void **state)
 {
     static const struct {
@@ -134,7 +245,10 @@ static void test_complaints(void **state)
         {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\nEnd "
          "Site\n" HOSTS QUEUE,
          1, "BROKER_KEY is missing", "the broker's key is known beforehand"},
-        {"Begin Site\nNAME = n\nSPOOL = /s\nLISTEN = tcp://h:1\nEnd "
+        {"Begin Site\nNAME = n\nSPOOL = /s\nKEY = k\nLISTEN = tcp://h:1\nEnd "
+         "Site\n" HOSTS QUEUE,
+         1, "HOST_KEYS is missing", "and each its own"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nLISTEN = tcp://h:1\nHOST_KEYS = k\nEnd "
          "Site\n" HOSTS QUEUE,
          1, "KEY is missing", "hosts from elsewhere need a key"},
         {"Begin Site\nNAME = n\nSPOOL = /s\nHOSTS_HERE = n1 n9\nEnd Site\n" HOSTS QUEUE,
@@ -144,8 +258,8 @@ static void test_complaints(void **state)
         {SITE SITE HOSTS QUEUE, 5, "a second site", "one site a configuration"},
         {SITE "Begin Host\nHOST_NAME MXJ\nn1 4\nn1 2\nEnd Host\n" QUEUE, 8,
          "host \"n1\" is defined twice", "a host once"},
-        {SITE "Begin Host\nHOST_NAME MXJ\nn1 -\nEnd Host\n" QUEUE, 7,
-         "host \"n1\" has no slots, expected MXJ", "slots are not guessed"},
+        {SITE "Begin Host\nHOST_NAME MXJ\nn1 many\nEnd Host\n" QUEUE, 7,
+         "\"many\" is not a whole number", "slots are a number or !"},
         {SITE HOSTS, 1, "no queue", "jobs need a queue"},
         {SITE HOSTS QUEUE "Begin Parameters\nDEFAULT_QUEUE = x\nEnd Parameters\n", 14,
          "unknown queue \"x\"", "the default queue exists"},
@@ -323,8 +437,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_counted_slots),
+        cmocka_unit_test(test_complaints),  cmocka_unit_test(test_res_select),
+        cmocka_unit_test(test_lease_user),  cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,9 +49,10 @@ static void wait(struct site_stage *stage, int seconds)
     }
 }
 
-static const struct msg_reply *submit(struct site_stage *stage, const char *app,
-                                      int min, int max, bool is_auto,
-                                      const char *notify)
+static const struct msg_reply *submit_requiring(struct site_stage *stage,
+                                                const char *app, int min, int max,
+                                                bool is_auto, const char *notify,
+                                                const char *res_req)
 {
     struct peer from = site_stage_user("ana");
     struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
@@ -59,6 +60,8 @@ static const struct msg_reply *submit(struct site_stage *stage, const char *app,
     msg.submit.spec = site_stage_spec("local", "work");
     msg.submit.spec.app = app;
     msg.submit.spec.n_slots = min;
+    msg.submit.spec.res_reqs = &res_req;
+    msg.submit.spec.n_res_reqs = res_req != NULL;
     msg.submit.terms = (struct job_terms){
         .depend = "",
         .depend_on = "",
@@ -70,6 +73,13 @@ static const struct msg_reply *submit(struct site_stage *stage, const char *app,
     };
     site_stage_message(stage, &from, &msg);
     return site_stage_reply(stage);
+}
+
+static const struct msg_reply *submit(struct site_stage *stage, const char *app,
+                                      int min, int max, bool is_auto,
+                                      const char *notify)
+{
+    return submit_requiring(stage, app, min, max, is_auto, notify, NULL);
 }
 
 /* A job that runs on both slots of s1, and asks for two more. */
@@ -104,6 +114,38 @@ static const struct msg_reply *resize(struct site_stage *stage, const char *user
     msg.job_resize.job = "1";
     site_stage_message(stage, &from, &msg);
     return site_stage_reply(stage);
+}
+
+static void report_memory(struct site_stage *stage, const char *host, const char *mib)
+{
+    struct load_value mem = {.name = "mem", .value = mib};
+    struct msg load = {.kind = MSG_HOST_LOAD, .site = ""};
+    struct peer from = site_stage_host(host);
+    load.session = stage->host_session;
+    load.host_load = (struct msg_host_load){.values = &mem, .n_values = 1};
+    site_stage_message(stage, &from, &load);
+}
+
+/* The slots that a running job gets need memory, too. */
+static void growth_needs_its_resources(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 0);
+    report_memory(&stage, "s1", "1000");
+    report_memory(&stage, "s2", "250");
+    assert_int_equal(
+        submit_requiring(&stage, "", 2, 6, true, NULL, "rusage[mem=100/slot]")->code,
+        0);
+    uint64_t attempt = site_stage_attempt_of(&stage, 1);
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    widen(&stage, 4);
+    report_memory(&stage, "s1", "1000");
+    report_memory(&stage, "s2", "250");
+    wait(&stage, 2);
+    assert_int_equal(site_stage_job_int(&stage, 1, "slots"), 4);
+    site_stage_release(&stage);
 }
 
 static void growth_is_on_record_before_its_host_hears_of_it(void **state)
@@ -415,6 +457,7 @@ static void nobody_is_preempted_past_a_limit_that_growth_has_filled(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(growth_needs_its_resources),
         cmocka_unit_test(growth_is_on_record_before_its_host_hears_of_it),
         cmocka_unit_test(a_restart_asks_the_host_again),
         cmocka_unit_test(a_crash_before_the_commit_gives_nothing),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "site/view/history_view.h"
+#include "site/view/site_view.h"
 
 /* Rows leave out what is nothing. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -22,7 +22,8 @@ struct event_text {
     const char *reason;
 };
 
-static const struct job_facts facts = {.user = "ana",
+static const struct job_facts facts = {.is_given = true,
+                                       .user = "ana",
                                        .name = "story[1-9]",
                                        .queue = "normal",
                                        .project = "p",
@@ -47,9 +48,13 @@ static struct value *view(struct arena *arena, const struct event_text *texts,
             .state = text->state,
             .lease = "",
             .reason = text->reason != NULL ? text->reason : "",
-            .exit = {.end = RUN_END_EXITED, .code = 3, .text = ""},
-            .facts = text->event == JOB_EVENT_SUBMIT ? &facts : NULL,
         };
+        if (text->event == JOB_EVENT_SUBMIT) {
+            events[n_events].facts = facts;
+        } else if (text->event == JOB_EVENT_END) {
+            events[n_events].end =
+                (struct job_event_end){.is_given = true, .has_code = true, .code = 3};
+        }
     }
     page_init(&page, arena, "hist", &query);
     struct history_view view = {

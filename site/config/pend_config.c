@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pend_config.c: MAX_PEND_JOBS of sections User and Parameters: how many jobs of a
+ * user, and of the site, may be pending. See site_config.h.
+ *
+ * As in LSF a row names a user, each user of a group (GROUP@), or default. The row that
+ * names the user is the one that counts, else the smallest of those of the user's
+ * groups, else the default. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/conf_value.h"
+#include "site/config/config_parts.h"
+
+enum { USER_DEFAULT = 100000 };
+
+static const char key[] = "MAX_PEND_JOBS";
+
+static bool is_group(const char *name)
+{
+    return name[strlen(name) - 1] == '@';
+}
+
+static void read_row(struct conf *conf, const struct groups *groups,
+                     const struct conf_place *at, struct pend_config *pend,
+                     struct pend_bound *rows)
+{
+    const char *name = conf_text(at->row, "USER_NAME", NULL);
+    const struct conf_cell *cell = conf_cell(at->row, key);
+    if (name == NULL || cell == NULL || conf_text(at->row, key, NULL) == NULL) {
+        return; /* a row without a name has been reported (limit_config.c) */
+    }
+    int max = (int)conf_value_int(conf, at, key, USER_DEFAULT);
+    if (strcasecmp(name, "default") == 0) {
+        pend->of_others = max;
+    } else if (groups_find_users(groups, name) != NULL) {
+        conf_complain(
+            conf, CONF_ERROR, at->section, at->row, cell,
+            "\"%s\" is a group, expected a user, or %s@ for each of its users", name,
+            name);
+    } else {
+        rows[pend->n_bounds++] = (struct pend_bound){name, max};
+    }
+}
+
+void pend_config_read(struct conf *conf, const struct groups *groups,
+                      struct pend_config *pend)
+{
+    struct conf_place of_site = conf_value_last(conf, "Parameters", key);
+    struct pend_bound *rows =
+        arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "User"), sizeof(*rows));
+    const struct conf_section *section = NULL;
+    *pend = (struct pend_config){.of_others = USER_DEFAULT, .bounds = rows};
+    pend->of_site = (int)conf_value_int(conf, &of_site, key, 0);
+    while ((section = conf_next(conf, "User", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            struct conf_place at = {section, &section->rows[i]};
+            read_row(conf, groups, &at, pend, rows);
+        }
+    }
+}
+
+static bool has_user(const struct groups *groups, const char *group, const char *user)
+{
+    char name[NAME_SIZE];
+    size_t length = strlen(group) - 1;
+    if (length >= sizeof(name)) {
+        return false;
+    }
+    memcpy(name, group, length);
+    name[length] = '\0';
+    const struct name_group *found = groups_find_users(groups, name);
+    return found != NULL && groups_has(&found->members, user);
+}
+
+int pend_config_of_user(const struct pend_config *pend, const struct groups *groups,
+                        const char *user)
+{
+    int found = -1;
+    for (int i = 0; i < pend->n_bounds; i++) {
+        const struct pend_bound *bound = &pend->bounds[i];
+        if (strcmp(bound->user, user) == 0) {
+            return bound->max;
+        }
+        if (is_group(bound->user) && has_user(groups, bound->user, user) &&
+            (found < 0 || bound->max < found)) {
+            found = bound->max;
+        }
+    }
+    return found >= 0 ? found : pend->of_others;
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Debian packages: built, judged by lintian and systemd-analyze, and installed into a
+fresh root from this machine's own package source. There the guide is run, and packages
+are upgraded and purged. Machines have systemd as their first process where systemd-nspawn
+can boot it, else a stand-in for systemctl (tests/e2e/machines.py).
+
+SUBLET_PACKAGES_ROOT=DIRECTORY keeps the fresh root for the next run."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import guide
+from federation import ROOT, Failure, Skip, expect, expect_equal, main
+from machines import Machines, needs
+
+BUILT = os.path.join(ROOT, "build", "packages")
+DAEMONS = ("sublet-broker", "sublet-site", "sublet-host")
+PACKAGES = ("sublet", *DAEMONS, "sublet-doc")
+INCLUDED = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", "python3", "curl"]
+# The exposure that systemd may find, in tenths: jobs inherit what a site may not do.
+EXPOSURE = {"sublet-broker": 20, "sublet-site": 90, "sublet-host": 90}
+NAMES = ("find / -xdev -iname '*sublet*' -not -path '/proc/*' -not -path '/sys/*' "
+         "-not -path '/root/*' -not -name '*systemctl-stub*' | sort")
+scratch = tempfile.mkdtemp(prefix="sublet-packages-")
+os.chmod(scratch, 0o755)
+
+
+def run(*words):
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True,
+                          errors="replace")
+    out = done.stdout + done.stderr
+    expect(done.returncode == 0, "%s: exit %d: %s" % (
+        " ".join(words), done.returncode, out[-2000:]))
+    return out
+
+
+def debs(*names):
+    found = [path for name in names for path in glob.glob(
+        os.path.join(BUILT, "%s_*.deb" % name))]
+    expect_equal(len(found), len(names), "packages of %s" % (names,))
+    return found
+
+
+def sources():
+    """This machine's own sources of Debian, for mmdebstrap."""
+    text = run("apt-get", "indextargets", "--format",
+               "$(ORIGIN) $(SITE) $(RELEASE) $(COMPONENT)", "Created-By: Packages")
+    lines = ["deb " + line.split(" ", 1)[1] for line in sorted(set(text.splitlines()))
+             if line.startswith("Debian ")]
+    if not lines:
+        raise Skip("this machine has no package source of Debian; run apt-get update")
+    return "\n".join(lines) + "\n"
+
+
+def fresh_root():
+    """A minimal Debian, with what the packages depend on: machines have no network."""
+    root = os.environ.get("SUBLET_PACKAGES_ROOT") or os.path.join(scratch, "root")
+    if os.path.isdir(os.path.join(root, "etc")):
+        return root
+    needs("mmdebstrap")
+    depends = set()
+    for path in debs("sublet", *DAEMONS):
+        for word in run("dpkg-deb", "-f", path, "Depends").split(","):
+            name = word.split("|")[0].split()[0]
+            if not name.startswith("sublet"):
+                depends.add(name)
+    codename = run("sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME").strip()
+    made = subprocess.run(
+        ["mmdebstrap", "--mode=root", "--variant=minbase",
+         "--include=" + ",".join([*INCLUDED, *sorted(depends)]), codename, root, "-"],
+        input=sources(), capture_output=True, text=True)
+    if made.returncode != 0:
+        raise Skip("mmdebstrap cannot make a root: " + made.stderr[-300:].strip())
+    return root
+
+
+def machines(*names):
+    """With the packages in root's home."""
+    directory = os.path.join(scratch, "files")
+    if not os.path.isdir(directory):
+        os.makedirs(os.path.join(directory, "root"))
+        for path in debs(*PACKAGES):
+            shutil.copy(path, os.path.join(directory, "root"))
+    root = fresh_root()
+    try:
+        return Machines(*names, root=root, files=directory, boots=True)
+    except Skip as reason:
+        print("systemd does not boot here, so that systemctl is a stand-in: %s" % reason)
+        return Machines(*names, root=root, files=directory)
+
+
+def test_lintian():
+    needs("lintian")
+    out = run("lintian", "--allow-root", "--fail-on", "error,warning",
+              *glob.glob(os.path.join(BUILT, "*.changes")))
+    expect(not re.search("^[EW]: ", out, re.M), out)
+
+
+def test_contents():
+    for name in ("sublet", *DAEMONS):
+        listing = run("dpkg-deb", "-c", *debs(name))
+        expect("./usr/bin/" + name in listing, listing)
+        expect("./usr/share/man/man" in listing, name + " has a manual page")
+        expect(".debug" in run("dpkg-deb", "-c", *debs(name + "-dbgsym")), "debug symbols")
+    expect("/etc/sublet/broker.conf" in run("dpkg-deb", "-I", *debs("sublet-broker"),
+                                            "conffiles"), "conffiles")
+    listing = run("dpkg-deb", "-c", *debs("sublet-doc"))
+    for part in ("two-sites.md", "alerts.yml", "sublet.json"):
+        expect(part in listing, part + " is in sublet-doc")
+
+
+def test_units():
+    """As systemd judges them, in the fresh root with the packages' files."""
+    root = os.path.join(scratch, "units")
+    run("cp", "-rp", fresh_root(), root)
+    for path in debs("sublet", *DAEMONS):
+        run("dpkg-deb", "-x", path, os.path.join(root, "x"))
+    run("cp", "-rp", root + "/x/lib/.", root + "/lib/")
+    run("cp", "-rp", root + "/x/usr/.", root + "/usr/")
+    out = run("systemd-analyze", "verify", "--man=no", "--root=" + root,
+              *[name + ".service" for name in DAEMONS])
+    expect("sublet" not in out, "systemd-analyze verify says:\n" + out)
+    for name, most in EXPOSURE.items():
+        run("systemd-analyze", "security", "--offline=true", "--root=" + root,
+            "--threshold=%d" % most, name + ".service")
+
+
+def test_rpm():
+    needs("rpmbuild")
+    run("make", "rpm")
+    path, = glob.glob(os.path.join(BUILT, "sublet-broker-[0-9]*.rpm"))
+    listing = run("rpm", "-qpl", path)
+    for name in ("/usr/bin/sublet-broker", "/etc/sublet/broker.conf", "sublet-broker.service"):
+        expect(name in listing, listing)
+
+
+def test_uninstall():
+    """It removes what make install has installed, but configuration that was changed."""
+    directory = os.path.join(scratch, "installed")
+    run("make", "-s", "install", "DESTDIR=" + directory)
+    conf = directory + "/etc/sublet/site.conf"
+    with open(conf, "a") as file:
+        file.write("# changed\n")
+    run("make", "-s", "uninstall", "DESTDIR=" + directory)
+    left = [os.path.join(place, name) for place, _, names in os.walk(directory)
+            for name in names]
+    expect_equal(left, [conf], "files that stay")
+
+
+def test_guide():
+    """The page, word by word, from the packages to the leased job."""
+    with machines("alpha", "beta") as made:
+        guide.run(made, "two-sites.md")
+
+
+def start_site(alpha):
+    for name in ("broker", "site"):
+        alpha.run("sublet check /etc/sublet/%s.conf" % name)
+        alpha.run("sublet keygen /etc/sublet/keys/" + name)
+    alpha.run("chown sublet: /etc/sublet/keys/broker.key_secret")
+    alpha.run("sed -i 's/^# HOSTS_HERE.*/HOSTS_HERE = alpha/' /etc/sublet/site.conf")
+    alpha.run("printf 'Begin Host\\nHOST_NAME MXJ type model\\nalpha 2 X86_64 EPYC\\n"
+              "End Host\\n' >>/etc/sublet/site.conf")
+    alpha.run("systemctl start sublet-broker sublet-site")
+    alpha.wait_for("the host", lambda: re.search(
+        "alpha +ok", alpha.run("sublet hosts", code=None)))
+
+
+def is_running(alpha):
+    return " RUN " in alpha.run("sublet jobs", code=None)
+
+
+def test_life():
+    """Nothing starts unasked, an upgrade keeps jobs, and purge leaves nothing."""
+    with machines("alpha") as made:
+        alpha = made["alpha"]
+        before = alpha.run(NAMES)
+        alpha.run("apt-get install -y ./sublet*.deb")
+        expect_equal(alpha.run("pidof sublet-broker sublet-site sublet-host", code=None), "",
+                     "daemons without a configuration")
+        start_site(alpha)
+        alpha.run("sublet sub sleep 1000")
+        alpha.wait_for("the job", lambda: is_running(alpha))
+        job = alpha.run("pgrep -x sleep -a | grep 1000")
+        site = alpha.run("pidof sublet-site")
+        # The same packages as a newer version.
+        alpha.run("mkdir newer && for f in sublet*.deb; do dpkg-deb -R $f x && "
+                  "sed -i 's/^Version: .*/&+1/; s/(= [^)]*/&+1/' x/DEBIAN/control && "
+                  "dpkg-deb -b x newer/$f && rm -r x || exit 1; done")
+        alpha.run("apt-get install -y ./newer/*.deb")
+        expect("+1" in alpha.run("dpkg-query -W sublet-site"), "the newer version")
+        expect(alpha.run("pidof sublet-site") != site, "the upgrade restarts the daemon")
+        alpha.wait_for("the job to be found again", lambda: is_running(alpha))
+        expect_equal(alpha.run("pgrep -x sleep -a | grep 1000"), job, "the job's process")
+        expect("HOSTS_HERE = alpha" in alpha.run("grep ^HOSTS_HERE /etc/sublet/site.conf"),
+               "a configuration that was changed is kept")
+        alpha.run("sublet kill 0")
+        alpha.wait_for("the job to end", lambda: not is_running(alpha))
+        alpha.run("apt-get purge -y 'sublet*'")
+        expect_equal(alpha.run(NAMES), before, "files after purge")
+        expect_equal(alpha.run("getent passwd sublet", code=None), "", "its account")
+
+
+def setup():
+    run("make", "deb", "REUSE=1")
+
+
+def main_with_packages():
+    try:
+        needs("dpkg-buildpackage", "dh", "unshare", "nsenter", "ip")
+    except Skip as reason:
+        print("%s\n0 passed, 0 failed, 1 skipped" % reason)
+        return
+    try:
+        main(test_lintian, test_contents, test_units, test_rpm, test_uninstall, test_guide,
+             test_life, setup=setup)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+main_with_packages()

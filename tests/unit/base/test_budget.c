@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_budget.c: working time, and the growing times of those who are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/budget.h"
+
+static const int64_t begin_ms = 1700000000000;
+
+static struct budget made(void)
+{
+    struct budget budget;
+    budget_init(&budget, BUDGET_WORK_PER_S, BUDGET_WORK_MOST);
+    return budget;
+}
+
+/* Ten seconds of messages that take 7 ms each, whenever one is allowed. */
+static void test_a_flood_gets_a_quarter_of_the_time(void **state)
+{
+    struct budget budget = made();
+    int64_t used_us = 0;
+    for (int ms = 0; ms < 10000; ms++) {
+        while (budget_may_work(&budget, begin_ms + ms)) {
+            budget_take_work(&budget, 7000);
+            used_us += 7000;
+        }
+    }
+    assert_in_range(used_us, 10 * BUDGET_WORK_PER_S,
+                    10 * BUDGET_WORK_PER_S + BUDGET_WORK_MOST + 7000);
+    assert_int_equal(budget.work_us, used_us);
+}
+
+static void test_it_says_when_it_has_time_again(void **state)
+{
+    struct budget budget = made();
+    assert_true(budget_may_work(&budget, begin_ms));
+    budget_take_work(&budget, BUDGET_WORK_MOST + 100000); /* 0.4 s of debt */
+    assert_false(budget_may_work(&budget, begin_ms));
+    int64_t ready_ms = budget_ready_ms(&budget);
+    assert_int_equal(ready_ms, begin_ms + 401);
+    assert_false(budget_may_work(&budget, ready_ms - 2));
+    assert_true(budget_may_work(&budget, ready_ms));
+}
+
+/* Refuses until it is out; returns for how long. */
+static int64_t provoke(struct budget *budget, int64_t now_ms)
+{
+    for (int i = 0; i <= BUDGET_REFUSED_MOST; i++) {
+        if (budget_refuse(budget, now_ms)) {
+            return budget->out_until_ms - now_ms;
+        }
+    }
+    return 0;
+}
+
+static void test_some_refusals_do_no_harm(void **state)
+{
+    struct budget budget = made();
+    for (int s = 0; s < 3600; s++) {
+        for (int i = 0; i < BUDGET_REFUSED_PER_S; i++) {
+            assert_false(budget_refuse(&budget, begin_ms + s * 1000));
+        }
+    }
+    assert_false(budget_is_out(&budget, begin_ms + 3600000));
+}
+
+static void test_times_grow_and_are_forgiven(void **state)
+{
+    struct budget budget = made();
+    int64_t now_ms = begin_ms, expected_ms = BUDGET_OUT_MS_MIN;
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(provoke(&budget, now_ms), expected_ms);
+        assert_true(budget_is_out(&budget, now_ms));
+        assert_false(budget_refuse(&budget, now_ms)); /* it is out already */
+        assert_true(budget_is_out(&budget, now_ms + expected_ms - 1));
+        now_ms += expected_ms;
+        assert_false(budget_is_out(&budget, now_ms));
+        expected_ms =
+            2 * expected_ms < BUDGET_OUT_MS_MAX ? 2 * expected_ms : BUDGET_OUT_MS_MAX;
+    }
+    assert_int_equal(budget.n_out, 12);
+    now_ms += 2 * BUDGET_REFUSED_MOST / BUDGET_REFUSED_PER_S * 1000;
+    assert_int_equal(provoke(&budget, now_ms), BUDGET_OUT_MS_MIN);
+}
+
+/* The time that it was out does not count as good behaviour. */
+static void test_it_goes_on_where_it_was(void **state)
+{
+    struct budget budget = made();
+    int64_t now_ms = begin_ms;
+    for (int i = 0; i < 9; i++) {
+        now_ms += provoke(&budget, now_ms);
+    }
+    assert_int_equal(budget.out_ms, 256000); /* long enough to fill the bucket */
+    assert_false(budget_is_out(&budget, now_ms));
+    assert_true(budget_refuse(&budget, now_ms + 1));
+    assert_int_equal(budget.out_ms, BUDGET_OUT_MS_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_flood_gets_a_quarter_of_the_time),
+        cmocka_unit_test(test_it_says_when_it_has_time_again),
+        cmocka_unit_test(test_some_refusals_do_no_harm),
+        cmocka_unit_test(test_times_grow_and_are_forgiven),
+        cmocka_unit_test(test_it_goes_on_where_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may speak for which host, by what it has shown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "site/config/site_config.h"
+#include "site/run/host_table.h"
+
+static void test_proof(void **state)
+{
+    static const struct site_host configured[] = {
+        {.name = "here", .max = 1, .is_here = true},
+        {.name = "far", .max = 1},
+        {.name = "next", .max = 1},
+    };
+    static const struct {
+        const char *why, *name;
+        struct peer from;
+        const char *refusal; /* NULL: it is let in */
+    } rows[] = {
+        {"the site's own socket",
+         "here",
+         {.name = "", .roles = HOST_PROOF_LOCAL},
+         NULL},
+        {"it speaks for any", "far", {.name = "", .roles = HOST_PROOF_LOCAL}, NULL},
+        {"its own key", "far", {.name = "far", .roles = HOST_PROOF_KEY}, NULL},
+        {"another's key",
+         "next",
+         {.name = "far", .roles = HOST_PROOF_KEY},
+         "this key is that of host far (HOST_KEYS)"},
+        {"a key is no local socket",
+         "here",
+         {.name = "here", .roles = HOST_PROOF_KEY},
+         "this name is of HOSTS_HERE, which only the site's machine has"},
+        {"the key of all", "next", {.name = "", .roles = HOST_PROOF_SHARED}, NULL},
+        {"but of these",
+         "here",
+         {.name = "", .roles = HOST_PROOF_SHARED},
+         "this name is of HOSTS_HERE, which only the site's machine has"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct host_table *hosts = host_table_new(configured, 3);
+        struct effects effects;
+        struct msg msg = {.kind = MSG_HOST_HELLO, .session = 7};
+        struct peer from = rows[i].from;
+        msg.host_hello.name = rows[i].name;
+        msg.host_hello.boot_id = "b";
+        from.kind = PEER_HOST;
+        from.link = 5;
+        effects_init(&effects);
+        int index = host_table_hello(hosts, &from, &msg, 1000, &effects);
+        const struct effect *answer = &effects.items[effects.count - 1];
+        assert_int_equal(answer->kind, EFFECT_SEND);
+        const char *text = answer->send.msg.welcome.text;
+        if ((index >= 0) != (rows[i].refusal == NULL) ||
+            answer->send.msg.welcome.is_accepted != (index >= 0) ||
+            strcmp(text, rows[i].refusal != NULL ? rows[i].refusal : "") != 0) {
+            fail_msg("%s: %d \"%s\"", rows[i].why, index, text);
+        }
+        effects_release(&effects);
+        host_table_free(hosts);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_proof)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

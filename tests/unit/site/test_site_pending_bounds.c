@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_site_pending_bounds.c: MAX_PEND_JOBS of users and of the site: what counts,
+ * whose row it is, and that a refusal says so and changes nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "tests/unit/site/site_stage.h"
+
+#define SITE                                                                           \
+    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"                             \
+    "Begin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"                                      \
+    "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n"                                     \
+    "Begin UserGroup\nGROUP_NAME GROUP_MEMBER\nteam (ana bob)\nEnd UserGroup\n"
+
+static uint64_t submit(struct site_stage *stage, const char *user, const char *name)
+{
+    struct job_spec spec = site_stage_spec("local", "work");
+    spec.name = name;
+    return site_stage_submit_spec(stage, user, &spec);
+}
+
+static void open_with(struct site_stage *stage, const char *parameters,
+                      const char *users)
+{
+    char text[2048];
+    snprintf(text, sizeof(text),
+             SITE "Begin Parameters\nMAX_JOB_ARRAY_SIZE = 200000\n%s\nEnd Parameters\n"
+                  "Begin User\nUSER_NAME MAX_PEND_JOBS\n%s\nEnd User\n",
+             parameters, users);
+    site_stage_init_text(stage, text);
+}
+
+static void expect_refused(struct site_stage *stage, const char *text)
+{
+    const struct msg_reply *reply = site_stage_reply(stage);
+    assert_int_equal(reply->code, ERR_FULL);
+    assert_string_equal(reply->text, text);
+}
+
+static void test_elements_of_arrays_count(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "ana 5");
+    assert_true(submit(&stage, "ana", "a[1-3]") > 0);
+    assert_int_equal(submit(&stage, "ana", "b[1-3]"), 0);
+    expect_refused(&stage,
+                   "user ana has 3 pending jobs, and with 3 more there are more than "
+                   "the 5 of MAX_PEND_JOBS; try again when some have started. Job not "
+                   "submitted.");
+    assert_int_equal(site_count_jobs(stage.site), 3);
+    assert_true(submit(&stage, "ana", "c[1-2]") > 0);
+    assert_int_equal(submit(&stage, "ana", "d"), 0);
+    assert_true(submit(&stage, "bob", "d") > 0); /* another user */
+    site_stage_release(&stage);
+}
+
+static void test_jobs_that_start_or_end_count_no_more(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "ana 2");
+    assert_int_equal(submit(&stage, "ana", "a[1-2]"), 1);
+    assert_int_equal(submit(&stage, "ana", "b"), 0);
+    site_stage_control(&stage, "ana", "1[2]", CONTROL_KILL, 0);
+    assert_int_equal(submit(&stage, "ana", "b"), 2);
+    site_stage_restart(&stage); /* and after a restart, as many */
+    assert_int_equal(submit(&stage, "ana", "c"), 0);
+    site_stage_host_up(&stage, "s1");
+    site_stage_pass(&stage, 1000);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, 2), 1);
+    assert_int_equal(submit(&stage, "ana", "c"), 3);
+    site_stage_release(&stage);
+}
+
+/* The row of the user, else the smallest of the user's groups, else the default. */
+static void test_whose_row_counts(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "default 1\nteam@ 3\nana 2");
+    assert_int_equal(submit(&stage, "ana", "a[1-3]"), 0);
+    assert_true(submit(&stage, "ana", "a[1-2]") > 0);
+    assert_int_equal(submit(&stage, "bob", "a[1-4]"), 0);
+    assert_true(submit(&stage, "bob", "a[1-3]") > 0);
+    assert_int_equal(submit(&stage, "root", "a[1-2]"), 0);
+    assert_true(submit(&stage, "root", "a") > 0);
+    site_stage_release(&stage);
+}
+
+static void test_100000_by_default(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "bob 1");
+    assert_int_equal(submit(&stage, "ana", "a[1-100001]"), 0);
+    assert_non_null(strstr(site_stage_reply(&stage)->text, "100000 of MAX_PEND_JOBS"));
+    assert_true(submit(&stage, "ana", "a[1-100000]") > 0);
+    site_stage_release(&stage);
+}
+
+/* Administrators have room where the site is full. */
+static void test_of_the_site(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "MAX_PEND_JOBS = 4", "default 3");
+    assert_true(submit(&stage, "ana", "a[1-3]") > 0);
+    assert_int_equal(submit(&stage, "bob", "a[1-2]"), 0);
+    expect_refused(&stage,
+                   "the site has 3 pending jobs, and with 2 more there are more than "
+                   "the 4 of MAX_PEND_JOBS; try again when some have started. Job not "
+                   "submitted.");
+    assert_true(submit(&stage, "bob", "a") > 0);
+    assert_true(submit(&stage, "root", "a") > 0);
+    site_stage_release(&stage);
+}
+
+/* One request reaches 2,000 jobs; the next one reaches the others first. */
+static void test_all_jobs_of_a_user_in_some_requests(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "default 30000");
+    assert_true(submit(&stage, "ana", "a[1-2001]") > 0);
+    assert_true(submit(&stage, "bob", "b") > 0);
+    const struct msg_reply *reply =
+        site_stage_control(&stage, "ana", "0", CONTROL_KILL, 0);
+    assert_int_equal(reply->code, ERR_FULL);
+    reply = site_stage_control(&stage, "ana", "0", CONTROL_KILL, 0);
+    assert_int_equal(reply->code, 0);
+    reply = site_stage_control(&stage, "ana", "0", CONTROL_KILL, 0);
+    assert_int_equal(reply->code, ERR_NOT_FOUND);
+    reply = site_stage_control(&stage, "bob", "0", CONTROL_KILL, 0);
+    assert_int_equal(reply->code, 0);
+    site_stage_release(&stage);
+}
+
+/* Each page begins where the last one ended, and none is left out. */
+static void test_pages_of_jobs(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "default 30000");
+    assert_true(submit(&stage, "ana", "a[1-2500]") > 0);
+    assert_true(submit(&stage, "ana", "b[1-10]") > 0);
+    struct msg_query query = {.kind = QUERY_JOBS, .name = "", .after = ""};
+    char after[32] = "";
+    int count = 0, n_pages = 0;
+    do {
+        query.after = after;
+        const struct msg_reply *reply = site_stage_query(&stage, &query);
+        assert_int_equal(reply->code, 0);
+        count += value_find(reply->value, "jobs")->count;
+        snprintf(after, sizeof(after), "%s", reply->next);
+    } while (after[0] != '\0' && ++n_pages < 100);
+    assert_int_equal(count, 2510);
+    assert_in_range(n_pages, 4, 50);
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elements_of_arrays_count),
+        cmocka_unit_test(test_jobs_that_start_or_end_count_no_more),
+        cmocka_unit_test(test_whose_row_counts),
+        cmocka_unit_test(test_100000_by_default),
+        cmocka_unit_test(test_of_the_site),
+        cmocka_unit_test(test_all_jobs_of_a_user_in_some_requests),
+        cmocka_unit_test(test_pages_of_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
