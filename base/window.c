@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 enum {
     DAY_MIN = 24 * 60,

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "broker/plan/plan.h"
 
 enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000 };

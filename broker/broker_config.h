@@ -7,7 +7,7 @@
 #ifndef SUBLET_BROKER_BROKER_CONFIG_H
 #define SUBLET_BROKER_BROKER_CONFIG_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "broker/broker.h"
 
 /* The configuration of the step machine, and what only the shell needs. */

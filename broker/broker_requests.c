@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* ---------------------------------------------------------------- listings */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/help/help.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 enum { HOURS_MAX = 1000000, COUNT_MAX = 1 << 22, NICE_MIN = -20, NICE_MAX = 19 };
 

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 static const char blanks[] = " \t";
 

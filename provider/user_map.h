@@ -22,7 +22,7 @@
 
 #include <stdbool.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 struct user_map_row {
     const char *local; /* "all": the same name */

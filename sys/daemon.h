@@ -7,7 +7,7 @@
 #include <czmq.h>
 #include <stdint.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/err.h"
 
 /* Milliseconds since 1970: wall clock at the first call plus CLOCK_BOOTTIME since, so

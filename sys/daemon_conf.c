@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon_conf.c: reads configuration files into base/conf; part of daemon.h. */
+/* daemon_conf.c: reads configuration files into base/conf/conf.h; part of daemon.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/conf.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf.h"
+#include "base/conf/conf_keys.h"
 
 static const char expected[] =
     "expected {\"delay\":\"5m\"} (or \"default\"), with \"lease\" or \"provider\" for "

@@ -10,8 +10,8 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "base/conf.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf.h"
+#include "base/conf/conf_keys.h"
 
 enum { KEY_SIZE = LEASE_ID_SIZE + 4 };
 

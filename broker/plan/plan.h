@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "broker/plan/plan_window.h"
 
 enum {

@@ -20,7 +20,7 @@
 #ifndef SUBLET_BROKER_PLAN_PLAN_CHECK_H
 #define SUBLET_BROKER_PLAN_PLAN_CHECK_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "broker/plan/plan.h"
 
 struct plan_complaints {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "broker/plan/plan_check.h"
 
 /* A PlanNode row. */

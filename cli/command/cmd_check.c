@@ -2,7 +2,7 @@
 /* cmd_check.c: `sublet check`: checks configuration files as the daemons do. */
 #include <stdio.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "broker/broker_config.h"
 #include "broker/plan/plan.h"
 #include "cli/command/lsf_report.h"

@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "broker/broker_config.h"
 #include "cli/commands.h"
 #include "site/config/site_config.h"

@@ -4,8 +4,8 @@
  * Source: docs/design/interfaces.md "Command line"; docs/design/leases.md "Decided". */
 #include <string.h>
 
-#include "base/conf.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf.h"
+#include "base/conf/conf_keys.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/listing/listing.h"

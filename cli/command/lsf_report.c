@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lsf_keys.h"
+#include "base/conf/lsf_keys.h"
 #include "sys/daemon.h"
 
 /* A key of a section that is set in a file. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 static const char *unit_name(int64_t unit_ms)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys_help.h: describes configuration keys from their table (base/conf_keys.h), for
- * `sublet help Queue` and for the manual page.
+/* keys_help.h: describes configuration keys from their table (base/conf/conf_keys.h),
+ * for `sublet help Queue` and for the manual page.
  *
  * Units: those of configuration files. Layer: cli. */
 #ifndef SUBLET_CLI_HELP_KEYS_HELP_H
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 /* Describes a value: "number, 1 to 100", "time, a bare number is minutes", "lsf or
  * demand". Returns `text`. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lsf_page.c: docs/lsf-parameters.md, from the table of base/lsf_keys.h. */
+/* lsf_page.c: docs/lsf-parameters.md, from the table of base/conf/lsf_keys.h. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/lsf_keys.h"
+#include "base/conf/lsf_keys.h"
 #include "cli/help/help.h"
 
 static const struct {

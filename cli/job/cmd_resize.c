@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/err.h"
 #include "cli/commands.h"
 #include "cli/connect.h"

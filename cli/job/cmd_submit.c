@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "cli/cmd_resreq.h"
 #include "cli/commands.h"
 #include "cli/connect.h"

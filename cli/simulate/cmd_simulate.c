@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "cli/commands.h"
 
 const struct call_option cmd_simulate_options[] = {

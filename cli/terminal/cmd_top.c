@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/listing/listing.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 enum { SHOWN = 40 }; /* of a wrong word, in an error text */
 

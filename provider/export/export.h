@@ -23,7 +23,7 @@
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "model/msg.h"
 
 /* A host that may be exported, in file order. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 struct reading {
     struct conf *conf;

@@ -10,7 +10,7 @@
 #ifndef SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
 #define SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "provider/export/export.h"
 
 /* DISTRIBUTION. */

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "sched/fairshare/fairshare_usage.h"
 #include "sched/queue/queue.h"
 

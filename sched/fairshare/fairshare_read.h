@@ -4,7 +4,7 @@
 #ifndef SUBLET_SCHED_FAIRSHARE_FAIRSHARE_READ_H
 #define SUBLET_SCHED_FAIRSHARE_FAIRSHARE_READ_H
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "sched/fairshare/fairshare.h"
 
 /* Reports errors in USER_SHARES of section UserGroup, which the other functions do not.

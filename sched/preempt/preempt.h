@@ -42,7 +42,7 @@
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "model/row.h"
 #include "sched/place/place.h"
 #include "sched/queue/queue.h"

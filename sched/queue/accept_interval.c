@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 
 static const char key[] = "JOB_ACCEPT_INTERVAL";
 

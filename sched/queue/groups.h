@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* A set of names: these names, or all but these. */
 struct name_set {

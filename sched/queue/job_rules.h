@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/err.h"
 #include "model/job_rlimit.h"
 #include "model/msg.h"

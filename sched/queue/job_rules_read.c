@@ -5,8 +5,8 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/conf_keys.h"
-#include "base/conf_value.h"
+#include "base/conf/conf_keys.h"
+#include "base/conf/conf_value.h"
 #include "sched/queue/job_rules.h"
 
 enum { EXIT_CODE_MAX = 255, SLOTS_OF_A_JOB = 3 };

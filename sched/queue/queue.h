@@ -36,7 +36,7 @@
 
 #include <stdbool.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/window.h"
 #include "sched/queue/groups.h"
 #include "sched/queue/job_rules.h"

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 struct reservation_config {
     int64_t max_ms;     /* a job reserves for so long at a time; 0: not at all ... */

@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* The direction is that of LSF's lsinfo; resources without an order say so. Load
  * indices are consumable, other built-in resources are not. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 enum { NUMBER_MAX = 64 }; /* characters of a number: a double needs no more */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "sched/resreq/resreq_words.h"
 
 struct cutter {

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/err.h"
 #include "broker/broker_config.h"
 #include "model/msg.h"

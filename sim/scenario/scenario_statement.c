@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 #include "broker/lease/lease.h"
 #include "sim/scenario/scenario_options.h"
 

@@ -6,7 +6,7 @@
  * secret key and end it, so it lends nothing unless LEASE_USER = self accepts that. */
 #include <string.h>
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "site/config/config_parts.h"
 
 static const char own[] = "self";

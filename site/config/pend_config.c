@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "site/config/config_parts.h"
 
 enum { USER_DEFAULT = 100000 };

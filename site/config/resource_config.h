@@ -29,7 +29,7 @@
 #ifndef SUBLET_SITE_CONFIG_RESOURCE_CONFIG_H
 #define SUBLET_SITE_CONFIG_RESOURCE_CONFIG_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "sched/resource/resource.h"
 
 enum { RESOURCE_CONFIG_INTERVAL_MAX = 86400 }; /* seconds */

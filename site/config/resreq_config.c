@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "site/resource/host_resources.h"
 
 /* ---------------------------------------------------------------- one string */

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "model/row.h"
 
 static const struct resource *find_defined(const struct site_config *config,

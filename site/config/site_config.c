@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 #include "model/local_resources.h"
 #include "provider/export/export.h"
 #include "site/config/config_parts.h"

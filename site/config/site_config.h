@@ -8,7 +8,7 @@
 #ifndef SUBLET_SITE_CONFIG_SITE_CONFIG_H
 #define SUBLET_SITE_CONFIG_SITE_CONFIG_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "provider/export/export.h"
 #include "provider/user_map.h"
 #include "sched/fairshare/fairshare.h"

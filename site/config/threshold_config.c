@@ -19,8 +19,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
-#include "base/conf_value.h"
+#include "base/conf/conf_keys.h"
+#include "base/conf/conf_value.h"
 
 enum { REPORT_MS = 15000 }; /* as often as a host reports its load (host/load/load.h) */
 

@@ -76,14 +76,13 @@ static struct position read_position(const char *path)
 static void write_position(struct db_wal *wal, const struct position *position)
 {
     char text[POSITION_SIZE + 1];
-    int length = snprintf(text, sizeof(text), position_format,
-                          position->is_emptying ? "empties" : "commit",
-                          position->salts[0], position->salts[1], position->n_frames,
-                          check_of(position));
+    int length =
+        snprintf(text, sizeof(text), position_format,
+                 position->is_emptying ? "empties" : "commit", position->salts[0],
+                 position->salts[1], position->n_frames, check_of(position));
     memset(text + length, '\n', (size_t)(POSITION_SIZE - length));
-    if (wal->fd >= 0 &&
-        (pwrite(wal->fd, text, POSITION_SIZE, 0) != POSITION_SIZE ||
-         (position->is_emptying && fdatasync(wal->fd) < 0))) {
+    if (wal->fd >= 0 && (pwrite(wal->fd, text, POSITION_SIZE, 0) != POSITION_SIZE ||
+                         (position->is_emptying && fdatasync(wal->fd) < 0))) {
         char *name = path_with(wal->path, "-commit");
         log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be written: %s", name,
                  strerror(errno));

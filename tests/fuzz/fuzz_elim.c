@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "host/load/elim_line.h"
 #include "model/local_resources.h"
 #include "proto/codec.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "broker/plan/plan.h"
 #include "tests/unit/broker/stage.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 
 static void values_come_from_row_then_outside_then_table(void **state)
 {

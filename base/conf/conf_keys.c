@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf_keys.c: see conf_keys.h. */
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 #include <string.h>
 #include <strings.h>

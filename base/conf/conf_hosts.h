@@ -16,7 +16,7 @@
 #ifndef SUBLET_BASE_CONF_HOSTS_H
 #define SUBLET_BASE_CONF_HOSTS_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* Replaces all short forms. A malformed one, a range whose end is before its begin, and
  * more than HOSTS_MAX names of a word are errors; the word is left out then. */

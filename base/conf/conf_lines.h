@@ -12,7 +12,7 @@
 #ifndef SUBLET_BASE_CONF_LINES_H
 #define SUBLET_BASE_CONF_LINES_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 enum { CONF_LINES_FILES = 8, CONF_LINES_IFS = 32, CONF_LINES_INCLUDES = 256 };
 

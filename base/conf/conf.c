@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf.c: see conf.h. conf_read.c makes the sections, conf_check.c checks them; this
  * file looks up cells and parses values. */
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 /* Bytes of a value that a diagnostic repeats. */
 enum { SHOWN_MAX = 60 };

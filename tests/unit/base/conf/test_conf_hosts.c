@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 static struct arena arena;
 static struct conf conf;

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/bounds.h"
-#include "base/conf.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf.h"
+#include "base/conf/conf_keys.h"
 #include "base/rng.h"
 
 static struct arena arena;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/conf_keys.h"
-#include "base/lsf_keys.h"
+#include "base/conf/conf_keys.h"
+#include "base/conf/lsf_keys.h"
 
 static void each_key_has_one_class(void **state)
 {

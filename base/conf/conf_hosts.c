@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf_hosts.c: see conf_hosts.h. */
-#include "base/conf_hosts.h"
+#include "base/conf/conf_hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 /* Names that a word stands for. */
 struct names {

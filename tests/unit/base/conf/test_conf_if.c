@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/conf.h"
-#include "base/conf_if.h"
+#include "base/conf/conf.h"
+#include "base/conf/conf_if.h"
 
 #define MINUTE_MS INT64_C(60000)
 

@@ -18,7 +18,7 @@
 #ifndef SUBLET_BASE_CONF_IF_H
 #define SUBLET_BASE_CONF_IF_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* ERR_PARSE with what was expected, and `*value` false. */
 int conf_if_eval(struct arena *arena, const char *text, const struct conf_clock *clock,

@@ -5,13 +5,13 @@
  *
  * Any input is accepted: each error gives one diagnostic, and reading continues behind
  * it. The time is linear in the text; the sizes of lines and sections are bounded. */
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
-#include "base/conf_lines.h"
+#include "base/conf/conf_keys.h"
+#include "base/conf/conf_lines.h"
 
 enum {
     CELLS_MAX = 512,     /* keys of a section, columns of a table: LSF has 300 */

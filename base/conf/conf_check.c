@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf_check.c: the checking half of conf.h: each section, key and value against the
  * tables of keys. */
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_hosts.h"
-#include "base/conf_keys.h"
-#include "base/lsf_keys.h"
+#include "base/conf/conf_hosts.h"
+#include "base/conf/conf_keys.h"
+#include "base/conf/lsf_keys.h"
 
 static int parse_list(const char *value, struct err *err)
 {

@@ -10,7 +10,7 @@
 #ifndef SUBLET_BASE_CONF_VALUE_H
 #define SUBLET_BASE_CONF_VALUE_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* The last row that has the key, in all sections of that name (lsb.params may be split
  * into several files). Without one, an empty place, so that defaults apply. "": outside

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf_if.c: see conf_if.h. A parser by recursive descent that computes the value. */
-#include "base/conf_if.h"
+#include "base/conf/conf_if.h"
 
 #include <string.h>
 

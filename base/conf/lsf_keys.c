@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lsf_keys.c: see lsf_keys.h. */
-#include "base/lsf_keys.h"
+#include "base/conf/lsf_keys.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 /* clang-format off */
 #define ENTRY(name, of_class, text) {.section = SECTION, .key = name, .class = of_class, .what = text}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf_value.c: see conf_value.h. */
-#include "base/conf_value.h"
+#include "base/conf/conf_value.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
+#include "base/conf/conf_keys.h"
 
 static const char *text_outside(const struct conf *conf, const char *key)
 {

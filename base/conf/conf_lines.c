@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf_lines.c: see conf_lines.h. */
-#include "base/conf_lines.h"
+#include "base/conf/conf_lines.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_if.h"
+#include "base/conf/conf_if.h"
 
 enum { LINE_MAX_BYTES = 65536 }; /* of a logical line; a job's command line fits */
 
