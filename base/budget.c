@@ -44,7 +44,7 @@ bool budget_refuse(struct budget *budget, int64_t now_ms)
         return false;
     }
     if (token_bucket_refill(&budget->refused, now_ms) >= BUDGET_REFUSED_MOST) {
-        budget->out_ms = 0; /* forgiven */
+        budget->out_ms = 0; /* well-behaved for long enough: starts afresh */
     }
     token_bucket_take(&budget->refused, 1);
     if (budget->refused.left > 0) {

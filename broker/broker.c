@@ -438,7 +438,7 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
     }
 }
 
-/* Who may send what, to the broker or to the other site of a lease. All else is
+/* Which role may send what, to the broker or to the other site of a lease. All else is
  * refused. */
 static const struct {
     enum msg_kind kind;

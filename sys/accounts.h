@@ -14,9 +14,9 @@ int64_t accounts_own_uid(void);
 const char *accounts_own_name(struct arena *arena);
 /* -1: there is no such account. */
 int64_t accounts_find(const char *name);
-/* Who has a number from first to last, as user or group: an account of this machine, or
- * a range of /etc/subuid or /etc/subgid ("ana", "a range of bob in /etc/subuid"). NULL:
- * nobody. */
+/* The owner of a number from first to last, as user or group: an account of this
+ * machine, or a range of /etc/subuid or /etc/subgid ("ana", "a range of bob in
+ * /etc/subuid"). NULL: nobody. */
 const char *accounts_meet(int64_t first, int64_t last, struct arena *arena);
 
 #endif

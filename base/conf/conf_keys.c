@@ -66,7 +66,7 @@ const struct conf_key conf_keys[] = {
     NAME("LEASE_USER", NULL, "the user that all jobs of other sites run as; default: each of their users has an account of LEASE_UIDS; "
                              "self: the daemon's own, which is not root; without it a daemon that is not root lends nothing"),
     TEXT("LEASE_UIDS", "2000000000-2000065535", "numbers for the accounts of other sites' users, FIRST-LAST; nobody else has one of them"),
-    LIST("ADMINS", "root", "users and user groups who may administrate the site"),
+    LIST("ADMINS", "root", "users and user groups that may administrate the site"),
     TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: nowhere"),
     LIST("HTTP_HOSTS", NULL, "names that HTTP requests may use besides addresses, names without a dot and the machine's own"),
 #undef SECTION
@@ -179,7 +179,7 @@ const struct conf_key conf_keys[] = {
     TEXT("THREADLIMIT", NULL, "threads of a job at a time: [DEFAULT] MAX"),
     INT("UJOB_LIMIT", 0, INT32_MAX, NULL, "slots of one user"),
     YESNO("USE_PRIORITY_IN_POOL", "N", "unused slots of the pool go by job priority; in its first queue"),
-    LIST("USERS", "all", "users who may use it"),
+    LIST("USERS", "all", "users that may submit to it"),
     LOAD_THRESHOLDS,
 #undef SECTION
 #define SECTION "HostExport"

@@ -162,11 +162,11 @@ static bool read_type(struct reading *reading)
     struct export_policy *policy = reading->policy;
     const struct conf_cell *cell = cell_of(reading, "TYPE");
     if (policy->shares.is_pool && cell != NULL) {
-        COMPLAIN(
-            reading, cell,
-            "not together with a pool, whose plan says who has the slots, expected "
-            "a policy without %s",
-            "TYPE");
+        COMPLAIN(reading, cell,
+                 "not together with a pool, whose plan says which node has the slots, "
+                 "expected "
+                 "a policy without %s",
+                 "TYPE");
         return false;
     }
     if (policy->shares.is_pool) {

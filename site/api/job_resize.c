@@ -23,7 +23,7 @@ struct change {
     const char *text;
 };
 
-/* ---------------------------------------------------------------- who may */
+/* ---------------------------------------------------------------- rights */
 
 static int check_job(const struct call *call, const struct job *job, struct err *err)
 {

@@ -2,8 +2,9 @@
 /* lease_user.c: under which account jobs of other sites run: LEASE_USER, LEASE_UIDS and
  * UserMap.
  *
- * A daemon that is not root has one account, its own. Who runs as it can read its
- * secret key and end it, so it lends nothing unless LEASE_USER = self accepts that. */
+ * A daemon that is not root has one account, its own. A job that runs as it can read
+ * its secret key and end it, so it lends nothing unless LEASE_USER = self accepts that.
+ */
 #include <string.h>
 
 #include "base/conf/conf_value.h"

@@ -146,7 +146,8 @@ struct site_machine {
     int64_t uid;            /* of the daemon's own account; 0: root */
     const char *user;       /* its name */
     int64_t lease_user_uid; /* of the account LEASE_USER; -1: there is none */
-    const char *uids_taken; /* who has a number of lease_uids; NULL: nobody */
+    const char
+        *uids_taken; /* the account that has a number of lease_uids; NULL: none */
 };
 /* Decides under which account leased jobs run, and fills in daemon_uid, lease_account
  * and withheld. Errors: LEASE_USER is no account, or root's; LEASE_UIDS has numbers

@@ -10,7 +10,7 @@
  * that a user releases (job_resize_request.h) are the job's until its command has
  * agreed.
  *
- * One resize at a time; until it is over nothing makes the job stand still. A job that
+ * One resize at a time; until it is over nothing suspends the job. A job that
  * is preempted in the pass that gave it more does not get it.
  *
  * Units: slots, milliseconds. Source: docs/design/scheduling.md "Resizable jobs",

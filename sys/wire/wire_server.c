@@ -563,7 +563,8 @@ static int send_id(struct wire_server *server, uint64_t link, size_t body_size,
     return zmq_send(raw, id, id_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ? zmq_errno() : 0;
 }
 
-/* Who asks pays for the answer; all else is sent because of what others did. */
+/* The member that asks pays for the answer; all else is sent because of what others
+ * did. */
 static void charge_answer(struct wire_server *server, const struct peer *to,
                           const struct msg *msg, size_t n_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_memcg.c: a run's memory where the kernel keeps it, by the controller of
- * either version: who goes beyond its limit is ended for that and nobody else, its peak
+ * either version: a job beyond its limit is ended for that and no other is, its peak
  * is told, and no cgroup is left. `make vm` runs this with version 2. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -157,7 +157,7 @@ static void test_lies(void **state)
         {"STATE for another provider's lease", scene->east, &stolen, ERR_DENIED},
         {"a lease to nobody", scene->east, &nobodys, ERR_DENIED},
         {"a lease to itself", scene->east, &to_itself, ERR_DENIED},
-        {"STATE of who is no provider", scene->south, &south_state, ERR_DENIED},
+        {"STATE of a site that is no provider", scene->south, &south_state, ERR_DENIED},
         {"how another's attempt is", scene->east, &attempt, ERR_DENIED},
         {"output of another's run", scene->east, &output, ERR_DENIED},
         {"START in another's name", scene->east, &start, ERR_DENIED},

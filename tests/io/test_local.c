@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_local.c: the unix socket of a daemon: the kernel says who asks, answers go back
- * the way they came, and a client that misbehaves loses its connection and no more.
+/* test_local.c: the unix socket of a daemon: the kernel says which user asks, answers
+ * go back the way they came, and a client that misbehaves loses its connection and no
+ * more.
  *
  * The daemon's loop runs in a child process, and echoes: a QUERY is answered by a REPLY
  * whose text is what it saw; JOB_PEEK by 5 MiB; WAIT by an answer and nothing else. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_site_journal_history.c: what happened to jobs, as the journal keeps it: read by
- * job and by who asks, and forgotten when it is too old. */
+ * job and by user, and forgotten when it is too old. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -241,7 +241,7 @@ static void test_a_value_goes_out_as_json(void **state)
     memset(text, 'x', FRAME_MAX + 1);
     value_add_text(&arena, value, "long", text);
     assert_int_equal(wire_server_send(server, &seen.from, &reply, &err), ERR_NONE);
-    TURN_UNTIL(ops, seen.n_answers == 2); /* who waits is told */
+    TURN_UNTIL(ops, seen.n_answers == 2); /* the waiting client is told */
     assert_int_equal(seen.answer_code, ERR_BOUNDS);
     arena_release(&arena);
     wire_client_free(ops);

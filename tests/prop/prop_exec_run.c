@@ -281,7 +281,8 @@ static void pass_time(struct trial *trial)
         trial->now_ms = wake_ms > trial->now_ms ? wake_ms : trial->now_ms;
     }
     step(trial, (struct exec_event){.kind = EXEC_TIME});
-    check(trial, exec_run_wake_ms(&trial->run) > trial->now_ms, "time stands still");
+    check(trial, exec_run_wake_ms(&trial->run) > trial->now_ms,
+          "the next wake-up is not in the future");
 }
 
 static void end_child(struct trial *trial, enum exec_child child)

@@ -3,8 +3,8 @@
  *
  * The twin looks for the water level among the levels where some item reaches a bound
  * (lo/w or hi/w), as exact fractions; between two of them the sum grows linearly. It
- * gives each share as a fraction, so floor, ceiling and who has a remainder are known
- * without rounding. SEED=N repeats one run. */
+ * gives each share as a fraction, so floor, ceiling and which share has a remainder are
+ * known without rounding. SEED=N repeats one run. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

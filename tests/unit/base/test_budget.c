@@ -68,7 +68,7 @@ static void test_some_refusals_do_no_harm(void **state)
     assert_false(budget_is_out(&budget, begin_ms + 3600000));
 }
 
-static void test_times_grow_and_are_forgiven(void **state)
+static void test_times_grow_and_are_reset(void **state)
 {
     struct budget budget = made();
     int64_t now_ms = begin_ms, expected_ms = BUDGET_OUT_MS_MIN;
@@ -107,7 +107,7 @@ int main(void)
         cmocka_unit_test(test_a_flood_gets_a_quarter_of_the_time),
         cmocka_unit_test(test_it_says_when_it_has_time_again),
         cmocka_unit_test(test_some_refusals_do_no_harm),
-        cmocka_unit_test(test_times_grow_and_are_forgiven),
+        cmocka_unit_test(test_times_grow_and_are_reset),
         cmocka_unit_test(test_it_goes_on_where_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

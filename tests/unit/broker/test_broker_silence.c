@@ -114,8 +114,9 @@ static void an_exclusive_lease_goes_home_and_returns(void **state)
                      4);
 }
 
-/* Who is away for longer than the broker has been up was not away before, as far as it
- * knows; and it must not go by a term of 0 that nobody has stated yet. */
+/* A site that is away for longer than the broker has been up was not away before, as
+ * far as the broker knows; and it must not go by a term of 0 that nobody has stated
+ * yet. */
 static void the_term_counts_from_the_brokers_start(void **state)
 {
     lease_stage_make(&on);

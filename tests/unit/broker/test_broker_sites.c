@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_broker_sites.c: sites, their sessions and roles: who is heard, what a restarted
- * broker asks for, and that a tick's work is bounded. */
+/* test_broker_sites.c: sites, their sessions and roles: which are heard, what a
+ * restarted broker asks for, and that a tick's work is bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,8 @@ static void a_restarted_broker_asks_for_hello(void **state)
     assert_int_equal(contract->contract.epoch, 1);
 }
 
-/* What an administrator waits for who has restarted a broker: said once. */
+/* An administrator who has restarted a broker waits for this line: it is logged once.
+ */
 static void a_restarted_broker_says_when_all_is_confirmed(void **state)
 {
     static const char said[] = "all contracts are confirmed";

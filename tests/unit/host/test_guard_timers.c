@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_guard_timers.c: which deadline of a run comes first, and which are none while
- * it stands still, or has ended. */
+ * it is suspended, or has ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

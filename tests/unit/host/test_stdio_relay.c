@@ -178,7 +178,7 @@ static void test_both_outputs(void **state)
     expect_no_output(talk);
 }
 
-/* Who has waited in vain gets all again that he has not said to have. */
+/* After a time without an answer, all that was not acknowledged is sent again. */
 static void test_again(void **state)
 {
     struct talk *talk = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_export_memory.c: memory and swap space of leases: what the policy gives, what
- * the host has, and who waits for whom. */
+ * the host has, and which jobs wait for which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -242,7 +242,8 @@ static void nothing_runs_where_a_job_stands_still_on_what_is_owed(void **state)
     assert_int_equal(held(OWN), 1);
 }
 
-/* More stands still there than is owed: as long as anything is, all of it counts. */
+/* More is suspended there than is owed: as long as anything is owed, all of it counts.
+ */
 static void
 nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed(void **state)
 {

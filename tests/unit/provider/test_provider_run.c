@@ -111,7 +111,7 @@ static void test_interactive(void **state)
                      PROVIDER_ADMITTED);
 }
 
-/* Where there is a UserMap, who is not in it does not run; whether the lease has a slot
+/* With a UserMap, a user without a row does not run; whether the lease has a slot
  * is not told them before. */
 static void test_users(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom users of other sites run as: what is read, what is refused, who is meant. */
+/* The accounts that users of other sites run as: what is read, what is refused, which
+ * row applies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -138,7 +138,8 @@ static double run_hours(const struct fairshare_usage *use,
     return terms.run_hours;
 }
 
-/* A paused job's run time stands still, and goes on where it stood. */
+/* The run time of a suspended job does not grow, and goes on from there when it is
+ * resumed. */
 static void paused_jobs_do_not_grow(void **state)
 {
     const struct fairshare_factors factors = {.run_time = 1, .hist_hours = 5};

@@ -59,7 +59,7 @@ static const struct row rows[] = {
      {{1, BALANCED, 4, 0}},
      "1:n1=2,n2=1,n3=1",
      ""},
-    {"balanced: who is full is left out of the next round",
+    {"balanced: a full host is left out of the next round",
      {{"n1", 1, 0}, {"n2", 4, 0}, {"n3", 2, 0}},
      {{1, BALANCED, 6, 0}},
      "1:n1=1,n2=3,n3=2",

@@ -440,7 +440,7 @@ static void test_users_take_turns(void **state)
          {20, 20},
          {0},
          {9, 3}},
-        {"who has slots waits", "[ana, 1] [bo, 1]", {20, 20}, {6, 0}, {3, 9}},
+        {"a user with slots waits", "[ana, 1] [bo, 1]", {20, 20}, {6, 0}, {3, 9}},
         {"one alone takes all", "[ana, 1] [bo, 9]", {20, 0}, {0}, {12, 0}},
         {"a user and a group as a whole",
          "[ana, 1] [chem, 1]",

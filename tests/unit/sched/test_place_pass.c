@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_place_pass.c: a pass as it goes on: lines of many jobs, full hosts, who goes on
- * that stood still, limits. */
+/* test_place_pass.c: a pass as it goes on: classes of many jobs, full hosts, resumption
+ * of suspended jobs, limits. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -159,11 +159,11 @@ static void test_full(void **state)
     long_line_free(all);
 }
 
-/* ---------------------------------------------------------------- who goes on */
+/* ---------------------------------------------------------------- resumption */
 
 static const struct host_slots n1_four[] = {{"n1", 4}}, n1_two[] = {{"n1", 2}};
 
-/* Two jobs of queue 0 that stand still on n1, of 4 slots and of 2, and one of 1 slot
+/* Two jobs of queue 0 that are suspended on n1, of 4 slots and of 2, and one of 1 slot
  * that waits for it in the same queue. */
 static void test_returns(void **state)
 {
@@ -186,7 +186,7 @@ static void test_returns(void **state)
          0,
          0,
          0},
-        {"one that stands still keeps it", {.max = 8, .is_held = true}, 2, 0, 1},
+        {"a suspended one keeps it", {.max = 8, .is_held = true}, 2, 0, 1},
         {"an exclusive one goes on alone", {.max = 8}, 1, 0, 1},
         {"an exclusive one waits, the other fits, and nothing more begins",
          {.max = 8, .used = 1},
@@ -337,7 +337,7 @@ static void test_limits(void **state)
     }
 }
 
-/* ---------------------------------------------------------------- who waits */
+/* ---------------------------------------------------------------- jobs that wait */
 
 /* A job may use the hosts of any of its alternatives; each counts once. */
 static void test_waiting_for(void **state)

@@ -159,7 +159,7 @@ static const struct row rows[] = {
      "",
      "The free slots do not meet the job's span or same section: 4 of 5 slots have "
      "room (same[])"},
-    {"alike: who is like no other takes nothing",
+    {"alike: a host like no other takes nothing",
      {{"n1", 4, 0}, {"n2", 4, 0}},
      {.n_same = 1, .same = {unlike}, .n_same_groups = {0}},
      {{1, 0, 1}},

@@ -241,7 +241,7 @@ static void test_slots_or_memory(void **state)
     }
 }
 
-/* Who stands still takes what it gave back before anybody else, or keeps what of it is
+/* A suspended job takes what it gave back before anybody else, or keeps what of it is
  * there until all is. */
 static void test_returns(void **state)
 {

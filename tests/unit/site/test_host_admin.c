@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_host_admin.c: `sublet close` and `sublet open`: who may, and which hosts. */
+/* test_host_admin.c: `sublet close` and `sublet open`: which users may, and which
+ * hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

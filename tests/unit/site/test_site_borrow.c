@@ -418,7 +418,7 @@ static void provider_is(struct site_stage *stage, bool is_here)
     site_stage_broker(stage, &msg);
 }
 
-/* Its provider is out of reach when a job stands still for another: it does not go on
+/* Its provider is out of reach when a job is suspended for another: it is not resumed
  * because the other cannot begin there now. */
 static void test_preempted(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs that stand still and are to end: the commands after them run in slots of their
+/* Suspended jobs that are to end: the commands after them run in slots of their
  * own. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void assert_ordered(const struct site_stage *stage, uint64_t id,
     assert_int_equal(row->control.signal, signal);
 }
 
-/* "low" stands still for "high", which runs. */
+/* "low" is suspended for "high", which runs. */
 static void preempt(struct site_stage *stage, const char *parameters, const char *queue,
                     uint64_t *low, uint64_t *high)
 {
@@ -165,7 +165,7 @@ static void test_nothing_after_it(void **state)
     site_stage_release(&stage);
 }
 
-/* Its slots are its own as long as it does not stand still yet. */
+/* Its slots are its own as long as it is not suspended yet. */
 static void test_being_stopped(void **state)
 {
     struct site_stage stage;

@@ -256,7 +256,7 @@ static void get_exclusive(struct site_stage *stage)
 static void get_preempting(struct site_stage *stage)
 {
     run(stage, add(stage, "local", 2));
-    add(stage, "high", 1); /* s1 has not said yet that it stands still */
+    add(stage, "high", 1); /* s1 has not said yet that it is suspended */
 }
 
 static void get_busy(struct site_stage *stage)

@@ -391,8 +391,8 @@ static void test_forward(void **state)
     site_stage_release(&stage);
 }
 
-/* Who asked the broker that has gone is told when the next one is there, and may ask
- * that one. */
+/* A client that asked the broker that has gone is told when the next one is there, and
+ * may ask that one. */
 static void test_forward_over_a_restart(void **state)
 {
     struct site_stage stage;

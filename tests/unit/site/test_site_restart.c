@@ -481,8 +481,8 @@ static void stands_still(struct site_stage *stage, uint64_t id)
 }
 
 /* Killed when one job has been told to make room for another. The host lists what
- * stands still there, and in the next batch that this was all: meanwhile nothing can
- * begin there, and who stands still does not go on to be preempted anew. */
+ * is suspended there, and in the next batch that this was all: meanwhile nothing can
+ * begin there, and a suspended job is not resumed to be preempted anew. */
 static void test_preempted(void **state)
 {
     struct site_stage stage;

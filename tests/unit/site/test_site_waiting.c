@@ -147,7 +147,7 @@ static void test_restart_and_clean(void **state)
     site_stage_release(&stage);
 }
 
-/* [*] of who has no index would wait for ever. */
+/* [*] of a job without an index would wait for ever. */
 static void test_element_of_no_array(void **state)
 {
     static const struct job_terms terms = {.depend = "done(\"a[*]\")"};

@@ -53,7 +53,7 @@ static void who_comes_late_in_it_waits_for_its_end(void **state)
     assert_int_equal(handover_limiter_promise(&pace), START_MS + HANDOVER_LIMITER_MS);
 }
 
-/* Each has an instant of its own, and nobody who comes later takes it. */
+/* Each lease has an instant of its own, and no later one takes it. */
 static void those_who_wait_have_their_instants(void **state)
 {
     (void)state;

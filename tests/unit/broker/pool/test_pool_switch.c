@@ -18,7 +18,7 @@ struct pair {
     struct plan_stage before, after;
 };
 
-/* Nodes by their keys; `%` stands for the policy. Who has what, by `alloc`. */
+/* Nodes by their keys; `%` stands for the policy. `alloc` says which node has what. */
 static void open(struct pair *pair, const char *const *nodes, const char *before,
                  const char *after, const char *alloc)
 {

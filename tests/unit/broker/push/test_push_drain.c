@@ -287,7 +287,7 @@ static void test_site_and_lease(void **state)
     assert_false(told()->is_drained);
 }
 
-/* ---------------------------------------------------------------- who may */
+/* ---------------------------------------------------------------- rights */
 
 static void test_refusals(void **state)
 {

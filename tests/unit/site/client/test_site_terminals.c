@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interactive jobs and the connections of their users: who may have one, what passes
- * through it, and what its end does. */
+/* Interactive jobs and the connections of their users: which users may have one, what
+ * passes through it, and what its end does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -307,7 +307,7 @@ static void tell_contract(struct site_stage *stage, enum lease_state state,
     site_stage_broker(stage, &msg);
 }
 
-/* Its lease is drained, its slots are wanted back: who is connected hears it, once. */
+/* Its lease is drained, its slots are wanted back: connected users are told, once. */
 static void test_wishes(void **state)
 {
     static const struct job_spec like = {.interaction = INTERACTION_PTY};
@@ -339,7 +339,7 @@ static void test_wishes(void **state)
     site_stage_release(&stage);
 }
 
-/* The broker is silent: who is connected hears that, and when it is back. */
+/* The broker is silent: connected users are told, and again when it is back. */
 static void test_cut(void **state)
 {
     static const struct job_spec like = {.interaction = INTERACTION_PTY};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of a site: who may submit, whose jobs start, what is on record of what they
- * used, and that nothing of it jumps with a restart or another configuration. */
+/* Shares of a site: which users may submit, whose jobs start, what is on record of what
+ * they used, and that nothing of it jumps with a restart or another configuration. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load thresholds: who stands still, who goes on and what starts, as hosts tell their
+/* Load thresholds: which jobs are suspended, resumed and started, as hosts tell their
  * load; over restarts and other configurations. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static uint64_t run_job(struct site_stage *stage, const char *queue)
     return id;
 }
 
-/* It is ordered to stand still, or to go on, and nothing else was. */
+/* It is told to suspend or to resume, and no other job is. */
 static bool is_halted(const struct site_stage *stage, uint64_t id)
 {
     return site_stage_job_row(stage, id)->suspension.causes == SUSPEND_LOAD;
@@ -142,7 +142,7 @@ static void test_one_at_a_time(void **state)
     assert_true(is_halted(&stage, old));
     tell(&stage, "heat", "50", "9");
     pass(&stage, 20000);
-    obey(&stage, young, CONTROL_RESUME); /* stands still longest */
+    obey(&stage, young, CONTROL_RESUME); /* suspended longest */
     assert_true(is_halted(&stage, old));
     turn(&stage);
     obey(&stage, old, CONTROL_RESUME);
@@ -189,7 +189,7 @@ static uint64_t run_on(struct site_stage *stage, const char *queue, const char *
     return id;
 }
 
-/* It stands still in the turn of the host whose load it is; that is a change of the
+/* It is suspended in the interval of the host whose load it is; that is a change of the
  * other host too, whose next turn is later then. */
 static void test_turns_of_parallel_jobs(void **state)
 {
@@ -303,7 +303,7 @@ static void test_ended(void **state)
     site_stage_release(&stage);
 }
 
-/* A slot of young's, which stands still for load, is another's; then load lets young
+/* A slot of young's, which is suspended for load, is another's; then load lets young
  * go, and it waits for slots: a job of a queue that may preempt it comes first. */
 static uint64_t let_go(struct site_stage *stage, uint64_t *other)
 {
@@ -330,7 +330,8 @@ static uint64_t let_go(struct site_stage *stage, uint64_t *other)
     return young;
 }
 
-/* Who waits for slots has done nothing to the load: another is suspended meanwhile. */
+/* A job that waits for slots adds nothing to the load: another is suspended meanwhile.
+ */
 static void test_waiting_is_no_turn(void **state)
 {
     struct site_stage stage;

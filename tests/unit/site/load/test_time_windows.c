@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time windows of queues and hosts: who stands still, who goes on, what starts; over
+/* Time windows of queues and hosts: which jobs are suspended, resumed and started; over
  * restarts, other configurations and a clock that is put forward. 0:01:40 is the first
  * instant of the stage. */
 #include <setjmp.h>

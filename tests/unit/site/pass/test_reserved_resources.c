@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory and licences that waiting jobs reserve at a site (RESOURCE_RESERVE): what is
- * told of it, when they can start where jobs use memory, and who is lent what. */
+ * told of it, when they can start where jobs use memory, and which job is lent what. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,7 +214,7 @@ static void test_two_selected(void **state)
     site_stage_release(&stage);
 }
 
-/* All hosts draw from them: who is lent one runs where it likes. */
+/* All hosts draw from them: a job that is lent one may run on any host. */
 static void test_shared(void **state)
 {
     struct site_stage stage;
@@ -267,7 +267,7 @@ static void test_preempting(void **state)
     site_stage_release(&stage);
 }
 
-/* Who is lent slots may have more than limits on their host allow, not on others. */
+/* A job that is lent slots may exceed the limits of their host, not of others. */
 static void test_limited(void **state)
 {
     struct site_stage stage;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that are resized while they run: what is on record before their host hears of
- * it, what a restart finds, what the answer makes of it, and who may ask for what. */
+ * it, what a restart finds, what the answer makes of it, and which user may ask for
+ * what. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

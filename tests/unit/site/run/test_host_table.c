@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may speak for which host, by what it has shown. */
+/* Which connection may speak for which host, by the key it has shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
