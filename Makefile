@@ -275,7 +275,7 @@ $(B)/obj/gen/schema/%.o: $(B)/gen/schema/%.c
 # ---------------------------------------------------------------- tests
 
 LINTS := $(addprefix tools/,check-layers check-cycles check-purity check-names check-headers \
-	check-banned check-format check-sources check-proto)
+	check-banned check-format check-sources check-links check-proto)
 
 .PHONY: deps proto unit-tests tests bench-objects lints check test check-run test-run
 deps:
@@ -413,6 +413,16 @@ docs: $(BIN)/sublet
 	$(Q)$< help --markdown >docs/configuration.md
 	$(Q)$< help --lsf >docs/lsf-parameters.md
 
+# docs/ as a site, with an index for searching; each warning is an error.
+.PHONY: site
+SITE_DIR ?= build/site
+site:
+	@deploy/deps.sh docs
+	@mkdir -p build
+	$(Q)/usr/bin/python3 -m sphinx -q -n -W --keep-going -b html -c docs/site \
+		-d build/doctrees docs $(SITE_DIR)
+	@echo '$(SITE_DIR)/index.html'
+
 # Where things go, and what goes there. Units are templates that name PREFIX. The files
 # of /etc/sublet are the administrator's once they are there.
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -515,6 +525,7 @@ help:
 	@echo 'make soak-floods S=3600      floods of a hostile member, and the memory of the broker'
 	@echo 'make vm                      the guard in a virtual machine, for cgroup version 2'
 	@echo 'make docs                    pages of configuration keys, from their tables'
+	@echo 'make site                    docs/ as a site with search, into build/site'
 	@echo 'make install, make uninstall DESTDIR=... PREFIX=$(PREFIX)'
 	@echo 'make deb, make rpm           packages into build/packages'
 	@echo 'make clean                   removes build/'

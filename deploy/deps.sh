@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [run] [build] [package] [test]: installs the Debian 12 packages that are
+# deps.sh [run] [build] [package] [docs] [test]: installs the Debian 12 packages that are
 # missing (default: all groups). As root or with sudo that asks nothing; otherwise it
 # prints what to install and exits 1. Instant when nothing is missing.
 set -eu
@@ -15,21 +15,24 @@ build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
 package='debhelper dpkg-dev rpm'
 test='libcmocka-dev python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
     libclang-rt-14-dev chromium curl lintian mmdebstrap systemd systemd-container iproute2'
+# For make site.
+docs='python3-sphinx python3-myst-parser'
 # For the tests of the page. Another node than Debian's brings its own npm.
 if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
     test="$test nodejs npm"
 fi
 
 wanted=
-[ $# -gt 0 ] || set -- run build package test
+[ $# -gt 0 ] || set -- run build package docs test
 for group in "$@"; do
     case $group in
     run) wanted="$wanted $run" ;;
     build) wanted="$wanted $build" ;;
     package) wanted="$wanted $package" ;;
+    docs) wanted="$wanted $docs" ;;
     test) wanted="$wanted $test" ;;
     *)
-        echo "usage: deps.sh [run] [build] [package] [test]" >&2
+        echo "usage: deps.sh [run] [build] [package] [docs] [test]" >&2
         exit 2
         ;;
     esac

@@ -35,10 +35,13 @@ def stage():
     return files
 
 
-def run_guide(name, *machines):
+def run_guide(name, *machines, user=None):
+    """`user` is one that the guide takes for granted."""
     files = stage()
     try:
         with Machines(*machines, files=files) as made:
+            for machine in machines if user else ():
+                made[machine].run("useradd --create-home " + user)
             guide.run(made, name)
     finally:
         shutil.rmtree(files)
@@ -46,6 +49,10 @@ def run_guide(name, *machines):
 
 def test_two_sites():
     run_guide("two-sites.md", "alpha", "beta")
+
+
+def test_tutorial():
+    run_guide("tutorial.md", "demo", user="ana")
 
 
 def test_many_hosts():
@@ -65,4 +72,4 @@ def test_reading_guides():
     expect(any("End Member" in step.command for step in steps), "here-documents are read")
 
 
-main(test_reading_guides, test_two_sites, test_many_hosts, at_once=2)
+main(test_reading_guides, test_tutorial, test_two_sites, test_many_hosts, at_once=2)
