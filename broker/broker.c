@@ -465,6 +465,7 @@ static const struct {
     {MSG_QUERY, SENDER_ANYONE, broker_requests_query},
     {MSG_SET_RECLAIM, SENDER_ANYONE, handle_set_reclaim},
     {MSG_SET_DRAIN, SENDER_ANYONE, broker_drain_set},
+    {MSG_REBALANCE, SENDER_ANYONE, broker_rebalance},
     {MSG_SNAPSHOT, SENDER_ANYONE, broker_requests_snapshot},
     {MSG_RECONFIG, SENDER_ANYONE, broker_requests_reconfig},
 };

@@ -52,6 +52,11 @@ void broker_requests_reconfig(struct broker *broker, struct member *member,
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
                                  struct effects *effects);
 
+/* -------------------------------------------------------- broker_rebalance.c */
+
+void broker_rebalance(struct broker *broker, struct member *member,
+                      const struct event *event, struct effects *effects);
+
 /* ------------------------------------------------------------------- relay.c */
 
 void relay_to_provider(struct broker *broker, struct member *consumer,

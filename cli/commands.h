@@ -39,6 +39,7 @@ int cmd_runs_run(struct call *call);
 int cmd_load_run(struct call *call);
 int cmd_leases_run(struct call *call);
 int cmd_leases_one(struct call *call);
+int cmd_rebalance_run(struct call *call);
 int cmd_drain_run(struct call *call);
 int cmd_drain_resume(struct call *call);
 int cmd_drain_recover(struct call *call);

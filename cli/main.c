@@ -103,6 +103,8 @@ static const struct command commands[] = {
      "One lease: in full, its past; emptied for maintenance, and back; its provider has "
      "lost its journal.",
      cmd_leases_one_options, listing_options, CALL_WORDS_MIXED, cmd_leases_one},
+    {"rebalance", "LEASE", "Applies the rebalance rule to a lease at once.",
+     NULL, NULL, CALL_WORDS_MIXED, cmd_rebalance_run},
     {"sites", "[SITE...]", "The federation's sites.",
      NULL, listing_options, CALL_WORDS_MIXED, cmd_leases_sites},
     {"reclaim-delay", "[VALUE|default]",

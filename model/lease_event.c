@@ -21,8 +21,9 @@ const char *lease_event_name(enum history_event event)
         [HISTORY_QUOTA] = "quota",
         [HISTORY_RECALL] = "recall",
         [HISTORY_RECALL_DONE] = "recall_done",
+        [HISTORY_REBALANCE] = "lease_rebalance",
     };
-    return (unsigned)event <= HISTORY_RECALL_DONE ? names[event] : "?";
+    return (unsigned)event <= HISTORY_REBALANCE ? names[event] : "?";
 }
 
 void lease_event_add_side(struct arena *arena, struct value *event, const char *key,

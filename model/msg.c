@@ -65,6 +65,7 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(ATTEMPT_FOUND, 320, run_leased_start),
     KIND(RUN_FOUND, 321, run_start),
     KIND(ORPHAN, 322, client_orphan),
+    KIND(REBALANCE, 340, client_rebalance),
 };
 
 const char *msg_kind_name(enum msg_kind kind)

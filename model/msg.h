@@ -110,6 +110,7 @@ enum msg_kind {
                           the ATTEMPT_STATE */
     MSG_RUN_FOUND,     /* host: RUN_START as it was, before the RUN_STATE */
     MSG_ORPHAN,        /* command line: what becomes of them */
+    MSG_REBALANCE,     /* broker: the rule is applied to a lease now */
     MSG_KINDS
 };
 
@@ -184,6 +185,7 @@ struct msg {
         struct msg_peek peek; /* JOB_PEEK */
         struct msg_query query;
         struct msg_set_reclaim set_reclaim;
+        struct msg_rebalance rebalance;
         struct msg_set_drain set_drain;
         struct msg_reconfig reconfig;
         struct msg_host_control host_control;

@@ -145,6 +145,11 @@ struct msg_set_reclaim {
     int64_t delay_ms; /* -1: remove the override */
 };
 
+struct msg_rebalance {
+    uint64_t request;
+    const char *lease;
+};
+
 enum drain_scope { DRAIN_LEASE, DRAIN_SITE };
 
 struct msg_set_drain {

@@ -114,6 +114,7 @@ enum history_event {
     HISTORY_QUOTA, /* of a pool's node, like the events that follow */
     HISTORY_RECALL,
     HISTORY_RECALL_DONE,
+    HISTORY_REBALANCE, /* of a lease: somebody asked for a rebalance now */
 };
 
 struct row_history {

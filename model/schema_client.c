@@ -157,6 +157,14 @@ static const struct field set_reclaim[] = {
 const struct schema schema_client_set_reclaim = SCHEMA("SetReclaim", set_reclaim);
 #undef S
 
+#define S struct msg_rebalance
+static const struct field rebalance[] = {
+    UINT64(1, request),
+    LEASE(2, lease),
+};
+const struct schema schema_client_rebalance = SCHEMA("Rebalance", rebalance);
+#undef S
+
 #define S struct msg_host_control
 static const struct field host_control[] = {
     UINT64(1, request),

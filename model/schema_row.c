@@ -12,6 +12,7 @@ const char *const schema_row_event_words[] = {
     [HISTORY_ENDED] = "ended",           [HISTORY_SITE_LOST] = "lost",
     [HISTORY_SITE_BACK] = "back",        [HISTORY_QUOTA] = "quota",
     [HISTORY_RECALL] = "recall",         [HISTORY_RECALL_DONE] = "recall_done",
+    [HISTORY_REBALANCE] = "rebalance",
 };
 const char *const schema_row_job_event_words[] = {
     [JOB_EVENT_SUBMIT] = "submit",   [JOB_EVENT_DISPATCH] = "dispatch",

@@ -149,6 +149,15 @@ int http_admin_drain(struct hub *hub, const char *lease, const char *body,
     return rc == 0 ? hub_ask(hub, &msg, arena, answer, err) : rc;
 }
 
+int http_admin_rebalance(struct hub *hub, const char *lease, const char *body,
+                         size_t n_body, struct arena *arena, const char **answer,
+                         struct err *err)
+{
+    struct msg msg = {.kind = MSG_REBALANCE, .site = "", .rebalance = {.lease = lease}};
+    int rc = check_empty(body, n_body, err);
+    return rc == 0 ? hub_ask(hub, &msg, arena, answer, err) : rc;
+}
+
 int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
                       struct arena *arena, const char **answer, struct err *err)
 {

@@ -6,7 +6,8 @@
  *                                 or {"delay_s":300}, null removes; with "lease" or
  *                                 "provider" for one only
  *
- *     POST /api/v1/leases/P/N/C/drain   nothing in the body, or {}
+ *     POST /api/v1/leases/P/N/C/drain       nothing in the body, or {}
+ *     POST /api/v1/leases/P/N/C/rebalance   likewise
  *
  * Errors: ERR_PARSE the body is none of these; and what the broker says.
  * Source: docs/design/interfaces.md "HTTP". Layer: broker/io. */
@@ -24,6 +25,10 @@ int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
 int http_admin_drain(struct hub *hub, const char *lease, const char *body,
                      size_t n_body, struct arena *arena, const char **answer,
                      struct err *err) MUST_CHECK;
+
+int http_admin_rebalance(struct hub *hub, const char *lease, const char *body,
+                         size_t n_body, struct arena *arena, const char **answer,
+                         struct err *err) MUST_CHECK;
 
 /* Reads the whole configuration again, as `reconfig` does. */
 int http_admin_reload(struct hub *hub, const char *body, size_t n_body,

@@ -386,6 +386,15 @@ static int drain(struct work *work)
     return put_answer(work, rc, answer);
 }
 
+static int rebalance(struct work *work)
+{
+    const char *answer = "";
+    int rc = http_admin_rebalance(work->source->hub, work->target.query.name,
+                                  work->request->body, work->request->n_body,
+                                  &work->arena, &answer, &work->err);
+    return put_answer(work, rc, answer);
+}
+
 static int reload(struct work *work)
 {
     const char *answer = "";
@@ -408,6 +417,8 @@ static int answer_target(struct work *work)
         return put_history(work, QUERY_LEASE_HISTORY);
     case HTTP_TARGET_DRAIN:
         return drain(work);
+    case HTTP_TARGET_REBALANCE:
+        return rebalance(work);
     case HTTP_TARGET_SITES:
         return put_listing(work, QUERY_SITES);
     case HTTP_TARGET_HOSTS:

@@ -105,6 +105,7 @@ static void count_event(struct metrics *metrics, const struct row_history *row,
         metrics->recalls_done++;
         break;
     case HISTORY_QUOTA:
+    case HISTORY_REBALANCE:
         break;
     default:
         end_handover(metrics, row, end_ns);

@@ -293,6 +293,14 @@ void lease_record_recall(const struct lease *lease, enum history_event event,
     store_history(&history, effects);
 }
 
+void lease_record_rebalance(const struct lease *lease, const char *why, int64_t now_ms,
+                            struct effects *effects)
+{
+    struct row_history history = history_of(lease, HISTORY_REBALANCE, now_ms);
+    history.reason = why;
+    store_history(&history, effects);
+}
+
 void lease_notify_consumer(struct lease *lease, int64_t now_ms)
 {
     lease->push_contract.revision = 0;

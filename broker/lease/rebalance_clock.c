@@ -95,6 +95,12 @@ void rebalance_clock_begin_term(struct lease *lease)
     lease->rebalance_clock.is_term_done = false;
 }
 
+void rebalance_clock_ask(struct lease *lease, int64_t now_ms)
+{
+    lease->rebalance_clock.asked_ms = now_ms;
+    lease->rebalance_clock.is_asked = true;
+}
+
 /* The counts are fresh, nothing is under way, and the provider can be asked. */
 static bool may_rebalance(const struct lease *lease)
 {
@@ -203,6 +209,13 @@ static bool take_instant(struct lease *lease, int64_t now_ms)
     return may_rebalance(lease);
 }
 
+static bool take_asked(struct lease *lease)
+{
+    bool is_asked = lease->rebalance_clock.is_asked && may_rebalance(lease);
+    lease->rebalance_clock.is_asked &= !is_asked;
+    return is_asked;
+}
+
 /* True if the rule is to be applied now. */
 static bool take_due(struct lease *lease, int64_t now_ms)
 {
@@ -213,9 +226,10 @@ static bool take_due(struct lease *lease, int64_t now_ms)
         return lease->rebalance_clock.checked_ms == now_ms && may_rebalance(lease);
     }
     bool is_term = take_term(lease, now_ms), is_instant = take_instant(lease, now_ms);
-    bool is_missed = take_missed(lease, now_ms);
+    bool is_missed = take_missed(lease, now_ms), is_asked = take_asked(lease);
     lease->rebalance_clock.checked_ms = now_ms;
-    return is_term || is_instant || is_missed || exclusive_ms(lease) <= now_ms;
+    return is_term || is_instant || is_missed || is_asked ||
+           exclusive_ms(lease) <= now_ms;
 }
 
 void rebalance_clock_tick(struct lease *lease, struct handover_limiter *limiter,
@@ -250,6 +264,9 @@ static int64_t due_ms(const struct lease *lease)
 {
     if (lease->row.type == LEASE_POOL) {
         return INT64_MAX;
+    }
+    if (lease->rebalance_clock.is_asked && may_rebalance(lease)) {
+        return lease->rebalance_clock.asked_ms;
     }
     if (lease->row.type == LEASE_EXCLUSIVE) {
         return exclusive_ms(lease);

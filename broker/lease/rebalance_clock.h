@@ -20,6 +20,9 @@
  * term ends and, once the consumer is back, whenever slots that were given back are
  * idle at the provider.
  *
+ * An administrator may ask for the rule at any time (broker_rebalance.c): it is applied
+ * as soon as the provider's counts are known. The regular instants do not change.
+ *
  * Tie: what is reported within the millisecond of an instant counts, whether it comes
  * before the broker's tick or after it; but one instant begins at most one hand-over.
  *
@@ -46,6 +49,8 @@ struct rebalance_clock {
     int64_t checked_ms; /* the millisecond in which the rule was applied last, if it
                            called for nothing */
     int64_t held_ms;    /* too many leases were changing hands: not before this */
+    int64_t asked_ms;   /* when the latest request was made; INT64_MIN: never */
+    bool is_asked;      /* ... and the rule was not applied since */
     bool is_missed;     /* an instant came while the broker was down */
     bool is_term_done;  /* the rule was applied since the consumer went away */
 };
@@ -53,7 +58,8 @@ struct rebalance_clock {
 /* Of a new contract: not made, and the rule was never applied. */
 static inline struct rebalance_clock rebalance_clock_unset(void)
 {
-    return (struct rebalance_clock){.due_ms = INT64_MAX, .checked_ms = INT64_MIN};
+    return (struct rebalance_clock){
+        .due_ms = INT64_MAX, .checked_ms = INT64_MIN, .asked_ms = INT64_MIN};
 }
 
 /* After a restart: the instants continue as before, once the delay is known. */
@@ -64,6 +70,9 @@ void rebalance_clock_start(struct lease *lease, int64_t now_ms);
 void rebalance_clock_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms);
 /* The consumer is here again: a new term. */
 void rebalance_clock_begin_term(struct lease *lease);
+
+/* The rule is to be applied to a lease that is made, outside of its instants. */
+void rebalance_clock_ask(struct lease *lease, int64_t now_ms);
 
 /* What the rule says of the lease's latest counts; for a leaf's contract, its grant.
  * The plan's hosts live in the arena. */

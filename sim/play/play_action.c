@@ -269,6 +269,15 @@ static bool drain(struct play *play, const struct statement *at)
     return order(play, at, &msg);
 }
 
+static bool rebalance(struct play *play, const struct statement *at)
+{
+    struct msg msg = {.kind = MSG_REBALANCE,
+                      .site = "",
+                      .rebalance = {.request = 1, .lease = at->name}};
+
+    return order(play, at, &msg);
+}
+
 /* A note for each value that the site will not use. */
 static void note_unused(struct play *play, const struct statement *at)
 {
@@ -421,6 +430,9 @@ bool play_action_run(struct play *play, const struct play_action *action)
         break;
     case STATEMENT_DRAIN:
         is_done = drain(play, at);
+        break;
+    case STATEMENT_REBALANCE:
+        is_done = rebalance(play, at);
         break;
     case STATEMENT_LOAD:
         load(play, at);

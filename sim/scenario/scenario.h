@@ -55,6 +55,7 @@ enum statement_kind {
     STATEMENT_COMMAND, /* duration of a PRE_EXEC command and the like */
     STATEMENT_HOST,    /* close, open */
     STATEMENT_DRAIN,   /* drain, undrain */
+    STATEMENT_REBALANCE,
     STATEMENT_RELOAD,
     STATEMENT_PARTITION, /* the first fault ... */
     STATEMENT_CRASH,

@@ -372,7 +372,7 @@ void scenario_check_names(struct scenario *scenario)
             check_host(scenario, at, at->name);
         } else if (at->kind == STATEMENT_DRAIN && !strchr(at->name, '/')) {
             check_site(scenario, at, at->name);
-        } else if (at->kind == STATEMENT_DRAIN ||
+        } else if (at->kind == STATEMENT_DRAIN || at->kind == STATEMENT_REBALANCE ||
                    (at->kind == STATEMENT_RECLAIM && at->scope == RECLAIM_LEASE)) {
             check_lease(scenario, at, at->name);
         } else if (at->kind == STATEMENT_EXPECT) {

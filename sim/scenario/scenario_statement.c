@@ -336,6 +336,12 @@ static bool read_drain(struct scenario_reading *reading)
     return true;
 }
 
+static bool read_rebalance(struct scenario_reading *reading)
+{
+    reading->to->name = scenario_options_word(reading, FIRST);
+    return true;
+}
+
 /* reload SITE FILE, reload broker FILE */
 static bool read_reload(struct scenario_reading *reading)
 {
@@ -448,6 +454,7 @@ static const struct verb verbs[] = {
     {"open", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
     {"drain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
     {"undrain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
+    {"rebalance", STATEMENT_REBALANCE, "LEASE", 1, 1, read_rebalance},
     {"reload", STATEMENT_RELOAD, "SITE|broker FILE", 2, 2, read_reload},
     {"partition", STATEMENT_PARTITION, "SITE TIME", 2, 2, read_absence},
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},

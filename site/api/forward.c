@@ -15,13 +15,15 @@ void forward_request(struct site_api *api, const struct peer *from,
     struct msg copy = *msg;
     uint64_t *number = msg->kind == MSG_SET_RECLAIM ? &copy.set_reclaim.request
                        : msg->kind == MSG_SET_DRAIN ? &copy.set_drain.request
+                       : msg->kind == MSG_REBALANCE ? &copy.rebalance.request
                                                     : &copy.query.request;
     uint64_t request = *number;
     if (msg->kind != MSG_QUERY && !permission_is_admin(api->config, from)) {
         effects_reply_error(effects, from, request, ERR_DENIED,
                             "only an administrator of the site may %s",
-                            msg->kind == MSG_SET_DRAIN ? "drain or resume leases"
-                                                       : "set the reclaim delay");
+                            msg->kind == MSG_SET_DRAIN   ? "drain or resume leases"
+                            : msg->kind == MSG_REBALANCE ? "rebalance leases"
+                                                         : "set the reclaim delay");
         return;
     }
     if (!site_uplink_is_up(api->uplink)) {

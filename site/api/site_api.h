@@ -108,8 +108,8 @@ site_api_fn peek_request;
 bool peek_output(struct site_api *api, const struct msg_output *output,
                  struct effects *effects);
 
-/* QUERY, SET_RECLAIM and SET_DRAIN (the latter two for administrators): passed on to
- * the broker under a number of this site's own; and the broker's REPLY. */
+/* QUERY, SET_RECLAIM, SET_DRAIN and REBALANCE (all but QUERY for administrators):
+ * passed on to the broker under a number of this site's own; and the broker's REPLY. */
 site_api_fn forward_request;
 void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
                    struct effects *effects);

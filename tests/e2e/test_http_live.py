@@ -360,6 +360,23 @@ def test_drain():
     f.wait_lease("it to be back", lambda l: not l["drained"] and l["state"] == "pending")
 
 
+def test_rebalance():
+    """The rule on request: over HTTP, then too soon again on the command line."""
+    path = "/api/v1/leases/%s/rebalance" % LEASE
+    expect_equal(change({}, path="/api/v1/leases/north/9/south/rebalance", method="POST")[0],
+                 404, "no such lease")
+    expect_equal(change({"now": 1}, path=path, method="POST")[0], 400, "a body")
+    answers = []
+    f.wait_for("no hand-over to be under way", lambda: answers.append(
+        change({}, path=path, method="POST")) or answers[-1][0] == 200)
+    expect(answers[-1][1]["message"].startswith("Lease <%s> is rebalanced: " % LEASE), answers)
+    rows = [json.loads(line) for line in f.ops("events").stdout.splitlines()]
+    asked = [row for row in rows if row["event"] == "lease_rebalance"]
+    expect_equal(len(asked), 1, "events of requests")
+    expect(asked[0]["reason"].startswith("requested by "), asked)
+    expect("lease %s" % LEASE in f.ops("rebalance", LEASE, code=1).stderr, "refused: too soon")
+
+
 def test_tokens():
     before = delays()
     for headers, word in (({}, "no token"), ({"Authorization": "Bearer "}, "not one"),
@@ -542,5 +559,5 @@ main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_res
      test_many_readers, test_one_address_does_not_take_all_streams,
      test_one_address_does_not_take_all_connections, test_a_request_byte_by_byte,
      test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
-     test_tokens, test_tokens_are_replaced, test_drain,
+     test_tokens, test_tokens_are_replaced, test_rebalance, test_drain,
      test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)

@@ -259,6 +259,16 @@ static void write_drain(struct maker *maker, int self)
     write_lease(maker, self, policy, consumer);
 }
 
+static void write_rebalance(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+    int policy = maker_between(maker, 0, site->n_policies - 1);
+    struct maker_policy *of = &site->policies[policy];
+
+    maker_say(maker, "rebalance ");
+    write_lease(maker, self, policy, maker_between(maker, 0, of->n_consumers - 1));
+}
+
 static void write_site_drain(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -346,6 +356,8 @@ static void write_admin(struct maker *maker, int self)
         write_slots(maker, self);
     } else if (what != 2 || site->n_policies == 0) {
         write_close(maker, self);
+    } else if (maker_chance(maker, 40)) {
+        write_rebalance(maker, self);
     } else {
         write_drain(maker, self);
     }

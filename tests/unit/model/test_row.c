@@ -250,6 +250,7 @@ static void test_event_names(void **state)
 {
     assert_string_equal(lease_event_name(HISTORY_REGISTERED), "lease_registered");
     assert_string_equal(lease_event_name(HISTORY_RECALL_DONE), "recall_done");
+    assert_string_equal(lease_event_name(HISTORY_REBALANCE), "lease_rebalance");
     assert_string_equal(lease_event_name((enum history_event)77), "?");
 }
 
