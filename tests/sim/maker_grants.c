@@ -151,26 +151,16 @@ void maker_write_usage(struct maker *maker, int self)
     maker_say(maker, " res=\"rusage[%s]\"", usages[usage]);
 }
 
-/* The first own host is always enough, since no policy lends all its slots. */
+/* The first own host is always enough, since no policy lends all its slots. Some jobs
+ * can run nowhere else, and so in no pool of other hosts. */
 void maker_write_wish(struct maker *maker, int self)
 {
-    static const char *const wishes[] = {"lic >= 1", "lic >= 5", "mem >= 100",
-                                         "maxswp > 50 && mem > 10", "maxmem == 0"};
+    static const char *const wishes[] = {
+        "lic >= 1",    "lic >= 5",     "mem >= 100",  "maxswp > 50 && mem > 10",
+        "maxmem == 0", "ncpus > 9999", "ncpus > 9999"};
 
     maker_say(maker, " res=\"select[%s || hname == h%d1]\"",
-              wishes[maker_between(maker, 0, 4)], self + 1);
-}
-
-/* Slots of the host that no policy can lend. */
-static int private_on(const struct maker_site *site, int host)
-{
-    for (int i = 0; i < site->n_policies; i++) {
-        const struct maker_policy *policy = &site->policies[i];
-        if (host >= policy->first_host && host < policy->first_host + policy->n_hosts) {
-            return policy->n_slots ? site->slots[host] - policy->n_slots : 0;
-        }
-    }
-    return site->slots[host];
+              wishes[maker_between(maker, 0, 6)], self + 1);
 }
 
 /* A span for which, at the end, the site's own slots are enough. */
@@ -180,7 +170,7 @@ void maker_write_span(struct maker *maker, int self, int n_slots)
     int most = 0, n_hosts = 0;
 
     for (int i = 0; i < site->n_hosts; i++) {
-        int n_private = private_on(site, i);
+        int n_private = maker_private_on(site, i);
         most = n_private > most ? n_private : most;
         n_hosts += n_private > 0;
     }

@@ -50,6 +50,8 @@ struct maker_site {
     bool was_closed[HOSTS_OF_SITE_MAX]; /* ever: its site may have been away when it was
                                            to be opened */
     int n_private;                      /* slots that no policy can lend */
+    int limits[HOSTS_OF_SITE_MAX];      /* slots of jobs there; 0: no section Limit */
+    bool limits_together;               /* ... of these hosts, as a group */
     bool can_borrow;
     bool has_urgent, has_far, preempts;
     bool resizes;            /* some of its jobs, while they run */
@@ -138,6 +140,8 @@ void maker_write_span(struct maker *maker, int self, int n_slots);
 void maker_write_usage(struct maker *maker, int self);
 /* The members: all except that one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
+/* Slots of the host that no policy can lend and that jobs may use. */
+int maker_private_on(const struct maker_site *site, int host);
 /* A pool and its plan, without a leaf for that site. */
 void maker_write_pool(struct maker *maker, int but);
 

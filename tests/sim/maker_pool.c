@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maker_pool.c: a pool, and a plan whose leaves are sites, with or without groups, and
- * with all that a plan may have. */
+/* maker_pool.c: a pool, and a plan of up to three levels whose leaves are sites, with
+ * all that a plan may have. */
 #include "tests/sim/maker_parts.h"
 
-enum { GROUPS_MAX = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
+enum { GROUPS_MAX = 2, INNER = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
+
+/* Nodes with children: two of the first level, and one in each of these. */
+static const char *const paths[] = {"/g0", "/g1", "/g0/in", "/g1/in"};
+enum { PATHS = sizeof paths / sizeof paths[0] };
 
 /* A node of the first level may have another policy in each time window. */
 struct windows {
@@ -99,54 +103,86 @@ static void write_leaf(struct maker *maker, const char *group, int site, int own
     }
 }
 
-void maker_write_pool(struct maker *maker, int but)
+/* A node with children, which own so much; it owns and reserves as much or more. Its
+ * reserve may exceed its children's. */
+static int write_parent(struct maker *maker, int path, int owned,
+                        const struct windows *windows)
 {
-    int owned[SITES_MAX], group_of[SITES_MAX], sums[GROUPS_MAX] = {0};
+    int top = path % INNER;
+    int own = owned + maker_between(maker, 0, 3);
+    int reserve = is_share(windows, top) || !maker_chance(maker, 40)
+                      ? 0
+                      : maker_between(maker, 0, own);
 
-    struct windows windows = {.count = maker_chance(maker, 40) ? WINDOWS : 1};
+    for (int w = 0; w < windows->count; w++) {
+        maker_say(maker, "%s p %d %d - - - - %s %s\n", paths[path], own, reserve,
+                  path == top ? policy_of(windows, top, w) : "-",
+                  window_name(windows, w));
+    }
+    return own;
+}
 
-    if (windows.count > 1 || maker_chance(maker, 20)) {
-        windows.mask = maker_between(maker, 0, (1 << 2 * (GROUPS_MAX + SITES_MAX)) - 1);
+/* Children before their parents, as these own what the children own. */
+static void write_parents(struct maker *maker, const int *sums, const bool *has_leaf,
+                          const struct windows *windows)
+{
+    int inner[INNER] = {0};
+
+    for (int k = 0; k < INNER; k++) {
+        if (has_leaf[INNER + k]) {
+            inner[k] = write_parent(maker, INNER + k, sums[INNER + k], windows);
+        }
+    }
+    for (int k = 0; k < INNER; k++) {
+        if (has_leaf[k] || has_leaf[INNER + k]) {
+            write_parent(maker, k, sums[k] + inner[k], windows);
+        }
+    }
+}
+
+static void choose_windows(struct maker *maker, struct windows *windows)
+{
+    *windows = (struct windows){.count = maker_chance(maker, 40) ? WINDOWS : 1};
+    if (windows->count > 1 || maker_chance(maker, 20)) {
+        windows->mask =
+            maker_between(maker, 0, (1 << 2 * (GROUPS_MAX + SITES_MAX)) - 1);
     }
     if (maker_chance(maker, 25)) {
-        windows.share = maker_between(maker, 0, (1 << (GROUPS_MAX + SITES_MAX)) - 1);
+        windows->share = maker_between(maker, 0, (1 << (GROUPS_MAX + SITES_MAX)) - 1);
     }
+}
+
+void maker_write_pool(struct maker *maker, int but)
+{
+    int owned[SITES_MAX], path_of[SITES_MAX], sums[PATHS] = {0};
+    bool has_leaf[PATHS] = {false};
+    struct windows windows;
+
+    choose_windows(maker, &windows);
     write_pool(maker);
     write_windows(maker, &windows);
     maker_say(maker, "Begin PlanNode\nNAME POOL OWNED RESERVE LIMIT RANK GRACE SITE "
                      "POLICY WINDOW\n");
     for (int i = 0; i < maker->n_sites; i++) {
         if (i + 1 == but) {
-            group_of[i] = NOWHERE;
+            path_of[i] = NOWHERE;
             continue;
         }
         owned[i] = maker_chance(maker, 70) ? maker_between(maker, 1, OWNED_MAX) : 0;
-        group_of[i] = maker_between(maker, 0, GROUPS_MAX); /* the last one: no group */
-        if (group_of[i] < GROUPS_MAX) {
-            sums[group_of[i]] += owned[i];
+        path_of[i] = maker_between(maker, 0, GROUPS_MAX); /* the last one: no group */
+        if (path_of[i] < GROUPS_MAX) {
+            path_of[i] += maker_chance(maker, 35) ? INNER : 0;
+            sums[path_of[i]] += owned[i];
+            has_leaf[path_of[i]] = true;
+        } else {
+            path_of[i] = PATHS;
         }
     }
-    for (int k = 0; k < GROUPS_MAX; k++) {
-        bool has_leaf = false;
-
-        for (int i = 0; i < maker->n_sites; i++) {
-            has_leaf |= group_of[i] == k;
-        }
-        int owned_more = maker_between(maker, 0, 3);
-        int reserve = is_share(&windows, k) || !maker_chance(maker, 30)
-                          ? 0
-                          : maker_between(maker, 0, sums[k] + owned_more);
-
-        for (int w = 0; w < windows.count && has_leaf; w++) {
-            maker_say(maker, "/g%d p %d %d - - - - %s %s\n", k, sums[k] + owned_more,
-                      reserve, policy_of(&windows, k, w), window_name(&windows, w));
-        }
-    }
+    write_parents(maker, sums, has_leaf, &windows);
     for (int i = 0; i < maker->n_sites; i++) {
-        const char *group = group_of[i] == 0 ? "/g0" : group_of[i] == 1 ? "/g1" : "";
-
-        if (group_of[i] != NOWHERE) {
-            write_leaf(maker, group, i, owned[i], &windows);
+        if (path_of[i] != NOWHERE) {
+            write_leaf(maker, path_of[i] < PATHS ? paths[path_of[i]] : "", i, owned[i],
+                       &windows);
         }
     }
     maker_say(maker, "End PlanNode\n");

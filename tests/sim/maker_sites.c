@@ -77,9 +77,6 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
         policy->n_consumers = 1;
     }
     site->n_policies++;
-    for (int i = first; i < first + n_hosts; i++) {
-        site->n_private -= policy->n_slots ? policy->n_slots : site->slots[i];
-    }
     for (int i = 0; policy->n_slots && !policy->is_pool && i < policy->n_consumers;
          i++) {
         maker->sites[policy->consumers[i]].can_borrow |= policy->n_consumers == 1;
@@ -103,6 +100,33 @@ static void choose_shares(struct maker *maker, struct maker_site *site)
     site->shares = maker_chance(maker, 35) ? shares[maker_between(maker, 0, 3)] : NULL;
 }
 
+int maker_private_on(const struct maker_site *site, int host)
+{
+    int n_slots = site->slots[host];
+    for (int i = 0; i < site->n_policies; i++) {
+        const struct maker_policy *policy = &site->policies[i];
+        if (host >= policy->first_host && host < policy->first_host + policy->n_hosts) {
+            n_slots = policy->n_slots ? n_slots - policy->n_slots : 0;
+        }
+    }
+    int limit = site->limits[host];
+    return limit > 0 && limit < n_slots ? limit : n_slots;
+}
+
+/* Limits of hosts bound slot pools too. */
+static void choose_limits(struct maker *maker, struct maker_site *site)
+{
+    bool has_limits = maker_chance(maker, site->has_pool ? 40 : 10);
+    site->limits_together = maker_chance(maker, 40);
+    site->n_private = 0;
+    for (int i = 0; i < site->n_hosts; i++) {
+        if (has_limits && maker_chance(maker, 60)) {
+            site->limits[i] = maker_between(maker, 1, site->slots[i]);
+        }
+        site->n_private += maker_private_on(site, i);
+    }
+}
+
 void maker_choose_site(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -111,7 +135,6 @@ void maker_choose_site(struct maker *maker, int self)
     site->n_hosts = maker_between(maker, 1, HOSTS_OF_SITE_MAX);
     for (int i = 0; i < site->n_hosts; i++) {
         site->slots[i] = maker_between(maker, 1, SLOTS_OF_HOST_MAX);
-        site->n_private += site->slots[i];
     }
     site->reclaim_s = maker_chance(maker, 90) ? maker_between(maker, 1, 30) : 0;
     site->freeze_s = maker_chance(maker, 60) ? maker_between(maker, 1, 10) : 0;
@@ -128,6 +151,7 @@ void maker_choose_site(struct maker *maker, int self)
             first += n_hosts;
         }
     }
+    choose_limits(maker, site);
     maker_choose_grants(maker, site);
     site->counts_cpus = maker_chance(maker, 20);
     /* The invariant does not divide run queues by CPUs. */
@@ -399,6 +423,39 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
     }
 }
 
+static void write_limit(struct maker *maker, int number, const char *hosts, int n_slots)
+{
+    maker_say(maker, "Begin Limit\nNAME = m%d\nHOSTS = %s\nSLOTS = %d\nEnd Limit\n",
+              number, hosts, n_slots);
+}
+
+static void write_limits(struct maker *maker, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+    int n_slots = 0;
+
+    for (int i = 0; i < site->n_hosts; i++) {
+        char host[16];
+
+        snprintf(host, sizeof host, "h%d%d", self + 1, i + 1);
+        if (site->limits[i] > 0 && !site->limits_together) {
+            write_limit(maker, i + 1, host, site->limits[i]);
+        }
+        n_slots += site->limits[i];
+    }
+    if (n_slots == 0 || !site->limits_together) {
+        return;
+    }
+    maker_say(maker, "Begin HostGroup\nGROUP_NAME GROUP_MEMBER\nsome (");
+    for (int i = 0; i < site->n_hosts; i++) {
+        if (site->limits[i] > 0) {
+            maker_say(maker, " h%d%d", self + 1, i + 1);
+        }
+    }
+    maker_say(maker, ")\nEnd HostGroup\n");
+    write_limit(maker, 1, "some", n_slots);
+}
+
 void maker_write_site(struct maker *maker, int self)
 {
     static const char *const kinds[] = {"LEAST_RUN_TIME", "MINI_JOB",
@@ -455,6 +512,7 @@ void maker_write_site(struct maker *maker, int self)
         maker_say(maker, "\n");
     }
     maker_say(maker, "End Host\n");
+    write_limits(maker, self);
     maker_write_resources(maker, self);
     write_queues(maker, site);
     for (int i = 0; i < site->n_policies; i++) {
