@@ -270,7 +270,7 @@ const struct pool_look *pool_clock_shown(const struct lease_table *leases,
 static struct pool_unused_look look_at_leaf(const struct members *members,
                                             const struct pool_snapshot *snapshot,
                                             const struct pool_cycle *cycle, int leaf,
-                                            int64_t now_ms)
+                                            int64_t news, int64_t now_ms)
 {
     const struct plan_node *node = &snapshot->plan->nodes[leaf];
     const struct pool_activity *activity = &snapshot->activity[leaf];
@@ -280,6 +280,7 @@ static struct pool_unused_look look_at_leaf(const struct members *members,
         .n_granted = activity->n_granted,
         .quota = cycle->shares[leaf].quota,
         .n_pool = snapshot->n_slots,
+        .news = news,
         .cycle_ms = snapshot->plan->settings.cycle_ms,
         .now_ms = now_ms,
     };
@@ -287,6 +288,7 @@ static struct pool_unused_look look_at_leaf(const struct members *members,
         node->site != NULL ? members_find(members, node->site) : NULL;
     if (site != NULL) {
         look.needs = pool_fit_needs(site, node);
+        look.session = site->session;
         look.is_collecting = snapshot->uses[leaf].alloc < look.quota && n_idle > 0 &&
                              pool_fit_usable(site, node, n_idle) == 0;
     }
@@ -298,8 +300,8 @@ static struct pool_unused_look look_at_leaf(const struct members *members,
 static struct pool_unused *decide(const struct members *members,
                                   const struct pool_entry *pool,
                                   struct pool_snapshot *snapshot,
-                                  struct pool_cycle *cycle, int64_t now_ms,
-                                  struct arena *memory)
+                                  struct pool_cycle *cycle, int64_t news,
+                                  int64_t now_ms, struct arena *memory)
 {
     const struct plan *plan = snapshot->plan;
     struct pool_unused *unused = list_unused(pool, plan, memory);
@@ -307,7 +309,7 @@ static struct pool_unused *decide(const struct members *members,
     for (int i = 0; i < plan->n_nodes; i++) {
         if (plan_is_leaf(&plan->nodes[i])) {
             struct pool_unused_look look =
-                look_at_leaf(members, snapshot, cycle, i, now_ms);
+                look_at_leaf(members, snapshot, cycle, i, news, now_ms);
             unused[i] = pool_unused_next(&unused[i], &snapshot->uses[i], &look);
         }
     }
@@ -328,8 +330,9 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
     switch_plans(pool, &snapshot, memory);
     round_forced(&snapshot);
     struct pool_cycle cycle;
+    struct pool_news news = pool_news_next(&pool->news, &snapshot, memory);
     const struct pool_unused *unused =
-        decide(world->members, pool, &snapshot, &cycle, now_ms, memory);
+        decide(world->members, pool, &snapshot, &cycle, news.count, now_ms, memory);
     pool_execute(world, pool, &snapshot, &cycle, now_ms, effects);
     /* pool_cycle_hosts() counts by a plan of its own; the nodes are the same. */
     cycle.plan = plan;
@@ -339,6 +342,7 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
     }
     pool_persist_store(pool, plan, cycle.slots, records, effects);
     pool_table_set_cycle(pool, &cycle, memory, records, now_ms);
+    pool->news = news;
 }
 
 /* ---------------------------------------------------------------- on demand */

@@ -11,6 +11,7 @@
 
 #include "broker/plan/plan.h"
 #include "broker/pool/pool.h"
+#include "broker/pool/pool_news.h"
 #include "broker/pool/pool_switch.h"
 #include "broker/pool/pool_unused.h"
 #include "model/effect.h"
@@ -50,6 +51,7 @@ struct pool_entry {
     struct pool_cycle cycle;
     bool has_cycle;
     int64_t cycle_ms;
+    struct pool_news news;       /* of the latest cycle */
     struct pool_record *records; /* by path */
     int n_records;
     struct pool_look *look; /* for views, which change nothing else */

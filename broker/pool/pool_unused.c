@@ -24,11 +24,22 @@ static void give_up(struct pool_unused *unused, const struct plan_use *use,
     unused->cap = look->n_used;
     unused->n_tried = use->alloc;
     unused->n_waiting = use->demand - look->n_used;
-    unused->n_pool = look->n_pool;
     unused->needs = look->needs;
+    unused->session = look->session;
+    unused->n_pool = look->n_pool;
+    unused->news = look->news;
     unused->pause_ms =
         unused->pause_ms == 0 ? PAUSE_MS : plan_min(2 * unused->pause_ms, PAUSE_MAX_MS);
     unused->again_ms = look->now_ms + unused->pause_ms;
+}
+
+static bool has_changed(const struct pool_unused *unused, int64_t n_waiting,
+                        const struct pool_unused_look *look)
+{
+    return n_waiting > unused->n_waiting || look->quota > unused->n_tried ||
+           look->needs != unused->needs || look->session != unused->session ||
+           look->n_pool > unused->n_pool || look->news != unused->news ||
+           look->now_ms >= unused->again_ms;
 }
 
 struct pool_unused pool_unused_next(const struct pool_unused *before,
@@ -44,9 +55,7 @@ struct pool_unused pool_unused_next(const struct pool_unused *before,
         if (look->n_used > unused.cap) {
             unused.pause_ms = 0;
             try_again(&unused);
-        } else if (n_waiting > unused.n_waiting || look->quota > unused.n_tried ||
-                   look->n_pool > unused.n_pool || look->needs != unused.needs ||
-                   look->now_ms >= unused.again_ms) {
+        } else if (has_changed(&unused, n_waiting, look)) {
             try_again(&unused);
         }
         unused.n_waiting = plan_min(unused.n_waiting, n_waiting);

@@ -10,11 +10,16 @@
  *
  *     more of its jobs wait than since the last time, or jobs that require other things
  *     its quota is more than the slots with which it failed, or the pool has grown
+ *     a host of the pool takes jobs that did not: it has come, is open again, or its
+ *         window has begun (pool_news.h)
+ *     its site has been connected again, perhaps with another configuration
  *     it starts more jobs than it could then, on slots that nobody else wanted
- *     a pause is over: PAUSE_MS, twice as long after each failure, at most PAUSE_MAX_MS
+ *     a pause is over: PAUSE_MS, twice as long after each failure, at most
+ * PAUSE_MAX_MS; nobody reports the load of hosts where the leaf has no slots
  *
- * The first two hold for the next cycle, so that a leaf is asked at most once in two
- * cycles. Slots in use by others are recalled for it only then.
+ * All but the last two hold for the next cycle, so that a leaf is asked at most once in
+ * two cycles. Slots in use by others are recalled for it only then. A host that goes is
+ * no reason to ask.
  *
  * Units: slots; milliseconds. Source: docs/design/plans.md "Decided". Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_UNUSED_H
@@ -30,8 +35,10 @@ struct pool_unused {
     int64_t since_ms;  /* it has had idle slots and waiting jobs since then; 0: not */
     int64_t n_tried;   /* the slots with which it failed, */
     int64_t n_waiting; /* the fewest slots that have been waited for since, */
-    int64_t n_pool;    /* the slots of the pool, and what its jobs required */
-    uint64_t needs;
+    int64_t n_pool;    /* the slots of the pool, */
+    uint64_t needs;    /* what its jobs required, */
+    uint64_t session;  /* its site's connection, */
+    int64_t news;      /* and the news of the pool until then */
     int64_t pause_ms, again_ms;
 };
 
@@ -39,8 +46,9 @@ struct pool_unused {
 struct pool_unused_look {
     int64_t n_used, n_granted; /* of its slots; granted ones are not there yet */
     int64_t quota;             /* if its whole demand counts */
-    int64_t n_pool;
-    uint64_t needs;     /* digest of what its waiting jobs require */
+    int64_t n_pool, news;      /* of the pool */
+    uint64_t needs;            /* digest of what its waiting jobs require */
+    uint64_t session;          /* of its site */
     bool is_collecting; /* its jobs need more than its idle slots, and its quota has
                            room for them: the others are on their way */
     int64_t cycle_ms, now_ms;

@@ -71,10 +71,16 @@ static uint64_t add_text(uint64_t digest, const char *text)
 }
 
 /* FNV-1a of what decides on which hosts the jobs of a class may run. */
-static uint64_t digest_of(const struct job_spec *spec)
+static uint64_t digest_of(const struct site_config *config, int queue,
+                          const struct job_spec *spec)
 {
+    const struct application *app =
+        application_find(config->applications, config->n_applications, spec->app);
+    const char *of_queue = config->queues[queue].res_req;
     uint64_t digest = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)spec->n_slots;
     digest = add_text(digest, spec->app);
+    digest = add_text(digest, app != NULL && app->res_req != NULL ? app->res_req : "");
+    digest = add_text(digest, of_queue != NULL ? of_queue : "");
     digest = add_text(digest, spec->is_exclusive ? "x" : "");
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         digest = add_text(digest, spec->hosts_asked[i]);
@@ -151,7 +157,7 @@ int queue_demand_read(const struct queue_demand_parts *parts, const bool *has_po
         if (n_jobs > 0) {
             counts[n_counts++] =
                 (struct size_count){first->queue, first->spec->n_slots, n_jobs};
-            needs[first->queue] += digest_of(first->spec);
+            needs[first->queue] += digest_of(parts->config, first->queue, first->spec);
         }
     }
     limits_tentative_free(tentative);

@@ -14,7 +14,8 @@ enum { CYCLE_MS = 30000, MINUTE_MS = 60000 };
 
 static struct pool_unused unused;
 static int64_t now_ms;
-static uint64_t needs;
+static uint64_t needs, session;
+static int64_t news;
 static bool is_collecting;
 
 /* One cycle later: the leaf has `alloc` slots, uses some, and jobs wait for others. */
@@ -24,7 +25,9 @@ static void look_at(int64_t alloc, int64_t n_used, int64_t n_waiting, int64_t qu
     const struct pool_unused_look look = {.n_used = n_used,
                                           .quota = quota,
                                           .n_pool = 10,
+                                          .news = news,
                                           .needs = needs,
+                                          .session = session,
                                           .is_collecting = is_collecting,
                                           .cycle_ms = CYCLE_MS,
                                           .now_ms = now_ms += CYCLE_MS};
@@ -36,7 +39,8 @@ static int begin(void **state)
     (void)state;
     unused = (struct pool_unused){0};
     now_ms = 0;
-    needs = 1;
+    needs = session = 1;
+    news = 1;
     is_collecting = false;
     return 0;
 }
@@ -149,6 +153,24 @@ static void other_needs_are_a_change(void **state)
     assert_true(unused.is_capped);
 }
 
+static void another_host_and_another_session_are_changes(void **state)
+{
+    (void)state;
+    leave_them_unused();
+    news++;
+    look_at(0, 0, 8, 5);
+    assert_false(unused.is_capped);
+    leave_them_unused();
+    session++;
+    look_at(0, 0, 8, 5);
+    assert_false(unused.is_capped);
+    leave_them_unused(); /* the same ones: it is not asked in turns */
+    for (int i = 0; i < 5; i++) {
+        look_at(0, 0, 8, 5);
+        assert_true(unused.is_capped);
+    }
+}
+
 /* Its jobs need more than the idle slots, and the others are recalled for it. */
 static void who_collects_slots_is_given_time(void **state)
 {
@@ -172,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup(it_is_asked_again_when_something_changes, begin),
         cmocka_unit_test_setup(each_failure_doubles_the_pause, begin),
         cmocka_unit_test_setup(other_needs_are_a_change, begin),
+        cmocka_unit_test_setup(another_host_and_another_session_are_changes, begin),
         cmocka_unit_test_setup(who_collects_slots_is_given_time, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,33 @@ static void sizes_are_listed(void **state)
     site_stage_release(&stage);
 }
 
+static uint64_t needs_with(const char *queue, const char *rest)
+{
+    char text[512];
+    snprintf(text, sizeof(text), QUEUE("q", "%s") "%s", queue, rest);
+    open_stage(text);
+    struct job_spec spec = site_stage_spec("q", "a");
+    spec.app = "solver";
+    assert_int_not_equal(site_stage_submit_spec(&stage, "ana", &spec), 0);
+    expect("q:1 of 1");
+    uint64_t needs = site_stage_sent(&stage, MSG_USAGE, 0)->usage.queues[0].needs;
+    site_stage_release(&stage);
+    return needs;
+}
+
+/* RES_REQ of the queue and the application decide on hosts too. */
+static void other_requirements_are_other_needs(void **state)
+{
+    (void)state;
+    const char *app = "Begin Application\nNAME = solver\nEnd Application\n";
+    uint64_t plain = needs_with("", app);
+    assert_int_equal(needs_with("", app), plain);
+    assert_int_not_equal(needs_with("RES_REQ = mem > 4\n", app), plain);
+    assert_int_not_equal(needs_with("", "Begin Application\nNAME = solver\n"
+                                        "RES_REQ = mem > 4\nEnd Application\n"),
+                         plain);
+}
+
 static void what_limits_leave_counts(void **state)
 {
     (void)state;
@@ -106,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_listed),
+        cmocka_unit_test(other_requirements_are_other_needs),
         cmocka_unit_test(what_limits_leave_counts),
         cmocka_unit_test(a_closed_queue_wants_nothing),
         cmocka_unit_test(many_sizes_are_joined),
