@@ -71,6 +71,8 @@ void broker_load(struct broker *broker, const struct row *row)
 {
     if (row->kind == ROW_COUNTER && strcmp(row->counter.name, boot_counter) == 0) {
         broker->boot = row->counter.value;
+    } else if (row->kind == ROW_COUNTER) {
+        broker_loss_load(&broker->loss, &row->counter);
     } else if (row->kind == ROW_OVERRIDE) {
         reclaim_delay_set(&broker->reclaim_delays, row->override.scope,
                           row->override.name, row->override.delay_ms);
@@ -116,6 +118,7 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     struct row row = {.kind = ROW_COUNTER};
     row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
     effects_store(effects, &row);
+    broker_loss_start(&broker->loss, effects);
     members_start(&broker->members, now_ms, effects);
     pool_clock_start(&broker->pools, broker->members.lost_after_ms, now_ms);
     broker->started_ms = now_ms;
@@ -302,6 +305,7 @@ static void welcome(const struct broker *broker, const struct event *event,
         .text = is_accepted ? "" : "another session of this site is open",
         .lost_after_ms = broker->members.lost_after_ms,
         .mark = member->mark,
+        .broker_commits = broker->loss.commits,
     };
     effects_send(effects, &event->from, &msg);
 }
@@ -328,6 +332,7 @@ static void handle_hello(struct broker *broker, struct member *member,
                       "too many sessions, expected at most one a second");
         return;
     }
+    broker_loss_learn(&broker->loss, hello->broker_commits, member->name, effects);
     welcome(broker, event, member, verdict != HELLO_REFUSED, effects);
     if (verdict == HELLO_ACCEPTED) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is here, session %llu",
@@ -362,7 +367,10 @@ static void handle_usage(struct broker *broker, struct member *member,
                          const struct event *event, struct effects *effects)
 {
     const struct msg_usage *usage = &event->msg->usage;
-    struct msg pong = {.kind = MSG_PONG, .pong.seq = usage->seq};
+    struct msg pong = {
+        .kind = MSG_PONG,
+        .pong = {.seq = usage->seq, .broker_commits = broker->loss.commits},
+    };
     outbox_send(effects, member, "", &pong);
     if (member->has_usage && usage->seq < member->usage.seq) {
         return; /* late */
@@ -597,6 +605,7 @@ void broker_step(struct broker *broker, const struct event *event,
         step_message(broker, event, effects);
     } else if (event->kind == EVENT_TICK) {
         step_tick(broker, event, effects);
+        broker_loss_count_commit(&broker->loss, effects);
     } /* a closed connection means nothing: only silence does */
 }
 

@@ -14,6 +14,7 @@
  *     member/member.h          sites and their sessions
  *     pool/pool.h, plan/       pools and plans
  *     relay.c                  messages between sites
+ *     broker_loss.c            a store that is behind
  *
  * broker.c composes them.
  *
@@ -54,6 +55,12 @@ void broker_free(struct broker *broker);
  * increments and stores the boot counter; then events. */
 void broker_load(struct broker *broker, const struct row *row);
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects);
+
+/* --accept-loss, before the start: ends the alarm that the store is behind what sites
+ * know of it; what is missing is no alarm in this run. */
+void broker_loss_accept(struct broker *broker);
+/* How many commits are known to be missing in the store; 0: none, or accepted. */
+uint64_t broker_loss_commits(const struct broker *broker);
 
 /* Messages of a kind that is relayed come with a body that is not opened
  * (codec_relay_decode). */

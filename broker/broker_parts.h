@@ -12,6 +12,13 @@
 #include "broker/pool/pool_table.h"
 #include "broker/revision.h"
 
+/* How far the store was behind what sites know of it; see broker_loss.c. */
+struct broker_loss {
+    uint64_t commits;
+    uint64_t lost;    /* until it is accepted */
+    bool is_accepted; /* --accept-loss: what is missing is no alarm in this run */
+};
+
 struct broker {
     struct members members;
     struct lease_table leases;
@@ -22,6 +29,7 @@ struct broker {
     struct streams streams; /* of all sites */
     uint64_t boot;          /* number of starts from this disk */
     int64_t started_ms;
+    struct broker_loss loss;
     int n_unconfirmed; /* leases from disk that a site has not confirmed yet */
 };
 
@@ -34,6 +42,16 @@ struct broker {
  * now. */
 void broker_drain_set(struct broker *broker, struct member *member,
                       const struct event *event, struct effects *effects);
+
+/* ------------------------------------------------------------- broker_loss.c */
+
+void broker_loss_load(struct broker_loss *loss, const struct row_counter *counter);
+void broker_loss_start(struct broker_loss *loss, struct effects *effects);
+/* HELLO: the broker's store had so many commits when that site last heard of it. */
+void broker_loss_learn(struct broker_loss *loss, uint64_t known, const char *site,
+                       struct effects *effects);
+/* At the end of a batch. */
+void broker_loss_count_commit(struct broker_loss *loss, struct effects *effects);
 
 /* --------------------------------------------------------- broker_requests.c */
 

@@ -73,6 +73,7 @@ struct msg_hello {
     int roles;   /* of enum role */
     int n_books; /* leases that it provides: as many STATEs follow WELCOME */
     int64_t reclaim_delay_ms; /* the provider's value; 0: not configured */
+    uint64_t broker_commits;  /* the highest number that the site was told */
 };
 
 struct msg_welcome {
@@ -81,6 +82,7 @@ struct msg_welcome {
     const char *text;     /* refused: why */
     int64_t lost_after_ms;
     struct journal_mark mark; /* broker: the last mark that it has of the site */
+    uint64_t broker_commits;  /* of the broker's store */
     /* Site to host: it asks for RUN_FOUND of its own runs with these attempts, and of
      * those above the last one. `lists_runs` false: it does not. */
     bool lists_runs;
@@ -148,6 +150,7 @@ struct msg_usage {
 
 struct msg_pong {
     uint64_t seq;
+    uint64_t broker_commits; /* as in WELCOME */
 };
 
 /* Slots of a contract that are recalled: after the deadline the contract holds at most

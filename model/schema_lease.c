@@ -25,6 +25,7 @@ static const struct field hello[] = {
     INT(2, roles, 0, ROLES_MAX),
     INT(3, n_books, 0, LEASES_MAX),
     TIME(4, reclaim_delay_ms),
+    UINT64(320, broker_commits),
 };
 const struct schema schema_lease_hello = SCHEMA("Hello", hello);
 #undef S
@@ -39,6 +40,7 @@ static const struct field welcome[] = {
     BOOL(321, lists_runs),
     UINT64(322, list_from),
     UINT64(323, list_to),
+    UINT64(324, broker_commits),
 };
 const struct schema schema_lease_welcome = SCHEMA("Welcome", welcome);
 #undef S
@@ -115,6 +117,7 @@ const struct schema schema_lease_usage = SCHEMA("Usage", usage);
 #define S struct msg_pong
 static const struct field pong[] = {
     UINT64(1, seq),
+    UINT64(320, broker_commits),
 };
 const struct schema schema_lease_pong = SCHEMA("Pong", pong);
 #undef S

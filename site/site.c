@@ -254,7 +254,7 @@ static void load_counter(struct site *site, const struct row_counter *counter)
         site->last_job = counter->value;
     } else if (strcmp(counter->name, "attempt") == 0) {
         job_dispatch_load_counter(site->life, counter->value);
-    } else {
+    } else if (!site_uplink_load(site->uplink, counter)) {
         journal_loss_load(&site->loss, counter);
     }
 }
@@ -512,6 +512,7 @@ static bool has_stores(const struct effects *effects)
 static void count_commit(struct site *site, struct effects *effects)
 {
     if (has_stores(effects)) {
+        site_uplink_store(site->uplink, site->now_ms, effects);
         journal_loss_count_commit(&site->loss, effects);
         consumer_set_commits(site->consumer, site->loss.present.commits);
     }

@@ -152,7 +152,7 @@ static void on_welcome(struct site *site, const struct call *call,
 static void on_pong(struct site *site, const struct call *call, struct effects *effects)
 {
     (void)effects;
-    site_uplink_pong(site->uplink, call->now_ms);
+    site_uplink_pong(site->uplink, call->msg, call->now_ms);
 }
 
 static void on_error(struct site *site, const struct call *call,

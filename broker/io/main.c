@@ -27,7 +27,8 @@ static const char usage_text[] =
     "\n"
     "  --help     this text\n"
     "  --version  the version\n"
-    "  --accept-loss  starts although the store has lost changes\n"
+    "  --accept-loss  starts although the store has lost changes, and ends the alarm\n"
+    "                 about changes that sites know to be lost\n"
     "\n"
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it.\n";
@@ -105,6 +106,26 @@ static int open_web(zloop_t *loop, const struct broker_setup *setup,
     return rc;
 }
 
+/* A copy of a store that is missing or empty says that there was one. */
+static int check_copy(const struct broker_setup *setup, bool accepts_loss,
+                      struct err *err)
+{
+    struct stat store, copy;
+    bool is_empty = stat(setup->state, &store) < 0 || store.st_size == 0;
+    if (!is_empty || setup->snapshot == NULL || stat(setup->snapshot, &copy) < 0) {
+        return 0;
+    }
+    err_set(err, ERR_IO,
+            "\"%s\" is missing or empty, but \"%s\", a copy of it, is there: put the "
+            "copy in its place, or start once with --accept-loss",
+            setup->state, setup->snapshot);
+    if (accepts_loss) {
+        log_line(LOG_LEVEL_WARNING, "%s: accepted", err->text);
+        return 0;
+    }
+    return err->code;
+}
+
 static int serve(char *const *paths, int n_paths, bool accepts_loss,
                  const struct broker_setup *setup)
 {
@@ -120,12 +141,18 @@ static int serve(char *const *paths, int n_paths, bool accepts_loss,
     /* Sites may stand below it; the store's own files are the broker's alone. */
     int rc = daemon_make_directory_of(setup->state, 0711, &err);
     if (rc == 0) {
+        rc = check_copy(setup, accepts_loss, &err);
+    }
+    if (rc == 0) {
         rc = store_open(setup->state, accepts_loss, &store, &err);
     }
     if (rc < 0) {
         goto out;
     }
     broker = broker_new(&setup->config);
+    if (accepts_loss) {
+        broker_loss_accept(broker);
+    }
     rc = store_load(store, load_row, broker, &err);
     if (rc == 0) {
         rc = hub_new(loop, setup, broker, store, &hub, &err);

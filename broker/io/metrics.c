@@ -375,6 +375,11 @@ static void commit_seconds(const struct source *source, const char *name)
     promtext_histogram(source->to, name, source->metrics->commits);
 }
 
+static void store_lost(const struct source *source, const char *name)
+{
+    fprintf(source->to, "%s %" PRIu64 "\n", name, broker_loss_commits(source->broker));
+}
+
 static void build_info(const struct source *source, const char *name)
 {
     fprintf(source->to, "%s{version=\"%s\"} 1\n", name, BROKER_VERSION);
@@ -433,6 +438,10 @@ static const struct {
      .print = handover_seconds},
     {"sublet_commit_seconds", "histogram", "Time of a commit to the broker's store.",
      .print = commit_seconds},
+    {"sublet_store_lost_commits", "gauge",
+     "How far the broker's store was behind what sites know, until it is started with "
+     "--accept-loss.",
+     .print = store_lost},
     {"sublet_site_slots", "gauge",
      "Slots as a site reported them; pending: of its waiting jobs.",
      .site = site_slots},

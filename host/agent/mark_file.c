@@ -12,6 +12,13 @@
 
 enum { PATH_SIZE = HOST_SPOOL_PATH_SIZE + sizeof("/mark.new") };
 
+/* A number that one changed digit of the mark changes. */
+static uint64_t check_of(const struct journal_mark *mark)
+{
+    const uint64_t prime = UINT64_C(0x100000001b3);
+    return ((mark->commits * prime + mark->attempt) * prime + mark->job) * prime;
+}
+
 struct journal_mark mark_file_read(const char *spool)
 {
     char path[PATH_SIZE];
@@ -21,16 +28,16 @@ struct journal_mark mark_file_read(const char *spool)
     if (file == NULL && errno == ENOENT) {
         return mark;
     }
-    int n_read = file == NULL ? 0
-                              : fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64,
-                                       &mark.commits, &mark.attempt, &mark.job);
+    uint64_t check = 0;
+    int n_read = file == NULL
+                     ? 0
+                     : fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64,
+                              &mark.commits, &mark.attempt, &mark.job, &check);
     if (file != NULL) {
         fclose(file);
     }
-    bool is_sane = n_read == 3 && mark.commits <= INT64_MAX &&
-                   mark.attempt <= INT64_MAX && mark.job <= INT64_MAX;
-    if (!is_sane) {
-        log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be read: it is written anew", path);
+    if (n_read != 4 || check != check_of(&mark)) {
+        log_line(LOG_LEVEL_WARNING, "\"%s\" is damaged: it is written anew", path);
         return (struct journal_mark){0};
     }
     return mark;
@@ -43,8 +50,9 @@ void mark_file_write(const char *spool, const struct journal_mark *mark)
     snprintf(path, sizeof(path), "%s/mark", spool);
     snprintf(fresh, sizeof(fresh), "%s/mark.new", spool);
     FILE *file = fopen(fresh, "we");
-    bool is_ok = file != NULL && fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-                                         mark->commits, mark->attempt, mark->job) > 0;
+    bool is_ok = file != NULL &&
+                 fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n",
+                         mark->commits, mark->attempt, mark->job, check_of(mark)) > 0;
     is_ok = file != NULL && fclose(file) == 0 && is_ok && rename(fresh, path) == 0;
     if (!is_ok && !is_logged) {
         log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be written: %s", path,

@@ -7,11 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "host/run_dir/run_dir.h"
 #include "proto/codec.h"
 #include "sys/msg_encode.h"
+
+/* Behind the message; FNV-1a. */
+static uint64_t sum_of(const uint8_t *bytes, size_t length)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < length; i++) {
+        sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+    }
+    return sum;
+}
 
 #define NEW_FILE RUN_DIR_START ".new"
 
@@ -19,8 +30,13 @@ static int write_all(int dir, const uint8_t *bytes, size_t length, struct err *e
 {
     int file = openat(dir, NEW_FILE,
                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    ssize_t written = file < 0 ? -1 : write(file, bytes, length);
-    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
+    uint64_t sum = sum_of(bytes, length);
+    const struct iovec parts[] = {{(void *)(uintptr_t)bytes, length},
+                                  {&sum, sizeof(sum)}};
+    ssize_t written = file < 0 ? -1 : writev(file, parts, 2);
+    int error = written < 0                                 ? errno
+                : written < (ssize_t)(length + sizeof(sum)) ? ENOSPC
+                                                            : 0;
     if (file >= 0) {
         close(file);
     }
@@ -53,13 +69,21 @@ int start_file_read(int dir, struct arena *arena, struct msg_run_start *start,
         return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
                        "cannot read the run's start: %s", strerror(errno));
     }
-    uint8_t *bytes = arena_alloc(arena, FRAME_MAX + 1, 1);
-    ssize_t length = read(file, bytes, FRAME_MAX + 1);
+    uint64_t sum = 0;
+    uint8_t *bytes = arena_alloc(arena, FRAME_MAX + sizeof(sum), 1);
+    ssize_t length = read(file, bytes, FRAME_MAX + sizeof(sum));
     int error = errno;
     struct msg msg;
     close(file);
     if (length < 0) {
         return err_set(err, ERR_IO, "cannot read the run's start: %s", strerror(error));
+    }
+    length -= (ssize_t)sizeof(sum);
+    if (length >= 0) {
+        memcpy(&sum, bytes + length, sizeof(sum));
+    }
+    if (length < 0 || sum != sum_of(bytes, (size_t)length)) {
+        return err_set(err, ERR_PARSE, "the run's start is damaged");
     }
     int code = codec_decode(arena, bytes, (size_t)length, &msg, err);
     if (code == 0 && msg.kind != MSG_RUN_START) {

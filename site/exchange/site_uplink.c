@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/resend.h"
 #include "site/config/site_config.h"
@@ -11,7 +12,8 @@
 enum {
     USAGE_MS = 2000,       /* heartbeat */
     USAGE_CHANGE_MS = 100, /* a burst of changes is one message */
-    SESSION_BITS = 20,     /* sessions of one boot: at one a second, twelve days */
+    COMMITS_STORE_MS = 10000,
+    SESSION_BITS = 20, /* sessions of one boot: at one a second, twelve days */
 };
 static const struct resend_waits hello_waits = {.first_ms = 1000, .last_ms = 1000};
 /* How long the broker may be silent: three heartbeats without a PONG; longer each time
@@ -30,6 +32,8 @@ struct site_uplink {
     int64_t sent_ms;  /* last USAGE */
     bool is_held;     /* a USAGE may be due as soon as the last is old enough */
     int n_silences;   /* since the session was up */
+    uint64_t broker_commits, broker_commits_stored;
+    int64_t commits_stored_ms;
     bool has_trouble;
     char trouble[sizeof(((struct err *)NULL)->text) + 64];
 };
@@ -117,6 +121,38 @@ void site_uplink_send(const struct site_uplink *uplink, const struct msg *msg,
     }
 }
 
+static const char commits_counter[] = "broker_commits";
+
+bool site_uplink_load(struct site_uplink *uplink, const struct row_counter *counter)
+{
+    bool is_ours = strcmp(counter->name, commits_counter) == 0;
+    if (is_ours) {
+        uplink->broker_commits = uplink->broker_commits_stored = counter->value;
+    }
+    return is_ours;
+}
+
+void site_uplink_store(struct site_uplink *uplink, int64_t now_ms,
+                       struct effects *effects)
+{
+    if (uplink->broker_commits > uplink->broker_commits_stored &&
+        now_ms - uplink->commits_stored_ms >= COMMITS_STORE_MS) {
+        uplink->broker_commits_stored = uplink->broker_commits;
+        uplink->commits_stored_ms = now_ms;
+        effects_store(
+            effects,
+            &(struct row){.kind = ROW_COUNTER,
+                          .counter = {commits_counter, uplink->broker_commits_stored}});
+    }
+}
+
+static void note_commits(struct site_uplink *uplink, uint64_t commits)
+{
+    if (commits > uplink->broker_commits) {
+        uplink->broker_commits = commits;
+    }
+}
+
 bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                          int64_t now_ms, struct effects *effects)
 {
@@ -132,6 +168,7 @@ bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
         }
         return false;
     }
+    note_commits(uplink, msg->welcome.broker_commits);
     uplink->is_up = true;
     resend_end(&uplink->hello);
     uplink->heard_ms = now_ms;
@@ -141,8 +178,9 @@ bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
     return true;
 }
 
-void site_uplink_pong(struct site_uplink *uplink, int64_t now_ms)
+void site_uplink_pong(struct site_uplink *uplink, const struct msg *msg, int64_t now_ms)
 {
+    note_commits(uplink, msg->pong.broker_commits);
     uplink->heard_ms = now_ms;
 }
 
@@ -181,6 +219,7 @@ static void send_hello(struct site_uplink *uplink, int n_books, int64_t now_ms,
     msg.hello.roles = uplink->setting.roles;
     msg.hello.n_books = n_books;
     msg.hello.reclaim_delay_ms = uplink->setting.reclaim_delay_ms;
+    msg.hello.broker_commits = uplink->broker_commits;
     resend_sent(&uplink->hello, hello_waits, now_ms);
     send(uplink, &msg, effects);
 }

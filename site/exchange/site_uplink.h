@@ -32,6 +32,14 @@ struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting);
 void site_uplink_free(struct site_uplink *uplink);
 void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms);
 
+/* How many commits the broker's store has had, as the broker said: a broker whose store
+ * is older hears it in HELLO. It is stored only in batches that store something else,
+ * so that sites and broker do not keep each other committing; a start may forget some
+ * seconds of it. `load`: true if the counter is this one. */
+bool site_uplink_load(struct site_uplink *uplink, const struct row_counter *counter);
+void site_uplink_store(struct site_uplink *uplink, int64_t now_ms,
+                       struct effects *effects);
+
 /* The content of HELLO has changed: it is sent again, for a new session. True if a
  * session was up. */
 bool site_uplink_change(struct site_uplink *uplink,
@@ -54,7 +62,8 @@ void site_uplink_send(const struct site_uplink *uplink, const struct msg *msg,
 /* WELCOME. True if the session begins with it. */
 bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                          int64_t now_ms, struct effects *effects);
-void site_uplink_pong(struct site_uplink *uplink, int64_t now_ms);
+void site_uplink_pong(struct site_uplink *uplink, const struct msg *msg,
+                      int64_t now_ms);
 /* The broker does not know this session: a new one is opened. True if one was up. */
 bool site_uplink_stale(struct site_uplink *uplink, int64_t now_ms);
 

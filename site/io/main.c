@@ -17,6 +17,7 @@
 #include "site/io/journal.h"
 #include "site/io/output.h"
 #include "site/io/site_http.h"
+#include "site/io/spool_witness.h"
 #include "site/io/uplink.h"
 #include "site/site.h"
 #include "sys/accounts.h"
@@ -249,7 +250,10 @@ static int open_journal(const char *spool, bool accepts_loss, struct journal **j
     char *path = mem_alloc(size, 1);
     snprintf(path, size, "%s%s", spool, name);
     mode_t own_umask = umask(0177);
-    int rc = journal_open(path, accepts_loss, journal, err);
+    int rc = spool_witness_check(spool, path, accepts_loss, err);
+    if (rc == 0) {
+        rc = journal_open(path, accepts_loss, journal, err);
+    }
     umask(own_umask);
     free(path);
     return rc;

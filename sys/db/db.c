@@ -30,6 +30,7 @@ struct db {
     char *path;
     sqlite3_stmt *begin, *commit;
     struct db_wal wal;
+    struct db_sums sums;
     int wal_pages;   /* after the last commit ... */
     int maintained;  /* ... and at the last db_maintain */
     bool is_alarmed; /* about the WAL's size */
@@ -157,26 +158,30 @@ static int fail(struct db *db, const char *what, struct err *err)
 static int checkpoint(struct db *db, int mode, int *n_left, struct err *err)
 {
     int logged = 0, copied = 0;
+    struct db_pages pages = {0};
     if (mode == SQLITE_CHECKPOINT_TRUNCATE) {
         db_wal_emptying(&db->wal);
     }
-    if (sqlite3_wal_checkpoint_v2(db->handle, NULL, mode, &logged, &copied) !=
-        SQLITE_OK) {
-        return fail(db, "checkpoint", err);
-    }
+    db_wal_pages(&db->wal, &pages);
+    int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL, mode, &logged, &copied);
     *n_left = logged - copied;
-    if (*n_left == 0) {
+    if (rc == SQLITE_OK && *n_left == 0) {
+        if (pages.count > 0) {
+            db_wal_sum(&db->wal, &db->sums, &pages);
+        }
         db->wal_pages = 0;
         db_wal_committed(&db->wal, 0);
     }
-    return ERR_NONE;
+    db_sums_release_pages(&pages);
+    return rc == SQLITE_OK ? ERR_NONE : fail(db, "checkpoint", err);
 }
 
 /* A log that SQLite would cut silently is refused, and left as it is. */
 static int check_log(struct db *db, bool accepts_loss, struct err *err)
 {
     struct err loss;
-    if (db_wal_check(db->path, &loss) == ERR_NONE) {
+    const struct db_sums *sums = db->sums.fd >= 0 ? &db->sums : NULL;
+    if (db_wal_check(db->path, sums, &loss) == ERR_NONE) {
         return ERR_NONE;
     }
     if (accepts_loss) {
@@ -193,6 +198,9 @@ static int open_handle(struct db *db, bool accepts_loss, struct err *err)
     int status = is_empty ? check_log(db, accepts_loss, err) : ERR_NONE;
     if (status == ERR_NONE) {
         status = create_file(db->path, err);
+    }
+    if (status == ERR_NONE) {
+        status = db_sums_open(&db->sums, db->path, err);
     }
     if (status == ERR_NONE &&
         sqlite3_open_v2(db->path, &db->handle,
@@ -222,6 +230,7 @@ int db_open(const char *path, int32_t application_id,
      * harmlessly if a store is already open. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct db *opened = mem_alloc(1, sizeof(*opened));
+    opened->sums.fd = opened->wal.fd = -1;
     opened->path = strdup(path);
     if (opened->path == NULL) {
         abort();
@@ -239,6 +248,9 @@ int db_open(const char *path, int32_t application_id,
     }
     if (status == ERR_NONE) {
         status = checkpoint(opened, SQLITE_CHECKPOINT_TRUNCATE, &n_left, err);
+    }
+    if (status == ERR_NONE) {
+        db_wal_sum(&opened->wal, &opened->sums, NULL);
     }
     if (status != ERR_NONE) {
         opened->is_dead = true;
@@ -265,6 +277,7 @@ void db_close(struct db *db)
         log_line(LOG_LEVEL_WARNING, "%s", err.text);
     }
     sqlite3_close(db->handle);
+    db_sums_close(&db->sums);
     db_wal_close(&db->wal);
     free(db->path);
     free(db);

@@ -72,7 +72,17 @@ static struct position read_position(const char *path)
     return position;
 }
 
-/* A position that cannot be written is removed: an old one would be believed. */
+/* What cannot be written is removed: an old position would be believed. */
+static void give_up(struct db_wal *wal)
+{
+    char *name = path_with(wal->path, "-commit");
+    log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be written: %s", name, strerror(errno));
+    unlink(name);
+    free(name);
+    close(wal->fd);
+    wal->fd = -1;
+}
+
 static void write_position(struct db_wal *wal, const struct position *position)
 {
     char text[POSITION_SIZE + 1];
@@ -83,13 +93,7 @@ static void write_position(struct db_wal *wal, const struct position *position)
     memset(text + length, '\n', (size_t)(POSITION_SIZE - length));
     if (wal->fd >= 0 && (pwrite(wal->fd, text, POSITION_SIZE, 0) != POSITION_SIZE ||
                          (position->is_emptying && fdatasync(wal->fd) < 0))) {
-        char *name = path_with(wal->path, "-commit");
-        log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be written: %s", name,
-                 strerror(errno));
-        unlink(name);
-        free(name);
-        close(wal->fd);
-        wal->fd = -1;
+        give_up(wal);
     }
 }
 
@@ -100,8 +104,9 @@ struct log {
     bool is_big_endian;
     uint32_t salts[2];
     int page_size;
-    int n_committed; /* frames up to the last commit that SQLite recovers */
-    int n_behind;    /* valid frames behind the first bad one */
+    struct db_pages pages; /* of the committed frames */
+    int n_committed;       /* frames up to the last commit that SQLite recovers */
+    int n_behind;          /* valid frames behind the first bad one */
 };
 
 static uint32_t word_of(const uint8_t *bytes, bool is_big_endian)
@@ -158,6 +163,7 @@ static void read_frames(int fd, struct log *log, uint32_t sums[2])
             word_of(frame, true) != 0 && word_of(frame + 8, true) == log->salts[0] &&
             word_of(frame + 12, true) == log->salts[1] && is_sum(frame + 16, sums);
         n_frames++;
+        db_sums_add_page(&log->pages, word_of(frame, true));
         is_broken = is_broken || !is_valid;
         log->n_behind += is_broken && is_valid;
         if (!is_broken && word_of(frame + 4, true) != 0) {
@@ -166,6 +172,7 @@ static void read_frames(int fd, struct log *log, uint32_t sums[2])
         sums[0] = word_of(frame + 16, true);
         sums[1] = word_of(frame + 20, true);
     }
+    log->pages.count = log->n_committed;
     free(frame);
 }
 
@@ -226,29 +233,71 @@ static int refuse(const char *path, const struct log *log,
     return 0;
 }
 
-int db_wal_check(const char *path, struct err *err)
+/* SQLite would delete the log of an empty file. */
+static int check_empty(const char *path, const struct log *log,
+                       const struct position *position, struct err *err)
 {
-    struct position position = read_position(path);
-    struct log log;
     struct stat status;
-    if (read_log(path, &log, err) < 0) {
+    bool is_empty = stat(path, &status) < 0 || status.st_size == 0;
+    if (!is_empty || (!position->is_known && !log->has_header)) {
+        return 0;
+    }
+    return err_set(
+        err, ERR_IO,
+        "\"%s\" is missing or empty, but was in use, and its write-ahead log "
+        "has %d pages; %s",
+        path, log->n_committed, advice);
+}
+
+static int check_log(const char *path, const struct log *log,
+                     const struct position *position, struct err *err)
+{
+    if (check_empty(path, log, position, err) < 0) {
         return err->code;
     }
-    if (position.is_known && !log.has_header &&
-        (stat(path, &status) < 0 || status.st_size == 0)) {
-        return err_set(err, ERR_IO, "\"%s\" is missing or empty, but was in use; %s",
-                       path, advice);
+    if (position->is_known) {
+        return refuse(path, log, position, err);
     }
-    if (position.is_known) {
-        return refuse(path, &log, &position, err);
-    }
-    if (log.n_behind > 0) {
+    if (log->n_behind > 0) {
         return err_set(err, ERR_IO,
                        "\"%s\": its write-ahead log has a bad page behind %d, and %d "
                        "valid pages behind that one, which would be lost; %s",
-                       path, log.n_committed, log.n_behind, advice);
+                       path, log->n_committed, log->n_behind, advice);
     }
     return 0;
+}
+
+/* A checkpoint that was emptying the log may have ended, but not its sums. */
+static int check_pages(const char *path, const struct db_sums *sums,
+                       const struct log *log, const struct position *position,
+                       struct err *err)
+{
+    if (sums == NULL || position->is_emptying) {
+        return 0;
+    }
+    char *name = path_with(path, "-commit");
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int rc = fd >= 0 ? db_sums_check(sums, path, fd, &log->pages, err) : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(name);
+    return rc;
+}
+
+int db_wal_check(const char *path, const struct db_sums *sums, struct err *err)
+{
+    struct position position = read_position(path);
+    struct log log;
+    int rc = read_log(path, &log, err);
+    if (rc == 0) {
+        rc = check_log(path, &log, &position, err);
+    }
+    if (rc == 0) {
+        rc = check_pages(path, sums, &log, &position, err);
+    }
+    db_sums_release_pages(&log.pages);
+    return rc;
 }
 
 /* ---------------------------------------------------------------- keeping it */
@@ -257,7 +306,7 @@ int db_wal_open(struct db_wal *wal, const char *path, struct err *err)
 {
     char *name = path_with(path, "-commit");
     wal->path = path_with(path, "");
-    wal->fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    wal->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     int rc =
         wal->fd < 0 ? err_set(err, ERR_IO, "\"%s\": %s", name, strerror(errno)) : 0;
     free(name);
@@ -293,6 +342,46 @@ void db_wal_committed(struct db_wal *wal, int n_frames)
     wal->n_frames = n_frames;
     write_position(wal, &(struct position){.salts = {wal->salts[0], wal->salts[1]},
                                            .n_frames = n_frames});
+}
+
+/* Of a log that is whole: this process has written it. */
+static void read_pages(int fd, int n_frames, struct db_pages *pages)
+{
+    struct log log = {0};
+    uint32_t sums[2];
+    uint8_t page[4];
+    if (!read_header(fd, &log, sums)) {
+        return;
+    }
+    for (int i = 0; i < n_frames; i++) {
+        off_t at = HEADER_SIZE + (off_t)i * (FRAME_HEADER_SIZE + log.page_size);
+        if (pread(fd, page, sizeof(page), at) == (ssize_t)sizeof(page)) {
+            db_sums_add_page(pages, word_of(page, true));
+        }
+    }
+}
+
+void db_wal_pages(const struct db_wal *wal, struct db_pages *pages)
+{
+    char *name = path_with(wal->path, "-wal");
+    int fd = wal->n_frames > 0 ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        read_pages(fd, wal->n_frames, pages);
+        close(fd);
+    }
+    free(name);
+}
+
+void db_wal_sum(struct db_wal *wal, struct db_sums *sums, const struct db_pages *pages)
+{
+    if (wal->fd >= 0 && db_sums_write(sums, wal->fd, pages) < 0) {
+        log_line(LOG_LEVEL_WARNING,
+                 "\"%s-commit\": the sums of the pages cannot be written: %s",
+                 wal->path, strerror(errno));
+        if (ftruncate(wal->fd, POSITION_SIZE) < 0) {
+            give_up(wal); /* sums that are old would be believed */
+        }
+    }
 }
 
 void db_wal_emptying(struct db_wal *wal)

@@ -19,10 +19,13 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sys/db/db_sums.h"
 
-/* ERR_IO if opening the file would lose committed changes. The caller has the file's
- * lock, or there is no file. */
-int db_wal_check(const char *path, struct err *err) MUST_CHECK;
+/* ERR_IO if opening the file would lose committed changes, or if its pages were damaged
+ * (`sums`; NULL: there is no file, or it is empty). The caller has the file's lock, or
+ * there is no file. */
+int db_wal_check(const char *path, const struct db_sums *sums,
+                 struct err *err) MUST_CHECK;
 
 struct db_wal {
     char *path; /* of the database */
@@ -38,5 +41,10 @@ void db_wal_close(struct db_wal *wal);
 void db_wal_committed(struct db_wal *wal, int n_frames);
 /* All of the log is about to go into the database, and the log to be emptied. */
 void db_wal_emptying(struct db_wal *wal);
+
+/* The pages that the log has, before a checkpoint; and after it, when all of them are
+ * in the database: their sums are written (NULL: those of all pages). */
+void db_wal_pages(const struct db_wal *wal, struct db_pages *pages);
+void db_wal_sum(struct db_wal *wal, struct db_sums *sums, const struct db_pages *pages);
 
 #endif

@@ -353,6 +353,7 @@ def make_leases(path, n_providers, n_each):
                               (lease, place, "h%d" % place, j % 6, j % 4))
     store.commit()
     store.close()
+    os.unlink(path + "-commit")  # its pages are not the broker's any more
 
 
 LONG_TASKS = """window.longest = 0;

@@ -28,6 +28,10 @@ def lose_journal(f):
     expect(files, "north has a journal")
     for path in files:
         os.remove(path)
+    said = f.run("sublet-site", f.conf("north"), code=1).stderr
+    expect("journal.db\" is missing or empty, but" in said and "--accept-loss" in said, said)
+    expect(not os.path.exists(files[0]), "nothing is made in its place")
+    f.options["north"] = ["--accept-loss"]
     f.start("north")
 
 

@@ -181,6 +181,7 @@ def test_many_rows():
     db.execute("PRAGMA user_version = 1")
     db.commit()
     db.close()
+    os.unlink(path + "-commit")  # its pages are not the broker's any more
     f.start("broker")
     f.wait_lease("the sites", lambda l: l["status"] == "ok" or l["status"] == "conn")
     job = f.submit("south", "sleep 1", "-q", "away")  # things change meanwhile

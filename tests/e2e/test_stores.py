@@ -98,8 +98,6 @@ def test_damaged_pages():
         given = begin(f)
         end(f)
         for name in ("broker", "north", "south"):
-            with contextlib.closing(sqlite3.connect(store(f, name))) as db:
-                db.execute("VACUUM")  # a page that is free may hold anything
             whole = read(store(f, name))
             expect(len(whole) >= 4 * PAGE, "%s has pages" % name)
             pages = range(0, len(whole), PAGE)
@@ -131,6 +129,8 @@ def test_not_ours():
         given = begin(f)
         end(f)
         whole = {name: read(store(f, name)) for name in ("broker", "north")}
+        for name in whole:  # as of a file that is replaced
+            os.unlink(store(f, name) + "-commit")
         write(store(f, "broker"), b"Begin Broker\nLISTEN = tcp://...\n" * 400)
         refused(f, "broker", "not a database")
         write(store(f, "broker"), whole["north"])
@@ -234,8 +234,26 @@ def test_broker_from_old_backup():
         f.kill9("broker")
         remove_store(f, "broker")
         write(store(f, "broker"), old)
+        start = os.path.getsize(f.log("broker"))
         f.start("broker")
         goes_on(f, given, watch)
+        # The sites know how far it was. The alarm lasts until it is accepted.
+        expect("the store is behind what site " in said_since(f, "broker", start),
+               "the log says that the store is behind")
+        end(f, "broker")
+        expect(lost_commits(f) > 0, "commits are missing")
+        f.options["broker"] = ["--accept-loss"]
+        f.start("broker")
+        f.wait_lease("both sites to be back", lambda l: l["status"] == "ok")
+        end(f, "broker")
+        expect_equal(lost_commits(f), 0, "commits missing once that is accepted")
+
+
+def lost_commits(f):
+    """What the broker's store says that it has lost."""
+    with contextlib.closing(sqlite3.connect(store(f, "broker"))) as db:
+        rows = db.execute("SELECT value FROM counter WHERE name = 'lost_commits'").fetchall()
+    return rows[0][0] if rows else 0
 
 
 def remove_store(f, name):
@@ -299,6 +317,29 @@ def test_log_of_site_cut():
         f.start("south")
         for job in jobs:
             f.wait_state("south", job, "DONE")
+
+
+def test_missing_with_witnesses():
+    """A store that is missing or empty is refused where something beside it says that
+    there was one: a broker's copy, the runs of a site's hosts."""
+    with Federation() as f:
+        f.configure("broker", BROKER.replace(
+            "STATE", "SNAPSHOT = @DIR@/copy.db\nSNAPSHOT_INTERVAL = 1s\nSTATE"))
+        begin(f)
+        f.wait_for("a copy", lambda: os.path.exists(f.dir + "/copy.db"))
+        for name, witness in (("broker", "copy.db"), ("south", "hosts/s1/mark")):
+            f.kill9(name)
+            remove_store(f, name)
+            for make in (lambda path: None, lambda path: write(path, b"")):
+                make(store(f, name))
+                program = "sublet-broker" if name == "broker" else "sublet-site"
+                said = f.run(program, f.conf(name), code=1).stderr
+                expect("is missing or empty, but" in said and witness in said and
+                       "--accept-loss" in said, said)
+            f.options[name] = ["--accept-loss"]
+            f.start(name)
+        f.wait_lease("the lease to be back", lambda l: l["status"] in ("conn", "ok"))
+        f.cli("south", "sub", "-K", "true")
 
 
 # ---------------------------------------------------------------- full disk
@@ -432,6 +473,7 @@ def test_failed_sync_of_consumer():
 
 main(test_damaged_pages, test_truncated, test_not_ours, test_first_schema, test_two_owners,
      test_broker_from_old_backup, test_broker_without_file, test_log_of_broker_cut,
+     test_missing_with_witnesses,
      test_log_of_site_cut, test_full_disk_of_broker, test_full_disk_of_consumer,
      test_full_disk_of_provider, test_failed_sync_of_broker,
      test_failed_sync_of_provider, test_failed_sync_of_consumer, at_once=3)

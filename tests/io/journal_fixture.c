@@ -38,7 +38,7 @@ int journal_fixture_setup(void **state)
 
 int journal_fixture_teardown(void **state)
 {
-    static const char *const suffixes[] = {"", "-wal", "-journal", "-shm"};
+    static const char *const suffixes[] = {"", "-wal", "-journal", "-shm", "-commit"};
     struct journal_fixture *fixture = *state;
     journal_close(fixture->journal);
     arena_release(&fixture->arena);
@@ -91,4 +91,7 @@ void journal_fixture_run_sql(struct journal_fixture *fixture, const char *sql)
     assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(handle);
+    char commit[128]; /* has sums of the pages as they were */
+    snprintf(commit, sizeof(commit), "%s-commit", fixture->path);
+    unlink(commit);
 }

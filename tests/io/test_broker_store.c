@@ -50,7 +50,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    static const char *const suffixes[] = {"", "-wal", "-journal", "-shm"};
+    static const char *const suffixes[] = {"", "-wal", "-journal", "-shm", "-commit"};
     struct fixture *fixture = *state;
     store_close(fixture->store);
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -596,6 +596,9 @@ static void run_sql(struct fixture *fixture, const char *sql)
     assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(handle);
+    char commit[128]; /* has sums of the pages as they were */
+    snprintf(commit, sizeof(commit), "%s-commit", fixture->path);
+    unlink(commit);
 }
 
 static void test_a_newer_file_is_refused(void **state)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -112,8 +113,9 @@ static void each_start_counts(void **state)
     uint64_t boots[2] = {0};
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < on.stage.n_rows; i++) {
-            if (on.stage.rows[i].kind == ROW_COUNTER) {
-                boots[turn] = on.stage.rows[i].counter.value;
+            const struct row *row = &on.stage.rows[i];
+            if (row->kind == ROW_COUNTER && strcmp(row->counter.name, "boot") == 0) {
+                boots[turn] = row->counter.value;
             }
         }
         stage_restart(&on.stage);
@@ -146,6 +148,52 @@ static void usage_is_answered(void **state)
     stage_usage(&on.stage, "south", 1, 77);
     assert_int_equal(stage_sent(&on.stage, "south", MSG_PONG, 0)->pong.seq, 77);
     assert_int_equal(stage_sent(&on.stage, "south", MSG_PONG, 0)->session, 1);
+}
+
+static uint64_t told_commits(const char *site)
+{
+    return stage_sent(&on.stage, site, MSG_WELCOME, 0)->welcome.broker_commits;
+}
+
+static void say_hello(const char *site, uint64_t session, uint64_t broker_commits)
+{
+    struct msg msg = {.kind = MSG_HELLO};
+    msg.hello.name = site;
+    msg.hello.roles = ROLE_CONSUMER;
+    msg.hello.broker_commits = broker_commits;
+    stage_say(&on.stage, site, session, &msg);
+}
+
+/* Sites know how far the broker's store was. If it is older, that is an alarm which
+ * says how much is missing, and survives a restart. */
+static void a_store_that_is_behind_is_an_alarm(void **state)
+{
+    say_hello("west", 1, 0);
+    uint64_t commits = told_commits("west");
+    assert_true(commits > 0);
+    lease_stage_make(&on); /* something is stored */
+    say_hello("west", 2, commits);
+    assert_true(told_commits("west") > commits);
+    commits = told_commits("west");
+    assert_int_equal(broker_loss_commits(on.stage.broker), 0);
+
+    stage_usage(&on.stage, "south", 1, 1);
+    assert_int_equal(stage_sent(&on.stage, "south", MSG_PONG, 0)->pong.broker_commits,
+                     commits);
+    say_hello("west", 3, commits + 20); /* the store is older than what it knows */
+    assert_true(stage_has_log(&on.stage, "site west knows: commits missing: "));
+    uint64_t lost = broker_loss_commits(on.stage.broker);
+    assert_true(lost > 0 && lost <= 20);
+    assert_true(told_commits("west") >= commits + 20);
+    say_hello("west", 4, commits + 20); /* known */
+    assert_int_equal(broker_loss_commits(on.stage.broker), lost);
+    say_hello("west", 5, UINT64_C(1) << 62); /* a lie */
+    assert_true(stage_has_log(&on.stage, "impossible"));
+    assert_int_equal(broker_loss_commits(on.stage.broker), lost);
+    stage_restart(&on.stage);
+    assert_int_equal(broker_loss_commits(on.stage.broker), lost);
+    say_hello("west", 6, commits + 20);
+    assert_int_equal(broker_loss_commits(on.stage.broker), lost);
 }
 
 /* A site whose journal was replaced by an older copy hears how far it was. */
@@ -226,6 +274,7 @@ int main(void)
         TEST(roles_are_checked),
         TEST(usage_is_answered),
         TEST(an_error_is_not_answered),
+        TEST(a_store_that_is_behind_is_an_alarm),
         TEST(a_site_hears_its_mark),
         TEST(a_tick_is_bounded),
     };
