@@ -80,9 +80,11 @@ TOOLKIT_SRCS := $(call room,sys proto)
 RUN_SRCS := $(call room,host/kernel host/run_dir)
 GUARD_SRCS := $(call room,host/guard host/stdio)
 HOST_SRCS := $(call room,host/agent host/load)
-CLI_SRCS := $(call room,cli)
+# sublet-lsf is the command line by other names: all of it but main().
+LSF_SRCS := $(sort $(wildcard cli/lsf/*.c))
+CLI_SRCS := $(filter-out $(LSF_SRCS),$(call room,cli))
 SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SRCS) \
-	$(HOST_SRCS) $(CLI_SRCS)
+	$(HOST_SRCS) $(CLI_SRCS) $(LSF_SRCS)
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
@@ -139,7 +141,7 @@ SUPPORT_OBJS := $(call obj,$(TEST_SUPPORT_SRCS))
 BIN := $(B)/bin
 PROGRAMS := $(if $(BROKER_SRCS),$(BIN)/sublet-broker) $(if $(SITE_SRCS),$(BIN)/sublet-site) \
 	$(if $(HOST_SRCS),$(BIN)/sublet-host) $(if $(GUARD_SRCS),$(BIN)/sublet-guard) \
-	$(if $(CLI_SRCS),$(BIN)/sublet)
+	$(if $(CLI_SRCS),$(BIN)/sublet) $(if $(LSF_SRCS),$(BIN)/sublet-lsf)
 
 test_bins = $(patsubst %.c,$(1)/%,$(2))
 
@@ -165,6 +167,8 @@ $(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) 
 $(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RUN_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet: $(call obj,$(CLI_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
+	$(link)
+$(BIN)/sublet-lsf: $(call obj,$(filter-out cli/main.c,$(CLI_SRCS)) $(LSF_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 # There is one guard per running job: nothing but libc in it.
 $(BIN)/sublet-guard: $(call obj,$(GUARD_SRCS) $(RUN_SRCS)) $(PURE) | $(BIN)
@@ -396,11 +400,14 @@ coverage:
 
 # Manual pages and completion, from the tables that the program runs by; the daemons'
 # pages are docs/man/*.8.
-MADE_PAGES := $(B)/man/sublet.1 $(B)/man/sublet.conf.5
+MADE_PAGES := $(B)/man/sublet.1 $(B)/man/sublet.conf.5 $(B)/man/sublet-lsf.1
 COMPLETION := $(B)/completions/sublet
 .PHONY: man
 man: $(MADE_PAGES) $(COMPLETION)
-$(MADE_PAGES): $(B)/man/%: $(BIN)/sublet
+$(B)/man/sublet-lsf.1: $(BIN)/sublet-lsf
+	@mkdir -p $(@D)
+	$(Q)$< --man >$@
+$(filter-out %/sublet-lsf.1,$(MADE_PAGES)): $(B)/man/%: $(BIN)/sublet
 	@mkdir -p $(@D)
 	$(Q)$< help --man $(basename $*) >$@
 $(COMPLETION): $(BIN)/sublet
@@ -409,9 +416,10 @@ $(COMPLETION): $(BIN)/sublet
 
 # Pages that are generated from the tables of keys; a test compares them.
 .PHONY: docs
-docs: $(BIN)/sublet
+docs: $(BIN)/sublet $(BIN)/sublet-lsf
 	$(Q)$< help --markdown >docs/configuration.md
 	$(Q)$< help --lsf >docs/lsf-parameters.md
+	$(Q)$(BIN)/sublet-lsf --markdown >docs/lsf-commands.md
 
 # docs/ as a site, with an index for searching; each warning is an error.
 .PHONY: site
@@ -440,7 +448,10 @@ install: all man
 		$(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DESTDIR)$(UNITDIR) $(CONF)/keys
 	install $(filter-out %/sublet-guard,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin/
 	install $(BIN)/sublet-guard $(DESTDIR)$(PREFIX)/libexec/sublet/
-	install -m 644 $(B)/man/sublet.1 $(SHARE)/man/man1/
+	install -m 644 $(B)/man/sublet.1 $(B)/man/sublet-lsf.1 $(SHARE)/man/man1/
+	for name in $$($(BIN)/sublet-lsf --names); do \
+		ln -sf sublet-lsf $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; \
+		ln -sf sublet-lsf.1 $(SHARE)/man/man1/$$name.1 || exit 1; done
 	install -m 644 $(B)/man/sublet.conf.5 $(SHARE)/man/man5/
 	install -m 644 docs/man/*.8 $(SHARE)/man/man8/
 	install -m 644 $(COMPLETION) $(SHARE)/bash-completion/completions/
@@ -456,9 +467,14 @@ install: all man
 
 # Files of /etc/sublet that were changed stay, and so do keys, stores and journals.
 uninstall:
+	for path in $(DESTDIR)$(PREFIX)/bin/b* $(DESTDIR)$(PREFIX)/bin/ls*; do \
+		test "$$(readlink $$path)" != sublet-lsf || rm $$path; done
+	for path in $(SHARE)/man/man1/b*.1 $(SHARE)/man/man1/ls*.1; do \
+		test "$$(readlink $$path)" != sublet-lsf.1 || rm $$path; done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(filter-out %/sublet-guard,$(PROGRAMS))))
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/sublet
-	rm -f $(SHARE)/man/man1/sublet.1 $(SHARE)/man/man5/sublet.conf.5 \
+	rm -f $(SHARE)/man/man1/sublet.1 $(SHARE)/man/man1/sublet-lsf.1 \
+		$(SHARE)/man/man5/sublet.conf.5 \
 		$(addprefix $(SHARE)/man/man8/,$(notdir $(wildcard docs/man/*.8))) \
 		$(SHARE)/bash-completion/completions/sublet
 	rm -rf $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS)) \

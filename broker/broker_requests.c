@@ -112,6 +112,9 @@ void broker_requests_query(struct broker *broker, struct member *member,
     case QUERY_USERS:
     case QUERY_LIMITS:
     case QUERY_RUNS:
+    case QUERY_GROUPS:
+    case QUERY_APPS:
+    case QUERY_PARAMS:
     case QUERY_KINDS:
     default:
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LINE_MAX_BYTES = 65536 }; /* of a message; the texts of a site are shorter */
+
 const struct call_option call_globals[] = {
     {"--socket", "PATH", "the site's socket (SUBLET_SOCKET)", false},
     {"--broker", "URL", "ask the broker itself (SUBLET_BROKER)", false},
@@ -18,15 +20,26 @@ const struct call_option call_globals[] = {
     {NULL, NULL, NULL, false},
 };
 
+static const struct call_voice *present_voice;
+
+void call_set_voice(const struct call_voice *voice)
+{
+    present_voice = voice;
+}
+
 static void print_line(const char *format, va_list args)
     __attribute__((format(printf, 1, 0)));
 
 static void print_line(const char *format, va_list args)
 {
+    static char line[LINE_MAX_BYTES];
     fflush(stdout);
-    fputs("sublet: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof(line), format, args);
+    if (present_voice != NULL) {
+        present_voice->reword(line, sizeof(line));
+    }
+    fprintf(stderr, "%s%s\n",
+            present_voice != NULL ? present_voice->prefix : "sublet: ", line);
 }
 
 int call_fail(const char *format, ...)

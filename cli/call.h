@@ -14,6 +14,7 @@
 #define SUBLET_CLI_CALL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -59,6 +60,7 @@ struct call {
     int n_given;
     char **operands;
     int n_operands;
+    bool has_outcome; /* the exit status is that of a job */
 };
 
 extern const struct call_option call_globals[];
@@ -76,6 +78,14 @@ bool call_has(const struct call *call, const char *name);
 
 /* The command's help, on standard output. */
 void call_print_help(const struct command *command);
+
+/* How lines on standard error are worded; NULL: as sublet does. `reword` changes a text
+ * of at most `size` bytes in place. */
+struct call_voice {
+    const char *prefix;
+    void (*reword)(char *text, size_t size);
+};
+void call_set_voice(const struct call_voice *voice);
 
 /* Prints a line to standard error and returns the exit status. */
 int call_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

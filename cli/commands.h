@@ -7,6 +7,7 @@
 #define SUBLET_CLI_COMMANDS_H
 
 #include "cli/call.h"
+#include "model/msg.h"
 
 extern const struct call_option cmd_resize_options[], cmd_submit_options[],
     cmd_jobs_options[], cmd_job_control_options[], cmd_peek_options[],
@@ -17,6 +18,19 @@ extern const struct call_option cmd_resize_options[], cmd_submit_options[],
     cmd_hist_options[], cmd_resources_limits_options[], cmd_runs_options[];
 
 int cmd_submit_run(struct call *call);
+/* The words of a submission: `announce` gives the sentence that is printed about it
+ * ("": none); with -K `waiting` and `finished` go to standard error. */
+struct cmd_submit_words {
+    const char *(*announce)(struct call *call, const struct msg_reply *reply);
+    const char *waiting, *finished;
+    bool complains; /* with -K, about a job that is not DONE */
+};
+/* Submits a job whose command is read, by the call's other options. */
+int cmd_submit_as(struct call *call, struct msg *msg,
+                  const struct cmd_submit_words *words);
+/* BSUB_CHK_RESREQ: strictly checks the selection without submitting a job, by the names
+ * that the site defines if it answers. */
+int cmd_submit_check(struct call *call);
 int cmd_jobs_run(struct call *call);
 int cmd_hist_run(struct call *call);
 int cmd_job_control_kill(struct call *call);

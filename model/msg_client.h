@@ -111,6 +111,9 @@ enum query_kind {
     QUERY_PLAN,   /* broker: the nodes of the pool `name` */
     QUERY_LIMITS, /* of a site, and how full they are */
     QUERY_RUNS,   /* of a site: those that its journal does not have */
+    QUERY_GROUPS, /* of a site: groups of users and of hosts */
+    QUERY_APPS,   /* of a site: application profiles */
+    QUERY_PARAMS, /* of a site: its name and parameters */
     QUERY_KINDS
 };
 

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "cli/job/job_answers.h"
 #include "cli/job_operand.h"
 #include "model/msg.h"
 
@@ -84,13 +85,10 @@ static int send_orders(struct call *call, struct connect *connect,
                                CONNECT_PATIENCE_MS, &call->arena, &reply, &err);
         } while (code != 0 && is_to_be_repeated(&msg, &err) &&
                  ++n_tries <= JOBS_MAX / ALL_REACHED);
-        if (code != 0) {
-            status = call_fail_err(&err);
-        } else if (reply.text != NULL && reply.text[0] != '\0') {
-            puts(reply.text);
-        }
+        int one = job_answers_print(&reply, code, &err);
+        status = status != CALL_OK ? status : one;
     }
-    return status != CALL_OK ? status : call_finish_output();
+    return status;
 }
 
 static int order_jobs(struct call *call, const struct msg_job_control *order)

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "cli/job/job_answers.h"
 #include "cli/job_operand.h"
 #include "model/msg.h"
 
@@ -39,6 +40,20 @@ static int ask(struct call *call, struct msg *msg, uint64_t *request)
     return call_finish_output();
 }
 
+static int order(struct call *call, struct msg *msg)
+{
+    struct connect *connect;
+    struct msg_reply reply;
+    struct err err;
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    int code = connect_ask(connect, msg, &msg->job_move.request, CONNECT_PATIENCE_MS,
+                           &call->arena, &reply, &err);
+    connect_free(connect);
+    return job_answers_print(&reply, code, &err);
+}
+
 static int move_jobs(struct call *call, enum job_move move, const char *queue,
                      int first)
 {
@@ -51,7 +66,7 @@ static int move_jobs(struct call *call, enum job_move move, const char *queue,
     msg.job_move.queue = queue;
     msg.job_move.jobs = (const char *const *)call->operands + first;
     msg.job_move.n_jobs = call->n_operands - first;
-    return ask(call, &msg, &msg.job_move.request);
+    return order(call, &msg);
 }
 
 int cmd_job_move_requeue(struct call *call)

@@ -71,9 +71,10 @@ static void put_path(FILE *to, const char *name, const char *path, const char *j
 static bool is_set_by_us(const char *variable)
 {
     static const char *const names[] = {
-        "LSB_JOBID=",       "LSB_JOBINDEX=", "LSB_JOBNAME=",
-        "LSB_QUEUE=",       "LSB_HOSTS=",    "LSB_MCPU_HOSTS=",
-        "LSB_INTERACTIVE=", "SUBLET_LEASE=", "SUBLET_RUN="};
+        "LSB_JOBID=",       "LSB_JOBINDEX=",   "LSB_JOBNAME=",     "LSB_QUEUE=",
+        "LSB_HOSTS=",       "LSB_MCPU_HOSTS=", "LSB_INTERACTIVE=", "SUBLET_LEASE=",
+        "SUBLET_RUN=",      "LSB_BATCH_JID=",  "LSB_OUTPUTFILE=",  "LSB_ERRORFILE=",
+        "LSB_DJOB_NUMPROC="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) {
             return true;
@@ -122,12 +123,18 @@ static void put_counts(FILE *to, const char *name, const struct host_slots *host
     fputc('\0', to);
 }
 
+static void put_slots(FILE *to, const struct host_slots *hosts, int n_hosts)
+{
+    fprintf(to, "env=LSB_DJOB_NUMPROC=%d%c", msg_sum_slots(hosts, n_hosts), '\0');
+}
+
 /* An array element has the name of the array with its own index. */
 static void put_job(FILE *to, const struct msg_run_start *start)
 {
     struct job_parts parts = split_job(start->job);
     const char *name = start->spec.name;
     fprintf(to, "env=LSB_JOBID=%.*s%c", parts.id_length, start->job, '\0');
+    put_env(to, "LSB_BATCH_JID", start->job);
     fprintf(to, "env=LSB_JOBINDEX=%.*s%c", parts.index_length, parts.index, '\0');
     if (start->job[parts.id_length] == '[') {
         fprintf(to, "env=LSB_JOBNAME=%.*s%s%c", (int)strcspn(name, "["), name,
@@ -150,6 +157,7 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
     put_hosts(to, "LSB_HOSTS", start->hosts, start->n_hosts);
     fputs("env=", to);
     put_counts(to, "LSB_MCPU_HOSTS", start->hosts, start->n_hosts);
+    put_slots(to, start->hosts, start->n_hosts);
     if (start->spec.interaction != INTERACTION_NONE) {
         put_env(to, "LSB_INTERACTIVE", "Y");
     }
@@ -162,6 +170,12 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
 static void put_files(FILE *to, const struct msg_run_start *start)
 {
     if (start->lease[0] == '\0') {
+        if (start->spec.out_file[0] != '\0') {
+            put_path(to, "env=LSB_OUTPUTFILE", start->spec.out_file, start->job);
+        }
+        if (start->spec.err_file[0] != '\0') {
+            put_path(to, "env=LSB_ERRORFILE", start->spec.err_file, start->job);
+        }
         put_path(to, "in_file", start->spec.in_file, start->job);
         put_path(to, "out_file", start->spec.out_file, start->job);
         put_path(to, "err_file", start->spec.err_file, start->job);
@@ -258,6 +272,7 @@ static void put_resize(FILE *to, const struct msg_run_resize *resize)
     put_hosts(to, "LSB_HOSTS", resize->all, resize->n_all);
     fputs("env=", to);
     put_counts(to, "LSB_MCPU_HOSTS", resize->all, resize->n_all);
+    put_slots(to, resize->all, resize->n_all);
     fputs("told=", to);
     put_counts(to, "LSB_RESIZE_HOSTS", resize->hosts, resize->n_hosts);
     fprintf(to, "told=LSB_RESIZE_EVENT=%s%c", event, '\0');

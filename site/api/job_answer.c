@@ -21,6 +21,7 @@ void job_answer_add(struct job_answer *answer, const char *id, int code,
         struct value *row = value_add(arena, answer->jobs, NULL, value_object(arena));
         value_add_text(arena, row, "job", id);
         value_add_text(arena, row, "text", sentence);
+        value_add_bool(arena, row, "done", code == 0);
     }
     if (code != 0 && answer->code == 0) {
         answer->code = code;
@@ -38,12 +39,12 @@ void job_answer_add(struct job_answer *answer, const char *id, int code,
 void job_answer_send(const struct job_answer *answer, const struct peer *to,
                      uint64_t request, struct effects *effects)
 {
-    if (answer->code != 0) {
-        effects_reply_error(effects, to, request, answer->code, "%s", answer->text);
-        return;
-    }
     struct value *value = value_object(answer->arena);
     value_add(answer->arena, value, "jobs", answer->jobs);
+    if (answer->code != 0) {
+        effects_reply_refusal(effects, to, request, answer->code, answer->text, value);
+        return;
+    }
     effects_reply(effects, to, request, answer->text, value, "");
 }
 

@@ -72,6 +72,9 @@ void query_request(struct site_api *api, struct site_view *view,
         [QUERY_USERS] = {"User", "users"},
         [QUERY_LIMITS] = {"Limit", "limits -c"},
         [QUERY_RUNS] = {"Run", "runs --orphans"},
+        [QUERY_GROUPS] = {"Group", "users"},
+        [QUERY_APPS] = {"Application profile", "queues"},
+        [QUERY_PARAMS] = {"Parameter", "help"},
     };
     const struct msg_query *query = &msg->query;
     const char *next = "";

@@ -336,6 +336,22 @@ static void add_waiting(struct site_view *view, struct arena *arena, struct valu
     value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
 }
 
+/* Its directory, its files, the hosts that it asks for. */
+static void add_surroundings(struct arena *arena, struct value *row,
+                             const struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    value_add_nonempty(arena, row, "cwd", spec->cwd);
+    value_add_nonempty(arena, row, "in_file", spec->in_file);
+    value_add_nonempty(arena, row, "out_file", spec->out_file);
+    value_add_nonempty(arena, row, "err_file", spec->err_file);
+    value_add_bool(arena, row, "rerunnable", spec->is_rerunnable);
+    struct value *hosts = value_add(arena, row, "ask_hosts", value_array(arena));
+    for (int i = 0; i < spec->n_hosts_asked && i < SHOWN_HOSTS_MAX; i++) {
+        value_add_text(arena, hosts, NULL, spec->hosts_asked[i]);
+    }
+}
+
 static struct value *job_row(struct site_view *view, struct arena *arena,
                              const struct job *job, bool is_asked)
 {
@@ -372,6 +388,7 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
         arena, row, "command",
         value_cut_text(arena, job->spec->command,
                        is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
+    add_surroundings(arena, row, job);
     add_use(arena, row, job, view->now_ms);
     add_suspension(arena, row, job, view->now_ms);
     value_add_instant(arena, row, "recall_at", job->recall_ms);

@@ -20,6 +20,9 @@ static const struct {
     [QUERY_USERS] = {"users", share_view_list},
     [QUERY_LIMITS] = {"limits", limit_view_list},
     [QUERY_RUNS] = {"runs", orphan_view_list},
+    [QUERY_GROUPS] = {"groups", config_view_list_groups},
+    [QUERY_APPS] = {"apps", config_view_list_apps},
+    [QUERY_PARAMS] = {"params", config_view_list_params},
 };
 
 struct value *site_view_list(struct site_view *view, struct arena *arena,

@@ -98,6 +98,16 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
 /* `hosts -s`: shared resources (ResourceMap), by location. */
 void rusage_view_list_shared(struct site_view *view, struct page *page,
                              const struct msg_query *query);
+/* `groups`: user groups, then host groups. */
+void config_view_list_groups(struct site_view *view, struct page *page,
+                             const struct msg_query *query);
+/* `apps`: application profiles with the slots of their jobs. */
+void config_view_list_apps(struct site_view *view, struct page *page,
+                           const struct msg_query *query);
+/* `params`: the name of the site and the parameters of section Parameters; "what" is
+ * LSF's word for those that bparams shows. */
+void config_view_list_params(struct site_view *view, struct page *page,
+                             const struct msg_query *query);
 /* `exports`: export policies and their leases. */
 void export_view_list(struct site_view *view, struct page *page,
                       const struct msg_query *query);

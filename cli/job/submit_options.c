@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submit_options.c: see submit_options.h.
+ *
+ * The job gets the caller's environment, working directory and umask. */
+#include "cli/submit_options.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/conf/conf.h"
+#include "cli/job/begin_time.h"
+#include "cli/job/embedded_options.h"
+#include "cli/job/job_env.h"
+#include "model/job_rlimit.h"
+
+extern char **environ;
+
+/* ---- options */
+
+/* "4", "2,8" */
+static int read_slots(struct call *call, struct job_spec *spec, struct job_terms *terms)
+{
+    const char *value = call_value(call, "-n");
+    const char *comma = value != NULL ? strchr(value, ',') : NULL;
+    struct err err;
+    int64_t n_slots = 1, max_slots = 0;
+    if (comma != NULL) {
+        if (conf_parse_int(comma + 1, 1, SLOTS_MAX, &max_slots, &err) != 0) {
+            return call_misuse(call, "-n: %s", err.text);
+        }
+        value = arena_strn(&call->arena, value, (size_t)(comma - value));
+    }
+    if (value != NULL && conf_parse_int(value, 1, SLOTS_MAX, &n_slots, &err) != 0) {
+        return call_misuse(call, "-n: %s", err.text);
+    }
+    if (comma != NULL && max_slots < n_slots) {
+        return call_misuse(call, "-n: %d,%d: expected MIN,MAX", (int)n_slots,
+                           (int)max_slots);
+    }
+    spec->n_slots = (int)n_slots;
+    terms->max_slots = (int)max_slots;
+    return CALL_OK;
+}
+
+/* "90", "1:30", or a number with a suffix. */
+static int read_run_limit(const struct call *call, struct job_spec *spec)
+{
+    const char *value = call_value(call, "-W");
+    struct err err;
+    if (value == NULL) {
+        return CALL_OK;
+    }
+    if (job_rlimit_parse_time(value, &spec->run_limit_ms, &err) != 0) {
+        return call_misuse(call, "-W: %s", err.text);
+    }
+    if (spec->run_limit_ms <= 0) {
+        return call_misuse(call, "-W: a run limit of 0, expected at least a minute");
+    }
+    return CALL_OK;
+}
+
+/* A size without a unit is marked as bare, since the site's unit applies. */
+static int read_limits(struct call *call, struct msg_submit *submit)
+{
+    struct job_rlimits limits = job_rlimits_none();
+    struct err err;
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        const char *option = job_rlimit_kinds[i].option;
+        const char *value = option != NULL ? call_value(call, option) : NULL;
+        bool is_bare = false;
+        if (value != NULL && job_rlimit_parse((enum job_rlimit)i, value, 1,
+                                              &limits.values[i], &is_bare, &err) != 0) {
+            return call_misuse(call, "%s: %s", option, err.text);
+        }
+        submit->bare_limits |= is_bare ? UINT64_C(1) << i : 0;
+    }
+    submit->spec.n_limits =
+        job_rlimits_write(&call->arena, &limits, &submit->spec.limits);
+    return CALL_OK;
+}
+
+/* A pre-execution or post-execution command. */
+static int read_command_around(struct call *call, const char *option,
+                               const char *const **list, int *n_list)
+{
+    enum { BYTES_MAX = EXEC_BYTES_MAX / 2 };
+    const char *value = call_value(call, option);
+    if (value == NULL) {
+        return CALL_OK;
+    }
+    if (value[strspn(value, " \t\r\n")] == '\0' || strlen(value) >= BYTES_MAX) {
+        return call_misuse(call, "%s: expected a command of at most %d bytes", option,
+                           BYTES_MAX - 1);
+    }
+    const char **commands = arena_alloc(&call->arena, 1, sizeof(*commands));
+    commands[0] = value;
+    *list = commands;
+    *n_list = 1;
+    return CALL_OK;
+}
+
+static int read_hosts(struct call *call, struct job_spec *spec)
+{
+    const char *value = call_value(call, "-m");
+    struct conf_words words = conf_words(&call->arena, value);
+    if (value != NULL && words.count == 0) {
+        return call_misuse(call, "-m: no host, expected names as \"n1 n2@north\"");
+    }
+    spec->hosts_asked = words.words;
+    spec->n_hosts_asked = words.count;
+    return CALL_OK;
+}
+
+static int read_resizable(struct call *call, struct job_terms *terms)
+{
+    const char *command = call_text(call, "-rnc");
+    if (call_has(call, "-rnc") && (command[strspn(command, " \t\r\n")] == '\0' ||
+                                   strlen(command) > EXEC_BYTES_MAX)) {
+        return call_misuse(call, "-rnc: expected a command of at most %d bytes",
+                           EXEC_BYTES_MAX);
+    }
+    terms->resizable = call_has(call, "-ar") ? RESIZABLE_AUTO : RESIZABLE_NO;
+    terms->resize_notify = command;
+    return CALL_OK;
+}
+
+void submit_options_requirements(struct call *call, struct job_spec *spec)
+{
+    const char **strings =
+        arena_alloc(&call->arena, (size_t)call->n_given + 1, sizeof(*strings));
+    for (int i = 0; i < call->n_given; i++) {
+        if (strcmp(call->given[i].option->name, "-R") == 0 &&
+            call->given[i].value[0] != '\0') {
+            strings[spec->n_res_reqs++] = call->given[i].value;
+        }
+    }
+    spec->res_reqs = strings;
+}
+
+/* ---- surroundings */
+
+static bool is_utf8(const char *text)
+{
+    json_t *probe = json_string(text);
+    json_decref(probe);
+    return probe != NULL;
+}
+
+/* LS_SUBCWD and LSB_SUB_HOST, the directory and the host of the submission, in place of
+ * those of a job that submits another one. */
+static const char **with_origin(struct call *call, const char **env, int *count)
+{
+    char host[HOST_NAME_SIZE] = "";
+    char *here = getcwd(NULL, 0);
+    const char **all = arena_alloc(&call->arena, (size_t)*count + 2, sizeof(*all));
+    int n_all = 0;
+    for (int i = 0; i < *count; i++) {
+        if (strncmp(env[i], "LS_SUBCWD=", 10) != 0 &&
+            strncmp(env[i], "LSB_SUB_HOST=", 13) != 0) {
+            all[n_all++] = env[i];
+        }
+    }
+    if (here != NULL) {
+        all[n_all++] = arena_printf(&call->arena, "LS_SUBCWD=%s", here);
+    }
+    if (gethostname(host, sizeof(host) - 1) == 0) {
+        all[n_all++] = arena_printf(&call->arena, "LSB_SUB_HOST=%s", host);
+    }
+    free(here);
+    *count = n_all;
+    return all;
+}
+
+static int read_environment(struct call *call, struct job_spec *spec)
+{
+    const char *list = call_value(call, "-env");
+    static char *const nothing[] = {NULL};
+    size_t bytes = 0;
+    int count, n_env = 0;
+    const char **env;
+    struct err err;
+    if (job_env_select(&call->arena, list != NULL ? list : "all",
+                       environ != NULL ? environ : nothing, &env, &count, &err) != 0) {
+        return call_misuse(call, "-env: %s", err.text);
+    }
+    env = with_origin(call, env, &count);
+    for (int i = 0; i < count; i++) {
+        if (!is_utf8(env[i])) {
+            call_say("sub: variable %.*s is not UTF-8 and stays here",
+                     (int)strcspn(env[i], "="), env[i]);
+            continue;
+        }
+        bytes += strlen(env[i]) + 1;
+        env[n_env++] = env[i];
+    }
+    if (n_env > ENV_MAX || bytes > ENV_BYTES_MAX) {
+        return call_fail("sub: the environment has %d variables in %zu bytes, at most "
+                         "%d in %d go along; unset some (or name them with -env); no "
+                         "job was submitted",
+                         n_env, bytes, ENV_MAX, ENV_BYTES_MAX);
+    }
+    spec->env = env;
+    spec->n_env = n_env;
+    return CALL_OK;
+}
+
+static int read_directory(struct call *call, struct job_spec *spec)
+{
+    const char *asked = call_value(call, "-cwd");
+    char *here = getcwd(NULL, 0);
+    if (asked != NULL && asked[0] == '/') {
+        spec->cwd = asked;
+    } else if (here == NULL) {
+        return call_fail("sub: this directory has no name: %s; give -cwd DIR",
+                         strerror(errno));
+    } else {
+        spec->cwd = asked != NULL ? arena_printf(&call->arena, "%s/%s", here, asked)
+                                  : arena_str(&call->arena, here);
+    }
+    free(here);
+    return CALL_OK;
+}
+
+static void read_umask(struct job_spec *spec)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    spec->umask = (int64_t)mask;
+}
+
+/* -I, -Ip, -Is: the last one applies. */
+static int read_interaction(struct call *call, struct job_spec *spec)
+{
+    static const struct {
+        const char *option;
+        enum interaction interaction;
+    } kinds[] = {{"-I", INTERACTION_PIPES},
+                 {"-Ip", INTERACTION_PTY},
+                 {"-Is", INTERACTION_SHELL}};
+    for (int i = 0; i < call->n_given; i++) {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+            if (strcmp(call->given[i].option->name, kinds[k].option) == 0) {
+                spec->interaction = kinds[k].interaction;
+            }
+        }
+    }
+    if (spec->interaction != INTERACTION_NONE && call_has(call, "-K")) {
+        return call_misuse(call, "-K waits for a job that is not interactive, expected "
+                                 "it without -I");
+    }
+    return CALL_OK;
+}
+
+/* ---- the command */
+
+/* A script on standard input, as bsub takes it. */
+static int read_script(struct call *call, struct job_spec *spec)
+{
+    char *text = arena_alloc(&call->arena, COMMAND_MAX + 1, 1);
+    size_t length;
+    if (isatty(STDIN_FILENO)) {
+        call_say("sub: reading the job's script from the terminal, Ctrl-D ends it");
+    }
+    length = fread(text, 1, COMMAND_MAX + 1, stdin);
+    if (ferror(stdin)) {
+        return call_fail("sub: standard input cannot be read: %s", strerror(errno));
+    }
+    if (length > COMMAND_MAX) {
+        return call_fail("sub: the script is larger than %d bytes; put it into a file "
+                         "and submit its name",
+                         COMMAND_MAX);
+    }
+    if (strlen(text) != length) {
+        return call_fail("sub: the script holds a NUL byte: not a shell script");
+    }
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return call_misuse(call, "no command: expected it on the line or on standard "
+                                 "input");
+    }
+    spec->command = text;
+    return embedded_options_read(call, text);
+}
+
+int submit_options_command(struct call *call, struct job_spec *spec)
+{
+    const char *text = "";
+    if (call->n_operands == 0) {
+        return read_script(call, spec);
+    }
+    for (int i = 0; i < call->n_operands; i++) {
+        text = arena_printf(&call->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            call->operands[i]);
+    }
+    if (strlen(text) > COMMAND_MAX) {
+        return call_fail("sub: the command is larger than %d bytes; put it into a file",
+                         COMMAND_MAX);
+    }
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return call_misuse(call, "the command is empty");
+    }
+    spec->command = text;
+    return CALL_OK;
+}
+
+static int read_terms(struct call *call, struct job_terms *terms)
+{
+    const char *begin = call_value(call, "-b"), *priority = call_value(call, "-sp");
+    struct err err;
+    terms->depend = call_text(call, "-w");
+    terms->depend_on = "";
+    terms->project = call_text(call, "-P");
+    terms->user_group = call_text(call, "-G");
+    if (call_has(call, "-G") && terms->user_group[0] == '\0') {
+        return call_misuse(call, "-G: no group, expected one of section UserGroup");
+    }
+    terms->has_slots = call_has(call, "-n");
+    if (strlen(terms->depend) > TEXT_MAX || strlen(terms->project) >= NAME_SIZE ||
+        strlen(terms->user_group) >= NAME_SIZE) {
+        return call_misuse(call,
+                           "-w, -P or -G is too long, expected at most %d, %d and %d "
+                           "bytes",
+                           TEXT_MAX, NAME_SIZE - 1, NAME_SIZE - 1);
+    }
+    if (begin != NULL &&
+        begin_time_read(begin, time(NULL), &terms->begin_ms, &err) != 0) {
+        return call_misuse(call, "-b: %s", err.text);
+    }
+    if (priority != NULL &&
+        conf_parse_int(priority, 1, INT32_MAX / 2, &terms->priority, &err) != 0) {
+        return call_misuse(call, "-sp: %s", err.text);
+    }
+    return CALL_OK;
+}
+
+/* The options about its execution. */
+static int read_around(struct call *call, struct msg_submit *submit)
+{
+    struct job_spec *spec = &submit->spec;
+    spec->app = call_text(call, "-app");
+    if (strlen(spec->app) >= NAME_SIZE) {
+        return call_misuse(call,
+                           "-app: the name is too long, expected at most %d bytes",
+                           NAME_SIZE - 1);
+    }
+    int status = read_limits(call, submit);
+    if (status == CALL_OK) {
+        status = read_command_around(call, "-E", &spec->pre_execs, &spec->n_pre_execs);
+    }
+    return status != CALL_OK ? status
+                             : read_command_around(call, "-Ep", &spec->post_execs,
+                                                   &spec->n_post_execs);
+}
+
+int submit_options_read(struct call *call, struct msg_submit *submit)
+{
+    struct job_spec *spec = &submit->spec;
+    struct job_terms *terms = &submit->terms;
+    int status = read_slots(call, spec, terms);
+    if (status == CALL_OK) {
+        status = read_terms(call, terms);
+    }
+    if (status == CALL_OK) {
+        status = read_resizable(call, terms);
+    }
+    spec->user = "";
+    spec->name = call_text(call, "-J"); /* "a[1-10]": the site checks the list */
+    spec->queue = call_text(call, "-q");
+    spec->in_file = call_text(call, "-i");
+    spec->out_file = call_text(call, "-o");
+    spec->err_file = call_text(call, "-e");
+    spec->is_rerunnable = call_has(call, "-r");
+    spec->is_exclusive = call_has(call, "-x");
+    read_umask(spec);
+    submit_options_requirements(call, spec);
+    if (status == CALL_OK) {
+        status = read_interaction(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_run_limit(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_around(call, submit);
+    }
+    if (status == CALL_OK) {
+        status = read_hosts(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_directory(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_environment(call, spec);
+    }
+    return status;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lsf.h: the commands of LSF (bsub, bjobs, bkill, ...) as names of one program.
+ *
+ * A row of lsf_commands is a command: its options and what becomes of each of them,
+ * and the function that runs it. A row of a table of fields is a field of `-o` and a
+ * column of the plain output. No command knows more: requests, waiting, terminals and
+ * listings are those of `sublet`.
+ *
+ * Ownership: everything is in the call's arena or static. Exit status: 0; LSF_FAILED;
+ * of bsub -K and -I that of the job. Source: LSF's command reference 10.1. Layer: cli.
+ */
+#ifndef SUBLET_CLI_LSF_LSF_H
+#define SUBLET_CLI_LSF_LSF_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "cli/call.h"
+#include "cli/listing/listing.h"
+
+enum { LSF_FAILED = 255 };
+
+enum lsf_option_kind {
+    LSF_END,     /* of a table */
+    LSF_TAKEN,   /* carried out */
+    LSF_IGNORED, /* without a consequence for the job; `what` says why */
+    LSF_NOTED,   /* left out, and standard error says so: `what` */
+    LSF_REFUSED, /* nothing is done; `what` says what to do instead */
+};
+
+struct lsf_option {
+    const char *name, *value; /* value NULL: takes none */
+    enum lsf_option_kind kind;
+    const char *to; /* the option that the functions of sublet know; NULL: `name` */
+    const char *what;
+};
+
+struct lsf_command {
+    const char *name, *operands;
+    const char *sublet; /* what does the same, for the guide; "": nothing */
+    const char *what;
+    const struct lsf_option *options; /* NULL: none */
+    enum call_words words;
+    int (*run)(struct call *call); /* NULL: not built, `what` says so */
+};
+
+extern const struct lsf_command lsf_table_commands[];
+
+/* ---- lsf_line.c: the command line */
+
+/* Reads argv[1] and on by the command's row. Returns CALL_OK, or LSF_FAILED after a
+ * line on standard error. */
+int lsf_line_read(struct call *call, const struct lsf_command *command, int argc,
+                  char **argv);
+/* Judges the options that were given and renames them to those of sublet. For bsub
+ * after the script's options have been read. */
+int lsf_line_judge(struct call *call);
+const struct lsf_command *lsf_line_find(const struct lsf_command *commands,
+                                        const char *name);
+/* Adds an option as if it had been given before the others. */
+void lsf_line_add(struct call *call, const char *option, const char *value);
+
+/* ---- lsf_print.c: rows as LSF prints them */
+
+/* The text of a field; "" or NULL: it has none, shown as "-". */
+typedef const char *lsf_format_fn(struct arena *arena, const json_t *row,
+                                  const char *path);
+
+struct lsf_field {
+    const char *name, *alias; /* of -o, in lower case; alias NULL: none */
+    int width;                /* with -o; 0: as wide as its values */
+    const char *heading;
+    const char *path;
+    lsf_format_fn *format;
+};
+
+struct lsf_listing {
+    const char *command, *things;   /* "bjobs", "JOBS": of -json */
+    const struct lsf_field *fields; /* ended by a NULL name */
+    const char
+        *layout; /* the plain output in the words of -o; "name:=7" is never cut */
+    const char *nothing; /* said if there is no row */
+};
+
+/* Prints the rows by -o, -json, -noheader, -w or -W. Returns CALL_OK or LSF_FAILED. */
+int lsf_print_rows(struct call *call, const struct lsf_listing *listing,
+                   const json_t *rows);
+/* The same by another layout. */
+int lsf_print_layout(struct call *call, const struct lsf_listing *listing,
+                     const char *layout, const json_t *rows);
+/* A text with LSF's breaks at 80 columns; with -UF without. */
+void lsf_print_paragraph(struct call *call, const char *paragraph);
+
+/* ---- lsf_format.c: values of JSON as LSF words them */
+
+lsf_format_fn lsf_format_text, lsf_format_plain, lsf_format_time, lsf_format_seconds,
+    lsf_format_job_id, lsf_format_job_index, lsf_format_exec_host,
+    lsf_format_first_host, lsf_format_nexec_host, lsf_format_from_host, lsf_format_mem,
+    lsf_format_limit_size, lsf_format_limit_minutes, lsf_format_finish_time,
+    lsf_format_time_left, lsf_format_yes, lsf_format_used, lsf_format_count,
+    lsf_format_joined, lsf_format_index, lsf_format_percent, lsf_format_size,
+    lsf_format_names, lsf_format_bool;
+const char *lsf_format_get(const json_t *row, const char *path); /* "" without one */
+/* Seconds since 1970 of an RFC 3339 instant; -1: none. */
+int64_t lsf_format_instant(const json_t *row, const char *path);
+/* "Mon Nov 23 02:31:22" */
+const char *lsf_format_long_time(struct arena *arena, int64_t seconds);
+
+extern const struct lsf_listing lsf_fields_jobs, lsf_fields_hosts, lsf_fields_queues,
+    lsf_fields_users, lsf_fields_load, lsf_fields_lshosts, lsf_fields_apps,
+    lsf_fields_hist, lsf_fields_limits, lsf_fields_shared, lsf_fields_groups,
+    lsf_fields_host_groups, lsf_fields_resources;
+
+/* ---- lsf_select.c: which jobs are meant */
+
+/* The rows that the operands from `first` on and -u -q -m -J -P -app -g -G name;
+ * without any of them the caller's. Ids that do not exist are said on standard error,
+ * and
+ * `*n_missing` is their number. */
+int lsf_select_rows(struct call *call, int first, bool with_ended,
+                    struct listing *listing, int *n_missing);
+/* Replaces the operands from `first` on by the ids of the unfinished jobs that are
+ * meant, as bkill does: without an id the latest one that the options select, with 0
+ * all. */
+int lsf_select_jobs(struct call *call, int first);
+
+/* ---- the commands, each in the file of its stem */
+
+int lsf_submit_run(struct call *call);
+int lsf_jobs_run(struct call *call);
+int lsf_control_kill(struct call *call);
+int lsf_control_stop(struct call *call);
+int lsf_control_resume(struct call *call);
+int lsf_control_requeue(struct call *call);
+int lsf_control_switch(struct call *call);
+int lsf_control_top(struct call *call);
+int lsf_control_bottom(struct call *call);
+int lsf_control_resize(struct call *call);
+int lsf_control_peek(struct call *call);
+int lsf_control_admin(struct call *call);
+int lsf_control_wait(struct call *call);
+int lsf_hist_run(struct call *call);
+int lsf_hist_account(struct call *call);
+int lsf_listing_hosts(struct call *call);
+int lsf_listing_queues(struct call *call);
+int lsf_listing_users(struct call *call);
+int lsf_listing_load(struct call *call);
+int lsf_listing_lshosts(struct call *call);
+int lsf_listing_limits(struct call *call);
+int lsf_listing_shared(struct call *call);
+int lsf_listing_slots(struct call *call);
+int lsf_listing_id(struct call *call);
+int lsf_listing_clusters(struct call *call);
+int lsf_listing_apps(struct call *call);
+int lsf_listing_user_groups(struct call *call);
+int lsf_listing_host_groups(struct call *call);
+int lsf_listing_partitions(struct call *call);
+int lsf_listing_resources(struct call *call);
+int lsf_listing_params(struct call *call);
+
+/* ---- lsf_manual.c: what is made from the table */
+
+int lsf_manual_print(void);
+int lsf_manual_markdown(void);
+int lsf_manual_names(void);
+void lsf_manual_help(const struct lsf_command *command);
+
+#endif

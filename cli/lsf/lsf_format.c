@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lsf_format.c: values of a site's JSON as LSF words them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "cli/lsf/lsf.h"
+
+enum { KIB = 1024 };
+
+const char *lsf_format_get(const json_t *row, const char *path)
+{
+    const char *text = json_string_value(columns_find(row, path));
+    return text != NULL ? text : "";
+}
+
+static bool is_there(const json_t *value)
+{
+    return value != NULL && !json_is_null(value);
+}
+
+const char *lsf_format_text(struct arena *arena, const json_t *row, const char *path)
+{
+    (void)arena;
+    return lsf_format_get(row, path);
+}
+
+const char *lsf_format_plain(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return is_there(value) ? format_plain(arena, value) : "";
+}
+
+/* ---- jobs */
+
+/* The number of "12[3]"; arrays are told apart by their names. */
+const char *lsf_format_job_id(struct arena *arena, const json_t *row, const char *path)
+{
+    const char *id = lsf_format_plain(arena, row, path);
+    return arena_strn(arena, id, strcspn(id, "["));
+}
+
+const char *lsf_format_job_index(struct arena *arena, const json_t *row,
+                                 const char *path)
+{
+    const char *id = lsf_format_plain(arena, row, path);
+    const char *index = strchr(id, '[');
+    return index == NULL ? "0" : arena_strn(arena, index + 1, strlen(index) - 2);
+}
+
+/* "2*hostA:hostB". */
+const char *lsf_format_exec_host(struct arena *arena, const json_t *row,
+                                 const char *path)
+{
+    const char *text = "", *host;
+    json_t *slots;
+    json_object_foreach(columns_find(row, path), host, slots)
+    {
+        long long count = json_integer_value(slots);
+        text = count > 1
+                   ? arena_printf(arena, "%s%s%lld*%s", text, text[0] ? ":" : "", count,
+                                  host)
+                   : arena_printf(arena, "%s%s%s", text, text[0] ? ":" : "", host);
+    }
+    return text;
+}
+
+const char *lsf_format_first_host(struct arena *arena, const json_t *row,
+                                  const char *path)
+{
+    const char *host;
+    json_t *slots;
+    json_object_foreach(columns_find(row, path), host, slots)
+    {
+        return arena_str(arena, host);
+    }
+    return "";
+}
+
+const char *lsf_format_nexec_host(struct arena *arena, const json_t *row,
+                                  const char *path)
+{
+    const json_t *hosts = columns_find(row, path);
+    return json_is_object(hosts) ? arena_printf(arena, "%zu", json_object_size(hosts))
+                                 : "";
+}
+
+/* Commands reach a site by its socket, so that jobs are submitted on its machine. */
+const char *lsf_format_from_host(struct arena *arena, const json_t *row,
+                                 const char *path)
+{
+    char name[HOST_NAME_SIZE] = "";
+    (void)row;
+    (void)path;
+    return gethostname(name, sizeof(name) - 1) == 0 ? arena_str(arena, name) : "";
+}
+
+/* ---- times */
+
+int64_t lsf_format_instant(const json_t *row, const char *path)
+{
+    struct tm tm = {.tm_isdst = 0};
+    const char *text = lsf_format_get(row, path);
+    if (strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) == NULL) {
+        return -1;
+    }
+    return (int64_t)timegm(&tm);
+}
+
+static const char *time_text(struct arena *arena, int64_t seconds, bool is_long)
+{
+    char text[64];
+    time_t at = (time_t)seconds;
+    struct tm tm;
+    if (seconds < 0 || localtime_r(&at, &tm) == NULL) {
+        return "";
+    }
+    if (is_long) {
+        strftime(text, sizeof(text), "%a %b %e %H:%M:%S", &tm);
+    } else {
+        strftime(text, sizeof(text), "%b %e %H:%M", &tm);
+    }
+    return arena_str(arena, text);
+}
+
+const char *lsf_format_time(struct arena *arena, const json_t *row, const char *path)
+{
+    return time_text(arena, lsf_format_instant(row, path), false);
+}
+
+const char *lsf_format_long_time(struct arena *arena, int64_t seconds)
+{
+    return time_text(arena, seconds, true);
+}
+
+const char *lsf_format_seconds(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return json_is_number(value)
+               ? arena_printf(arena, "%.0f second(s)", json_number_value(value))
+               : "";
+}
+
+/* When the run limit ends a job, or -1. */
+static int64_t limit_end(const json_t *row)
+{
+    int64_t start = lsf_format_instant(row, "start_at");
+    json_t *limit = columns_find(row, "limits.run_s");
+    bool has_both = start >= 0 && json_is_number(limit);
+    return has_both ? start + (int64_t)json_number_value(limit) : -1;
+}
+
+/* "Nov 23 02:31 L"; L: known, or by the run limit; X: the limit is over. */
+const char *lsf_format_finish_time(struct arena *arena, const json_t *row,
+                                   const char *path)
+{
+    int64_t end = lsf_format_instant(row, path);
+    const char *mark = "L";
+    if (end < 0) {
+        end = limit_end(row);
+        mark = end >= 0 && end < (int64_t)time(NULL) ? "X" : "L";
+    }
+    const char *text = time_text(arena, end, false);
+    return text[0] != '\0' ? arena_printf(arena, "%s %s", text, mark) : "";
+}
+
+/* "1:30 L", in hours and minutes. */
+const char *lsf_format_time_left(struct arena *arena, const json_t *row,
+                                 const char *path)
+{
+    bool is_ended = lsf_format_get(row, path)[0] != '\0';
+    int64_t end = is_ended ? -1 : limit_end(row);
+    if (end < 0) {
+        return "";
+    }
+    int64_t left = end - (int64_t)time(NULL);
+    left = left > 0 ? left : 0;
+    return arena_printf(arena, "%lld:%lld L", (long long)(left / 3600),
+                        (long long)(left / 60 % 60));
+}
+
+/* ---- sizes and limits */
+
+const char *lsf_format_mem(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    double kib = json_number_value(value);
+    if (!json_is_number(value)) {
+        return "";
+    }
+    return kib < (double)KIB * KIB
+               ? arena_printf(arena, "%.0f Mbytes", kib / KIB)
+               : arena_printf(arena, "%.1f Gbytes", kib / KIB / KIB);
+}
+
+const char *lsf_format_limit_size(struct arena *arena, const json_t *row,
+                                  const char *path)
+{
+    json_t *value = columns_find(row, path);
+    double kib = json_number_value(value);
+    if (!json_is_number(value)) {
+        return "";
+    }
+    return kib < KIB                 ? arena_printf(arena, "%.0f K", kib)
+           : kib < (double)KIB * KIB ? arena_printf(arena, "%.0f M", kib / KIB)
+                                     : arena_printf(arena, "%.1f G", kib / KIB / KIB);
+}
+
+const char *lsf_format_limit_minutes(struct arena *arena, const json_t *row,
+                                     const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return json_is_number(value)
+               ? arena_printf(arena, "%.1f", json_number_value(value) / 60)
+               : "";
+}
+
+const char *lsf_format_used(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return is_there(columns_find(row, arena_printf(arena, "%s.limit", path)))
+               ? format_used(arena, value)
+               : "";
+}
+
+/* ---- counts, lists and words */
+
+const char *lsf_format_count(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return is_there(value) ? format_plain(arena, value) : "0";
+}
+
+/* An array of texts, with blanks between. */
+const char *lsf_format_joined(struct arena *arena, const json_t *row, const char *path)
+{
+    const json_t *list = columns_find(row, path), *item;
+    const char *text = "";
+    size_t i;
+    if (!json_is_array(list)) {
+        return lsf_format_plain(arena, row, path);
+    }
+    json_array_foreach(list, i, item)
+    {
+        const char *one = json_string_value(item);
+        text = arena_printf(arena, "%s%s%s", text, text[0] ? " " : "",
+                            one != NULL ? one : "");
+    }
+    return text;
+}
+
+/* The resources of a host: "(linux big)". */
+const char *lsf_format_names(struct arena *arena, const json_t *row, const char *path)
+{
+    return arena_printf(arena, "(%s)", lsf_format_joined(arena, row, path));
+}
+
+const char *lsf_format_index(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return is_there(value) ? format_index(arena, value) : "";
+}
+
+const char *lsf_format_percent(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return is_there(value) ? format_percent(arena, value) : "";
+}
+
+const char *lsf_format_size(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return is_there(value) ? format_size(arena, value) : "";
+}
+
+const char *lsf_format_yes(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    (void)arena;
+    return json_is_true(value) || json_is_string(value) ? "Y" : "N";
+}
+
+const char *lsf_format_bool(struct arena *arena, const json_t *row, const char *path)
+{
+    (void)arena;
+    return json_is_true(columns_find(row, path)) ? "Yes" : "No";
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lsf_jobs.c: bjobs. Source: LSF's bjobs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/lsf/lsf.h"
+
+static const char wide_layout[] =
+    "jobid:=7 user stat queue:10 from_host exec_host job_name submit_time:=12 "
+    "proj_name:10 w_cpu mem:7 swap:7 pids start_time:=15 finish_time:=15 slots";
+static const char array_layout[] =
+    "jobid:=7 a_spec:-12 user:=8 a_njobs:-6 a_pend:-5 a_done:-5 a_run:-5 a_exit:-5 "
+    "a_ssusp:-5 a_ususp:-5 a_psusp:-5";
+
+/* ---- what LSF shows and the site has in other words */
+
+static void set_text(json_t *row, const char *key, const char *text)
+{
+    json_object_set_new(row, key, json_string(text));
+}
+
+static void annotate(struct arena *arena, json_t *row)
+{
+    const char *state = lsf_format_get(row, "state"), *host;
+    json_t *slots;
+    json_int_t n_slots = 0;
+    int64_t submitted = lsf_format_instant(row, "submit_at");
+    int64_t started = lsf_format_instant(row, "start_at");
+    bool waits = strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0;
+    json_object_foreach(json_object_get(row, "hosts"), host, slots)
+    {
+        n_slots += json_integer_value(slots);
+    }
+    if (n_slots > 0) {
+        json_object_set_new(row, "slots_allocated", json_integer(n_slots));
+        json_object_set(row, "exec_cwd", json_object_get(row, "cwd"));
+    }
+    if (started >= submitted || waits) {
+        int64_t until = waits ? (int64_t)time(NULL) : started;
+        json_object_set_new(row, "pend_s", json_integer(until - submitted));
+    }
+    if (strcmp(state, "EXIT") == 0) {
+        json_object_set(row, "exit_reason", json_object_get(row, "reason"));
+    }
+    json_t *reason = json_array_get(json_object_get(row, "pending_reasons"), 0);
+    if (reason != NULL) {
+        json_object_set(row, "pend_reason", reason);
+    }
+    double cpu = json_number_value(json_object_get(row, "cpu_s"));
+    set_text(row, "cpu_clock",
+             arena_printf(arena, "%03d:%02d:%05.2f", (int)cpu / 3600,
+                          (int)cpu / 60 % 60, cpu - (int)cpu / 60 * 60));
+}
+
+/* ---- which states */
+
+static bool has_state(const json_t *row, const void *arg)
+{
+    static const struct {
+        const char *option, *states;
+    } choices[] = {{"-p", "PEND PSUSP"},
+                   {"-r", "RUN UNKWN"},
+                   {"-s", "PSUSP SSUSP USUSP"},
+                   {"-d", "DONE EXIT"}};
+    const struct call *call = arg;
+    const char *state = lsf_format_get(row, "state");
+    bool has_choice = false, is_chosen = false;
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        if (call_has(call, choices[i].option)) {
+            has_choice = true;
+            is_chosen = is_chosen || strstr(choices[i].states, state) != NULL;
+        }
+    }
+    return !has_choice || is_chosen || call_has(call, "-a");
+}
+
+/* ---- -p and -s: each job, and why it does not run */
+
+static void print_reasons(const json_t *row)
+{
+    json_t *reasons = json_object_get(row, "pending_reasons"), *reason;
+    const char *why = lsf_format_get(row, "reason");
+    size_t i;
+    json_array_foreach(reasons, i, reason)
+    {
+        printf(" %s;\n", json_string_value(reason));
+    }
+    if (json_array_size(reasons) == 0 && why[0] != '\0') {
+        printf(" %s;\n", why);
+    }
+}
+
+static int show_reasons(struct call *call, const json_t *rows)
+{
+    json_t *row, *one = json_array();
+    size_t i;
+    int status = json_array_size(rows) > 0
+                     ? CALL_OK
+                     : lsf_print_rows(call, &lsf_fields_jobs, rows);
+    json_array_foreach(rows, i, row)
+    {
+        json_array_append(one, row);
+        status = lsf_print_rows(call, &lsf_fields_jobs, one);
+        print_reasons(row);
+        json_array_clear(one);
+        if (i == 0) {
+            lsf_line_add(call, "--noheader", "");
+        }
+    }
+    json_decref(one);
+    return status;
+}
+
+/* ---- -l */
+
+static const char *add(struct arena *arena, const char *text, const char *label,
+                       const char *value)
+{
+    return value[0] == '\0' ? text
+                            : arena_printf(arena, "%s, %s <%s>", text, label, value);
+}
+
+static void print_head(struct call *call, struct arena *arena, const json_t *row)
+{
+    const char *text =
+        arena_printf(arena, "Job <%s>", lsf_format_plain(arena, row, "id"));
+    text = add(arena, text, "Job Name", lsf_format_get(row, "name"));
+    text = add(arena, text, "User", lsf_format_get(row, "user"));
+    text = add(arena, text, "Project", lsf_format_get(row, "project"));
+    text = add(arena, text, "User Group", lsf_format_get(row, "user_group"));
+    text = add(arena, text, "Application", lsf_format_get(row, "app"));
+    text = add(arena, text, "Status", lsf_format_get(row, "state"));
+    text = add(arena, text, "Queue", lsf_format_get(row, "queue"));
+    text = add(arena, text, "Job Priority", lsf_format_plain(arena, row, "priority"));
+    text = add(arena, text, "Command", lsf_format_get(row, "command"));
+    lsf_print_paragraph(call, text);
+}
+
+static void print_submission(struct call *call, struct arena *arena, const json_t *row)
+{
+    json_int_t slots = json_integer_value(json_object_get(row, "slots"));
+    const char *text =
+        arena_printf(arena, "%s: Submitted from host <%s>",
+                     lsf_format_long_time(arena, lsf_format_instant(row, "submit_at")),
+                     lsf_format_from_host(arena, row, ""));
+    text = add(arena, text, "CWD", lsf_format_get(row, "cwd"));
+    text = add(arena, text, "Input File", lsf_format_get(row, "in_file"));
+    text = add(arena, text, "Output File", lsf_format_get(row, "out_file"));
+    text = add(arena, text, "Error File", lsf_format_get(row, "err_file"));
+    if (json_is_true(json_object_get(row, "exclusive"))) {
+        text = arena_printf(arena, "%s, Exclusive Execution", text);
+    }
+    if (json_is_true(json_object_get(row, "rerunnable"))) {
+        text = arena_printf(arena, "%s, Re-runnable", text);
+    }
+    if (slots > 1) {
+        text = arena_printf(arena, "%s, %lld Task(s)", text, (long long)slots);
+    }
+    text = add(arena, text, "Requested Resources", lsf_format_get(row, "resreq"));
+    text = add(arena, text, "Dependency Condition", lsf_format_get(row, "depend"));
+    text =
+        add(arena, text, "Specified Hosts", lsf_format_joined(arena, row, "ask_hosts"));
+    text = add(arena, text, "Specified Start Time",
+               lsf_format_time(arena, row, "begin_at"));
+    lsf_print_paragraph(call, arena_printf(arena, "%s;", text));
+}
+
+static void print_start(struct call *call, struct arena *arena, const json_t *row)
+{
+    int64_t start = lsf_format_instant(row, "start_at");
+    const char *hosts = lsf_format_exec_host(arena, row, "hosts");
+    const char *slots = lsf_format_plain(arena, row, "slots_allocated");
+    if (start < 0) {
+        return;
+    }
+    const char *text =
+        arena_printf(arena,
+                     "%s: Started %s Task(s) on Host(s) <%s>, Allocated %s Slot(s) on "
+                     "Host(s) <%s>",
+                     lsf_format_long_time(arena, start), slots, hosts, slots, hosts);
+    text = add(arena, text, "Execution CWD", lsf_format_get(row, "cwd"));
+    text = add(arena, text, "Lease", lsf_format_get(row, "lease"));
+    lsf_print_paragraph(call, arena_printf(arena, "%s;", text));
+}
+
+static void print_end(struct call *call, struct arena *arena, const json_t *row)
+{
+    int64_t end = lsf_format_instant(row, "end_at");
+    const char *code = lsf_format_plain(arena, row, "exit_code");
+    bool is_done = strcmp(lsf_format_get(row, "state"), "DONE") == 0;
+    double cpu = json_number_value(json_object_get(row, "cpu_s"));
+    if (end < 0) {
+        return;
+    }
+    const char *what = is_done ? "Done successfully"
+                       : code[0] == '\0'
+                           ? "Exited"
+                           : arena_printf(arena, "Exited with exit code %s", code);
+    const char *text = arena_printf(arena, "%s: %s. The CPU time used is %.1f seconds.",
+                                    lsf_format_long_time(arena, end), what, cpu);
+    lsf_print_paragraph(call, text);
+    if (!is_done && lsf_format_get(row, "reason")[0] != '\0') {
+        lsf_print_paragraph(call, arena_printf(arena, "%s: Completed <exit>; %s.",
+                                               lsf_format_long_time(arena, end),
+                                               lsf_format_get(row, "reason")));
+    }
+}
+
+static void print_limits(struct arena *arena, const json_t *row)
+{
+    const char *run = lsf_format_limit_minutes(arena, row, "limits.run_s");
+    const char *mem = lsf_format_limit_size(arena, row, "limits.mem_kib");
+    if (run[0] != '\0') {
+        printf("\n RUNLIMIT\n %s min\n", run);
+    }
+    if (mem[0] != '\0') {
+        printf("\n MEMLIMIT\n %s\n", mem);
+    }
+}
+
+static int show_long(struct call *call, const json_t *rows)
+{
+    struct arena *arena = &call->arena;
+    const json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *state = lsf_format_get(row, "state");
+        bool waits = strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0;
+        bool is_suspended = strcmp(state, "SSUSP") == 0 || strcmp(state, "USUSP") == 0;
+        if (i > 0) {
+            printf("------------------------------------------------------------"
+                   "------------------\n");
+        }
+        putchar('\n');
+        print_head(call, arena, row);
+        print_submission(call, arena, row);
+        print_start(call, arena, row);
+        print_end(call, arena, row);
+        print_limits(arena, row);
+        if (waits || is_suspended) {
+            printf("\n %s REASONS:\n", waits ? "PENDING" : "SUSPENDING");
+            print_reasons(row);
+        }
+    }
+    if (json_array_size(rows) == 0) {
+        return lsf_print_rows(call, &lsf_fields_jobs, rows);
+    }
+    return call_finish_output();
+}
+
+/* ---- -A and -sum */
+
+static void count(json_t *into, const char *key)
+{
+    json_int_t number = json_integer_value(json_object_get(into, key));
+    json_object_set_new(into, key, json_integer(number + 1));
+}
+
+/* One row for each array. */
+static json_t *join_arrays(struct arena *arena, const json_t *rows)
+{
+    json_t *arrays = json_array(), *last = NULL;
+    const char *last_id = "";
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *id = lsf_format_job_id(arena, row, "id");
+        if (strcmp(lsf_format_job_index(arena, row, "id"), "0") == 0) {
+            continue;
+        }
+        if (last == NULL || strcmp(id, last_id) != 0) {
+            const char *name = lsf_format_get(row, "name");
+            last = json_object();
+            last_id = id;
+            set_text(last, "id", id);
+            set_text(last, "user", lsf_format_get(row, "user"));
+            set_text(last, "name", arena_strn(arena, name, strcspn(name, "[")));
+            json_array_append_new(arrays, last);
+        }
+        count(last, "njobs");
+        count(last, lsf_format_get(row, "state"));
+    }
+    return arrays;
+}
+
+static int show_sum(struct call *call, const json_t *rows)
+{
+    static const char *const states[] = {"RUN", "SSUSP", "USUSP", "UNKWN", "PEND"};
+    json_t *sum = json_object();
+    const json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const char *state = lsf_format_get(row, "state");
+        count(sum, strcmp(state, "PSUSP") == 0 ? "PEND" : state);
+    }
+    if (!call_has(call, "--noheader")) {
+        printf("%-12s %-12s %-12s %-12s %-12s %s\n", "RUN", "SSUSP", "USUSP", "UNKNOWN",
+               "PEND", "FWD_PEND");
+    }
+    for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++) {
+        printf("%-12lld ",
+               (long long)json_integer_value(json_object_get(sum, states[k])));
+    }
+    puts("0");
+    json_decref(sum);
+    return call_finish_output();
+}
+
+/* ---- */
+
+static int show(struct call *call, const struct listing *listing)
+{
+    bool is_chosen = call_has(call, "-o") || call_has(call, "-json");
+    if (call_has(call, "-sum")) {
+        return show_sum(call, listing->rows);
+    }
+    if (call_has(call, "-A")) {
+        json_t *arrays = join_arrays(&call->arena, listing->rows);
+        int status = lsf_print_layout(call, &lsf_fields_jobs, array_layout, arrays);
+        json_decref(arrays);
+        return status;
+    }
+    if ((call_has(call, "-l") || call_has(call, "-UF")) && !is_chosen) {
+        return show_long(call, listing->rows);
+    }
+    if ((call_has(call, "-p") || call_has(call, "-s")) && !is_chosen) {
+        return show_reasons(call, listing->rows);
+    }
+    return lsf_print_layout(call, &lsf_fields_jobs,
+                            call_has(call, "-W") ? wide_layout : lsf_fields_jobs.layout,
+                            listing->rows);
+}
+
+int lsf_jobs_run(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    const char *format = getenv("LSB_BJOBS_FORMAT");
+    json_t *row;
+    size_t i;
+    int n_missing;
+    if (format != NULL && format[0] != '\0' && !call_has(call, "-o") &&
+        !call_has(call, "-l") && !call_has(call, "-W")) {
+        lsf_line_add(call, "-o", format);
+    }
+    bool with_ended = call_has(call, "-a") || call_has(call, "-d");
+    int status = lsf_select_rows(call, 0, with_ended, &listing, &n_missing);
+    if (status == CALL_OK) {
+        listing_filter(&listing, has_state, call);
+        json_array_foreach(listing.rows, i, row)
+        {
+            annotate(&call->arena, row);
+        }
+        bool is_all_missing = n_missing > 0 && json_array_size(listing.rows) == 0 &&
+                              !call_has(call, "-json");
+        status = is_all_missing ? LSF_FAILED : show(call, &listing);
+    }
+    listing_free(&listing);
+    return status == CALL_OK && n_missing > 0 ? LSF_FAILED : status;
+}

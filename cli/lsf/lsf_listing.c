@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lsf_listing.c: listings of hosts, queues, users, groups, limits and resources.
+ * Source: LSF's command reference. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "cli/commands.h"
+#include "cli/lsf/lsf.h"
+#include "sched/resource/resource.h"
+
+#ifndef SUBLET_VERSION
+#define SUBLET_VERSION "unknown"
+#endif
+
+static const char exported_layout[] =
+    "host_name:18 consumer:15 lease:20 max:-6 njobs:-6 "
+    "run:-6 ssusp:-6 ususp:-6 rsv:-6";
+static const char load_long_layout[] = "host_name:15 status:-6 r15s:-5 r1m:-5 r15m:-5 "
+                                       "ut:-4 pg:-5 io:-5 ls:-3 it:-5 tmp:-5 "
+                                       "swp:-5 mem:-5";
+
+/* All rows, or those that the operands name. */
+static int gather(struct call *call, const struct msg_query *query, const char *thing,
+                  struct listing *listing)
+{
+    return listing_gather(call, query, thing, listing);
+}
+
+static int show(struct call *call, enum query_kind kind, const char *thing,
+                const struct lsf_listing *fields)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(kind);
+    int status = gather(call, &query, thing, &listing);
+    if (status == CALL_OK) {
+        status = lsf_print_rows(call, fields, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+/* ---- hosts */
+
+int lsf_listing_hosts(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    bool is_plain = !call_has(call, "-o") && !call_has(call, "-json");
+    if (call_has(call, "-l") && is_plain) {
+        return cmd_resources_hosts(call);
+    }
+    if (call_has(call, "-s")) {
+        return lsf_listing_shared(call);
+    }
+    query.exported = call_has(call, "-e");
+    query.res_req = call_text(call, "-R");
+    int status = gather(call, &query, "Host", &listing);
+    if (status == CALL_OK) {
+        status = lsf_print_layout(
+            call, &lsf_fields_hosts,
+            query.exported ? exported_layout : lsf_fields_hosts.layout, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+int lsf_listing_shared(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    query.shared = true;
+    int status = gather(call, &query, "resource", &listing);
+    if (status == CALL_OK) {
+        status = lsf_print_rows(call, &lsf_fields_shared, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+/* All hosts that are known run jobs. */
+int lsf_listing_lshosts(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    json_t *row;
+    size_t i;
+    if (call_has(call, "-l") && !call_has(call, "-o")) {
+        return cmd_resources_hosts(call);
+    }
+    query.res_req = call_text(call, "-R");
+    int status = gather(call, &query, "Host", &listing);
+    json_array_foreach(listing.rows, i, row)
+    {
+        json_object_set_new(row, "server", json_string("Yes"));
+    }
+    if (status == CALL_OK) {
+        status = lsf_print_rows(call, &lsf_fields_lshosts, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+int lsf_listing_load(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_LOAD);
+    const char *count = call_value(call, "-n");
+    query.res_req = call_text(call, "-R");
+    int status = gather(call, &query, "Host", &listing);
+    if (status == CALL_OK && count != NULL) {
+        size_t most = strtoul(count, NULL, 10);
+        while (json_array_size(listing.rows) > most) {
+            json_array_remove(listing.rows, json_array_size(listing.rows) - 1);
+        }
+    }
+    if (status == CALL_OK) {
+        status = lsf_print_layout(call, &lsf_fields_load,
+                                  call_has(call, "-l") ? load_long_layout
+                                                       : lsf_fields_load.layout,
+                                  listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+/* Free slots of hosts that take jobs: nothing ends a job there before its run limit. */
+int lsf_listing_slots(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    json_int_t n_free = 0;
+    const json_t *row;
+    size_t i;
+    int status = listing_get(call, &query, &listing);
+    json_array_foreach(listing.rows, i, row)
+    {
+        if (strcmp(lsf_format_get(row, "status"), "ok") == 0) {
+            n_free += json_integer_value(json_object_get(row, "max")) -
+                      json_integer_value(json_object_get(row, "njobs"));
+        }
+    }
+    listing_free(&listing);
+    if (status == CALL_OK && n_free <= 0) {
+        call_fail("No idle slots at this time.");
+        return LSF_FAILED;
+    }
+    if (status == CALL_OK) {
+        printf("SLOTS          RUNTIME\n%-14lld UNLIMITED\n", (long long)n_free);
+        status = call_finish_output();
+    }
+    return status;
+}
+
+/* ---- queues, users, limits */
+
+static bool has_word(const json_t *row, const char *key, const char *word)
+{
+    const char *text = lsf_format_get(row, key);
+    size_t length = strlen(word);
+    if (text[0] == '\0' || strcmp(text, "all") == 0 || strcmp(text, "all users") == 0) {
+        return true;
+    }
+    for (; *text != '\0'; text += strcspn(text, " "), text += strspn(text, " ")) {
+        if (strcspn(text, " +") == length && strncmp(text, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool may_use(const json_t *row, const void *arg)
+{
+    const struct call *call = arg;
+    const char *host = call_value(call, "-m"), *user = call_value(call, "-u");
+    return (host == NULL || has_word(row, "hosts", host)) &&
+           (user == NULL || has_word(row, "users", user));
+}
+
+int lsf_listing_queues(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_QUEUES);
+    bool is_long = call_has(call, "-l") || call_has(call, "-r");
+    if (is_long && !call_has(call, "-o")) {
+        if (!call_has(call, "-l")) {
+            lsf_line_add(call, "-l", "");
+        }
+        return cmd_resources_queues(call);
+    }
+    int status = gather(call, &query, "Queue", &listing);
+    if (status == CALL_OK) {
+        listing_filter(&listing, may_use, call);
+        status = lsf_print_rows(call, &lsf_fields_queues, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+/* A user of several fairshare scopes is one row: the first. Without operands it is the
+ * caller. */
+int lsf_listing_users(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_USERS);
+    json_t *seen = json_object();
+    bool is_all = call->n_operands == 1 && strcmp(call->operands[0], "all") == 0;
+    const char *self = call->n_operands == 0 ? listing_user(call, false) : NULL;
+    call->n_operands = is_all ? 0 : call->n_operands;
+    int status = gather(call, &query, "User", &listing);
+    for (size_t i = 0; i < json_array_size(listing.rows);) {
+        json_t *row = json_array_get(listing.rows, i);
+        const char *user = lsf_format_get(row, "user");
+        bool is_other = self != NULL && strcmp(user, self) != 0;
+        if (is_other || json_object_get(seen, user) != NULL) {
+            json_array_remove(listing.rows, i);
+        } else {
+            json_object_set_new(seen, user, json_true());
+            i++;
+        }
+    }
+    if (status == CALL_OK && self != NULL && json_array_size(listing.rows) == 0) {
+        json_array_append_new(listing.rows, json_pack("{s:s}", "user", self));
+    }
+    if (status == CALL_OK) {
+        status = lsf_print_rows(call, &lsf_fields_users, listing.rows);
+    }
+    json_decref(seen);
+    listing_free(&listing);
+    return status;
+}
+
+int lsf_listing_limits(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_LIMITS);
+    query.name = call_text(call, "-n");
+    query.queue = call_text(call, "-q");
+    query.host = call_text(call, "-m");
+    query.project = call_text(call, "-P");
+    query.user = listing_user(call, true);
+    query.with_ended = call_has(call, "-a");
+    query.configured = call_has(call, "-c");
+    int status = gather(call, &query, "Limit", &listing);
+    if (status == CALL_OK) {
+        bool has_any = json_array_size(listing.rows) > 0;
+        printf("%s", has_any ? "\nINTERNAL RESOURCE LIMITS:\n\n" : "");
+        status = lsf_print_rows(call, &lsf_fields_limits, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+static bool is_of_partition(const json_t *row, const void *arg)
+{
+    const char *wanted = arg, *partition = lsf_format_get(row, "partition");
+    return partition[0] != '\0' && (wanted == NULL || strcmp(partition, wanted) == 0);
+}
+
+int lsf_listing_partitions(struct call *call)
+{
+    static const char layout[] = "user:15 share:-6 priority:-9 started:-8 reserved:-8 "
+                                 "cpu_time:-9 run_time:-9";
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_USERS);
+    const char *wanted = call->n_operands > 0 ? call->operands[0] : NULL;
+    const char *last = "";
+    json_t *row, *one = json_array();
+    size_t i;
+    int status = listing_get(call, &query, &listing);
+    listing_filter(&listing, is_of_partition, wanted);
+    json_array_foreach(listing.rows, i, row)
+    {
+        const char *partition = lsf_format_get(row, "partition");
+        bool is_next = strcmp(partition, last) != 0;
+        if (is_next) {
+            printf("%sHOST_PARTITION_NAME: %s\n\nSHARE_INFO_FOR: %s/\n",
+                   i > 0 ? "\n" : "", partition, partition);
+            last = partition;
+        } else if (i == 1) {
+            lsf_line_add(call, "--noheader", "");
+        }
+        json_array_append(one, row);
+        lsf_print_layout(call, &lsf_fields_users, layout, one);
+        json_array_clear(one);
+    }
+    if (status == CALL_OK && json_array_size(listing.rows) == 0) {
+        call_fail("No host partition defined.");
+        status = LSF_FAILED;
+    }
+    json_decref(one);
+    listing_free(&listing);
+    return status;
+}
+
+/* ---- groups, profiles, parameters */
+
+static bool is_of_kind(const json_t *row, const void *kind)
+{
+    return strcmp(lsf_format_get(row, "kind"), kind) == 0;
+}
+
+static int show_groups(struct call *call, const char *kind,
+                       const struct lsf_listing *fields)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_GROUPS);
+    int status = gather(call, &query, "group", &listing);
+    if (status == CALL_OK) {
+        listing_filter(&listing, is_of_kind, kind);
+        status = lsf_print_rows(call, fields, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+int lsf_listing_user_groups(struct call *call)
+{
+    return show_groups(call, "user", &lsf_fields_groups);
+}
+
+int lsf_listing_host_groups(struct call *call)
+{
+    return show_groups(call, "host", &lsf_fields_host_groups);
+}
+
+int lsf_listing_apps(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_APPS);
+    const json_t *row;
+    size_t i;
+    if (!call_has(call, "-l")) {
+        return show(call, QUERY_APPS, "Application profile", &lsf_fields_apps);
+    }
+    int status = gather(call, &query, "Application profile", &listing);
+    json_array_foreach(listing.rows, i, row)
+    {
+        printf("\nAPPLICATION NAME: %s\n -- %s\n\nSTATISTICS:\n",
+               lsf_format_get(row, "app"), lsf_format_get(row, "description"));
+        printf("   NJOBS     PEND      RUN     SUSP\n%8s %8s %8s %8s\n\nPARAMETERS:\n",
+               lsf_format_count(&call->arena, row, "njobs"),
+               lsf_format_count(&call->arena, row, "pend"),
+               lsf_format_count(&call->arena, row, "run"),
+               lsf_format_count(&call->arena, row, "susp"));
+        printf("RES_REQ: %s\n", lsf_format_get(row, "res_req"));
+    }
+    listing_free(&listing);
+    return status != CALL_OK ? status : call_finish_output();
+}
+
+int lsf_listing_params(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_PARAMS);
+    bool is_all = call_has(call, "-a") || call_has(call, "-l");
+    const json_t *row;
+    size_t i;
+    int status = listing_get(call, &query, &listing);
+    if (status == CALL_OK && is_all) {
+        printf("\n");
+    }
+    json_array_foreach(listing.rows, i, row)
+    {
+        const char *name = lsf_format_get(row, "name");
+        const char *value = lsf_format_plain(&call->arena, row, "value");
+        const char *what = lsf_format_get(row, "what");
+        if (is_all) {
+            printf("    %s = %s\n", name, value);
+        } else if (what[0] != '\0') {
+            printf("%s:  %s\n", what, value);
+        }
+    }
+    listing_free(&listing);
+    return status != CALL_OK ? status : call_finish_output();
+}
+
+/* ---- the site */
+
+int lsf_listing_id(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_PARAMS);
+    char host[HOST_NAME_SIZE] = "";
+    const char *site = "";
+    const json_t *row;
+    size_t i;
+    int status = listing_get(call, &query, &listing);
+    json_array_foreach(listing.rows, i, row)
+    {
+        bool is_name = strcmp(lsf_format_get(row, "name"), "SITE") == 0;
+        site = is_name ? lsf_format_get(row, "value") : site;
+    }
+    if (status == CALL_OK) {
+        gethostname(host, sizeof(host) - 1);
+        printf("Sublet %s, with the commands of LSF 10.1\n\nMy cluster name is %s\n"
+               "My master name is %s\n",
+               SUBLET_VERSION, site, host);
+        status = call_finish_output();
+    }
+    listing_free(&listing);
+    return status;
+}
+
+/* The broker's leases, from this site's side. */
+int lsf_listing_clusters(struct call *call)
+{
+    struct listing listing = {NULL, NULL}, params = {NULL, NULL};
+    struct msg_query leases = listing_query(QUERY_LEASES);
+    struct msg_query query = listing_query(QUERY_PARAMS);
+    const json_t *row;
+    size_t i;
+    int status = listing_get(call, &query, &params);
+    if (status == CALL_OK) {
+        status = listing_get(call, &leases, &listing);
+    }
+    if (status != CALL_OK) {
+        listing_free(&params);
+        return status;
+    }
+    const char *self = lsf_format_get(json_array_get(params.rows, 0), "value");
+    printf("[Resource Lease Information ]\n%-18s %-14s %s\n", "REMOTE_CLUSTER",
+           "RESOURCE_FLOW", "STATUS");
+    json_array_foreach(listing.rows, i, row)
+    {
+        bool imports = strcmp(lsf_format_get(row, "consumer"), self) == 0;
+        const char *status_word = lsf_format_get(row, "status");
+        if (imports || strcmp(lsf_format_get(row, "provider"), self) == 0) {
+            printf("%-18s %-14s %s\n",
+                   lsf_format_get(row, imports ? "provider" : "consumer"),
+                   imports ? "IMPORT" : "EXPORT",
+                   status_word[0] != '\0' ? status_word : lsf_format_get(row, "state"));
+        }
+    }
+    listing_free(&listing);
+    listing_free(&params);
+    return call_finish_output();
+}
+
+/* Built-in resources, then those of section Resource. */
+static json_t *list_resources(const struct resources *builtin, const json_t *defined)
+{
+    json_t *rows = json_array(), *row;
+    const char *name;
+    for (int id = 0; id < resources_count(builtin); id++) {
+        const struct resource *at = resources_at(builtin, id);
+        json_array_append_new(rows,
+                              json_pack("{s:s,s:s,s:s,s:I,s:b}", "name", at->name,
+                                        "type", resource_type_name(at->type), "order",
+                                        at->is_increasing ? "Inc" : "Dec", "interval_s",
+                                        (json_int_t)(at->interval_ms / 1000),
+                                        "consumable", at->is_consumable));
+    }
+    json_object_foreach((json_t *)(uintptr_t)defined, name, row)
+    {
+        json_t *copy = json_deep_copy(row);
+        bool is_up = json_is_true(json_object_get(row, "increasing"));
+        json_object_set_new(copy, "name", json_string(name));
+        json_object_set_new(copy, "order", json_string(is_up ? "Inc" : "Dec"));
+        json_array_append_new(rows, copy);
+    }
+    return rows;
+}
+
+static bool is_named(const json_t *row, const struct call *call)
+{
+    for (int i = 0; i < call->n_operands; i++) {
+        if (strcmp(lsf_format_get(row, "name"), call->operands[i]) == 0) {
+            return true;
+        }
+    }
+    return call->n_operands == 0;
+}
+
+int lsf_listing_resources(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_LOAD);
+    int status = listing_get(call, &query, &listing);
+    if (status != CALL_OK) {
+        return status;
+    }
+    struct resources *builtin = resources_new();
+    json_t *rows =
+        list_resources(builtin, json_object_get(listing.object, "resources"));
+    for (size_t i = 0; i < json_array_size(rows);) {
+        if (is_named(json_array_get(rows, i), call)) {
+            i++;
+        } else {
+            json_array_remove(rows, i);
+        }
+    }
+    status = lsf_print_rows(call, &lsf_fields_resources, rows);
+    json_decref(rows);
+    resources_free(builtin);
+    listing_free(&listing);
+    return status;
+}

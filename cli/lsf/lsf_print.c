@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lsf_print.c: rows in LSF's columns, by -o, or as its JSON. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lsf/lsf.h"
+
+enum { PARAGRAPH_WIDTH = 80, PARAGRAPH_INDENT = 21 };
+
+/* One column: a field, and how it is shown. */
+struct shown {
+    const struct lsf_field *field;
+    int width; /* 0: as wide as its values */
+    bool is_right, is_whole;
+};
+
+struct sheet {
+    struct arena *arena;
+    struct shown *columns;
+    int n_columns;
+    const char *delimiter; /* NULL: columns of fixed width */
+    bool cuts;
+};
+
+/* ---- the words of a layout */
+
+static const struct lsf_field *find_field(const struct lsf_field *fields,
+                                          const char *name, size_t length)
+{
+    for (; fields->name != NULL; fields++) {
+        if ((strlen(fields->name) == length &&
+             strncasecmp(fields->name, name, length) == 0) ||
+            (fields->alias != NULL && strlen(fields->alias) == length &&
+             strncasecmp(fields->alias, name, length) == 0)) {
+            return fields;
+        }
+    }
+    return NULL;
+}
+
+/* "name", "name:", "name:12", "name:-12", "name:=12". */
+static int read_word(const struct lsf_listing *listing, const char *word,
+                     struct shown *shown)
+{
+    size_t length = strcspn(word, ":");
+    const char *at = word + length;
+    *shown = (struct shown){.field = find_field(listing->fields, word, length)};
+    if (shown->field == NULL) {
+        call_fail("%s: Unknown field name <%.*s>", listing->command, (int)length, word);
+        return LSF_FAILED;
+    }
+    shown->width = shown->field->width;
+    if (*at == '\0') {
+        return CALL_OK;
+    }
+    at++;
+    shown->is_right = *at == '-';
+    shown->is_whole = *at == '=';
+    at += shown->is_right || shown->is_whole;
+    if (isdigit((unsigned char)*at)) {
+        shown->width = (int)strtol(at, (char **)(uintptr_t)&at, 10);
+    } else if (!shown->is_right) {
+        shown->width = 0;
+    }
+    if (*at != '\0' || shown->width > 4096) {
+        call_fail("%s: %s: expected NAME[:[-]WIDTH]", listing->command, word);
+        return LSF_FAILED;
+    }
+    return CALL_OK;
+}
+
+/* delimiter='X' with or without the quotes. */
+static const char *read_delimiter(struct arena *arena, const char *word)
+{
+    const char *from = word + strlen("delimiter=");
+    size_t length = strlen(from);
+    if (length >= 2 && (*from == '\'' || *from == '"') && from[length - 1] == *from) {
+        return arena_strn(arena, from + 1, length - 2);
+    }
+    return from;
+}
+
+/* The end of a word: a blank outside of quotes. */
+static const char *end_of_word(const char *at)
+{
+    char quote = '\0';
+    for (; *at != '\0' && (quote != '\0' || strchr(" \t\n", *at) == NULL); at++) {
+        if (quote == '\0' && (*at == '\'' || *at == '"')) {
+            quote = *at;
+        } else if (*at == quote) {
+            quote = '\0';
+        }
+    }
+    return at;
+}
+
+static int read_layout(const struct lsf_listing *listing, const char *layout,
+                       struct sheet *sheet)
+{
+    sheet->columns =
+        arena_alloc(sheet->arena, strlen(layout) + 1, sizeof(*sheet->columns));
+    while (*(layout += strspn(layout, " \t\n")) != '\0') {
+        const char *end = end_of_word(layout);
+        const char *word = arena_strn(sheet->arena, layout, (size_t)(end - layout));
+        layout = end;
+        if (strncasecmp(word, "delimiter=", strlen("delimiter=")) == 0) {
+            sheet->delimiter = read_delimiter(sheet->arena, word);
+        } else if (read_word(listing, word, &sheet->columns[sheet->n_columns]) !=
+                   CALL_OK) {
+            return LSF_FAILED;
+        } else {
+            sheet->n_columns++;
+        }
+    }
+    if (sheet->n_columns == 0) {
+        call_fail("%s: -o: expected names of fields", listing->command);
+        return LSF_FAILED;
+    }
+    return CALL_OK;
+}
+
+/* ---- cells */
+
+static const char *value_of(const struct sheet *sheet, int column, const json_t *row)
+{
+    const struct lsf_field *field = sheet->columns[column].field;
+    const char *text = field->format(sheet->arena, row, field->path);
+    return text != NULL ? text : "";
+}
+
+/* Control characters, as in the name of a job, would break the columns. */
+static const char *clean(struct arena *arena, const char *text)
+{
+    char *copy = arena_str(arena, text);
+    for (char *at = copy; *at != '\0'; at++) {
+        *at = iscntrl((unsigned char)*at) ? ' ' : *at;
+    }
+    return copy;
+}
+
+static const char *text_of(const struct sheet *sheet, int column, const json_t *row)
+{
+    const char *text = value_of(sheet, column, row);
+    return text[0] != '\0' ? clean(sheet->arena, text) : "-";
+}
+
+/* A job's name keeps its end, after a star, so that elements of arrays differ. */
+static const char *cut(const struct sheet *sheet, int column, const char *text)
+{
+    const struct shown *shown = &sheet->columns[column];
+    size_t length = strlen(text), width = (size_t)shown->width;
+    if (!sheet->cuts || shown->is_whole || width == 0 || length <= width) {
+        return text;
+    }
+    if (strcmp(shown->field->name, "job_name") == 0) {
+        return arena_printf(sheet->arena, "*%s", text + length - width + 1);
+    }
+    return arena_strn(sheet->arena, text, width);
+}
+
+static void print_cell(const struct sheet *sheet, int column, const char *text)
+{
+    const struct shown *shown = &sheet->columns[column];
+    bool is_last = column + 1 == sheet->n_columns;
+    if (sheet->delimiter != NULL) {
+        printf("%s%s", column > 0 ? sheet->delimiter : "", text);
+    } else if (shown->is_right) {
+        printf("%s%*s", column > 0 ? " " : "", shown->width, text);
+    } else {
+        printf("%s%-*s", column > 0 ? " " : "", is_last ? 0 : shown->width, text);
+    }
+}
+
+/* Without -w each host of a parallel job has a line. */
+static void print_line(const struct sheet *sheet, const json_t *row)
+{
+    const char *rest = NULL;
+    int folded = -1;
+    for (int i = 0; i < sheet->n_columns; i++) {
+        const char *text = text_of(sheet, i, row);
+        bool folds = sheet->cuts && sheet->delimiter == NULL &&
+                     strcmp(sheet->columns[i].field->name, "exec_host") == 0;
+        const char *colon = folds ? strchr(text, ':') : NULL;
+        if (colon != NULL) {
+            folded = i;
+            rest = colon + 1;
+            text = arena_strn(sheet->arena, text, (size_t)(colon - text));
+        }
+        print_cell(sheet, i, cut(sheet, i, text));
+    }
+    putchar('\n');
+    while (rest != NULL) {
+        size_t length = strcspn(rest, ":");
+        for (int i = 0; i < folded; i++) {
+            print_cell(sheet, i, "");
+        }
+        printf(" %s\n", cut(sheet, folded, arena_strn(sheet->arena, rest, length)));
+        rest = rest[length] == ':' ? rest + length + 1 : NULL;
+    }
+}
+
+/* Columns without a width are as wide as what they hold. */
+static void fit(struct sheet *sheet, const json_t *rows, bool has_heading)
+{
+    for (int i = 0; i < sheet->n_columns; i++) {
+        struct shown *shown = &sheet->columns[i];
+        const json_t *row;
+        size_t at;
+        if (shown->width != 0) {
+            continue;
+        }
+        shown->width = has_heading ? (int)strlen(shown->field->heading) : 1;
+        json_array_foreach(rows, at, row)
+        {
+            int length = (int)strlen(text_of(sheet, i, row));
+            shown->width = length > shown->width ? length : shown->width;
+        }
+    }
+}
+
+static void print_table(struct sheet *sheet, const json_t *rows, bool has_heading)
+{
+    const json_t *row;
+    size_t at;
+    fit(sheet, rows, has_heading);
+    for (int i = 0; has_heading && i < sheet->n_columns; i++) {
+        print_cell(sheet, i, sheet->columns[i].field->heading);
+    }
+    if (has_heading) {
+        putchar('\n');
+    }
+    json_array_foreach(rows, at, row)
+    {
+        print_line(sheet, row);
+    }
+}
+
+static void print_json(const struct sheet *sheet, const struct lsf_listing *listing,
+                       const json_t *rows)
+{
+    json_t *all = json_object(), *records = json_array();
+    const json_t *row;
+    size_t at;
+    json_array_foreach(rows, at, row)
+    {
+        json_t *record = json_object();
+        for (int i = 0; i < sheet->n_columns; i++) {
+            json_object_set_new(record, sheet->columns[i].field->heading,
+                                json_string(value_of(sheet, i, row)));
+        }
+        json_array_append_new(records, record);
+    }
+    json_object_set_new(all, "COMMAND", json_string(listing->command));
+    json_object_set_new(all, listing->things,
+                        json_integer((json_int_t)json_array_size(rows)));
+    json_object_set_new(all, "RECORDS", records);
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+}
+
+int lsf_print_layout(struct call *call, const struct lsf_listing *listing,
+                     const char *layout, const json_t *rows)
+{
+    const char *asked = call_value(call, "-o");
+    bool has_any = json_array_size(rows) > 0;
+    struct sheet sheet = {.arena = &call->arena,
+                          .cuts = !call_has(call, "-w") && !call_has(call, "-W")};
+    if (call_has(call, "-json") && asked == NULL) {
+        call_fail("%s: -json needs -o", listing->command);
+        return LSF_FAILED;
+    }
+    if (read_layout(listing, asked != NULL ? asked : layout, &sheet) != CALL_OK) {
+        return LSF_FAILED;
+    }
+    if (call_has(call, "-json")) {
+        print_json(&sheet, listing, rows);
+    } else if (has_any) {
+        print_table(&sheet, rows, !call_has(call, "--noheader"));
+    } else {
+        call_say("%s", listing->nothing);
+    }
+    return call_finish_output() == CALL_OK && has_any ? CALL_OK : LSF_FAILED;
+}
+
+int lsf_print_rows(struct call *call, const struct lsf_listing *listing,
+                   const json_t *rows)
+{
+    return lsf_print_layout(call, listing, listing->layout, rows);
+}
+
+void lsf_print_paragraph(struct call *call, const char *paragraph)
+{
+    char *copy = arena_str(&call->arena, paragraph);
+    const char *text = copy;
+    bool is_whole = call_has(call, "-UF");
+    for (char *at = copy; *at != '\0'; at++) {
+        *at = *at == '\n' ? ';' : iscntrl((unsigned char)*at) ? ' ' : *at;
+    }
+    size_t length = strlen(text), width = PARAGRAPH_WIDTH;
+    int indent = 0;
+    while (!is_whole && length > width) {
+        printf("%*s%.*s\n", indent, "", (int)width, text);
+        text += width;
+        length -= width;
+        indent = PARAGRAPH_INDENT;
+        width = PARAGRAPH_WIDTH - PARAGRAPH_INDENT;
+    }
+    printf("%*s%s\n", indent, "", text);
+}

@@ -1,0 +1,2 @@
+bsub -w 'done(no_such_job)' true
+echo status $?

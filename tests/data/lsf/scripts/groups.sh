@@ -1,0 +1,2 @@
+bugroup -w
+bmgroup both

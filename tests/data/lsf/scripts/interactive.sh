@@ -1,0 +1,1 @@
+bsub -I 'echo from the job' 2>/dev/null

@@ -1,0 +1,2 @@
+bsub -I 'exit 5' >/dev/null 2>&1
+echo status $?

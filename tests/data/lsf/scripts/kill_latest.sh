@@ -1,0 +1,2 @@
+bsub -J kl sleep 60 >/dev/null
+bkill -J kl

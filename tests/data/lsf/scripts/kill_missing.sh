@@ -1,0 +1,2 @@
+bkill 999999
+echo status $?

@@ -1,0 +1,4 @@
+brsvs
+echo status $?
+brsvadd -n 1
+echo status $?

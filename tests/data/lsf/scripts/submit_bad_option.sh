@@ -1,0 +1,2 @@
+bsub -gpu num=1 true
+echo status $?

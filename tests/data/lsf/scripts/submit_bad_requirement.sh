@@ -1,0 +1,2 @@
+bsub -R "select[mem>" true
+echo status $?

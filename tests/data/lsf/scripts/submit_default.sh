@@ -1,0 +1,2 @@
+# A job to the default queue.
+bsub true

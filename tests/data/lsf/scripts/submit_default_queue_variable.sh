@@ -1,0 +1,1 @@
+LSB_DEFAULTQUEUE=night bsub true

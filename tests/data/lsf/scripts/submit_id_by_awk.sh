@@ -1,0 +1,2 @@
+id=$(bsub true | awk -F'[<>]' '{print $2}')
+bwait -w "done($id)" && echo done

@@ -1,0 +1,1 @@
+bsub -N -u lisa@example.org true

@@ -1,0 +1,2 @@
+bsub -q nowhere true
+echo status $?

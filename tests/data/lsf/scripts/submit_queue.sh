@@ -1,0 +1,1 @@
+bsub -q night true

@@ -1,0 +1,2 @@
+BSUB_QUIET=1 bsub -K true
+echo status $?

@@ -1,0 +1,1 @@
+bsub < job.lsf

@@ -1,0 +1,2 @@
+bsub -nonsense 1 true
+echo status $?

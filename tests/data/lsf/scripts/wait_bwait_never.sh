@@ -1,0 +1,3 @@
+bsub -J bwn 'exit 1' >/dev/null
+bwait -w "done(bwn)"
+echo status $?

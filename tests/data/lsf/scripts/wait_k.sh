@@ -1,0 +1,2 @@
+bsub -K 'exit 0'
+echo status $?

@@ -1,0 +1,2 @@
+bsub -K 'exit 7'
+echo status $?

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of LSF: scripts as users have them, in tests/data/lsf/scripts, each with
+what it prints; Snakemake with bsub; the calls that Nextflow makes."""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+
+from federation import BIN, LIMIT, ROOT, Federation, Skip, expect, expect_equal, main
+
+SCRIPTS = os.path.join(ROOT, "tests", "data", "lsf", "scripts")
+
+SITE = """
+Begin Site
+NAME = north
+SPOOL = @DIR@/north
+HOSTS_HERE = n1 n2
+End Site
+Begin Host
+HOST_NAME MXJ type model RESOURCES
+n1 48 X86_64 EPYC (linux)
+n2 48 X86_64 EPYC (linux)
+End Host
+Begin HostGroup
+GROUP_NAME GROUP_MEMBER
+both (n1 n2)
+End HostGroup
+Begin UserGroup
+GROUP_NAME GROUP_MEMBER
+staff (lisa mona)
+End UserGroup
+Begin Queue
+QUEUE_NAME = normal
+PRIORITY = 30
+End Queue
+Begin Queue
+QUEUE_NAME = night
+PRIORITY = 40
+End Queue
+Begin Application
+NAME = solver
+End Application
+Begin Parameters
+DEFAULT_QUEUE = normal
+JOB_TERMINATE_INTERVAL = 1
+End Parameters
+"""
+
+f = Federation()
+
+
+def links():
+    """A directory with a link for each name, as the package has them."""
+    path = os.path.join(f.dir, "lsf")
+    os.mkdir(path)
+    names = subprocess.run([os.path.join(BIN, "sublet-lsf"), "--names"], check=True,
+                           stdout=subprocess.PIPE, text=True).stdout.split()
+    for name in names:
+        os.symlink(os.path.join(BIN, "sublet-lsf"), os.path.join(path, name))
+    return path
+
+
+def environment():
+    return dict(f.environment, PATH=f.links + ":" + os.environ["PATH"],
+                SUBLET_SOCKET=os.path.join(f.dir, "north", "sublet.sock"))
+
+
+def sh(text, cwd, code=None):
+    process = subprocess.Popen(["sh", "-c", text], env=environment(), cwd=cwd, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    status, out, _ = f.hear_out(process)
+    if code is not None:
+        expect_equal(status, code, "exit of %s (%s)" % (text, out))
+    return out
+
+
+def directory(name):
+    path = os.path.join(f.dir, "home", name)
+    os.mkdir(path)
+    return path
+
+
+def normal(text):
+    """Without what differs from run to run: ids in sentences, dates, this machine."""
+    text = re.sub(r"Job <\d+>", "Job <ID>", text)
+    text = text.replace(socket.gethostname(), "HOST")
+    return re.sub(r"[A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d(:\d\d)?", "DATE", text)
+
+
+def start():
+    f.configure("north", SITE)
+    f.links = links()
+    f.start("north")
+
+
+def run_script(name):
+    cwd = directory(name)
+    with open(os.path.join(cwd, "job.lsf"), "w") as file:
+        file.write("#!/bin/sh\n#BSUB -q night\n#BSUB -J stdin\ntrue\n")
+    with open(os.path.join(SCRIPTS, name + ".sh")) as script:
+        got = normal(sh(script.read(), cwd))
+    path = os.path.join(SCRIPTS, name + ".expected")
+    if os.environ.get("SUBLET_WRITE_EXPECTED"):
+        with open(path, "w") as file:
+            file.write(got)
+    with open(path) as expected:
+        return name, got, expected.read()
+
+
+# They change what others see.
+ALONE = {"admin"}
+
+
+def test_scripts():
+    """Each script of tests/data/lsf/scripts prints what stands beside it."""
+    names = sorted(name[:-3] for name in os.listdir(SCRIPTS) if name.endswith(".sh"))
+    expect(len(names) >= 60, "%d scripts" % len(names))
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        results = list(pool.map(run_script, [n for n in names if n not in ALONE]))
+    results += [run_script(name) for name in sorted(ALONE)]
+    wrong = ["%s printed\n%swhere this was expected:\n%s" % result
+             for result in results if result[1] != result[2]]
+    expect(not wrong, "\n".join(wrong))
+
+
+def test_nextflow():
+    """The calls of Nextflow's executor: bsub < .command.run, bjobs -w, bkill IDS."""
+    cwd = directory("nextflow")
+    with open(os.path.join(cwd, ".command.run"), "w") as file:
+        file.write("#!/bin/bash\n#BSUB -o %s/.command.log\n#BSUB -q normal\n#BSUB -n 2\n"
+                   "#BSUB -R \"span[hosts=1]\"\n#BSUB -W 01:30\n#BSUB -M 524288\n"
+                   "#BSUB -J nf-align_(1)\nNXF=(a b)\necho ${NXF[1]}\n"
+                   "until test -e %s/go; do sleep 0.1; done\n" % (cwd, cwd))
+    submitted = sh("bsub < .command.run", cwd, code=0)
+    match = re.fullmatch(r"Job <(\d+)> is submitted to queue <normal>\.\n", submitted)
+    expect(match, submitted)
+    job = match[1]
+
+    def status():
+        lines = sh("bjobs -w -q normal", cwd).splitlines()
+        heading = lines[0].split()
+        rows = [line.split() for line in lines[1:]]
+        return {row[heading.index("JOBID")]: row[heading.index("STAT")] for row in rows}
+    f.wait_for("the job to run", lambda: status()[job] == "RUN")
+    got = sh("bjobs -o \"JOBID STAT SUBMIT_TIME delimiter=','\" " + job, cwd, code=0)
+    expect(re.fullmatch(r"JOBID,STAT,SUBMIT_TIME\n%s,RUN,\w+ [ \d]\d \d\d:\d\d\n" % job,
+                        got), got)
+    sh("bkill %s" % job, cwd, code=0)
+    f.wait_for("its end", lambda: sh("bjobs -noheader -o stat " + job, cwd).strip() == "EXIT")
+    with open(os.path.join(cwd, ".command.log")) as log:
+        expect("b\n" in log.read(), "the script ran in bash")
+
+
+def test_snakemake():
+    """Snakemake with bsub as its cluster command, and bjobs for the states."""
+    if shutil.which("snakemake") is None:
+        raise Skip("no snakemake here")
+    cwd = directory("snakemake")
+    with open(os.path.join(cwd, "Snakefile"), "w") as file:
+        file.write("localrules: sum\nrule all:\n    input: 'sum'\n"
+                   "rule part:\n    output: 'part.{n}'\n"
+                   "    shell: 'echo {wildcards.n} $LSB_QUEUE >{output}'\n"
+                   "rule sum:\n    input: 'part.1', 'part.2'\n"
+                   "    output: 'sum'\n    shell: 'cat {input} >{output}'\n")
+    with open(os.path.join(cwd, "submit"), "w") as file:
+        file.write("#!/bin/sh\nbsub -q normal -J snake -n 1 -o log.%J \"$1\" | "
+                   "sed 's/Job <\\([0-9]*\\)>.*/\\1/'\n")
+    with open(os.path.join(cwd, "status"), "w") as file:
+        file.write("#!/bin/sh\ncase $(bjobs -noheader -o stat $1) in DONE*) echo success;;\n"
+                   "EXIT*|'') echo failed;; *) echo running;; esac\n")
+    os.chmod(os.path.join(cwd, "submit"), 0o755)
+    os.chmod(os.path.join(cwd, "status"), 0o755)
+    out = sh("HOME=$PWD snakemake --cores 4 -j 4 --latency-wait 30 --nolock "
+             "--max-status-checks-per-second 5 --cluster ./submit --cluster-status ./status",
+             cwd, code=0)
+    with open(os.path.join(cwd, "sum")) as file:
+        expect_equal(file.read(), "1 normal\n2 normal\n", "the sum (%s)" % out)
+
+
+def test_json():
+    """-json is JSON of LSF's form."""
+    cwd = directory("json")
+    hosts = json.loads(sh("bhosts -json -o 'host_name max'", cwd, code=0))
+    expect_equal(hosts, {"COMMAND": "bhosts", "HOSTS": 2, "RECORDS": [
+        {"HOST_NAME": "n1", "MAX": "48"}, {"HOST_NAME": "n2", "MAX": "48"}]}, "bhosts")
+    out = sh("bjobs -json", cwd, code=255)
+    expect("-json needs -o" in out, out)
+
+
+def test_documented():
+    """docs/lsf-commands.md is what `make docs` writes; the guide names each command."""
+    with open(os.path.join(ROOT, "docs", "lsf-commands.md")) as page:
+        text = page.read()
+    expect_equal(f.run("sublet-lsf", "--markdown", code=0).stdout, text, "run make docs")
+    with open(os.path.join(ROOT, "docs", "guide", "from-lsf.md")) as page:
+        guide = page.read()
+    for name in f.run("sublet-lsf", "--names", code=0).stdout.split():
+        expect("`%s`" % name in guide, "%s in docs/guide/from-lsf.md" % name)
+
+
+if __name__ == "__main__":
+    start()
+    main(test_snakemake, test_scripts, test_nextflow, test_json, test_documented, shared=f,
+         at_once=3)
