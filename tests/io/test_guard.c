@@ -131,6 +131,7 @@ static void test_environment(void **state)
     guard_trial_run_to_end(trial, &start);
     char expected[2048];
     snprintf(expected, sizeof(expected),
+             "LSB_BATCH_JID=12[3]\nLSB_DJOB_NUMPROC=3\n"
              "LSB_HOSTS=n1 n1 n2\nLSB_JOBID=12\nLSB_JOBINDEX=3\n"
              "LSB_JOBNAME=a name[3]\n"
              "LSB_MCPU_HOSTS=n1 2 n2 1\nLSB_QUEUE=normal\nMINE=two words\n"
@@ -138,6 +139,25 @@ static void test_environment(void **state)
              geteuid() != 0 ? "SUBLET_LEASE=north/1/south\n" : "",
              (unsigned long long)trial->record.mark, trial->fixture.mark);
     guard_trial_assert_text(guard_trial_path(trial, "/stdout"), expected);
+}
+
+/* A script is run by the interpreter that it names. */
+static void test_script(void **state)
+{
+    struct guard_trial *trial = *state;
+    struct msg_run_start start =
+        guard_trial_job(trial, "#!/usr/bin/tail -n1\nthe last line\n");
+    guard_trial_run_to_end(trial, &start);
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "the last line\n");
+}
+
+static void test_script_without_interpreter(void **state)
+{
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "#!/no/such/program\necho x\n");
+    guard_trial_run_to_end(trial, &start);
+    assert_int_equal(trial->record.end, RUN_END_FAILED);
+    assert_non_null(strstr(trial->record.text, "#!/no/such/program"));
 }
 
 /* Nothing for a shell in it: the job is the program itself, with what a shell would
@@ -393,6 +413,8 @@ int main(void)
         TRIAL(test_signalled),
         cmocka_unit_test(test_failures),
         TRIAL(test_environment),
+        TRIAL(test_script),
+        TRIAL(test_script_without_interpreter),
         cmocka_unit_test(test_plain_command),
         TRIAL(test_clean_process),
         TRIAL(test_output_files),
