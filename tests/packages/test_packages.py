@@ -21,7 +21,7 @@ from machines import Machines, needs
 
 BUILT = os.path.join(ROOT, "build", "packages")
 DAEMONS = ("sublet-broker", "sublet-site", "sublet-host")
-PACKAGES = ("sublet", *DAEMONS, "sublet-doc")
+PACKAGES = ("sublet", *DAEMONS, "sublet-lsf", "sublet-doc")
 INCLUDED = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", "python3", "curl"]
 # The exposure that systemd may find, in tenths: jobs inherit what a site may not do.
 EXPOSURE = {"sublet-broker": 20, "sublet-site": 90, "sublet-host": 90}
@@ -112,6 +112,10 @@ def test_contents():
         expect(".debug" in run("dpkg-deb", "-c", *debs(name + "-dbgsym")), "debug symbols")
     expect("/etc/sublet/broker.conf" in run("dpkg-deb", "-I", *debs("sublet-broker"),
                                             "conffiles"), "conffiles")
+    listing = run("dpkg-deb", "-c", *debs("sublet-lsf"))
+    for name in ("bsub", "bjobs", "lsid"):
+        expect("./usr/bin/%s -> sublet-lsf" % name in listing, listing)
+        expect("/%s.1.gz -> sublet-lsf.1.gz" % name in listing, listing)
     listing = run("dpkg-deb", "-c", *debs("sublet-doc"))
     for part in ("two-sites.md", "alerts.yml", "sublet.json"):
         expect(part in listing, part + " is in sublet-doc")
