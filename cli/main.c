@@ -2,6 +2,8 @@
 /* main.c: the sublet command: its table of commands.
  *
  * Layer: cli (sys, proto, base; for check, plan and resreq the pure rooms). */
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -219,9 +221,20 @@ static int help_run(struct call *call)
     return call_finish_output();
 }
 
+/* Texts are UTF-8. Characters and their widths are those of the user's locale; if it
+ * knows ASCII only (LC_ALL=C, or nothing is set), those of UTF-8. */
+static void set_locale(void)
+{
+    const char *set = setlocale(LC_CTYPE, "");
+    if (set == NULL || strcmp(nl_langinfo(CODESET), "ANSI_X3.4-1968") == 0) {
+        (void)setlocale(LC_CTYPE, "C.UTF-8");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct call call;
+    set_locale();
     int status = call_read(&call, commands, argc, argv);
     bool wants_help = call_has(&call, "--help") || call_has(&call, "-h");
     if (status == CALL_OK && call.command == NULL) {

@@ -68,11 +68,11 @@ static int show_waiting(struct call *call, const struct listing *listing)
     json_array_foreach(listing->rows, at, row)
     {
         printf(line, format_plain(arena, json_object_get(row, "id")),
-               format_plain(arena, json_object_get(row, "user")),
+               table_pad(arena, format_plain(arena, json_object_get(row, "user")), 8),
                format_plain(arena, json_object_get(row, "state")),
                format_plain(arena, json_object_get(row, "queue")),
                format_plain(arena, json_object_get(row, "slots")),
-               format_plain(arena, json_object_get(row, "name")),
+               table_pad(arena, format_plain(arena, json_object_get(row, "name")), 12),
                format_time(arena, json_object_get(row, "submit_at")));
         if (!json_is_array(json_object_get(row, "pending_reasons"))) {
             printf(" %s;\n", format_plain(arena, json_object_get(row, "reason")));

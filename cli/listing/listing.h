@@ -70,6 +70,8 @@ void table_print(struct arena *arena, const struct column *columns, const json_t
  */
 void table_print_blocks(struct arena *arena, const struct column *columns,
                         const json_t *rows);
+/* The text, with blanks behind it up to that many columns of a terminal. */
+const char *table_pad(struct arena *arena, const char *text, int width);
 /* Which queues preempt which, as a matrix: a row for each queue that preempts another,
  * a column for each queue that is preempted; "yes", or its preference. `queues` are
  * rows of that listing, in whose order queues are shown. Prints nothing if none

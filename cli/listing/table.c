@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /* Colours of states. */
 static const struct {
@@ -78,6 +79,20 @@ void table_print(struct arena *arena, const struct column *columns, const json_t
     }
     scols_print_table(table);
     scols_unref_table(table);
+}
+
+const char *table_pad(struct arena *arena, const char *text, int width)
+{
+    int columns = 0;
+    for (size_t at = 0, length; text[at] != '\0'; at += length) {
+        wchar_t character;
+        length = mbrtowc(&character, text + at, MB_CUR_MAX, &(mbstate_t){0});
+        bool is_valid = length != (size_t)-1 && length != (size_t)-2;
+        int one = is_valid ? wcwidth(character) : 1;
+        length = is_valid ? length : 1;
+        columns += one > 0 ? one : 0;
+    }
+    return arena_printf(arena, "%s%*s", text, columns < width ? width - columns : 0, "");
 }
 
 /* Replaces control characters, for example in a job's command. */

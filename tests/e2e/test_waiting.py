@@ -3,6 +3,7 @@
 """What users wait for, with real daemons: other jobs, an instant, their array, a queue
 that is stopped; options in a script; jobs that are moved. It all outlives kill -9."""
 import os
+import unicodedata
 
 from federation import SOUTH, Federation, expect, expect_equal, main, tomorrow
 
@@ -71,6 +72,33 @@ def test_depends():
     f.cli("south", "kill", never)
     expect("No matching job found" in refused("sub", "-w", "done(99999)", "true"),
            "an unknown job")
+
+
+def display_width(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c)
+               else 1 for c in text)
+
+
+def test_names_in_unicode():
+    """Names are printed as they are, and the columns behind them stay in line."""
+    names = ["größe", "計算", "na\u0308chte", "plain"]
+    jobs = [submit("-b", tomorrow(), "-J", name, "true") for name in names]
+    path = os.path.join(f.dir, "south", "sublet.sock")
+
+    def lines(locale, *args):
+        environment = {name: value for name, value in f.environment.items() if name != "LC_ALL"}
+        environment.update(locale)
+        text = f.run("sublet", "--socket", path, "jobs", *args, code=0,
+                     environment=environment).stdout
+        return [line for name in names for line in text.split("\n") if name in line]
+    for locale in ({"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}, {}, {"LC_ALL": "no_SUCH.locale"}):
+        for option in ("-p", "-o"):
+            rows = lines(locale, option, *(["name,submit_at"] if option == "-o" else []), *jobs)
+            expect_equal(len(rows), len(names), "jobs %s with %s: %r" % (option, locale, rows))
+            widths = {display_width(row.rstrip()) for row in rows}  # the last is a time
+            expect_equal(len(widths), 1, "columns of %r" % rows)
+        expect_equal(len(lines(locale, "-l", *jobs)), len(names), "jobs -l with %s" % locale)
+    f.cli("south", "kill", *jobs)
 
 
 def test_limit_is_named():
@@ -215,6 +243,6 @@ def setup():
 
 
 if __name__ == "__main__":
-    main(test_depends, test_limit_is_named, test_limit_of_a_lease, test_array_limit,
+    main(test_depends, test_names_in_unicode, test_limit_is_named, test_limit_of_a_lease, test_array_limit,
          test_begin, test_script, test_starter_and_requeue, test_queue_and_moves, shared=f,
          setup=setup)
