@@ -69,7 +69,7 @@ static int add_windows(const char *word, struct window *items, int *count,
     if (at == NULL || *at != '-' || (at = read_time(at + 1, &to)) == NULL ||
         *at != '\0') {
         return err_set(err, ERR_PARSE,
-                       "\"%s\" is no time window, expected [DAY:]HOUR[:MINUTE]-"
+                       "\"%s\" is not a time window, expected [DAY:]HOUR[:MINUTE]-"
                        "[DAY:]HOUR[:MINUTE]",
                        word);
     }

@@ -227,7 +227,8 @@ static void note_presence(struct member *member, int64_t now_ms,
     member->silent_ms = 0;
     if (member->is_lost) {
         member->is_lost = false;
-        store_presence(member, HISTORY_SITE_BACK, "it speaks again", now_ms, effects);
+        store_presence(member, HISTORY_SITE_BACK, "it is connected again", now_ms,
+                       effects);
     } else if (!member->is_known || was_silent) {
         member_store(member, effects);
     }
@@ -335,7 +336,7 @@ static void handle_hello(struct broker *broker, struct member *member,
     broker_loss_learn(&broker->loss, hello->broker_commits, member->name, effects);
     welcome(broker, event, member, verdict != HELLO_REFUSED, effects);
     if (verdict == HELLO_ACCEPTED) {
-        effects_log(effects, LOG_LEVEL_NOTICE, "site %s is here, session %llu",
+        effects_log(effects, LOG_LEVEL_NOTICE, "site %s is connected, session %llu",
                     member->name, (unsigned long long)member->session);
         note_presence(member, event->now_ms, effects);
         member_came(broker, member, event->now_ms);
@@ -554,7 +555,7 @@ static void step_message(struct broker *broker, const struct event *event,
 {
     int i = find_handler(event->msg->kind);
     if (i < 0) {
-        outbox_refuse(effects, event, ERR_STATE, "the broker takes no %s",
+        outbox_refuse(effects, event, ERR_STATE, "the broker does not accept %s",
                       msg_kind_name(event->msg->kind));
         return;
     }

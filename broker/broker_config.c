@@ -123,7 +123,7 @@ static int read_roles(struct reader *reader, const struct conf_place *at)
         int role = role_of(words.words[i]);
         if (role == 0) {
             complain(reader, at, "ROLES",
-                     "\"%s\" is no role, expected provider, consumer or admin",
+                     "\"%s\" is not a role, expected provider, consumer or admin",
                      words.words[i]);
             return 0;
         }

@@ -65,7 +65,7 @@ static int check_lease(const struct peer *from, const struct msg_set_drain *set,
                                                                  : NULL;
     if (drained != NULL && !lease->row.is_drain_ordered) {
         return err_set(err, ERR_STATE,
-                       "lease %s is drained with its site; say `sublet lease resume "
+                       "lease %s is drained with its site; use `sublet lease resume "
                        "--site %s`",
                        lease->row.id, drained->name);
     }
@@ -145,7 +145,8 @@ static int check_site(const struct peer *from, const struct msg_set_drain *set,
     }
     if (set->is_drained && !site->is_known) {
         return err_set(err, ERR_STATE,
-                       "site %s was never here: there is nothing to drain", site->name);
+                       "site %s has never connected: there is nothing to drain",
+                       site->name);
     }
     return 0;
 }

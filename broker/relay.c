@@ -43,7 +43,8 @@ static void relay(struct broker *broker, struct member *sender, bool is_from_con
     assert(msg->is_relayed);
     const struct member *target = members_find(&broker->members, msg->site);
     if (target == NULL) {
-        outbox_refuse(effects, event, ERR_NOT_FOUND, "\"%s\" is no member", msg->site);
+        outbox_refuse(effects, event, ERR_NOT_FOUND, "\"%s\" is not a member",
+                      msg->site);
         return;
     }
     const struct member *consumer = is_from_consumer ? sender : target;
@@ -56,9 +57,8 @@ static void relay(struct broker *broker, struct member *sender, bool is_from_con
         return;
     }
     if (!has_lease(&broker->leases, provider, consumer, msg)) {
-        outbox_refuse(effects, event, ERR_DENIED,
-                      "\"%s\" lends nothing to \"%s\" by such a lease", provider->name,
-                      consumer->name);
+        outbox_refuse(effects, event, ERR_DENIED, "\"%s\" has no such lease to \"%s\"",
+                      provider->name, consumer->name);
         return;
     }
     if (target->is_here && may_pass(broker, sender, event)) {

@@ -53,7 +53,7 @@ static int check_state(const struct msg_state *state, const struct member *provi
 {
     if (!lease_parse_id(state->lease, id)) {
         return err_set(err, ERR_BOUNDS,
-                       "\"%s\" is no lease id, expected PROVIDER/POLICY/CONSUMER",
+                       "\"%s\" is not a lease id, expected PROVIDER/POLICY/CONSUMER",
                        state->lease);
     }
     if (strcmp(id->provider, provider->name) != 0) {
@@ -108,10 +108,10 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
     if (!is_own &&
         (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0)) {
         provider->is_refused = true;
-        err_set(
-            err, ERR_DENIED,
-            "\"%s\" is no member with role consumer, expected one in section Member",
-            id->consumer);
+        err_set(err, ERR_DENIED,
+                "\"%s\" is not a member with the role consumer, expected one in "
+                "section Member",
+                id->consumer);
         return NULL;
     }
     if (!is_own && consumer == provider) {
@@ -226,7 +226,7 @@ static void apply_split(struct lease *lease, const struct msg_state *state,
     }
     if (state->epoch == row->epoch) {
         effects_log(effects, LOG_LEVEL_ERROR,
-                    "lease %s: its provider reports a different split under epoch %llu",
+                    "lease %s: its provider reports another split under epoch %llu",
                     row->id, (unsigned long long)row->epoch);
     }
     apply_epoch(lease, state, now_ms, effects);
@@ -485,7 +485,7 @@ void state_apply_check_members(struct lease *lease, int64_t now_ms,
         return;
     }
     const char *reason =
-        arena_printf(&effects->arena, "%s is no provider any more", provider->name);
+        arena_printf(&effects->arena, "%s is no longer a provider", provider->name);
     lease->is_forgotten = true;
     poll_state_end(lease);
     end(lease, reason, now_ms, effects);

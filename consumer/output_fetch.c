@@ -84,7 +84,7 @@ bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
         return false; /* late, repeated, or of another request */
     }
     if (piece->is_gone) {
-        note_missing(attempt, "is not there any more");
+        note_missing(attempt, "no longer exists");
         end_stream(attempts, attempt, now_ms, effects);
         return false;
     }

@@ -107,7 +107,7 @@ static int parse_size(const char *text, int64_t unit_kib, int64_t *kib, bool *is
     int64_t number;
     if (length == 0 || length >= sizeof(digits)) {
         return err_set(err, ERR_PARSE,
-                       "\"%.40s\" is no size, expected a number of KB, "
+                       "\"%.40s\" is not a size, expected a number of KB, "
                        "or with a unit as 4GB",
                        text);
     }

@@ -48,7 +48,7 @@ static int build_envelope(struct arena *arena, const struct msg *msg,
 {
     const ProtobufCMessageDescriptor *descriptor = body_of(msg->kind);
     if (descriptor == NULL) {
-        return err_set(err, ERR_BOUNDS, "%d is no kind of message", (int)msg->kind);
+        return err_set(err, ERR_BOUNDS, "%d is not a kind of message", (int)msg->kind);
     }
     const char *site = msg->site != NULL ? msg->site : "";
     sublet__envelope__init(envelope);

@@ -121,7 +121,7 @@ void lease_recall_reconcile(struct ledger_lease *lease, struct effects *effects)
     bool is_done = remove_met(lease, can_go ? n_held : INT_MIN);
     if (n_held < n_before) {
         lease->is_changed = true;
-        snprintf(lease->reason, sizeof(lease->reason), "recalled slots went back");
+        snprintf(lease->reason, sizeof(lease->reason), "recalled slots were returned");
     } else if (is_done) {
         lease->is_dirty = true;
         ledger_store(lease, effects);

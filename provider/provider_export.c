@@ -398,7 +398,7 @@ static void recover(struct provider *provider, struct ledger_lease *lease,
                 lease->lease, (unsigned long long)lease->epoch,
                 (unsigned long long)above);
     lease->epoch = above;
-    change(lease, "its provider had lost its books");
+    change(lease, "its provider had lost its journal");
     provider_refresh(provider, now_ms, effects);
 }
 

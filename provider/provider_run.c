@@ -78,7 +78,8 @@ static const char *check_host(const struct provider *provider,
                             start->lease);
     }
     if (asked->n_slots <= 0 || is_named_before(start, place)) {
-        return arena_printf(arena, "slots of host %s make no sense", asked->host);
+        return arena_printf(arena, "the number of slots on host %s is not valid",
+                            asked->host);
     }
     if (host->is_down) {
         return arena_printf(arena, "host %s is down or closed", asked->host);
@@ -98,7 +99,7 @@ static const char *check_host(const struct provider *provider,
     }
     /* The host has shrunk, and jobs from before have not ended yet. */
     if (asked->n_slots > host->max - count_used(host, false)) {
-        return arena_printf(arena, "host %s has %d slots, and jobs of before use them",
+        return arena_printf(arena, "host %s has %d slots, and earlier jobs use them",
                             asked->host, host->max);
     }
     return NULL;
@@ -129,7 +130,8 @@ static const char *check(const struct provider *provider,
     }
     if (reason == NULL && start->spec.interaction != INTERACTION_NONE &&
         !lease->terms.takes_interactive) {
-        reason = arena_printf(arena, "lease %s takes no interactive jobs (INTERACTIVE)",
+        reason = arena_printf(arena,
+                              "lease %s does not accept interactive jobs (INTERACTIVE)",
                               start->lease);
     }
     if (reason == NULL && start->n_hosts <= 0) {

@@ -243,7 +243,7 @@ static void note_change(struct ledger_link *link, const struct lease_share *befo
         snprintf(lease->reason, sizeof(lease->reason), "%s %s",
                  after->n_slots < before->n_slots     ? "fewer slots on host"
                  : after->consumer < before->consumer ? "own jobs use slots of host"
-                                                      : "slots fell free on host",
+                                                      : "slots became free on host",
                  after->host->name);
     }
     lease->is_changed = true;
@@ -344,7 +344,7 @@ static void reserve_slot(struct ledger_lease *lease)
     }
     if (from != NULL && !lease->is_changed) {
         snprintf(lease->reason, sizeof(lease->reason),
-                 "the reserved slot moves to host %s: host %s takes no jobs",
+                 "the reserved slot moves to host %s: host %s accepts no jobs",
                  to->host->name, from->host->name);
     }
     to->provider--;

@@ -203,7 +203,7 @@ static void note_change(struct ledger_lease *lease)
                  lease->epoch == 0 ? ""
                  : lease->is_revised || lease->is_reshared
                      ? "export policy changed"
-                     : "shared resources fell free");
+                     : "shared resources became free");
     }
     lease->is_changed = true;
 }

@@ -109,7 +109,7 @@ static void learn_mark(struct site *site, const struct journal_mark *mark,
     loss->present.job = site->last_job;
     if (!is_believed(&loss->present, mark)) {
         effects_log(effects, LOG_LEVEL_ERROR,
-                    "what %s says of the journal is impossible: ignored", who);
+                    "the journal position that %s reports is impossible: ignored", who);
         return;
     }
     if (journal_loss_learn(loss, mark, who, effects)) {
@@ -344,7 +344,7 @@ static void on_host_hello(struct site *site, const struct call *call,
     int host =
         host_table_hello(site->hosts, call->from, call->msg, call->now_ms, effects);
     if (host >= 0) {
-        effects_log(effects, LOG_LEVEL_INFO, "host %s is here",
+        effects_log(effects, LOG_LEVEL_INFO, "host %s is connected",
                     host_table_name(site->hosts, host));
         learn_mark(site, &hello->mark,
                    arena_printf(&effects->arena, "host %s", hello->name), effects);

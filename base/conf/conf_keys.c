@@ -36,14 +36,14 @@
     TEXT("R1M", NULL, "load thresholds, loadSched/loadStop: run queue over a minute, for each core"), \
     TEXT("R15M", NULL, "load thresholds, loadSched/loadStop: run queue over 15 minutes, for each core"), \
     TEXT("UT", NULL, "load thresholds, loadSched/loadStop: CPU utilisation, 0.0 to 1.0"), \
-    TEXT("PG", NULL, "load thresholds, loadSched/loadStop: pages a second"), \
+    TEXT("PG", NULL, "load thresholds, loadSched/loadStop: pages per second"), \
     TEXT("LS", NULL, "load thresholds, loadSched/loadStop: login sessions"), \
     TEXT("IT", NULL, "load thresholds, loadSched/loadStop: idle minutes"), \
     TEXT("TMP", NULL, "load thresholds, loadSched/loadStop: MB in /tmp"), \
     TEXT("SWP", NULL, "load thresholds, loadSched/loadStop: MB of swap space"), \
     TEXT("SWAP", NULL, "the same as SWP"), \
     TEXT("MEM", NULL, "load thresholds, loadSched/loadStop: MB of memory"), \
-    TEXT("IO", NULL, "load thresholds, loadSched/loadStop: KB a second of disks")
+    TEXT("IO", NULL, "load thresholds, loadSched/loadStop: KB per second that disks read and write")
 
 const struct conf_key conf_keys[] = {
 #define SECTION "Site"
@@ -54,7 +54,7 @@ const struct conf_key conf_keys[] = {
     TEXT("SPOOL", NULL, "directory of the journal and of jobs' records"),
     TEXT("LISTEN", NULL, "where hosts on other machines connect, as tcp://HOST:PORT"),
     HOSTS("HOSTS_HERE", NULL, "hosts on this machine: the site starts their sublet-host"),
-    LIST("ELIM", NULL, "programs that each sublet-host of HOSTS_HERE measures with"),
+    LIST("ELIM", NULL, "programs (elims) that measure resources for each sublet-host of HOSTS_HERE"),
     DURATION("FREEZE_TIMEOUT", SECOND, SECOND, DAY, "30s",
              "a frozen lease thaws by itself after this time"),
     DURATION("START_TIMEOUT", SECOND, SECOND, DAY, "5m",
@@ -63,12 +63,12 @@ const struct conf_key conf_keys[] = {
     TEXT("SOCKET", NULL, "path of the socket for the command line; default in SPOOL"),
     TEXT("HOST_KEYS", NULL, "directory of the public keys of hosts on other machines, HOST.key for each"),
     TEXT("HOST_KEY", NULL, "file with a public key that all hosts on other machines may have; better: HOST_KEYS"),
-    NAME("LEASE_USER", NULL, "the user that all jobs of other sites run as; default: each of their users has an account of LEASE_UIDS; "
-                             "self: the daemon's own, which is not root; without it a daemon that is not root lends nothing"),
-    TEXT("LEASE_UIDS", "2000000000-2000065535", "numbers for the accounts of other sites' users, FIRST-LAST; nobody else has one of them"),
+    NAME("LEASE_USER", NULL, "the account of all jobs of other sites; default: each of their users has an account of LEASE_UIDS; "
+                             "self: the daemon's own account, which is not root; a daemon that is not root lends nothing without self"),
+    TEXT("LEASE_UIDS", "2000000000-2000065535", "user ids of the accounts of other sites' users, FIRST-LAST; no other account may have one of them"),
     LIST("ADMINS", "root", "users and user groups that may administrate the site"),
-    TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: nowhere"),
-    LIST("HTTP_HOSTS", NULL, "names that HTTP requests may use besides addresses, names without a dot and the machine's own"),
+    TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: they are not served"),
+    LIST("HTTP_HOSTS", NULL, "further host names that HTTP requests may use; addresses, names without a dot and the machine's own name are always accepted"),
 #undef SECTION
 #define SECTION "Broker"
     TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),
@@ -76,8 +76,8 @@ const struct conf_key conf_keys[] = {
     TEXT("KEY", NULL, "file with the broker's secret CURVE key"),
     DURATION("LOST_AFTER", SECOND, SECOND, DAY, "15s",
              "a site that is silent for this time counts as lost"),
-    TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: nowhere"),
-    LIST("HTTP_HOSTS", NULL, "names that HTTP requests may use besides addresses, names without a dot and the machine's own"),
+    TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: they are not served"),
+    LIST("HTTP_HOSTS", NULL, "further host names that HTTP requests may use; addresses, names without a dot and the machine's own name are always accepted"),
     TEXT("TOKENS", NULL, "file of admin tokens for HTTP, one on each line, readable by its owner only; default: nothing can be changed over HTTP"),
     DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
              "time between two samples for charts, kept for 25 hours"),
@@ -106,8 +106,8 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "Queue"
     NAME("QUEUE_NAME", NULL, "the queue's name"),
-    INT("PRIORITY", 1, INT32_MAX, "1", "queues with a larger one are served first"),
-    TEXT("DESCRIPTION", NULL, "a text for people"),
+    INT("PRIORITY", 1, INT32_MAX, "1", "queues with a larger value are served first"),
+    TEXT("DESCRIPTION", NULL, "a description for users"),
     HOSTS("HOSTS", "all", "hosts that its jobs may use: all, others, allremote, all@site, host@site, host+1, ~host"),
     YESNO("BACKFILL", "N", "Y: jobs that end in time use slots that waiting jobs reserve"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", NULL, "weight of committed run time in fairshare; default: section Parameters"),
@@ -130,21 +130,21 @@ const struct conf_key conf_keys[] = {
     TEXT("JOB_CONTROLS", NULL, "signals or commands that suspend, resume and end its jobs: SUSPEND[...] "
          "RESUME[...] TERMINATE[...]"),
     TEXT("JOB_STARTER", NULL, "command that starts jobs"),
-    INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job preempted more often than this is not any more"),
+    INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job that was preempted more often than this is no longer preempted"),
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "how often a job is requeued by REQUEUE_EXIT_VALUES before it is held; default: the site's"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, NULL, "how often PRE_EXEC is tried before the "
         "job is held; default: the site's"),
-    INT("MAX_SLOTS_IN_POOL", 0, INT32_MAX - 1, NULL, "slots of the slot pool at most; in its first queue"),
+    INT("MAX_SLOTS_IN_POOL", 0, INT32_MAX - 1, NULL, "maximum number of slots of the slot pool; set in its first queue"),
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL,
-             "a job that was suspended so long in all is not preempted"),
+             "a job that was suspended for this time in total is no longer preempted"),
     TEXT("MEMLIMIT", NULL, "resident memory of all processes of a job, in KB: [DEFAULT] MAX"),
-    INT("NICE", -20, 20, NULL, "nice value of its jobs; 20 is as 19"),
-    TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job this near its run limit is not preempted: minutes, or 10%"),
+    INT("NICE", -20, 20, NULL, "nice value of its jobs; 20 has the effect of 19"),
+    TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job that reaches its run limit within this time is not preempted: minutes, or a part of the limit, as 10%"),
     DURATION("NO_PREEMPT_INTERVAL", MINUTE, 0, TEN_YEARS, NULL,
              "a job is not preempted before it has run for this time"),
-    TEXT("NO_PREEMPT_RUN_TIME", NULL, "a job with a run limit that ran this long is not preempted: "
-                                      "minutes, or 50%"),
-    TEXT("PJOB_LIMIT", NULL, "slots a processor"),
+    TEXT("NO_PREEMPT_RUN_TIME", NULL, "a job with a run limit that has run for this time is not preempted: "
+                                      "minutes, or a part of the limit, as 50%"),
+    TEXT("PJOB_LIMIT", NULL, "slots per processor"),
     TEXT("POST_EXEC", NULL, "command on the execution host after a job"),
     TEXT("PRE_EXEC", NULL, "command on the execution host before a job; if it fails, the job is requeued"),
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, NULL, "time a job waits before it preempts"),
@@ -152,8 +152,8 @@ const struct conf_key conf_keys[] = {
     TEXT("PROCESSLIMIT", NULL, "processes of a job at a time: [DEFAULT] MAX"),
     LIST("PROCLIMIT", NULL, "slots of one job"),
     INT("QJOB_LIMIT", 0, INT32_MAX, NULL, "slots of the queue"),
-    LIST("REQUEUE_EXIT_VALUES", NULL, "exit codes that requeue a job, of `EXCLUDE(CODE ...)` not to the same hosts "
-                                      "again; a code is a number, a range `100-120`, `all`, or `~CODE`"),
+    LIST("REQUEUE_EXIT_VALUES", NULL, "exit codes that requeue a job; after one of `EXCLUDE(CODE ...)` it does not run on "
+                                      "the same hosts again; a code is a number, a range `100-120`, `all`, or `~CODE`"),
     WORD("PLACEMENT", "stacked balanced", "stacked",
          "slots of a parallel job: packed on one host after the other, or one on each host in turn"),
     YESNO("RERUNNABLE", "N", "jobs run again when their host is lost"),
@@ -178,16 +178,16 @@ const struct conf_key conf_keys[] = {
     LIST("TERMINATE_WHEN", NULL, "LOAD, PREEMPT, WINDOW: in that circumstance its jobs are terminated instead of suspended"),
     TEXT("THREADLIMIT", NULL, "threads of a job at a time: [DEFAULT] MAX"),
     INT("UJOB_LIMIT", 0, INT32_MAX, NULL, "slots of one user"),
-    YESNO("USE_PRIORITY_IN_POOL", "N", "unused slots of the pool go by job priority; in its first queue"),
+    YESNO("USE_PRIORITY_IN_POOL", "N", "unused slots of the pool go to the jobs of highest priority; set in its first queue"),
     LIST("USERS", "all", "users that may submit to it"),
     LOAD_THRESHOLDS,
 #undef SECTION
 #define SECTION "HostExport"
-    NAME("NAME", NULL, "the policy's name; default: its number among the site's"),
+    NAME("NAME", NULL, "the policy's name; default: its number in the configuration"),
     HOSTS("PER_HOST", NULL, "hosts that are exported by name"),
     INT("SLOTS", 1, SLOTS_MAX, NULL, "slots exported on each host of PER_HOST"),
     TEXT("RES_SELECT", NULL, "select requirement that picks the hosts"),
-    INT("NHOSTS", 1, HOSTS_MAX, NULL, "how many hosts RES_SELECT picks at most"),
+    INT("NHOSTS", 1, HOSTS_MAX, NULL, "maximum number of hosts that RES_SELECT picks"),
     WORD("TYPE", "shared", NULL, "shared; without it the lease is exclusive"),
     LIST("DISTRIBUTION", NULL, "shares of the consumers: ([site, shares] ...)"),
     WORD("RECLAIM_POLICY", "lsf demand", NULL, "the rule by which idle slots move to one side"),
@@ -226,27 +226,27 @@ const struct conf_key conf_keys[] = {
     YESNO("ENABLE_HIST_RUN_TIME", "N", "past run time counts in fairshare"),
     TEXT("HIST_HOURS", "5", "hours after which past use counts as one tenth"),
     TEXT("JOB_ACCEPT_INTERVAL", "0", "time during which a host accepts no further job after one was dispatched to it: a number of intervals of MBD_SLEEP_TIME, or with s or m"),
-    WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "POST_EXEC belongs to the job: it always does"),
+    WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "accepted without effect: POST_EXEC always belongs to the job"),
     DURATION("JOB_TERMINATE_INTERVAL", SECOND, SECOND, DAY, "10",
              "time between the signals that end a job: SIGINT, SIGTERM, SIGKILL"),
     TEXT("JOB_PREPROC_TIMEOUT", NULL, "how long PRE_EXEC may take, as [HOURS:]MINUTES"),
     TEXT("JOB_POSTPROC_TIMEOUT", NULL, "how long POST_EXEC may take, as [HOURS:]MINUTES"),
-    INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job preempted more often than this is not any more"),
+    INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job that was preempted more often than this is no longer preempted"),
     YESNO("MAX_JOB_PREEMPT_RESET", NULL, "Y: the count of MAX_JOB_PREEMPT is reset whenever the job is requeued, N: never; default: when a user requeues it"),
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "how often a job is requeued by REQUEUE_EXIT_VALUES before it is held; default: unlimited"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, "5", "how often PRE_EXEC is tried before the job "
         "is held"),
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL,
-             "a job that was suspended so long in all is not preempted"),
+             "a job that was suspended for this time in total is no longer preempted"),
     INT("MAX_USER_PRIORITY", 1, INT32_MAX / 2, NULL, "highest -sp of a job; without it no job may have one"),
     DURATION("MBD_SLEEP_TIME", SECOND, SECOND, DAY, "60",
              "the interval of JOB_ACCEPT_INTERVAL, SLOT_RESERVE and RESOURCE_RESERVE; scheduling passes are started by events, not by this interval"),
-    TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job this near its run limit is not preempted: minutes, or 10%"),
+    TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job that reaches its run limit within this time is not preempted: minutes, or a part of the limit, as 10%"),
     DURATION("NO_PREEMPT_INTERVAL", MINUTE, 0, TEN_YEARS, "0",
              "a job is not preempted before it has run for this time"),
-    TEXT("NO_PREEMPT_RUN_TIME", NULL, "a job with a run limit that ran this long is not preempted: "
-                                      "minutes, or 50%"),
-    YESNO("PARALLEL_SCHED_BY_SLOT", "N", "Y: ncpus in requirement strings is slots"),
+    TEXT("NO_PREEMPT_RUN_TIME", NULL, "a job with a run limit that has run for this time is not preempted: "
+                                      "minutes, or a part of the limit, as 50%"),
+    YESNO("PARALLEL_SCHED_BY_SLOT", "N", "Y: ncpus in requirement strings is the number of slots"),
     LIST("PREEMPTABLE_RESOURCES", NULL, "resources whose holders are preempted by jobs that reserve them: "
                                         "mem, and defined ones with RELEASE"),
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, "0", "time a job waits before it preempts"),
@@ -254,7 +254,7 @@ const struct conf_key conf_keys[] = {
     LIST("PREEMPT_JOBTYPE", NULL, "EXCLUSIVE: exclusive jobs preempt other jobs and can be preempted themselves; BACKFILL: jobs of backfill queues can be preempted by queues whose priority is above all queues that reserve"),
     DURATION("PREEMPTION_WAIT_TIME", SECOND, 300 * SECOND, TEN_YEARS, "300",
              "time for preempted jobs to stop before others are preempted"),
-    YESNO("RESOURCE_RESERVE_PER_SLOT", "N", "Y: an amount in rusage is of a slot, not of a host or a job"),
+    YESNO("RESOURCE_RESERVE_PER_SLOT", "N", "Y: an amount in rusage counts for each slot, and not for each host or job"),
     DURATION("RESUME_RESERVE_TIME", SECOND, 0, TEN_YEARS, "1800",
              "longest time for which free slots are kept from pending jobs for a suspended job that needs more slots; 0: none are kept"),
     TEXT("RUN_JOB_FACTOR", "3", "weight of slots in use in fairshare"),
@@ -276,14 +276,14 @@ const struct conf_key conf_keys[] = {
     WORD("TYPE", "Numeric Boolean String", NULL, "Numeric, Boolean or String"),
     INT("INTERVAL", 1, 86400, NULL, "seconds between two values of a dynamic resource"),
     YESNO("INCREASING", "N", "Y: a larger value is more load"),
-    YESNO("RELEASE", "Y", "Y: a suspended job gives it back"),
+    YESNO("RELEASE", "Y", "Y: a suspended job releases it"),
     YESNO("CONSUMABLE", NULL, "Y: jobs may reserve it; default: Y for a number that is "
                               "not INCREASING"),
-    TEXT("DESCRIPTION", NULL, "a text for people"),
+    TEXT("DESCRIPTION", NULL, "a description for users"),
 #undef SECTION
 #define SECTION "Application"
     NAME("NAME", NULL, "the profile's name, for sub -app"),
-    TEXT("DESCRIPTION", NULL, "a text for people"),
+    TEXT("DESCRIPTION", NULL, "a description for users"),
     TEXT("CORELIMIT", NULL, "as in section Queue; takes precedence over it"),
     TEXT("CPULIMIT", NULL, "as in section Queue; takes precedence over it"),
     TEXT("DATALIMIT", NULL, "as in section Queue; takes precedence over it"),
@@ -294,7 +294,7 @@ const struct conf_key conf_keys[] = {
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     TEXT("MEMLIMIT", NULL, "as in section Queue; takes precedence over it"),
-    INT("NICE", -20, 20, NULL, "nice value of its jobs, before the queue's; 20 is as 19"),
+    INT("NICE", -20, 20, NULL, "nice value of its jobs, before the queue's; 20 has the effect of 19"),
     TEXT("POST_EXEC", NULL, "command after a job, before the queue's"),
     TEXT("PRE_EXEC", NULL, "command before a job, after the queue's"),
     TEXT("PROCESSLIMIT", NULL, "as in section Queue; takes precedence over it"),
@@ -308,7 +308,7 @@ const struct conf_key conf_keys[] = {
     TEXT("SWAPLIMIT", NULL, "as in section Queue; takes precedence over it"),
     LIST("TASKLIMIT", NULL, "tasks of one job, within the queue's"),
     TEXT("THREADLIMIT", NULL, "as in section Queue; takes precedence over it"),
-    WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "POST_EXEC belongs to the job: it always does"),
+    WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "accepted without effect: POST_EXEC always belongs to the job"),
     INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL, "as in section Queue; takes precedence over it"),
     TEXT("NO_PREEMPT_FINISH_TIME", NULL, "as in section Queue; takes precedence over it"),
@@ -325,7 +325,7 @@ const struct conf_key conf_keys[] = {
     TEXT("USER_NAME", NULL, "the user, or default"),
     INT("MAX_JOBS", 0, INT32_MAX, NULL, "slots of the user"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, "100000", "pending jobs of the user, or of each user of GROUP@; elements of arrays count one by one"),
-    TEXT("JL/P", NULL, "slots a processor"),
+    TEXT("JL/P", NULL, "slots per processor"),
 #undef SECTION
 #define SECTION "UserGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
@@ -333,7 +333,7 @@ const struct conf_key conf_keys[] = {
     LIST("USER_SHARES", NULL, "shares of its members: ([ana, 2] [bo, 1])"),
 #undef SECTION
 #define SECTION "UserMap"
-    LIST("LOCAL", NULL, "the account here; of an import, all is that of the same name"),
+    LIST("LOCAL", NULL, "the account at this site; all: the account of the same name"),
     LIST("REMOTE", NULL, "users of other sites, as (USER@SITE ...); all@SITE: everybody"),
     WORD("DIRECTION", "export import", NULL, "import: they run here as LOCAL; export: has no effect, the lending site decides"),
 #undef SECTION
@@ -343,7 +343,7 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "HostPartition"
     NAME("HPART_NAME", NULL, "the partition's name"),
-    HOSTS("HOSTS", NULL, "its hosts; all: those of no partition before"),
+    HOSTS("HOSTS", NULL, "its hosts; all: those that are in no earlier partition"),
     LIST("USER_SHARES", NULL, "shares of users on them: ([ana, 2] [default, 1])"),
 #undef SECTION
 #define SECTION "ResourceMap"
@@ -356,7 +356,7 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "SharedResourceExport"
     TEXT("NAME", NULL, "the shared resource"),
-    INT("NINSTANCES", 1, INSTANCES_MAX, NULL, "how many instances are exported at most"),
+    INT("NINSTANCES", 1, INSTANCES_MAX, NULL, "maximum number of instances that are exported"),
     LIST("DISTRIBUTION", NULL, "shares of the consumers: ([site, shares] ...)"),
 #undef SECTION
 #define SECTION "Limit"
@@ -370,7 +370,7 @@ const struct conf_key conf_keys[] = {
     LIST("PROJECTS", NULL, "projects together"),
     LIST("PER_PROJECT", NULL, "each of these projects"),
     INT("SLOTS", 0, INT32_MAX, NULL, "job slots"),
-    TEXT("SLOTS_PER_PROCESSOR", NULL, "job slots a processor"),
+    TEXT("SLOTS_PER_PROCESSOR", NULL, "job slots per processor"),
     INT("JOBS", 0, INT32_MAX, NULL, "jobs"),
 #undef SECTION
 #define SECTION "Pool"
@@ -379,11 +379,11 @@ const struct conf_key conf_keys[] = {
         "configured slots; default: sum of the first level's OWNED"),
     DURATION("CYCLE", SECOND, SECOND, DAY, "30s", "time between two cycles"),
     WORD("PLACEMENT", "stacked balanced exclusive", "stacked",
-         "a host is filled before the next; the emptiest first; one node a host"),
+         "stacked: a host is filled before the next one; balanced: the emptiest host comes first; exclusive: a host belongs to one node at a time"),
     YESNO("REBALANCE", "Y", "a changed plan is enforced at once"),
     YESNO("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", "N", "slots that owners do not use are shared equally"),
     YESNO("EGO_DISABLE_RECLAIM_HYBRID_OWN", "N",
-          "no job ends because ownership shrank with the pool"),
+          "Y: no job is ended because ownership has shrunk with the pool"),
     INT("EGO_CONSUMER_PRIORITY_DEFAULT", 0, INT32_MAX, "0", "RANK of nodes without one"),
     YESNO("ALLOW_OVERCOMMIT", "N", "OWNED may be more than SLOTS"),
     WORD("ROUND", "rank largest_remainder sticky", "rank",
@@ -403,7 +403,7 @@ const struct conf_key conf_keys[] = {
     NAME("POOL", NULL, "the pool that it shares"),
     INT("OWNED", 0, INT32_MAX - 1, "0", "slots that it owns"),
     INT("RESERVE", 0, INT32_MAX - 1, "0", "owned slots that it never lends"),
-    INT("LIMIT", 0, INT32_MAX - 1, NULL, "slots that it gets at most"),
+    INT("LIMIT", 0, INT32_MAX - 1, NULL, "maximum number of slots that it gets"),
     INT("RANK", 0, INT32_MAX, NULL, "0 is served first; default: the pool's"),
     DURATION("GRACE", SECOND, 0, TEN_YEARS, "0", "how long a recalled slot may be kept"),
     WORD("POLICY", "hybrid ownership share", NULL,
@@ -421,19 +421,19 @@ const struct conf_key conf_keys[] = {
 #define SECTION ""
     WORD("EGO_DEFINE_NCPUS", "procs cores threads", NULL, "what ncpus counts; default: procs"),
     TEXT("LSF_LOCAL_RESOURCES", NULL, "further resources of the hosts of HOSTS_HERE, as [resource linux] [!bigmem] [resourcemap 2*verilog]"),
-    YESNO("LSF_STRICT_RESREQ", NULL, "N: requirement strings as of old; default Y"),
+    YESNO("LSF_STRICT_RESREQ", NULL, "N: requirement strings have LSF's older, lenient syntax; default Y"),
     INT("LSB_NCPU_ENFORCE", 0, 1, NULL, "1: fairshare counts run time times slots; default 0"),
     YESNO("LSB_DISABLE_LIMLOCK_EXCL", NULL, "accepted without effect: PREEMPT_JOBTYPE decides"),
-    WORD("LSB_RESOURCE_ENFORCE", "memory", NULL, "limits are enforced by cgroups: those of memory are, if cgroups are available"),
-    WORD("LSF_PROCESS_TRACKING", "Y", NULL, "processes are tracked by cgroups: they are, if cgroups are available"),
-    WORD("LSF_LINUX_CGROUP_ACCT", "Y", NULL, "usage is accounted by cgroups: it is, if cgroups are available"),
-    WORD("LSB_JOB_MEMLIMIT", "Y", NULL, "memory limits count a whole job: they always do"),
-    WORD("LSB_MEMLIMIT_ENFORCE", "Y", NULL, "memory limits are enforced: they always are"),
+    WORD("LSB_RESOURCE_ENFORCE", "memory", NULL, "accepted without effect: memory limits are always enforced by cgroups if these are available"),
+    WORD("LSF_PROCESS_TRACKING", "Y", NULL, "accepted without effect: processes are always tracked by cgroups if these are available"),
+    WORD("LSF_LINUX_CGROUP_ACCT", "Y", NULL, "accepted without effect: usage is always counted by cgroups if these are available"),
+    WORD("LSB_JOB_MEMLIMIT", "Y", NULL, "accepted without effect: memory limits always count the whole job"),
+    WORD("LSB_MEMLIMIT_ENFORCE", "Y", NULL, "accepted without effect: memory limits are always enforced"),
     WORD("LSF_UNIT_FOR_LIMITS", "KB MB GB TB PB EB", NULL, "unit of sizes in limits that have none; default: KB"),
-    WORD("LSB_JOB_CPULIMIT", "Y", NULL, "CPU limits count a whole job: they always do"),
-    YESNO("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", NULL, "default for pools without one"),
-    YESNO("EGO_DISABLE_RECLAIM_HYBRID_OWN", NULL, "default for pools without one"),
-    INT("EGO_CONSUMER_PRIORITY_DEFAULT", 0, INT32_MAX, NULL, "default for pools without one"),
+    WORD("LSB_JOB_CPULIMIT", "Y", NULL, "accepted without effect: CPU limits always count the whole job"),
+    YESNO("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", NULL, "default for pools that do not set it"),
+    YESNO("EGO_DISABLE_RECLAIM_HYBRID_OWN", NULL, "default for pools that do not set it"),
+    INT("EGO_CONSUMER_PRIORITY_DEFAULT", 0, INT32_MAX, NULL, "default for pools that do not set it"),
 #undef SECTION
     {.section = NULL},
 };

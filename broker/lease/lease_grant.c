@@ -75,6 +75,7 @@ void lease_grant_plan(const struct lease *lease, struct arena *arena,
     plan->n_moved = is_given_up ? 0 : grant->n_slots;
     plan->direction = plan->n_moved > 0 ? REBALANCE_TO_CONSUMER : REBALANCE_NONE;
     snprintf(plan->reason, sizeof(plan->reason), "%s",
-             is_given_up ? "the provider has not the slots that the cycle found idle"
-                         : grant->reason);
+             is_given_up
+                 ? "the provider no longer has the slots that the cycle found idle"
+                 : grant->reason);
 }

@@ -260,7 +260,7 @@ static const char *read_site(struct reader *reader, const struct conf_place *at)
         bsearch(&site, reader->members, (size_t)reader->n_members,
                 sizeof(*reader->members), compare_members) == NULL) {
         complain(reader, at, "SITE",
-                 "\"%s\" is no member, expected one of section "
+                 "\"%s\" is not a member, expected one of section "
                  "Member",
                  site);
     }

@@ -25,7 +25,8 @@ int plan_window_parse(const char *text, int *minute, struct err *err)
         }
     }
     return err_set(err, ERR_PARSE,
-                   "\"%.20s\" is no time of day, expected HH:MM, 00:00 to 24:00", text);
+                   "\"%.20s\" is not a time of day, expected HH:MM, 00:00 to 24:00",
+                   text);
 }
 
 static bool covers(const struct plan_window *window, int minute)

@@ -50,7 +50,7 @@ const char *pool_why_text(enum pool_why why)
         [POOL_WHY_SHORT] = "others have less than their quota",
         [POOL_WHY_LIMIT] = "it is above its LIMIT",
         [POOL_WHY_SWITCH] = "its policy has changed with the time window",
-        [POOL_WHY_UNPLANNED] = "the plan that is in force has it not",
+        [POOL_WHY_UNPLANNED] = "the current plan does not have it",
     };
     return texts[why];
 }

@@ -57,7 +57,7 @@ static const char *rule_reason(const struct pool_cycle *cycle, int node,
     case PLAN_RULE_NONE:
         return "it has no demand";
     case PLAN_RULE_DEMAND:
-        return "all that it wants";
+        return "all of its demand";
     case PLAN_RULE_LIMIT:
         return limit_reason(of, share, arena);
     case PLAN_RULE_RESERVE:
@@ -68,7 +68,7 @@ static const char *rule_reason(const struct pool_cycle *cycle, int node,
                             " now; what is left goes to others",
                             of->own, share->scaled);
     case PLAN_RULE_LEVEL:
-        return arena_printf(arena, "its part by OWNED %" N " is %s", of->own,
+        return arena_printf(arena, "its share by OWNED %" N " is %s", of->own,
                             exact(cycle, node, arena));
     case PLAN_RULE_EVEN:
         return arena_printf(arena, "an equal part of what is left makes %s",
@@ -94,7 +94,7 @@ static const char *round_reason(const struct pool_cycle *cycle, int node)
     static const char *const words[] = {
         [PLAN_ROUND_RANK] = "by rank",
         [PLAN_ROUND_LARGEST_REMAINDER] = "by the largest remainder",
-        [PLAN_ROUND_STICKY] = "as it has it already, or by rank",
+        [PLAN_ROUND_STICKY] = "since it has one already, or by rank",
     };
     const struct plan_quota *share = &cycle->shares[node];
     bool is_part = share->rule == PLAN_RULE_LEVEL || share->rule == PLAN_RULE_EVEN;
@@ -108,13 +108,13 @@ static const char *grant_reason(const struct pool_cycle *cycle, int node,
     int64_t held = pool_held(cycle, node), quota = cycle->shares[node].quota;
     int64_t waits = plan_min(quota, use->demand) - held;
     if (cycle->moves[node].grant > 0 && waits <= 0) {
-        return arena_printf(arena, "; gets %" N " idle ones now",
+        return arena_printf(arena, "; gets %" N " idle slots now",
                             cycle->moves[node].grant);
     }
     if (waits > 0) {
-        return arena_printf(arena,
-                            "; gets %" N " idle ones now, %" N " when they come back",
-                            cycle->moves[node].grant, waits);
+        return arena_printf(
+            arena, "; gets %" N " idle slots now, %" N " when they are returned",
+            cycle->moves[node].grant, waits);
     }
     return held < quota
                ? arena_printf(arena, "; %" N " are kept idle for it", quota - held)
@@ -141,8 +141,8 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
     }
     if (move->wait > 0) {
         text =
-            arena_printf(arena, "%s; %" N " %s home when the %s there end%s", text,
-                         move->wait, move->wait == 1 ? "goes" : "go",
+            arena_printf(arena, "%s; %" N " %s returned when the %s there end%s", text,
+                         move->wait, move->wait == 1 ? "is" : "are",
                          move->wait == 1 ? "job" : "jobs", move->wait == 1 ? "s" : "");
     }
     int64_t above = pool_held(cycle, node) - cycle->shares[node].quota - recalled;
@@ -163,7 +163,8 @@ const char *pool_explain_move(const struct pool_cycle *cycle, int node,
         return arena_printf(arena, "%" N " slots recalled, as %s", move->recall,
                             pool_why_text(pool_why(cycle, node)));
     }
-    return arena_printf(arena, "recall of %" N " slots cancelled, as nobody lacks them",
+    return arena_printf(arena,
+                        "recall of %" N " slots cancelled, since no node lacks slots",
                         move->cancel);
 }
 
@@ -174,9 +175,9 @@ const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena 
         arena, "%" N " of %s wanted: %s%s%s%s%s%s", cycle->shares[node].quota,
         count(cycle->uses[node].demand, arena), rule_reason(cycle, node, arena),
         cycle->uses[node].is_capped
-            ? ", beside jobs that could not start on slots that it got"
+            ? ", without jobs that could not start on the slots it had"
         : cycle->uses[node].is_fitted
-            ? ", beside jobs that need more slots at once than it may have"
+            ? ", without jobs that need more slots at once than it may have"
             : "",
         odd[0] != '\0' ? ", rounded up " : "", odd, grant_reason(cycle, node, arena),
         recall_reason(cycle, node, arena));

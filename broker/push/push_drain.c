@@ -55,12 +55,12 @@ static const char *describe(const struct lease *lease, struct arena *arena)
     if (lease->is_unplanned) {
         return lease->part == LEASE_IDLE
                    ? arena_printf(arena,
-                                  "the broker has no %s: a section Pool is missing",
+                                  "the broker has no %s: its section Pool is missing",
                                   lease->row.consumer)
                    : arena_printf(arena, "no plan has a leaf %s of %s", lease->node,
                                   lease->consumer->name);
     }
-    return arena_printf(arena, "%s is no consumer any more", lease->consumer->name);
+    return arena_printf(arena, "%s is no longer a consumer", lease->consumer->name);
 }
 
 bool push_drain_refresh(struct lease *lease, const char *reason, int64_t now_ms,

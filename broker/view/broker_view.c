@@ -83,7 +83,8 @@ static const char *reason_of(const struct lease *lease, struct arena *arena)
         return row->reason;
     }
     if (!has_slots(row)) {
-        return "its slots are in use, or the lease that had them drains";
+        return "its slots are in use, or an earlier lease of these slots is still "
+               "draining";
     }
     return lease->is_unnamed
                ? arena_printf(arena,

@@ -85,7 +85,7 @@ static int set_resources(struct line_reader *line, const json_t *object)
     json_t *value;
     json_t *resources = json_object_get(object, "resources");
     if (resources != NULL && !json_is_object(resources)) {
-        return err_set(line->err, ERR_PARSE, "\"resources\" is no object");
+        return err_set(line->err, ERR_PARSE, "\"resources\" is not an object");
     }
     json_object_foreach(resources, name, value)
     {
@@ -103,13 +103,14 @@ static int set_exclusive(struct line_reader *line, const json_t *object)
     size_t index;
     json_t *item;
     if (list != NULL && !json_is_array(list)) {
-        return err_set(line->err, ERR_PARSE, "\"exclusive\" is no array of names");
+        return err_set(line->err, ERR_PARSE, "\"exclusive\" is not an array of names");
     }
     json_array_foreach(list, index, item)
     {
         int id;
         if (!json_is_string(item)) {
-            return err_set(line->err, ERR_PARSE, "\"exclusive\" is no array of names");
+            return err_set(line->err, ERR_PARSE,
+                           "\"exclusive\" is not an array of names");
         }
         int code = find_resource(line, json_string_value(item), RESOURCE_BOOLEAN, &id);
         if (code != 0) {
@@ -128,7 +129,7 @@ static int set_slots(struct line_reader *line, const json_t *object, const char 
         return 0;
     }
     if (!json_is_integer(value) || json_integer_value(value) < 0) {
-        return err_set(line->err, ERR_PARSE, "\"%s\" is no number of slots", name);
+        return err_set(line->err, ERR_PARSE, "\"%s\" is not a number of slots", name);
     }
     resource_table_set_number(line->hosts->table, line->row, id,
                               (double)json_integer_value(value));
@@ -144,7 +145,7 @@ static int set_host(struct line_reader *line, const json_t *object,
         return err_set(line->err, ERR_PARSE, "no \"name\", expected the host's");
     }
     if (cu != NULL && !json_is_null(cu) && !json_is_string(cu)) {
-        return err_set(line->err, ERR_PARSE, "\"cu\" is no name");
+        return err_set(line->err, ERR_PARSE, "\"cu\" is not a name");
     }
     host->name = arena_str(line->arena, json_string_value(name));
     host->has_cu = json_is_string(cu) && json_string_length(cu) > 0;

@@ -43,14 +43,15 @@ static void put_section(const char *section)
 void keys_page_print(void)
 {
     const char *section = NULL;
-    puts("# Configuration\n\n"
-         "Every section and key, as `sublet help SECTION` tells them: this page is "
-         "generated from the table that the daemons read by (`make docs`). What a key "
-         "means in LSF it means here; [running.md](running.md) shows whole files, and "
-         "[lsf-parameters.md](lsf-parameters.md) lists the parameters of LSF that work "
-         "differently or have no effect.\n\n"
-         "Keys are not case-sensitive; `()` and `-` stand for no value; times may have "
-         "a suffix `s`, `m`, `h` or `d`.");
+    puts(
+        "# Configuration\n\n"
+        "This page lists every section and key, as `sublet help SECTION` does. It is "
+        "generated from the table by which the daemons read their files (`make docs`). "
+        "LSF's keys have their meaning in LSF. [lsf-parameters.md](lsf-parameters.md) "
+        "lists the parameters of LSF that work differently or have no effect, and "
+        "[the guides](guide/two-sites.md) have whole files.\n\n"
+        "Keys are not case-sensitive. `()` and `-` stand for no value. Times may have "
+        "a suffix `s`, `m`, `h` or `d`.");
     for (const struct conf_key *key = conf_keys; key->section != NULL; key++) {
         if (section == NULL || strcmp(section, key->section) != 0) {
             section = key->section;

@@ -50,7 +50,7 @@ static int check_jobs(const struct call *call)
         }
         if (!job_operand_is_valid(job)) {
             return call_misuse(call,
-                               "'%s' is no job id, expected a number, or 0 alone "
+                               "'%s' is not a job id, expected a number, or 0 alone "
                                "for all of your jobs",
                                job);
         }

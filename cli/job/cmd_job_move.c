@@ -21,7 +21,7 @@ static int check_jobs(const struct call *call, int first)
     }
     for (int i = first; i < call->n_operands; i++) {
         if (!job_operand_is_valid(call->operands[i])) {
-            return call_misuse(call, "'%s' is no job id, expected as 12 or 12[3]",
+            return call_misuse(call, "'%s' is not a job id, expected as 12 or 12[3]",
                                call->operands[i]);
         }
     }

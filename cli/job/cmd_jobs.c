@@ -98,7 +98,7 @@ int cmd_jobs_run(struct call *call)
     struct msg_query query = listing_query(QUERY_JOBS);
     for (int i = 0; i < call->n_operands; i++) {
         if (!job_operand_is_valid(call->operands[i])) {
-            return call_misuse(call, "'%s' is no job id, expected a number",
+            return call_misuse(call, "'%s' is not a job id, expected a number",
                                call->operands[i]);
         }
     }

@@ -101,7 +101,7 @@ int cmd_resize_run(struct call *call)
     struct msg msg = {.kind = MSG_JOB_RESIZE};
     const char *text;
     if (call->n_operands == 0 || !job_operand_is_valid(call->operands[JOB])) {
-        return call_misuse(call, "'%s' is no job id, expected as 12 or 12[3]",
+        return call_misuse(call, "'%s' is not a job id, expected as 12 or 12[3]",
                            call->n_operands > 0 ? call->operands[JOB] : "");
     }
     msg.job_resize.job = call->operands[JOB];

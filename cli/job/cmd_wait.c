@@ -46,7 +46,7 @@ int cmd_wait_run(struct call *call)
     }
     for (int i = 0; i < call->n_operands; i++) {
         if (!job_operand_is_valid(call->operands[i])) {
-            return call_misuse(call, "'%s' is no job id, expected a number",
+            return call_misuse(call, "'%s' is not a job id, expected a number",
                                call->operands[i]);
         }
     }

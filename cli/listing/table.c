@@ -92,7 +92,8 @@ const char *table_pad(struct arena *arena, const char *text, int width)
         length = is_valid ? length : 1;
         columns += one > 0 ? one : 0;
     }
-    return arena_printf(arena, "%s%*s", text, columns < width ? width - columns : 0, "");
+    return arena_printf(arena, "%s%*s", text, columns < width ? width - columns : 0,
+                        "");
 }
 
 /* Replaces control characters, for example in a job's command. */

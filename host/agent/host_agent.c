@@ -26,7 +26,7 @@ struct host_agent {
     struct exec_session session;
     struct journal_mark stored; /* in the mark file */
     struct shell *shell;
-    bool is_full; /* the connection takes no more in this batch */
+    bool is_full; /* the connection accepts no more messages in this batch */
     struct log_limit logged;
     uint8_t bytes[OUTPUT_CHUNK_MAX];
 };
@@ -91,7 +91,7 @@ static int send_to_site(void *arg, const struct peer *to, const struct msg *msg,
     struct host_agent *agent = arg;
     struct msg filled = *msg;
     if (agent->is_full) {
-        return err_set(err, ERR_AWAY, "the connection takes no more");
+        return err_set(err, ERR_AWAY, "the connection accepts no more messages");
     }
     if (msg->kind == MSG_HOST_HELLO) {
         filled.host_hello.n_cpus = count_cpus();

@@ -58,9 +58,9 @@ static const char usage[] =
     "  --site URL          where its sublet-site listens (ipc:// or tcp://)\n"
     "  --key FILE          this host's secret key, for tcp\n"
     "  --site-key FILE     the site's public key, for tcp\n"
-    "  --spool DIRECTORY   where runs are kept; /var/lib/sublet/hosts/NAME\n"
+    "  --spool DIRECTORY   records of runs; default /var/lib/sublet/hosts/NAME\n"
     "  --elim FILE         a program that measures more than Sublet does\n"
-    "  --no-cgroups        hold jobs by their session alone\n"
+    "  --no-cgroups        track jobs by their session only\n"
     "  --with-parent PID   end when this process, which started it, ends\n"
     "\n"
     "LSF_LOCAL_RESOURCES in the environment says what else this host has, as\n"
@@ -216,11 +216,11 @@ static void find_cgroups(struct cgroup_root *cgroup)
     cgroup_root_sweep(cgroup);
     if (cgroup->path[0] == '\0') {
         log_line(LOG_LEVEL_NOTICE,
-                 "no cgroups here: jobs are held by their session alone");
+                 "no cgroups: jobs are tracked by their session only");
     }
     if (!cgroup->has_memory && cgroup->memory[0] == '\0') {
-        log_line(LOG_LEVEL_NOTICE, "no memory controller here: memory limits are "
-                                   "looked at every second (docs/operations.md)");
+        log_line(LOG_LEVEL_NOTICE, "no memory controller: memory limits are checked "
+                                   "every second (docs/operations.md)");
     }
 }
 
@@ -231,8 +231,7 @@ static int find_private_view(const char *spool)
     private_view_name_shared(view, shared, sizeof(shared));
     if (shared[0] != '\0') {
         log_line(LOG_LEVEL_NOTICE,
-                 "leased jobs see what this machine has in %s (docs/operations.md)",
-                 shared);
+                 "leased jobs share %s with this machine (docs/operations.md)", shared);
     }
     return view;
 }
@@ -347,7 +346,7 @@ int main(int argc, char **argv)
         daemon_ready();
         zloop_start(parts.loop);
         daemon_stopping();
-        log_line(LOG_LEVEL_INFO, "ends; guards and jobs live on");
+        log_line(LOG_LEVEL_INFO, "ends; jobs keep running");
     } else {
         status = fail(code == ERR_EXISTS ? EXIT_IN_USE : EXIT_FAILURE, &err);
     }

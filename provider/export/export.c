@@ -394,7 +394,7 @@ static void add_leases(struct export *export, const struct export_policy *policy
             add_lease(export, policy, i, content, n_hosts[i]);
         } else if (pieces->count > 0) {
             COMPLAIN(export, CONF_WARNING, policy, policy->shares.cell,
-                     "nothing is left for %s: there is too little to share out",
+                     "nothing is left for %s: there is too little to divide",
                      policy->shares.items[i].consumer);
         }
     }

@@ -242,8 +242,7 @@ static void note_outcome(struct reader *reader, const struct policy *policy,
         }
         if (outcome.has_host) {
             COMPLAIN(reader, CONF_WARNING, policy, policy->shares.cell,
-                     "nothing is left for %s: there is too little to share out",
-                     consumer);
+                     "nothing is left for %s: there is too little to divide", consumer);
         } else {
             COMPLAIN(reader, CONF_WARNING, policy, policy->shares.cell,
                      "no host that is exported to %s has \"%s\", so it gets none",

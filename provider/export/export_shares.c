@@ -167,7 +167,8 @@ bool export_shares_read(struct conf *conf, const char *site,
     }
     if (shares->is_pool && shares->count > 1) {
         COMPLAIN(&reading, cell,
-                 "a pool and others, expected the pool alone: its plan says who gets "
+                 "a pool and others, expected the pool alone: its plan decides which "
+                 "node gets "
                  "how many%s",
                  "");
         return false;

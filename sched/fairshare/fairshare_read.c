@@ -42,7 +42,7 @@ static bool split(const struct reader *reader, const char *word, char **name,
     const char *comma = strchr(inner, ',');
     struct err err;
     if (!is_bracketed || comma == NULL) {
-        COMPLAIN(reader, "\"%s\" is no share, expected [USER, NUMBER]", word);
+        COMPLAIN(reader, "\"%s\" is not a share, expected [USER, NUMBER]", word);
         return false;
     }
     struct conf_words names =
@@ -50,7 +50,8 @@ static bool split(const struct reader *reader, const char *word, char **name,
     struct conf_words numbers = conf_words(arena, comma + 1);
     if (names.count != 1 || numbers.count != 1 ||
         conf_parse_int(numbers.words[0], 1, INT32_MAX, shares, &err) != 0) {
-        COMPLAIN(reader, "\"%s\" is no share, expected [USER, NUMBER], a number from 1",
+        COMPLAIN(reader,
+                 "\"%s\" is not a share, expected [USER, NUMBER], a number from 1",
                  word);
         return false;
     }
@@ -293,8 +294,8 @@ static double read_number(struct conf *conf, const struct conf_place *at,
     double number = strtod(text, &end);
     if (strspn(text, "0123456789.") != strlen(text) || end == text || *end != '\0' ||
         strlen(text) >= FACTOR_SIZE || number > most) {
-        COMPLAIN(&reader, "\"%s\" is no factor, expected a number from 0 to %g", text,
-                 most);
+        COMPLAIN(&reader, "\"%s\" is not a factor, expected a number from 0 to %g",
+                 text, most);
         return otherwise;
     }
     return number;

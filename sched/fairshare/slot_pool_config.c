@@ -58,11 +58,11 @@ static bool check_name(const struct list *list, int queue, const char *name)
         return false;
     }
     if (strspn(name, letters) != strlen(name) || strlen(name) > NAME_MAX_LENGTH) {
-        COMPLAIN(
-            list, CONF_ERROR, queue, "SLOT_POOL",
-            "\"%s\" is no name of a slot pool, expected at most %d letters, digits, "
-            "_ and -",
-            name, NAME_MAX_LENGTH);
+        COMPLAIN(list, CONF_ERROR, queue, "SLOT_POOL",
+                 "\"%s\" is not the name of a slot pool, expected at most %d letters, "
+                 "digits, "
+                 "_ and -",
+                 name, NAME_MAX_LENGTH);
         return false;
     }
     return true;

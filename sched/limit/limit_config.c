@@ -92,7 +92,7 @@ static bool read_milli(struct list *list, const struct conf_place *at, const cha
     double number = strtod(text, &end);
     if (end == text || *end != '\0' || !(number >= 0 && number <= PER_PROCESSOR_MAX) ||
         strspn(text, "0123456789.") != strlen(text)) {
-        COMPLAIN(list, at, key, "\"%s\" is no number of slots, expected as 1 or 0.5",
+        COMPLAIN(list, at, key, "\"%s\" is not a number of slots, expected as 1 or 0.5",
                  text);
         return false;
     }

@@ -159,10 +159,11 @@ static bool read_code_words(struct reader *reader, const struct conf_cell *cell,
         }
         if ((*end != '\0' && strcasecmp(word, "all") != 0) || first < 0 ||
             last > EXIT_CODE_MAX || first > last || word[is_out] == '\0') {
-            COMPLAIN(reader, cell,
-                     "\"%s\" is no exit code, expected 0 to 255, a range as 100-120, "
-                     "all, or ~CODE",
-                     word);
+            COMPLAIN(
+                reader, cell,
+                "\"%s\" is not an exit code, expected 0 to 255, a range as 100-120, "
+                "all, or ~CODE",
+                word);
             return false;
         }
         for (long code = first; code <= last; code++) {

@@ -26,7 +26,7 @@ static int read_bound(int id, const char *text, double *bound, struct err *err)
     if (text[strspn(text, "-.0123456789")] != '\0' || *end != '\0' ||
         !isfinite(number)) { /* strtod reads names of infinities too */
         return err_set(err, ERR_PARSE,
-                       "\"%s\" is no number, expected loadSched/loadStop as 0.7/2.0",
+                       "\"%s\" is not a number, expected loadSched/loadStop as 0.7/2.0",
                        text);
     }
     if (number < 0 || (id == RESOURCE_UT && number > 1)) {
@@ -50,7 +50,7 @@ int load_threshold_parse(const struct resources *resources, int id, const char *
                                                slash != NULL ? slash + 1 : ""};
     if (!load_threshold_is_index(resources_at(resources, id), id)) {
         code = err_set(err, ERR_PARSE,
-                       "%s is no load index, expected a number with an INTERVAL",
+                       "%s is not a load index, expected a number with an INTERVAL",
                        resources_at(resources, id)->name);
     }
     for (int i = 0; i < LOAD_THRESHOLD_KINDS && code == ERR_NONE; i++) {

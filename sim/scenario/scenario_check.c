@@ -128,7 +128,7 @@ static void check_lease(struct scenario *scenario, const struct statement *at,
     if (!lease_parse_id(name, &id)) {
         scenario_build_complain(
             scenario, at->line,
-            "\"%.80s\" is no lease, expected PROVIDER/POLICY/CONSUMER", name);
+            "\"%.80s\" is not a lease, expected PROVIDER/POLICY/CONSUMER", name);
     } else if (scenario_find_site(scenario, id.provider) < 0 ||
                (id.part != LEASE_IDLE &&
                 scenario_find_site(scenario, id.consumer) < 0)) {

@@ -123,7 +123,7 @@ static void check_members(struct scenario *scenario, int line)
         if (!is_member) {
             scenario_build_complain(
                 scenario, line,
-                "site \"%s\" is no member there, expected it in section "
+                "site \"%s\" is not a member there, expected it in section "
                 "Member",
                 scenario->sites[i].name);
         }

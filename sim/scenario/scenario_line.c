@@ -156,7 +156,7 @@ int scenario_line_duration(const char *word, int64_t unit_ms, int64_t *ms,
     }
     return err_set(
         err, ERR_PARSE,
-        "\"%.40s\" is no time, expected a number of %s, or one with a suffix "
+        "\"%.40s\" is not a time, expected a number of %s, or one with a suffix "
         "s m h d",
         word, unit_ms == 60000 ? "minutes" : "seconds");
 }
@@ -174,7 +174,7 @@ int scenario_line_chance(const char *word, int *in_10000, struct err *err)
     }
     if (number < 0 || number > 10000) {
         return err_set(err, ERR_PARSE,
-                       "\"%.40s\" is no probability, expected one from 0 to 1, or a "
+                       "\"%.40s\" is not a probability, expected one from 0 to 1, or a "
                        "percentage as 10%%",
                        word);
     }
@@ -187,7 +187,7 @@ int scenario_line_decimal(const char *word, int64_t one, int64_t *out, struct er
     const char *rest;
 
     if (!read_decimal(word, one, out, &rest) || *rest) {
-        return err_set(err, ERR_PARSE, "\"%.40s\" is no number, expected one as 0.5",
+        return err_set(err, ERR_PARSE, "\"%.40s\" is not a number, expected one as 0.5",
                        word);
     }
     return 0;

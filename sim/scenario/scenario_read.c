@@ -103,7 +103,7 @@ static void read_line(struct reading *reading, const struct scenario_line *line)
     } else {
         scenario_build_complain(
             scenario, line->number,
-            "\"%.40s\" is no statement, expected broker, site, at, until "
+            "\"%.40s\" is not a statement, expected broker, site, at, until "
             "or expect",
             word);
     }

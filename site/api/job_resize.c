@@ -78,7 +78,7 @@ static int check_gone(const struct call *call, const struct job *job,
     int n_slots = msg_sum_slots(job->hosts, job->n_hosts), least = least_of(call, job);
     if (n_gone == 0) {
         return err_set(
-            err, ERR_STATE, "nothing would go, job has %s",
+            err, ERR_STATE, "no slots would be released, job has %s",
             allocation_text(&call->effects->arena, job->hosts, job->n_hosts));
     }
     if (n_slots - n_gone < least) {
@@ -99,7 +99,7 @@ static void describe_gone(const struct call *call, struct change *change)
 {
     struct arena *arena = &call->effects->arena;
     change->text =
-        arena_printf(arena, "is being resized: gives up %s",
+        arena_printf(arena, "is being resized: releases %s",
                      allocation_text(arena, change->gone.hosts, change->gone.n_hosts));
 }
 

@@ -80,7 +80,7 @@ static int check(const struct call *call, const struct job *job,
         return err_set(err, ERR_STATE, "job has no process yet to take a signal");
     }
     if (action == CONTROL_SIGNAL && call->signal < 1) {
-        return err_set(err, ERR_BOUNDS, "%d is no signal", call->signal);
+        return err_set(err, ERR_BOUNDS, "%d is not a signal", call->signal);
     }
     if (action == CONTROL_SIGNAL && job->suspension.causes != 0) {
         return err_set(err, ERR_STATE,
@@ -218,7 +218,7 @@ static void order_all(struct call *call)
         (void)order_own(call, true);
     }
     if (call->n_done == 0) {
-        note(call, "0", ERR_NOT_FOUND, "no job of yours can take this");
+        note(call, "0", ERR_NOT_FOUND, "none of your jobs accepts this");
     }
 }
 

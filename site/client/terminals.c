@@ -389,11 +389,11 @@ static const char *recall_note(const struct job *job, int64_t now_ms,
                                struct arena *arena)
 {
     if (job->recall_ms == 0) {
-        return "<<Its slots are not wanted back any more>>";
+        return "<<Its slots are no longer recalled>>";
     }
     int64_t left_ms = job->recall_ms > now_ms ? job->recall_ms - now_ms : 0;
     return arena_printf(arena,
-                        "<<Its slots are wanted back: in %lld s it is ended, and waits "
+                        "<<Its slots are recalled: in %lld s it is ended, and waits "
                         "again>>",
                         (long long)((left_ms + 999) / 1000));
 }
@@ -413,9 +413,10 @@ static void tell_wishes(const struct terminals *terminals, struct terminal *term
     }
     if (is_leased && is_draining != terminal->is_draining) {
         tell_note(terminals, terminal, job,
-                  is_draining ? "<<Its lease is being drained: it runs on, nothing new "
-                                "starts there>>"
-                              : "<<Its lease is not drained any more>>",
+                  is_draining
+                      ? "<<Its lease is being drained: it keeps running, nothing new "
+                        "starts there>>"
+                      : "<<Its lease is no longer being drained>>",
                   effects);
     }
     if (is_leased && job->recall_ms != terminal->recall_ms) {

@@ -135,7 +135,7 @@ static bool has_boolean(struct reader *reader, const struct resource_config_host
     if (id < RESOURCE_BUILTINS ||
         resources_at(reader->catalogue, id)->type != RESOURCE_BOOLEAN) {
         COMPLAIN(CONF_ERROR, &host->at, cell,
-                 "resource \"%s\" is no Boolean, expected it in section ResourceMap",
+                 "resource \"%s\" is not a Boolean, expected it in section ResourceMap",
                  name);
         return false;
     }
@@ -205,7 +205,7 @@ static void read_model(struct conf *conf, const struct conf_place *at,
     }
     if (!resource_value_parse_number(factor, &cpuf) || cpuf <= 0) {
         COMPLAIN(CONF_ERROR, at, conf_cell(at->row, "CPUFACTOR"),
-                 "\"%s\" is no factor, expected a number above 0", factor);
+                 "\"%s\" is not a factor, expected a number above 0", factor);
         cpuf = 1.0;
     }
     for (int i = 0; i < config->n_models; i++) {

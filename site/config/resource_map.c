@@ -86,8 +86,9 @@ static bool is_value(struct map_row *map, const char *value)
                        ? resource_value_parse_flag(value, &flag)
                        : value[0] != '\0';
     if (!is_good) {
-        COMPLAIN(map, "LOCATION", "\"%s\" is no value of \"%s\", expected its type, %s",
-                 value, map->resource->name, resource_type_name(map->resource->type));
+        COMPLAIN(map, "LOCATION",
+                 "\"%s\" is not a value of \"%s\", expected its type, %s", value,
+                 map->resource->name, resource_type_name(map->resource->type));
     }
     return is_good;
 }
@@ -161,7 +162,7 @@ static const char *split_place(struct map_row *map, const char *word, enum pass 
     }
     if (!is_whole) {
         COMPLAIN(map, "LOCATION",
-                 "\"%s\" is no place, expected VALUE@[hosts] or [hosts]", word);
+                 "\"%s\" is not a place, expected VALUE@[hosts] or [hosts]", word);
         return NULL;
     }
     *value = open == word

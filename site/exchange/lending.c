@@ -229,7 +229,7 @@ static void on_start(struct lending *lending, const struct msg *msg, struct run 
     if (run_table_count(runs_table(lending->parts.runs)) >= UNACKNOWLEDGED_MAX &&
         count_untold(lending, start->run.site) >= UNACKNOWLEDGED_MAX) {
         effects_log(effects, LOG_LEVEL_WARNING,
-                    "%s acknowledges no ends: its start is not looked at",
+                    "%s does not acknowledge the ends of jobs: its START is ignored",
                     start->run.site);
         return;
     }
@@ -433,8 +433,7 @@ void lending_request(struct lending *lending, const struct msg *msg, int64_t now
     const struct run_id *id = at;
     if (strcmp(id->site, msg->site) != 0 ||
         strcmp(id->site, lending->parts.site) == 0) {
-        effects_log(effects, LOG_LEVEL_WARNING,
-                    "%s from %s speaks of a run of %s: ignored",
+        effects_log(effects, LOG_LEVEL_WARNING, "%s from %s names a run of %s: ignored",
                     msg_kind_name(msg->kind), msg->site, id->site);
         return;
     }

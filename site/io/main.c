@@ -39,7 +39,7 @@ static const char usage_text[] =
     "  --accept-loss  starts although the journal has lost changes\n"
     "\n"
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
-    "serves. SIGTERM ends it; jobs run on.\n";
+    "serves. SIGTERM ends it; jobs keep running.\n";
 
 #define MINUTE_MS INT64_C(60000)
 

@@ -59,7 +59,7 @@ static const char *end_reason(struct effects *effects, const struct job *job,
         return arena_printf(arena, "ended by signal %d%s%s", exit->code, joint,
                             exit->text);
     case RUN_END_FAILED:
-        return arena_printf(arena, "could not be begun: %s", exit->text);
+        return arena_printf(arena, "could not be started: %s", exit->text);
     case RUN_END_LOST:
         return arena_printf(arena, "lost: %s", exit->text);
     case RUN_END_LIMIT:

@@ -270,7 +270,7 @@ static const char *check_proof(const struct site_host *host, const struct peer *
         return NULL;
     }
     if (host->is_here) {
-        return "this name is of HOSTS_HERE, which only the site's machine has";
+        return "this name is in HOSTS_HERE, so only the site's own machine may use it";
     }
     return from->roles == HOST_PROOF_SHARED || strcmp(from->name, host->name) == 0
                ? NULL

@@ -143,8 +143,10 @@ int wire_frames_endpoint_new(const char *endpoint, bool has_key,
         status = err_set(err, ERR_PARSE, "endpoint \"%s\", expected tcp://HOST:PORT",
                          endpoint);
     } else if (!has_key) {
-        status = err_set(err, ERR_DENIED, "endpoint \"%s\" needs a key: no TCP without",
-                         endpoint);
+        status = err_set(
+            err, ERR_DENIED,
+            "endpoint \"%s\" needs a key: connections over TCP are always encrypted",
+            endpoint);
     } else {
         snprintf(built->text, sizeof(built->text), "%s", endpoint);
     }

@@ -181,7 +181,7 @@ int wire_key_load(const char *path, struct wire_key *key, struct err *err)
     zconfig_t *root = status == ERR_NONE ? zconfig_str_load(text) : NULL;
     if (status == ERR_NONE) {
         status = root != NULL ? take_pair(path, root, mode, key, err)
-                              : err_set(err, ERR_PARSE, "\"%s\" is no key", path);
+                              : err_set(err, ERR_PARSE, "\"%s\" is not a key", path);
     }
     zconfig_destroy(&root);
     explicit_bzero(text, KEY_FILE_MAX);

@@ -439,7 +439,7 @@ def test_what_is_wrong_is_said():
         with open(f.conf("north")) as file:
             good = file.read()
         for before, after, said in (
-                ("scratch (500@[n1]", "scratch (x@[n1]", "LOCATION: \"x\" is no value"),
+                ("scratch (500@[n1]", "scratch (x@[n1]", "LOCATION: \"x\" is not a value"),
                 ("licences ([all])", "licences ([n9])", "unknown host \"n9\""),
                 ("licences ([all])", "nothing ([all])", "unknown resource \"nothing\""),
                 ("heat Numeric", "heat Number", "TYPE: "),

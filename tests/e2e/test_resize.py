@@ -125,7 +125,7 @@ def test_grow_and_release():
     expect_equal(sum(row["run"] for row in f.rows("south", "hosts") if not row["lease"]), 4, "RUN")
 
     expect_equal(resize(job, "release", "1@s2"),
-                 "Job <%d> is being resized: gives up s2 1\n" % job, "answer")
+                 "Job <%d> is being resized: releases s2 1\n" % job, "answer")
     env = told("solver", 2)
     expect_equal((env["LSB_RESIZE_EVENT"], env["LSB_RESIZE_HOSTS"], env["LSB_MCPU_HOSTS"]),
                  ("shrink", "s2 1", "s1 2 s2 1"), "what it is told")

@@ -34,7 +34,7 @@ static void take_line(const uint8_t *data, size_t size)
     if (elim_line_parse(line, size, pairs, &count, NULL) == 0) {
         for (int i = 0; i < count; i++) {
             if (conf_parse_resource(pairs[i].name, NULL) != 0) {
-                input_fail("\"%s\" is no name", pairs[i].name);
+                input_fail("\"%s\" is not a name", pairs[i].name);
             }
         }
         elim_table_take(table, pairs, count, 1000);

@@ -186,7 +186,7 @@ static void one_epoch_with_two_splits_is_the_providers_fault(void **state)
     on.host.provider = 2;
     on.host.consumer = 2;
     lease_stage_say(&on, "north", 1);
-    assert_true(stage_has_log(&on.stage, "a different split under epoch 1"));
+    assert_true(stage_has_log(&on.stage, "another split under epoch 1"));
     assert_int_equal(stage_stored(&on.stage, LEASE_STAGE_ID)->hosts[0].consumer, 2);
     assert_int_equal(
         stage_sent(&on.stage, "south", MSG_CONTRACT, 0)->contract.hosts[0].consumer, 2);
@@ -234,7 +234,7 @@ static void members_come_and_go(void **state)
     assert_int_equal(lease_stage_now(&on).state, LEASE_DRAINING);
     assert_true(stage_sent(&on.stage, "north", MSG_DRAIN, 0)->drain.is_drained);
     assert_string_equal(stage_history(&on.stage, LEASE_STAGE_ID)->reason,
-                        "south is no consumer any more");
+                        "south is no longer a consumer");
     stage_usage(&on.stage, "south", 1, 1); /* its session is over */
     assert_int_equal(stage_sent(&on.stage, "south", MSG_ERROR, 0)->error.code,
                      ERR_DENIED);

@@ -104,7 +104,7 @@ static void what_is_wrong_is_named(void **state)
         {BROKER "Begin Member\nNAME KEY_FILE ROLES\na - (consumer)\nEnd Member\n",
          "KEY_FILE", 8, "missing", "no key"},
         {BROKER "Begin Member\nNAME KEY_FILE ROLES\na k (consumer boss)\nEnd Member\n",
-         "ROLES", 8, "\"boss\" is no role", "an unknown role"},
+         "ROLES", 8, "\"boss\" is not a role", "an unknown role"},
         {BROKER "Begin Member\nNAME KEY_FILE ROLES\na k -\nEnd Member\n", "ROLES", 8,
          "missing", "no role"},
     };

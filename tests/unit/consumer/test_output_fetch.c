@@ -180,7 +180,7 @@ static void test_gone_output_is_named(void **state)
     consumer_world_output(world, "", true, true);
     consumer_world_output(world, "err", true, false);
     ASSERT_NEWS("output 1 out@0 abc; output 1 err@0 err; "
-                "ended 1 output from byte 3 on is not there any more");
+                "ended 1 output from byte 3 on no longer exists");
 }
 
 static void test_unwritable_output_is_named(void **state)
@@ -193,7 +193,7 @@ static void test_unwritable_output_is_named(void **state)
     consumer_world_output(world, "", true, true);
     ASSERT_NEWS("output 1 out@0 abc; "
                 "ended 1 output from byte 0 on could not be written; "
-                "error output from byte 0 on is not there any more");
+                "error output from byte 0 on no longer exists");
 }
 
 static void test_end_is_reported_once(void **state)

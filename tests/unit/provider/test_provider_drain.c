@@ -128,7 +128,7 @@ static void test_recovered(void **state)
     struct msg_state now;
     assert_true(provider_find_lease(world.provider, "north/p/south", &now));
     assert_int_equal(now.epoch, 9);
-    assert_string_equal(now.reason, "its provider had lost its books");
+    assert_string_equal(now.reason, "its provider had lost its journal");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_world, close_world)

@@ -91,7 +91,7 @@ static void test_reserved_slot_leaves_a_host_that_is_down(void **state)
     provider_world_tick(world, 0);
     ASSERT_BOOK("north/p/south", "2: n1 4/0 0/0 down; n2 3/0 1/0");
     assert_string_equal(provider_world_state(world, "north/p/south")->reason,
-                        "the reserved slot moves to host n2: host n1 takes no jobs");
+                        "the reserved slot moves to host n2: host n1 accepts no jobs");
     provider_set_down(world->provider, "n1", false);
     provider_world_tick(world, 0);
     ASSERT_BOOK("north/p/south", "2: n1 4/0 0/0; n2 3/0 1/0");
@@ -291,7 +291,7 @@ static void test_reasons_of_the_providers_own_changes(void **state)
     assert_string_equal(reason_of(world), "fewer slots on host n1");
     provider_set_local_used(world->provider, "n1", 4, 3);
     provider_world_tick(world, 0);
-    assert_string_equal(reason_of(world), "slots fell free on host n1");
+    assert_string_equal(reason_of(world), "slots became free on host n1");
 }
 
 static void test_own_change_ends_a_freeze(void **state)

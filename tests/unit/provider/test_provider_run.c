@@ -60,10 +60,11 @@ static void test_refusals(void **state)
         {"no such host", "south", LEASE, 2, "n9=1",
          "unknown host: n9 is not of lease " LEASE},
         {"a host twice, to get around the count", "south", LEASE, 2, "n1=2 n1=2",
-         "slots of host n1 make no sense"},
-        {"no slot", "south", LEASE, 2, "n1=0", "slots of host n1 make no sense"},
+         "the number of slots on host n1 is not valid"},
+        {"no slot", "south", LEASE, 2, "n1=0",
+         "the number of slots on host n1 is not valid"},
         {"less than that", "south", LEASE, 2, "n1=-1",
-         "slots of host n1 make no sense"},
+         "the number of slots on host n1 is not valid"},
         {"no host", "south", LEASE, 2, "", "no host is requested"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -97,7 +98,8 @@ static void test_interactive(void **state)
     assert_int_equal(provider_world_start(world, "south", 1, LEASE, 2, "n1=1"),
                      PROVIDER_REFUSED);
     assert_string_equal(world->reason,
-                        "lease " LEASE " takes no interactive jobs (INTERACTIVE)");
+                        "lease " LEASE
+                        " does not accept interactive jobs (INTERACTIVE)");
     world->plan.leases[0].terms.takes_interactive = true;
     provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
     assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n1=1"),

@@ -94,7 +94,7 @@ static void test_others_wait_for_a_leaving_lease(void **state)
     finish(world, "south");
     ASSERT_INSTANCES("north/a/south", "3:");
     ASSERT_INSTANCES("north/b/east", "2: lic:1=10");
-    assert_string_equal(reason(world, "north/b/east"), "shared resources fell free");
+    assert_string_equal(reason(world, "north/b/east"), "shared resources became free");
 }
 
 /* A policy that is changed is a new contract of the same site with the same instances.

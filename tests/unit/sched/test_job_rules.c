@@ -293,7 +293,7 @@ static void test_bad(void **state)
         {"MEMLIMIT = 9 5", "", "the default is above the maximum"},
         {"MEMLIMIT = 1 2 3", "", "3 values, expected [DEFAULT] MAX"},
         {"CPULIMIT = 1/hostA", "", "not supported"},
-        {"CORELIMIT = none", "", "is no size"},
+        {"CORELIMIT = none", "", "is not a size"},
         {"PROCESSLIMIT = 0", "", "expected 1 to"},
         {"", "NICE = 30", "expected -20 to 20"},
         {"", "STACKLIMIT = 5X", "has no known unit"},

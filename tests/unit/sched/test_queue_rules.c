@@ -227,16 +227,16 @@ static void test_bad(void **state)
         {"RUNLIMIT = 90 60", "the default is above"},
         {"RUNLIMIT = 0", "run limit of 0"},
         {"RUNLIMIT = 90/hostA", "not supported"},
-        {"RUN_WINDOW = 8", "is no time window"},
+        {"RUN_WINDOW = 8", "is not a time window"},
         {"DISPATCH_WINDOW = 8-8", "\" ends when it begins"},
-        {"REQUEUE_EXIT_VALUES = 256", "is no exit code"},
-        {"REQUEUE_EXIT_VALUES = EXCLUDE(256)", "\"256\" is no exit code"},
+        {"REQUEUE_EXIT_VALUES = 256", "is not an exit code"},
+        {"REQUEUE_EXIT_VALUES = EXCLUDE(256)", "\"256\" is not an exit code"},
         {"REQUEUE_EXIT_VALUES = 3 EXCLUDE()", "EXCLUDE(CODE ...)"},
         {"REQUEUE_EXIT_VALUES = EXCLUDE 3", "EXCLUDE(CODE ...)"},
         {"REQUEUE_EXIT_VALUES = 3 EXCLUDE", "EXCLUDE(CODE ...)"},
-        {"REQUEUE_EXIT_VALUES = EXCLUDE(EXCLUDE(3))", "is no exit code"},
-        {"SUCCESS_EXIT_VALUES = EXCLUDE(3)", "is no exit code"},
-        {"REQUEUE_EXIT_VALUES = ~", "is no exit code"},
+        {"REQUEUE_EXIT_VALUES = EXCLUDE(EXCLUDE(3))", "is not an exit code"},
+        {"SUCCESS_EXIT_VALUES = EXCLUDE(3)", "is not an exit code"},
+        {"REQUEUE_EXIT_VALUES = ~", "is not an exit code"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

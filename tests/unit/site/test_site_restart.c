@@ -220,7 +220,7 @@ static void test_other_token(void **state)
     site_stage_release(&stage);
 }
 
-/* What becomes of a job whose run is not there any more: by how far it had come,
+/* What becomes of a job whose run no longer exists: by how far it had come,
  * whether the machine was booted, and whether it is rerunnable. */
 static void test_lost(void **state)
 {

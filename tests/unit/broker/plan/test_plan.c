@@ -216,16 +216,16 @@ static void each_rule_says_why(void **state)
     plan_stage_alloc(&stage, "/z=40 /v=3");
     plan_stage_run(&stage, 86, 0);
     expect_why(&stage, "/x", "limit",
-               "10 of 30 wanted: its LIMIT is 10; gets 10 idle ones now");
+               "10 of 30 wanted: its LIMIT is 10; gets 10 idle slots now");
     expect_why(&stage, "/y", "reserve",
                "6 of 0 wanted: its RESERVE keeps 6; 6 are kept idle for it");
     expect_why(
         &stage, "/z", "level",
-        "20 of any number wanted: its part by OWNED 20 is 20.000; 20 are recalled "
+        "20 of any number wanted: its share by OWNED 20 is 20.000; 20 are recalled "
         "within 120 s, as others have less than their quota");
     expect_why(&stage, "/w", "level",
-               "50 of any number wanted: its part by OWNED 50 is 50.000; gets 27 idle "
-               "ones now, 23 when they come back");
+               "50 of any number wanted: its share by OWNED 50 is 50.000; gets 27 idle "
+               "slots now, 23 when they are returned");
     expect_why(
         &stage, "/v", "last",
         "0 of 9 wanted: it owns nothing, and its siblings take all; 3 are recalled "
@@ -249,7 +249,7 @@ static void odd_slots_and_floors_say_why(void **state)
     plan_stage_run(&stage, 10, 0);
     expect_why(
         &stage, "/a", "level",
-        "4 of any number wanted: its part by OWNED 10 is 3.333, rounded up by rank");
+        "4 of any number wanted: its share by OWNED 10 is 3.333, rounded up by rank");
     plan_stage_demand(&stage, "/a=0 /b=0 /c=9 /d=9");
     plan_stage_alloc(&stage, "/a=0 /b=0 /c=5:1 /d=2");
     plan_stage_run(&stage, 7, 0);

@@ -228,7 +228,7 @@ static void each_rule_is_told_with_line_and_key(void **state)
         {POOL, 2, "NAME", "no nodes"},
         {"Begin Member\nNAME KEY_FILE ROLES\nn k (admin)\nEnd Member\n" POOL NODES
          "/a p 100 0 - - - - s -\n" END,
-         11, "SITE", "\"s\" is no member"},
+         11, "SITE", "\"s\" is not a member"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         expect_one(rows[i].text, CONF_ERROR, rows[i].line, rows[i].key, rows[i].part);
@@ -325,9 +325,9 @@ static void windows_divide_the_day(void **state)
          "\"day\" and \"night\" both cover 19:00"},
         {"day p 08:00 20:00\nday p 20:00 08:00\n", 7, "NAME", "\"day\" twice"},
         {"day q 08:00 20:00\n", 6, "POOL", "\"q\" is not known"},
-        {"day p 8:00 20:00\n", 6, "FROM", "no time of day"},
-        {"day p 08:00 24:01\n", 6, "TO", "no time of day"},
-        {"day p 08:60 24:00\n", 6, "FROM", "no time of day"},
+        {"day p 8:00 20:00\n", 6, "FROM", "not a time of day"},
+        {"day p 08:00 24:01\n", 6, "TO", "not a time of day"},
+        {"day p 08:60 24:00\n", 6, "FROM", "not a time of day"},
         {"day p 08:00 -\n", 6, "TO", "missing"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

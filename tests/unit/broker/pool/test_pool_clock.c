@@ -469,7 +469,7 @@ static void leaves_that_no_plan_has_give_back_all(void **state)
     assert_int_equal(told_recall()->recalls[0].n_held, 0);
     assert_int_equal(told_recall()->recalls[0].left_ms, 20000); /* its last grace */
     assert_string_equal(stage_history(&stage, ENG)->reason,
-                        "the plan that is in force has it not");
+                        "the current plan does not have it");
 }
 
 int main(void)

@@ -323,19 +323,20 @@ static void test_wishes(void **state)
     struct msg_attempt_state fill = {.state = ATTEMPT_RUNNING, .start_ms = 500};
     site_stage_attempt(&stage, attempt, &fill);
     tell_contract(&stage, LEASE_DRAINING, NULL);
-    assert_string_equal(note_at(&stage), "<<Its lease is being drained: it runs on, "
-                                         "nothing new starts there>>");
+    assert_string_equal(note_at(&stage),
+                        "<<Its lease is being drained: it keeps running, "
+                        "nothing new starts there>>");
     tell_contract(&stage, LEASE_DRAINING, NULL);
     assert_string_equal(note_at(&stage), "");
     tell_contract(&stage, LEASE_ACTIVE, NULL);
-    assert_string_equal(note_at(&stage), "<<Its lease is not drained any more>>");
+    assert_string_equal(note_at(&stage), "<<Its lease is no longer being drained>>");
     assert_string_equal(site_stage_job_text(&stage, id, "recall_at"), "");
     tell_contract(&stage, LEASE_ACTIVE, &recall);
-    assert_string_equal(note_at(&stage), "<<Its slots are wanted back: in 90 s it is "
+    assert_string_equal(note_at(&stage), "<<Its slots are recalled: in 90 s it is "
                                          "ended, and waits again>>");
     assert_string_not_equal(site_stage_job_text(&stage, id, "recall_at"), "");
     tell_contract(&stage, LEASE_ACTIVE, NULL);
-    assert_string_equal(note_at(&stage), "<<Its slots are not wanted back any more>>");
+    assert_string_equal(note_at(&stage), "<<Its slots are no longer recalled>>");
     site_stage_release(&stage);
 }
 

@@ -311,7 +311,7 @@ static void what_is_released_goes_when_its_command_agrees(void **state)
     const struct msg_job_resize order = {
         .order = JOB_RESIZE_RELEASE, .hosts = gone, .n_hosts = 1, .is_last = true};
     const struct msg_reply *reply = resize(&stage, "ana", order);
-    assert_string_equal(reply->text, "Job <1> is being resized: gives up s2 1");
+    assert_string_equal(reply->text, "Job <1> is being resized: releases s2 1");
     assert_int_equal(site_stage_job_int(&stage, 1, "slots"), 3);
     assert_int_equal(resize(&stage, "ana", order)->code, ERR_STATE);
     answer(&stage, attempt, 2, 1);
@@ -354,7 +354,7 @@ static void orders_that_cannot_be_change_nothing(void **state)
         {"ana",
          {.order = JOB_RESIZE_KEEP, .hosts = all, .n_hosts = 1},
          ERR_STATE,
-         "nothing would go"},
+         "no slots would be released"},
     };
     struct site_stage stage;
     (void)state;

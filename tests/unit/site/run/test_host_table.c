@@ -35,12 +35,12 @@ static void test_proof(void **state)
         {"a key is no local socket",
          "here",
          {.name = "here", .roles = HOST_PROOF_KEY},
-         "this name is of HOSTS_HERE, which only the site's machine has"},
+         "this name is in HOSTS_HERE, so only the site's own machine may use it"},
         {"the key of all", "next", {.name = "", .roles = HOST_PROOF_SHARED}, NULL},
         {"but of these",
          "here",
          {.name = "", .roles = HOST_PROOF_SHARED},
-         "this name is of HOSTS_HERE, which only the site's machine has"},
+         "this name is in HOSTS_HERE, so only the site's own machine may use it"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
