@@ -169,7 +169,7 @@ static void errors_have_their_line(void **state)
         {"at 0 load north n1", "3: load: too short"},
         {"at 0 load north n1 mem", "3: load: \"mem\", expected NAME=VALUE"},
         {"at 0 load north n1 mem=", "3: load: \"mem=\", expected NAME=VALUE"},
-        {"at 0 rebalance north/spare", "3: \"north/spare\" is no lease"},
+        {"at 0 rebalance north/spare", "3: \"north/spare\" is not a lease"},
         {"at 0 rebalance", "3: rebalance: too short"},
         {"at 0 drain west", "3: \"west\" is neither a lease nor a site"},
         {"at 0 reload south", "3: reload: too short"},
