@@ -235,6 +235,10 @@ int main(int argc, char **argv)
 {
     static struct call call;
     set_locale();
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        static char version[] = "version";
+        argv[1] = version;
+    }
     int status = call_read(&call, commands, argc, argv);
     bool wants_help = call_has(&call, "--help") || call_has(&call, "-h");
     if (status == CALL_OK && call.command == NULL) {

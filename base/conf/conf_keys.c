@@ -78,7 +78,7 @@ const struct conf_key conf_keys[] = {
              "a site that is silent for this time counts as lost"),
     TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: they are not served"),
     LIST("HTTP_HOSTS", NULL, "further host names that HTTP requests may use; addresses, names without a dot and the machine's own name are always accepted"),
-    TEXT("TOKENS", NULL, "file of admin tokens for HTTP, one on each line, readable by its owner only; default: nothing can be changed over HTTP"),
+    TEXT("TOKENS", NULL, "file of admin tokens for HTTP, NAME TOKEN or a token alone on each line, readable by its owner only; default: nothing can be changed over HTTP"),
     DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
              "time between two samples for charts, kept for 25 hours"),
     DURATION("SNAPSHOT_INTERVAL", SECOND, SECOND, DAY, NULL,

@@ -138,13 +138,13 @@ static int check_empty(const char *body, size_t n_body, struct err *err)
     return is_empty ? 0 : err_set(err, ERR_PARSE, "the body: expected none, or {}");
 }
 
-int http_admin_drain(struct hub *hub, const char *lease, const char *body,
-                     size_t n_body, struct arena *arena, const char **answer,
-                     struct err *err)
+int http_admin_drain(struct hub *hub, const char *lease, bool is_drained,
+                     const char *body, size_t n_body, struct arena *arena,
+                     const char **answer, struct err *err)
 {
     struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
-    msg.set_drain =
-        (struct msg_set_drain){.scope = DRAIN_LEASE, .name = lease, .is_drained = true};
+    msg.set_drain = (struct msg_set_drain){
+        .scope = DRAIN_LEASE, .name = lease, .is_drained = is_drained};
     int rc = check_empty(body, n_body, err);
     return rc == 0 ? hub_ask(hub, &msg, arena, answer, err) : rc;
 }

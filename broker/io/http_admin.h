@@ -7,6 +7,7 @@
  *                                 "provider" for one only
  *
  *     POST /api/v1/leases/P/N/C/drain       nothing in the body, or {}
+ *     POST /api/v1/leases/P/N/C/resume      likewise: ends what drain began
  *     POST /api/v1/leases/P/N/C/rebalance   likewise
  *
  * Errors: ERR_PARSE the body is none of these; and what the broker says.
@@ -22,10 +23,10 @@
 int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
                            struct arena *arena, const char **answer,
                            struct err *err) MUST_CHECK;
-int http_admin_drain(struct hub *hub, const char *lease, const char *body,
-                     size_t n_body, struct arena *arena, const char **answer,
-                     struct err *err) MUST_CHECK;
-
+/* `is_drained` false resumes the lease. */
+int http_admin_drain(struct hub *hub, const char *lease, bool is_drained,
+                     const char *body, size_t n_body, struct arena *arena,
+                     const char **answer, struct err *err) MUST_CHECK;
 int http_admin_rebalance(struct hub *hub, const char *lease, const char *body,
                          size_t n_body, struct arena *arena, const char **answer,
                          struct err *err) MUST_CHECK;

@@ -38,6 +38,7 @@ struct work {
     struct http_answer *answer;
     struct arena arena;
     struct http_target target;
+    const char *user; /* name of the token of a change */
     struct err err;
 };
 
@@ -342,7 +343,8 @@ static bool is_change(const struct http_request *request)
 static bool is_allowed(struct work *work)
 {
     const struct tokens *tokens = *work->source->tokens;
-    if (tokens_has(tokens, work->request->token)) {
+    work->user = tokens_find(tokens, work->request->token);
+    if (work->user != NULL) {
         return true;
     }
     http_page_complain(NULL, tokens != NULL ? 401 : 403,
@@ -357,8 +359,12 @@ static bool is_allowed(struct work *work)
     return false;
 }
 
+/* Each change, also one that is refused, is one line of the log: who, what, result. */
 static int put_answer(struct work *work, int rc, const char *answer)
 {
+    log_line(LOG_LEVEL_INFO, "http: token \"%s\": %s %.300s: %s%s", work->user,
+             work->request->method, work->request->uri, rc < 0 ? "refused: " : "",
+             rc < 0 ? work->err.text : answer);
     if (rc == 0) {
         struct value *value = value_object(&work->arena);
         value_add_int(&work->arena, value, "schema_version", 1);
@@ -377,10 +383,10 @@ static int set_delay(struct work *work)
     return put_answer(work, rc, answer);
 }
 
-static int drain(struct work *work)
+static int drain(struct work *work, bool is_drained)
 {
     const char *answer = "";
-    int rc = http_admin_drain(work->source->hub, work->target.query.name,
+    int rc = http_admin_drain(work->source->hub, work->target.query.name, is_drained,
                               work->request->body, work->request->n_body, &work->arena,
                               &answer, &work->err);
     return put_answer(work, rc, answer);
@@ -416,7 +422,9 @@ static int answer_target(struct work *work)
     case HTTP_TARGET_HISTORY:
         return put_history(work, QUERY_LEASE_HISTORY);
     case HTTP_TARGET_DRAIN:
-        return drain(work);
+        return drain(work, true);
+    case HTTP_TARGET_RESUME:
+        return drain(work, false);
     case HTTP_TARGET_REBALANCE:
         return rebalance(work);
     case HTTP_TARGET_SITES:

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 struct tokens {
     unsigned char rows[TOKENS_MAX][TOKENS_LENGTH_MAX + 1]; /* filled up with 0 */
+    char names[TOKENS_MAX][TOKENS_NAME_SIZE];
     int count;
 };
 
@@ -58,28 +60,47 @@ static int take_line(struct tokens *tokens, const char *path, int line, char *te
                      struct err *err)
 {
     text[strcspn(text, "\r\n")] = '\0';
-    size_t length = strlen(text);
-    if (length == 0 || text[0] == '#') {
+    if (text[0] == '\0' || text[0] == '#') {
         return 0;
     }
-    if (length < TOKENS_LENGTH_MIN || length > TOKENS_LENGTH_MAX || !is_visible(text)) {
+    size_t n_name = strcspn(text, " \t");
+    char *token = text + n_name + strspn(text + n_name, " \t");
+    bool is_named = *token != '\0';
+    token = is_named ? token : text;
+    size_t length = strlen(token);
+    if (is_named && n_name >= TOKENS_NAME_SIZE) {
         return err_set(err, ERR_PARSE,
-                       "tokens \"%s\": line %d, expected a token of %d to %d visible "
-                       "characters; make one with: openssl rand -hex 32",
+                       "tokens \"%s\": line %d, expected a name of at most %d "
+                       "characters before the token",
+                       path, line, TOKENS_NAME_SIZE - 1);
+    }
+    if (length < TOKENS_LENGTH_MIN || length > TOKENS_LENGTH_MAX ||
+        !is_visible(token)) {
+        return err_set(err, ERR_PARSE,
+                       "tokens \"%s\": line %d, expected TOKEN or NAME TOKEN, with "
+                       "a token of %d to %d visible characters; make one with: openssl "
+                       "rand -hex 32",
                        path, line, TOKENS_LENGTH_MIN, TOKENS_LENGTH_MAX);
     }
     if (tokens->count == TOKENS_MAX) {
         return err_set(err, ERR_BOUNDS, "tokens \"%s\": more than %d tokens", path,
                        TOKENS_MAX);
     }
-    memcpy(tokens->rows[tokens->count++], text, length);
+    char *name = tokens->names[tokens->count];
+    snprintf(name, TOKENS_NAME_SIZE, "line %d", line);
+    if (is_named) {
+        memcpy(name, text, n_name);
+        name[n_name] = '\0';
+    }
+    memcpy(tokens->rows[tokens->count++], token, length);
     return 0;
 }
 
 static int read_lines(struct tokens *tokens, FILE *file, const char *path,
                       struct err *err)
 {
-    char text[TOKENS_LENGTH_MAX + 3]; /* a longer line is too long already */
+    /* A longer line is too long already. */
+    char text[TOKENS_NAME_SIZE + TOKENS_LENGTH_MAX + 3];
     int rc = 0;
     for (int line = 1; rc == 0 && fgets(text, sizeof(text), file) != NULL; line++) {
         rc = take_line(tokens, path, line, text, err);
@@ -135,22 +156,22 @@ void tokens_free(struct tokens *tokens)
 /* ---------------------------------------------------------------- comparing */
 
 /* Compares all bytes of all rows, even after a match. */
-bool tokens_has(const struct tokens *tokens, const char *token)
+const char *tokens_find(const struct tokens *tokens, const char *token)
 {
     unsigned char asked[TOKENS_LENGTH_MAX + 1] = {0};
     size_t length = token != NULL ? strlen(token) : 0;
     if (tokens == NULL || length < TOKENS_LENGTH_MIN || length > TOKENS_LENGTH_MAX) {
-        return false;
+        return NULL;
     }
     memcpy(asked, token, length);
-    unsigned found = 0;
+    int found = 0; /* its row + 1 */
     for (int i = 0; i < tokens->count; i++) {
         volatile unsigned char differs = 0;
         for (size_t at = 0; at < sizeof(asked); at++) {
             differs |= (unsigned char)(asked[at] ^ tokens->rows[i][at]);
         }
-        found |= (unsigned)(differs == 0);
+        found += (differs == 0) * (found == 0) * (i + 1);
     }
     explicit_bzero(asked, sizeof(asked));
-    return found != 0;
+    return found != 0 ? tokens->names[found - 1] : NULL;
 }

@@ -70,6 +70,7 @@ enum http_target_page {
     HTTP_TARGET_LEASE, /* query.name: its id */
     HTTP_TARGET_HISTORY,
     HTTP_TARGET_DRAIN,
+    HTTP_TARGET_RESUME,
     HTTP_TARGET_REBALANCE,
     HTTP_TARGET_SITES,
     HTTP_TARGET_HOSTS,

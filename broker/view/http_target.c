@@ -42,6 +42,7 @@ static const struct {
     {"api/v1/leases/*/*/*/history", HTTP_TARGET_HISTORY, read_only,
      LIMIT | AFTER_NUMBER | LAST, false},
     {"api/v1/leases/*/*/*/drain", HTTP_TARGET_DRAIN, post_only, 0, false},
+    {"api/v1/leases/*/*/*/resume", HTTP_TARGET_RESUME, post_only, 0, false},
     {"api/v1/leases/*/*/*/rebalance", HTTP_TARGET_REBALANCE, post_only, 0, false},
     {"api/v1/sites", HTTP_TARGET_SITES, read_only, LIMIT | AFTER, false},
     {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER, false},
@@ -137,8 +138,8 @@ static int split_path(const char *path, size_t length, struct arena *arena,
 }
 
 /* The last part of a leaf's lease has slashes, plain or as %2F:
- * "north/spare/south:/eng/sim". A node called history, drain or
- * rebalance needs %2F. */
+ * "north/spare/south:/eng/sim". A node called history, drain, resume
+ * or rebalance needs %2F. */
 static void join_leaf(struct arena *arena, struct path *path)
 {
     int at = 3; /* after leases, provider, policy */
@@ -152,7 +153,7 @@ static void join_leaf(struct arena *arena, struct path *path)
     }
     const char *last = path->parts[path->n_parts - 1];
     bool has_page = strcmp(last, "history") == 0 || strcmp(last, "drain") == 0 ||
-                    strcmp(last, "rebalance") == 0;
+                    strcmp(last, "resume") == 0 || strcmp(last, "rebalance") == 0;
     int end = path->n_parts - has_page;
     for (int i = at + 1; i < end; i++) {
         path->parts[at] = arena_printf(arena, "%s/%s", path->parts[at], path->parts[i]);
@@ -366,6 +367,7 @@ static void take_names(const struct path *path, struct arena *arena,
     case HTTP_TARGET_LEASE:
     case HTTP_TARGET_HISTORY:
     case HTTP_TARGET_DRAIN:
+    case HTTP_TARGET_RESUME:
     case HTTP_TARGET_REBALANCE:
         target->query.name =
             arena_printf(arena, "%s/%s/%s", parts[3], parts[4], parts[5]);

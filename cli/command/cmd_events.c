@@ -17,6 +17,7 @@ const struct call_option cmd_events_options[] = {
     {"--after", "ID", "only events after this one", false},
     {"--last", "N", "only the last so many of these", false},
     {"--follow", NULL, "continue until interrupted", false},
+    {"--json", NULL, "as without it: one JSON object per line", false},
     {NULL, NULL, NULL, false},
 };
 

@@ -27,7 +27,7 @@ enum {
     LATE_MS = 1000,
 };
 
-static const char heartbeat[] = ": nothing new\n\n";
+static const char heartbeat[] = ": nothing new\nevent: beat\ndata: {}\n\n";
 
 /* A request and its state. The answer of a stream does not outlive its connection. */
 struct request {

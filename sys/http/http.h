@@ -33,8 +33,8 @@ enum {
     HTTP_TIMEOUT_S = 10,
     HTTP_BODY_MAX = 16384,
     HTTP_BUDGET_MS = 5,
-    /* A stream without data sends a comment: otherwise the end of its reader would not
-       be noticed. */
+    /* A stream without data sends a comment and the event `beat`: otherwise neither
+       side would notice that the other has gone. */
     HTTP_HEARTBEAT_MS = 15000,
 };
 

@@ -248,8 +248,8 @@ def test_reclaim_delay():
 
 
 def test_help_and_version():
-    expect(re.fullmatch(r"sublet \d+\.\d+\.\d+\n", f.run("sublet", "version", code=0).stdout),
-           "version")
+    for word in ("version", "--version"):
+        expect(re.fullmatch(r"sublet \d+\.\d+\.\d+\n", f.run("sublet", word, code=0).stdout), word)
     expect("jobs" in f.run("sublet", "help", code=0).stdout, "help")
     expect("-cwd" in f.run("sublet", "help", "sub", code=0).stdout, "help sub")
     expect("--json" in f.run("sublet", "jobs", "--help", code=0).stdout, "jobs --help")

@@ -349,7 +349,7 @@ def test_refused_changes():
 
 
 def test_drain():
-    """Ordered over HTTP, carried out by the provider, taken back by the command line."""
+    """Ordered over HTTP, carried out by the provider, taken back over HTTP; the log says who."""
     path = "/api/v1/leases/%s/drain" % LEASE
     expect_equal(change({}, path="/api/v1/leases/north/9/south/drain", method="POST")[0], 404,
                  "no such lease")
@@ -357,7 +357,15 @@ def test_drain():
     expect_equal(status, 200, answer)
     expect("drain" in answer["message"], answer)
     f.wait_lease("it to be drained", lambda l: l["drained"] and l["state"] == "ended")
-    f.ops("lease", "resume", LEASE)
+    resume = "/api/v1/leases/%s/resume" % LEASE
+    expect_equal(change({}, path=resume.replace("/1/", "/9/"), method="POST")[0], 404,
+                 "resume of no such lease")
+    expect_equal(change({}, headers={}, path=resume, method="POST")[0], 401, "without a token")
+    status, answer = change({}, path=resume, method="POST")
+    expect_equal(status, 200, answer)
+    for word in ("drain: ", "resume: ", "drain: refused: "):
+        expect([line for line in open(f.log("broker")).read().splitlines()
+                if 'http: token "' in line and word in line], "in the broker's log: " + word)
     f.wait_lease("it to be back", lambda l: not l["drained"] and l["state"] == "pending")
 
 
@@ -371,7 +379,7 @@ def test_rebalance():
     f.wait_for("no hand-over to be under way", lambda: answers.append(
         change({}, path=path, method="POST")) or answers[-1][0] == 200)
     expect(answers[-1][1]["message"].startswith("Lease <%s> is rebalanced: " % LEASE), answers)
-    rows = [json.loads(line) for line in f.ops("events").stdout.splitlines()]
+    rows = [json.loads(line) for line in f.ops("events", "--json").stdout.splitlines()]
     asked = [row for row in rows if row["event"] == "lease_rebalance"]
     expect_equal(len(asked), 1, "events of requests")
     expect(asked[0]["reason"].startswith("requested by "), asked)

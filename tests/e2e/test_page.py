@@ -4,9 +4,12 @@
 it is used: filters, a lease, admin actions, the broker gone and back, keyboard, phone.
 
 SUBLET_SHOTS=DIR keeps screenshots there, of both widths and themes."""
+import csv
 import http.client
+import io
 import json
 import os
+import signal
 import sqlite3
 import urllib.parse
 
@@ -71,12 +74,14 @@ def test_shows_what_the_api_says():
     expect_equal(bar(ROW), {name: slots for name, slots in wanted.items() if slots}, "split")
     for site in get("/api/v1/sites")["sites"]:
         slots, drawn = site["slots"], bar("[data-site=%s]" % site["site"])
-        expect_equal(drawn.get("lent", 0), slots["lent"], "lent by " + site["site"])
+        expect_equal(drawn.get("lent-used", 0) + drawn.get("lent-idle", 0), slots["lent"], "lent by " + site["site"])
         expect_equal(drawn.get("own-used", 0), slots["used"], "used by " + site["site"])
         expect_equal(drawn.get("borrowed-used", 0) + drawn.get("borrowed-idle", 0),
                      slots["borrowed"], "borrowed by " + site["site"])
     expect("2 of 2" in browser.text("[data-fact='sites connected']"), "sites connected")
     events = get("/api/v1/events?last=200")["events"]
+    browser.evaluate("document.getElementById('log-folded').checked"
+                     " && document.getElementById('log-folded').click()")
     expect_equal(browser.evaluate("[...document.querySelectorAll('#log li')]"
                                   ".map((row) => Number(row.dataset.event))"),
                  [row["id"] for row in reversed(events)], "log")
@@ -159,7 +164,112 @@ def test_one_lease():
     browser.open(URL + "?lease=" + LEASE)
     browser.wait("document.getElementById('lease').open")
     browser.open(URL + "?lease=north/9/south")
-    browser.wait("document.getElementById('lease-body').innerText.includes('no open lease')")
+    browser.wait("document.getElementById('lease-body').innerText.includes('knows no lease of this id')")
+
+
+CAPTURE = """window.saved = null;
+URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; });
+  return 'data:text/csv,'; };
+HTMLAnchorElement.prototype.click = () => {}; 0"""
+
+
+@with_browser
+def test_csv_of_what_is_shown():
+    """With the filters of the table, and without formulas for spreadsheets."""
+    browser.open(URL)
+    browser.evaluate(CAPTURE)
+    browser.click("#lease-csv")
+    browser.wait("window.saved !== null")
+    rows = list(csv.DictReader(io.StringIO(browser.evaluate("window.saved"))))
+    lease = get("/api/v1/leases")["leases"][0]
+    expect_equal([row["lease"] for row in rows], [LEASE], "leases")
+    expect_equal(rows[0]["provider_available"], str(lease["provider"]["available"]), "slots")
+    expect_equal(rows[0]["reason"], lease["reason"], "reason")
+    browser.fill("#f-q", "nothing like it")
+    browser.wait("document.querySelectorAll('#lease-rows tr').length === 0")
+    browser.evaluate("window.saved = null; 0")
+    browser.click("#lease-csv")
+    browser.wait("window.saved !== null")
+    expect_equal(len(browser.evaluate("window.saved").splitlines()), 1, "only the head")
+    browser.evaluate("window.saved = null; import('/page/format.js').then(({ saveCsv }) =>"
+                     " saveCsv('x', [['=1+1', 'a,\"b\"', -5]]))")
+    browser.wait("window.saved !== null")
+    expect_equal(browser.evaluate("window.saved"), "'=1+1,\"a,\"\"b\"\"\",-5\r\n", "cells")
+    browser.click("#clear")
+    browser.evaluate("window.saved = null; 0")
+    browser.click("#log-csv")
+    browser.wait("window.saved !== null")
+    rows = list(csv.DictReader(io.StringIO(browser.evaluate("window.saved"))))
+    events = get("/api/v1/events?last=200")["events"]
+    expect_equal([row["id"] for row in rows], [str(row["id"]) for row in reversed(events)],
+                 "changes")
+
+
+@with_browser
+def test_hand_overs_are_folded():
+    """A run of rows that only say that idle slots changed sides is one row, which opens."""
+    event = ("{ id: %d, at: '2026-01-01T00:00:0%d.000Z', event: '%s', lease: 'a/1/b', epoch: %d,"
+             " provider: { available: 1 }, consumer: { available: 1 }, reason: 'idle' }")
+    names = ["lease_made"] + ["lease_inactive", "lease_active"] * 3 + ["lease_drain"]
+    rows = ",".join(event % (900000 + i, i, name, i) for i, name in reversed(list(enumerate(names))))
+    browser.open(URL)
+    browser.evaluate("Promise.all([import('/page/feed.js'), import('/page/log.js')])"
+                     ".then(([{ known }, { drawLog }]) => { known.events = [%s]; drawLog(); })"
+                     % rows)
+    lines = browser.texts("#log li .why")
+    expect_equal(len(lines), 3, "rows: %s" % lines)
+    expect_equal(lines[1], "6 rows: idle slots changed sides", "the fold")
+    browser.click("#log .fold")
+    expect_equal(len(browser.texts("#log li")), 8, "opened")
+
+
+@with_browser
+def test_drained_leases_stay_and_resume():
+    """A lease that a drain has ended stays visible, and is resumed where it was drained."""
+    browser.open(URL + "?lease=" + LEASE)
+    browser.click("text=Drain …")
+    browser.fill("[name=token]", TOKEN)
+    browser.click("#act-do")
+    f.wait_lease("it to be drained", lambda l: l["drained"] and l["state"] == "ended")
+    browser.wait("document.querySelector(\"%s .badge\").innerText === 'drained'" % ROW)
+    browser.open(URL + "?state=ended")
+    expect_equal(browser.texts("#lease-rows tr .who"), ["north → south"], "by its state")
+    browser.open(URL + "?state=active")
+    expect_equal(browser.text("#no-leases"), "No lease fits these filters.", "none is active")
+    browser.open(URL)
+    browser.click(ROW + " button")
+    browser.click("text=Resume …")
+    browser.fill("[name=token]", TOKEN)
+    browser.click("#act-do")
+    f.wait_lease("it to be back", lambda l: not l["drained"] and l["state"] != "ended")
+    browser.wait("document.querySelector(\"%s .badge\").innerText !== 'drained'" % ROW)
+    log = [line for line in open(f.log("broker")) if 'http: token "ops": POST' in line]
+    expect(len(log) >= 2, "who did it, in the broker's log: %s" % log)
+    job = f.submit("south", "true", "-q", "away")
+    f.wait_state("south", job, "DONE")
+
+
+@with_browser
+def test_charts_show_the_whole_time():
+    """An hour shows an hour, also when the broker has samples of a minute only."""
+    for span in (3600, 86400):
+        browser.open(URL + "?span=%d" % span)
+        browser.wait("Chart.getChart('chart-slots') !== undefined")
+        expect_equal(browser.evaluate("(({ min, max }) => Math.round((max - min) / 1000))"
+                                      "(Chart.getChart('chart-slots').scales.x)"), span, "seconds")
+
+
+@with_browser
+def test_a_silent_stream_is_noticed():
+    """A broker that keeps its connections and says nothing is gone with its second beat."""
+    browser.open(URL)
+    os.kill(f.daemons["broker"].pid, signal.SIGSTOP)
+    try:
+        f.wait_for("the page to notice", lambda: browser.evaluate(
+            "document.getElementById('link').dataset.state") == "gone")
+    finally:
+        os.kill(f.daemons["broker"].pid, signal.SIGCONT)
+    browser.wait("document.getElementById('link').dataset.state === 'live'")
 
 
 @with_browser
@@ -230,6 +340,12 @@ def test_reclaim_delay():
     open_delay()
     browser.fill("[name=delay]", "never")
     expect("Type a time" in browser.text("#act .preview"), "what is no delay")
+    browser.fill("[name=delay]", "99999999d")
+    expect("99999999d is out of bounds, expected 1s to 3650d" in browser.text("#act .preview"),
+           "a delay without bounds")
+    browser.fill("[name=token]", TOKEN)
+    browser.click("#act-do")
+    browser.wait("document.getElementById('act-error').innerText.includes('3650d')")
     browser.fill("[name=delay]", "90s")
     words = browser.text("#act .preview")
     for word in (LEASE, "1h becomes 1m 30s", "idle slots"):
@@ -289,7 +405,8 @@ def test_site_lost_is_an_alarm():
 
 @with_browser
 def test_phone_and_themes():
-    for name, width, height, theme in (("wide", 1280, 900, "light"), ("wide", 1280, 900, "dark"),
+    for name, width, height, theme in (("wide", 1440, 900, "light"), ("wide", 1440, 900, "dark"),
+                                       ("middle", 1024, 768, "light"), ("middle", 1024, 768, "dark"),
                                        ("phone", 360, 740, "light"), ("phone", 360, 740, "dark")):
         browser.open(URL, width=width, height=height, theme=theme)
         expect(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"),
@@ -467,7 +584,7 @@ End PlanNode
 def setup():
     tokens = os.path.join(f.dir, "tokens")
     with open(tokens, "w") as file:
-        file.write(TOKEN + "\n")
+        file.write("ops " + TOKEN + "\n")
     os.chmod(tokens, 0o600)
     f.configure("broker", BROKER.replace(
         "STATE", "HTTP = 127.0.0.1:%d\nTOKENS = %s\nSAMPLE_INTERVAL = 1s\nSTATE" % (
@@ -481,8 +598,10 @@ def setup():
 
 try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
-         test_latest_rows_of_short_answers, test_one_lease, test_pools, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
-         test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
+         test_latest_rows_of_short_answers, test_one_lease, test_pools,
+         test_csv_of_what_is_shown, test_hand_overs_are_folded,
+         test_drained_leases_stay_and_resume, test_charts_show_the_whole_time, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
+         test_a_silent_stream_is_noticed, test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,
          shared=f, setup=setup)
 finally:

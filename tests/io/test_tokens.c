@@ -16,6 +16,8 @@
 #include "broker/io/tokens.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
+/* 64 characters. */
+#define LONG_NAME TOKEN TOKEN
 #define OTHER "another-token-of-31-characters!"
 
 static char path[] = "/tmp/sublet-tokens-XXXXXX";
@@ -48,14 +50,27 @@ static void test_matching(void **state)
     struct err err;
     assert_int_equal(
         load("# of ops\n" TOKEN "\n\r\n" OTHER "\r\n", 0600, &tokens, &err), 0);
-    assert_true(tokens_has(tokens, TOKEN));
-    assert_true(tokens_has(tokens, OTHER));
-    assert_false(tokens_has(tokens, TOKEN "0"));
-    assert_false(tokens_has(tokens, "0123456789abcdef0123456789abcde"));
-    assert_false(tokens_has(tokens, "# of ops"));
-    assert_false(tokens_has(tokens, ""));
-    assert_false(tokens_has(tokens, NULL));
-    assert_false(tokens_has(NULL, TOKEN));
+    assert_non_null(tokens_find(tokens, TOKEN));
+    assert_non_null(tokens_find(tokens, OTHER));
+    assert_null(tokens_find(tokens, TOKEN "0"));
+    assert_null(tokens_find(tokens, "0123456789abcdef0123456789abcde"));
+    assert_null(tokens_find(tokens, "# of ops"));
+    assert_null(tokens_find(tokens, ""));
+    assert_null(tokens_find(tokens, NULL));
+    assert_null(tokens_find(NULL, TOKEN));
+    tokens_free(tokens);
+}
+
+/* A line is NAME TOKEN, or TOKEN alone, which goes by the number of its line. */
+static void test_names(void **state)
+{
+    struct tokens *tokens = NULL;
+    struct err err;
+    assert_int_equal(
+        load("alice \t" TOKEN "\n# of ops\n" OTHER "\n", 0600, &tokens, &err), 0);
+    assert_string_equal(tokens_find(tokens, TOKEN), "alice");
+    assert_string_equal(tokens_find(tokens, OTHER), "line 3");
+    assert_null(tokens_find(tokens, "alice \t" TOKEN));
     tokens_free(tokens);
 }
 
@@ -66,7 +81,7 @@ static void test_refused_files(void **state)
     struct tokens *tokens = NULL;
     struct err err = {0};
     assert_int_equal(load(longest, 0600, &tokens, &err), 0);
-    assert_true(tokens_has(tokens, longest));
+    assert_non_null(tokens_find(tokens, longest));
     tokens_free(tokens);
     longest[TOKENS_LENGTH_MAX] = 'x';
     const struct {
@@ -82,6 +97,8 @@ static void test_refused_files(void **state)
         {TOKEN "\nshort-secret\n", 0600, ERR_PARSE, "line 2", "too short"},
         {"a token with blanks in it\n", 0600, ERR_PARSE, "line 1", "blanks"},
         {longest, 0600, ERR_PARSE, "line 1", "too long"},
+        {"alice short-secret\n", 0600, ERR_PARSE, "line 1", "a name, and too short"},
+        {LONG_NAME " " TOKEN, 0600, ERR_PARSE, "at most 63", "a long name"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int code = load(rows[i].text, rows[i].mode, &tokens, &err);
@@ -98,6 +115,7 @@ static void test_refused_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_matching),
+                                       cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_refused_files)};
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -103,6 +103,7 @@ export function drawSign() {
 const UNITS = { s: 1, m: 60, h: 3600, d: 86400 };
 
 // "5m", "90s", "5" (minutes): seconds, null for default, NaN for no delay.
+const DELAY_MAX_S = 3650 * UNITS.d;
 export function readDelay(text) {
   const word = text.trim().toLowerCase();
   const match = /^(\d+(?:\.\d+)?)\s*([smhd]?)$/.exec(word);
@@ -110,6 +111,16 @@ export function readDelay(text) {
     return null;
   }
   return match === null ? NaN : Number(match[1]) * UNITS[match[2] || 'm'];
+}
+
+// What is wrong with a delay, in the words of the broker; '' for nothing.
+function complainDelay(text) {
+  const seconds = readDelay(text);
+  if (Number.isNaN(seconds)) {
+    return `\u201c${text.trim()}\u201d is no time, expected 90s, 5m, 1h or default`;
+  }
+  return seconds !== null && (seconds < 1 || seconds > DELAY_MAX_S)
+    ? `${text.trim()} is out of bounds, expected 1s to 3650d` : '';
 }
 
 function leasesIn(scope, lease) {
@@ -133,8 +144,9 @@ function previewDelay(scope, lease, text) {
   const whose = scope === 'lease' ? `lease ${lease.id}` : scope === 'provider'
     ? `the ${plural(affected.length, 'shared lease')} that ${lease.provider.site} provides`
     : `all ${plural(affected.length, 'shared lease')}`;
-  if (Number.isNaN(seconds) || seconds === 0) {
-    return ['Type a time such as 90s, 5m, 1h, or default.'];
+  const complaint = complainDelay(text);
+  if (complaint !== '') {
+    return [`Type a time such as 90s, 5m, 1h, or default: ${complaint}.`];
   }
   if (seconds === null) {
     return [`The override for ${whose} is removed. What then counts is the next of: an override for the ` +
@@ -166,11 +178,12 @@ export function askDelay(lease) {
     el('label', { class: 'field' }, 'Of', scope),
     el('label', { class: 'field' }, 'Reclaim delay', value, el('small', {}, 'As 90s, 5m, 1h; a bare number is minutes; default removes the override.')),
     preview, tokenField()], async () => {
-    const seconds = readDelay(value.value);
-    if (Number.isNaN(seconds) || seconds === 0) {
+    const complaint = complainDelay(value.value);
+    if (complaint !== '') {
       value.focus();
-      throw new Error('the delay is no time; expected 90s, 5m, 1h or default');
+      throw new Error(`the reclaim delay: ${complaint}`);
     }
+    const seconds = readDelay(value.value);
     await change('/api/v1/reclaim-delay', 'PUT', { delay_s: seconds,
       ...(scope.value === 'lease' ? { lease: lease.id } : scope.value === 'provider' ? { provider: lease.provider.site } : {}) });
   });
@@ -187,4 +200,12 @@ export function askDrain(lease) {
         `${plural(used, 'slot')} in use when ${used === 1 ? 'its job ends' : 'their jobs end'}. No job is stopped.`),
     el('p', {}, 'The lease ends when the last slot is home.')), tokenField()],
   () => change(`/api/v1/leases/${leasePath(lease.id)}/drain`, 'POST', {}));
+}
+
+export function askResume(lease) {
+  open('Resume the lease', 'Resume', [el('div', { class: 'preview' },
+    el('p', {}, `${lease.id} is lent again: its slots are shared as they were before the drain.`),
+    el('p', {}, lease.state === 'ended' ? 'It is made anew with the consumer\u2019s next job.'
+      : 'Slots that have not yet returned stay where they are.')), tokenField()],
+  () => change(`/api/v1/leases/${leasePath(lease.id)}/resume`, 'POST', {}));
 }

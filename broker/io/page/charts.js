@@ -2,7 +2,7 @@
 // charts.js: series over time, drawn by Chart.js: the broker's samples, a line with a
 // gap where there are none.
 /* global Chart */
-import { el, setText } from './format.js';
+import { el, now, setText } from './format.js';
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
 
@@ -59,7 +59,7 @@ function optionsOf(span, until) {
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: {
       x: { type: 'linear', min: until - span * 1000, max: until, grid,
-        ticks: { ...axis, maxTicksLimit: 7, maxRotation: 0, callback: (at) => formatTick(at, span) } },
+        ticks: { ...axis, count: 7, maxRotation: 0, callback: (at) => formatTick(at, span) } },
       y: { beginAtZero: true, stacked: true, grid, ticks: { ...axis, precision: 0, maxTicksLimit: 6 } },
     },
     plugins: {
@@ -76,10 +76,10 @@ export function makeCanvas() {
   return el('canvas', { role: 'img', 'aria-label': NOTHING_YET });
 }
 
-// Draws rows into a canvas; the same chart is used again.
+// Draws rows into a canvas, over all of the span up to now; the same chart is used again.
 const charts = new Map();
 export function drawChart(canvas, lines, rows, span) {
-  const until = rows.length > 0 ? Date.parse(rows[rows.length - 1].at) : Date.now();
+  const until = now();
   const every = spacingOf(rows);
   const datasets = lines.map((line) => datasetOf(line, rows, every));
   let chart = charts.get(canvas);
@@ -100,15 +100,6 @@ export function drawChart(canvas, lines, rows, span) {
 export function dropChart(canvas) {
   charts.get(canvas)?.destroy();
   charts.delete(canvas);
-}
-
-// What fits the samples that there are: an hour of two minutes is an empty picture.
-export function fitSpan(rows, span) {
-  if (rows.length === 0) {
-    return span;
-  }
-  const seconds = (Date.parse(rows[rows.length - 1].at) - Date.parse(rows[0].at)) / 1000;
-  return Math.min(span, Math.max(60, seconds));
 }
 
 // ---- the charts of the page
@@ -146,8 +137,8 @@ export async function drawCharts() {
   nothing.hidden = rows.length > 0;
   setText(nothing, 'Nothing sampled yet: the first sample comes within ' +
     `${known.about?.sample_interval_s ?? 60} seconds.`);
-  drawChart(document.getElementById('chart-slots'), SLOTS, rows, fitSpan(rows, span));
-  drawChart(document.getElementById('chart-moves'), MOVES, rows, fitSpan(rows, span));
+  drawChart(document.getElementById('chart-slots'), SLOTS, rows, span);
+  drawChart(document.getElementById('chart-moves'), MOVES, rows, span);
 }
 
 // In each interval of the broker's there is something new.

@@ -118,6 +118,9 @@ const day = new Intl.DateTimeFormat(undefined, {
   hour12: false });
 export function formatClock(instant) {
   const at = new Date(instant);
+  if (Number.isNaN(at.getTime())) {
+    return '-'; // later than any date
+  }
   return at.toDateString() === new Date(now()).toDateString() ? clock.format(at) : day.format(at);
 }
 
@@ -141,6 +144,19 @@ export function fillBar(bar, parts, label) {
   bar.setAttribute('role', 'img');
   setLabel(bar, label);
   return total;
+}
+
+// Saves rows as a file: a cell that a spreadsheet would take for a formula begins with '.
+export function saveCsv(name, rows) {
+  const cell = (value) => {
+    const text = String(value ?? '');
+    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const text = rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+  const link = el('a', { download: name, href: URL.createObjectURL(new Blob([text], { type: 'text/csv' })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 // A lease's id as a path: the node of a pool's leaf has slashes of its own.

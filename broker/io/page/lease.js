@@ -4,8 +4,8 @@ import { el, fillBar, formatAge, formatClock, formatCountdown, formatDelay, leas
 import { ask, askLast, known } from './feed.js';
 import { badgeOf, describe, partsOf } from './leases.js';
 import { read, write } from './address.js';
-import { drawChart, dropChart, fitSpan, makeCanvas } from './charts.js';
-import { askDelay, askDrain } from './admin.js';
+import { drawChart, dropChart, makeCanvas } from './charts.js';
+import { askDelay, askDrain, askResume } from './admin.js';
 
 const HISTORY = 60;
 const SPAN_S = 86400;
@@ -39,7 +39,7 @@ function build(id) {
   parts.hosts = el('tbody');
   parts.timeline = el('ol', { class: 'timeline' });
   parts.canvas = makeCanvas();
-  parts.drain = el('button', { type: 'button', onclick: () => askDrain(known.leases.get(id)) }, 'Drain …');
+  parts.drain = el('button', { type: 'button', onclick: () => (known.leases.get(id).drained ? askResume : askDrain)(known.leases.get(id)) }, 'Drain …');
   parts.delayButton = el('button', { type: 'button', onclick: () => askDelay(known.leases.get(id)) },
     'Set reclaim delay …');
   parts.hint = el('p', { class: 'sub' });
@@ -87,9 +87,10 @@ function drawFacts(lease) {
   drawLeaseClock();
   const actions = known.about?.actions ?? {};
   built.delayButton.disabled = !actions.reclaim_delay || lease.type !== 'shared';
-  built.drain.disabled = !actions.reclaim_delay || !actions.drain || lease.state === 'draining';
+  setText(built.drain, lease.drained ? 'Resume …' : 'Drain …');
+  built.drain.disabled = !actions.drain || (lease.state === 'ended' && !lease.drained);
   setText(built.hint, !actions.reclaim_delay ? 'Nothing is changed over HTTP here: the Broker section names no TOKENS.'
-    : !actions.drain ? 'This broker cannot drain leases yet.' : '');
+    : '');
 }
 
 async function drawTimeline(lease) {
@@ -125,7 +126,7 @@ async function drawSeries(id) {
     }
   }
   if (shown === id) {
-    drawChart(built.canvas, LINES, rows, fitSpan(rows, SPAN_S));
+    drawChart(built.canvas, LINES, rows, SPAN_S);
   }
 }
 
@@ -145,7 +146,7 @@ export function drawLease() {
   if (lease === undefined) {
     if (known.isLive) {
       dropBody();
-      setChildren(body, [el('p', { class: 'nothing' }, 'There is no open lease of this id; it may have ended.')]);
+      setChildren(body, [el('p', { class: 'nothing' }, 'The broker knows no lease of this id.')]);
     }
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // leases.js: the table of leases: filtered, sorted, a row changed where its lease has.
-import { el, fillBar, formatAge, formatCountdown, formatDelay, setChildren, setClass, setText } from './format.js';
+import { el, fillBar, formatAge, formatCountdown, formatDelay, plural, saveCsv, setChildren, setClass, setText } from './format.js';
 import { known } from './feed.js';
 import { read, write } from './address.js';
 
@@ -8,7 +8,7 @@ const SHOWN = 150; // rows at first, and more at each push of the button
 const rows = new Map();
 let limit = SHOWN;
 let shown = [];
-let nDrawn = 0; // leases when the table was drawn
+let openDrawn = new Set(); // ids of the leases to be shown without a filter, when drawn
 
 const table = document.getElementById('leases');
 const body = document.getElementById('lease-rows');
@@ -36,7 +36,11 @@ export function describe(lease) {
 }
 
 export function badgeOf(lease) {
-  return lease.status === 'disc' ? ['disc', 'disconnected'] : [lease.state, lease.state];
+  if (lease.drained && lease.state === 'ended') {
+    return ['ended', 'drained'];
+  }
+  return lease.status === 'disc' && lease.state !== 'ended' ? ['disc', 'disconnected']
+    : [lease.state, lease.state];
 }
 
 function makeRow(id) {
@@ -84,6 +88,17 @@ function drawRow(lease) {
 
 // ---- which, in what order
 
+// Without a filter: what is open, and what a drain has ended and resume brings back.
+function fitsState(lease, state) {
+  switch (state) {
+  case '': return lease.state !== 'ended' || lease.drained;
+  case 'all': return true;
+  case 'disc': return lease.status === 'disc' && lease.state !== 'ended';
+  case 'drained': return lease.drained;
+  default: return lease.state === state;
+  }
+}
+
 export function filterLeases(view = read()) {
   const words = view.q.toLowerCase().split(/\s+/).filter((word) => word !== '');
   return [...known.leases.values()].filter((lease) => {
@@ -91,7 +106,7 @@ export function filterLeases(view = read()) {
         (view.consumer && lease.consumer.site !== view.consumer)) {
       return false;
     }
-    if (view.state === 'disc' ? lease.status !== 'disc' : view.state && lease.state !== view.state) {
+    if (!fitsState(lease, view.state)) {
       return false;
     }
     if (words.length === 0) {
@@ -140,14 +155,19 @@ export function drawLeases(view = read()) {
       rows.delete(id);
     }
   }
-  const total = known.leases.size;
-  nDrawn = total;
-  setText(count, leases.length === total ? `${total}` : `${leases.length} of ${total}`);
+  openDrawn = new Set([...known.leases.values()].filter((lease) => fitsState(lease, ''))
+    .map((lease) => lease.id));
+  const total = openDrawn.size;
+  const nEnded = known.leases.size - total;
+  setText(count, leases.length === total ? `${total}` : `${leases.length} of ${known.leases.size}`);
   more.hidden = leases.length <= limit;
   setText(more, `Show ${Math.min(SHOWN, leases.length - limit)} more of ${leases.length}`);
   nothing.hidden = leases.length > 0;
-  setText(nothing, total === 0 ? 'No site lends anything yet: a lease appears when a provider with a HostExport section connects.'
-    : 'No lease fits these filters.');
+  const isFiltered = view.q || view.provider || view.consumer || view.state;
+  setText(nothing, isFiltered ? 'No lease fits these filters.'
+    : nEnded > 0 ? `No lease is open. ${plural(nEnded, 'lease has', 'leases have')} ended: choose the state \u201cended\u201d to see ${nEnded === 1 ? 'it' : 'them'}.`
+    : known.sites.size === 0 ? 'No site is a member of this federation yet.'
+    : 'No lease has been registered since the broker started: a lease appears when a provider with a HostExport section connects.');
   table.hidden = leases.length === 0;
   drawHeads(view.sort);
 }
@@ -158,7 +178,7 @@ export function redrawLeases(ids) {
   const view = read();
   const isPlain = !view.q && !view.provider && !view.consumer && !view.state &&
     (view.sort === '' || view.sort === 'id');
-  const isSame = known.leases.size === nDrawn && [...ids].every((id) => known.leases.has(id));
+  const isSame = [...ids].every((id) => fitsState(known.leases.get(id), '') === openDrawn.has(id));
   if (!isPlain || !isSame) {
     drawLeases(view);
     return;
@@ -217,6 +237,18 @@ export function drawFilters(view = read()) {
   }
 }
 
+// All that fit the filters, in the order of the table.
+function saveLeases() {
+  const view = read();
+  saveCsv('leases.csv', [
+    ['lease', 'type', 'state', 'status', 'drained', 'epoch', 'provider', 'provider_available', 'provider_used',
+      'consumer', 'consumer_available', 'consumer_used', 'changed_at', 'next_rebalance_at', 'reclaim_delay_s', 'reason'],
+    ...sortLeases(filterLeases(view), view.sort).map((lease) => [lease.id, lease.type, lease.state, lease.status,
+      lease.drained, lease.epoch, lease.provider.site, lease.provider.available, lease.provider.used,
+      lease.consumer.site, lease.consumer.available, lease.consumer.used, lease.changed_at,
+      lease.next_rebalance_at, lease.reclaim_delay_s, lease.reason])]);
+}
+
 export function startLeases() {
   for (const [name, input] of Object.entries(inputs)) {
     input.addEventListener('input', () => {
@@ -236,6 +268,7 @@ export function startLeases() {
       write({ sort: isThis ? `-${key}` : key === 'id' ? '' : key });
     });
   }
+  document.getElementById('lease-csv').addEventListener('click', saveLeases);
   more.addEventListener('click', () => {
     limit += SHOWN;
     drawLeases();

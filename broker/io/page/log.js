@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // log.js: what happened to leases and sites, latest first.
-import { el, formatClock, setChildren } from './format.js';
+import { el, formatClock, plural, saveCsv, setChildren, setText } from './format.js';
 import { known } from './feed.js';
 import { filterLeases } from './leases.js';
 
 const list = document.getElementById('log');
 const isFiltered = document.getElementById('log-filtered');
+const isFolded = document.getElementById('log-folded');
 const rows = new Map();
+const folds = new Map();   // by the latest event of a run of hand-overs
+const opened = new Set();  // ids of events whose fold was opened
 
+const FOLD_MIN = 3;
 const WORDS = {
   lease_registered: 'registered', lease_made: 'made', lease_inactive: 'being changed',
   lease_active: 'active', lease_changed: 'changed by its provider', lease_drain: 'draining',
@@ -27,18 +31,61 @@ function makeRow(event) {
       event.reason ? `: ${event.reason}` : ''));
 }
 
-export function drawLog() {
-  let events = known.events;
-  if (isFiltered.checked) {
-    const ids = new Set(filterLeases().map((lease) => lease.id));
-    events = events.filter((event) => ids.has(event.lease));
+function shownEvents() {
+  if (!isFiltered.checked) {
+    return known.events;
   }
-  const wanted = events.map((event) => {
-    if (!rows.has(event.id)) {
-      rows.set(event.id, makeRow(event));
+  const ids = new Set(filterLeases().map((lease) => lease.id));
+  return known.events.filter((event) => ids.has(event.lease));
+}
+
+// Such a row says only that a lease's idle slots changed sides: no side gained or lost a
+// slot that was in use, and nobody ordered it.
+const isHandOver = (event) => event.event === 'lease_inactive' || event.event === 'lease_active';
+
+function rowOf(event) {
+  if (!rows.has(event.id)) {
+    rows.set(event.id, makeRow(event));
+  }
+  return rows.get(event.id);
+}
+
+function foldOf(run) {
+  const [latest, first] = [run[0], run[run.length - 1]];
+  if (!folds.has(first.id)) {
+    const button = el('button', { type: 'button', class: 'fold' });
+    const time = el('time');
+    folds.set(first.id, { button, time, row: el('li', {}, time, el('span', { class: 'what' }, ''),
+      el('span', { class: 'why' }, button)) });
+  }
+  const fold = folds.get(first.id);
+  setText(fold.time, formatClock(latest.at));
+  setText(fold.button, `${plural(run.length, 'row')}: idle slots changed sides`);
+  fold.button.onclick = () => {
+    opened.add(first.id);
+    drawLog();
+  };
+  return fold.row;
+}
+
+// The rows, with runs of hand-overs folded into one row each.
+function foldRows(events) {
+  const wanted = [];
+  for (let i = 0; i < events.length;) {
+    let end = i;
+    while (end < events.length && isHandOver(events[end])) {
+      end++;
     }
-    return rows.get(event.id);
-  });
+    const isRun = isFolded.checked && end - i >= FOLD_MIN && !opened.has(events[end - 1].id);
+    end = Math.max(end, i + 1);
+    wanted.push(...(isRun ? [foldOf(events.slice(i, end))] : events.slice(i, end).map(rowOf)));
+    i = end;
+  }
+  return wanted;
+}
+
+export function drawLog() {
+  const wanted = foldRows(shownEvents());
   // Who reads further down is not pushed away by what comes in above.
   const before = list.scrollHeight;
   const isAtTop = list.scrollTop < 4;
@@ -53,7 +100,16 @@ export function drawLog() {
         rows.delete(id);
       }
     }
+    folds.clear();
   }
 }
 
 isFiltered.addEventListener('change', drawLog);
+isFolded.addEventListener('change', () => {
+  opened.clear();
+  drawLog();
+});
+document.getElementById('log-csv').addEventListener('click', () => saveCsv('changes.csv', [
+  ['id', 'at', 'event', 'lease', 'site', 'node', 'epoch', 'provider_available', 'consumer_available', 'reason'],
+  ...shownEvents().map((event) => [event.id, event.at, event.event, event.lease, event.site, event.node, event.epoch,
+    event.provider?.available, event.consumer?.available, event.reason])]));

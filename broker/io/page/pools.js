@@ -5,7 +5,7 @@
 import { el, formatClock, setChildren, setText } from './format.js';
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
-import { drawChart, dropChart, fitSpan, makeCanvas } from './charts.js';
+import { drawChart, dropChart, makeCanvas } from './charts.js';
 
 const EVERY_MS = 5000;
 const COLUMNS = [['Node', 'node'], ['Site', 'site'], ['Owns', 'owned'], ['Wants', 'demand'],
@@ -57,7 +57,7 @@ async function drawOverTime(pool) {
     parts.loadedAt = Date.now();
     setText(parts.caption, `${node || `all of ${pool}`} over time`
       + (rows.length === 0 ? ': nothing sampled yet' : ''));
-    drawChart(parts.canvas, node === '' ? POOL_LINES : NODE_LINES, rows, fitSpan(rows, span));
+    drawChart(parts.canvas, node === '' ? POOL_LINES : NODE_LINES, rows, span);
   }
 }
 

@@ -16,11 +16,12 @@ more.addEventListener('click', () => {
   drawSites();
 });
 
-// Slots of its leases that the site's jobs use elsewhere.
-function borrowedInUse() {
+// By site: slots that the consumers of its leases use ('provider'), or that its own jobs
+// use elsewhere ('consumer').
+function countInUse(side) {
   const used = new Map();
   for (const lease of known.leases.values()) {
-    const name = lease.consumer.site;
+    const name = lease[side].site;
     used.set(name, (used.get(name) ?? 0) + lease.consumer.used);
   }
   return used;
@@ -28,14 +29,15 @@ function borrowedInUse() {
 
 // What a bar is made of. Own idle slots are those that are neither used nor lent; some
 // of them may be on closed hosts, which the site's own listing tells.
-export function partsOf(site, usedElsewhere) {
+export function partsOf(site, usedElsewhere, lentUsed) {
   const { own, used, lent, borrowed } = site.slots;
   if (own === null) {
     return null;
   }
   const busy = Math.min(borrowed, usedElsewhere);
   return [['own-used', used, 'own used'], ['own-idle', Math.max(0, own - used - lent), 'own idle'],
-    ['lent', lent, 'lent'], ['borrowed-used', busy, 'borrowed used'],
+    ['lent-used', Math.min(lent, lentUsed), 'lent used'],
+    ['lent-idle', lent - Math.min(lent, lentUsed), 'lent idle'], ['borrowed-used', busy, 'borrowed used'],
     ['borrowed-idle', borrowed - busy, 'borrowed idle'], ['waiting', site.pending, 'waiting']];
 }
 
@@ -49,12 +51,13 @@ function makeRow(name) {
   return { row, ...parts };
 }
 
-function drawSite(site, widest, usedElsewhere) {
+function drawSite(site, widest, usedElsewhere, lentUsed) {
   if (!rows.has(site.site)) {
     rows.set(site.site, makeRow(site.site));
   }
   const drawn = rows.get(site.site);
-  const parts = partsOf(site, usedElsewhere.get(site.site) ?? 0);
+  const parts = partsOf(site, usedElsewhere.get(site.site) ?? 0,
+    lentUsed.get(site.site) ?? 0);
   const isLost = site.status !== 'ok';
   setClass(drawn.row, isLost ? 'site lost' : 'site');
   setText(drawn.since, isLost ? 'not connected' : site.roles.join(', '));
@@ -67,7 +70,7 @@ function drawSite(site, widest, usedElsewhere) {
   const total = fillBar(drawn.bar, parts, `${site.site}: ${said}`);
   drawn.bar.hidden = false;
   drawn.bar.style.width = `${(100 * total) / widest}%`;
-  setText(drawn.text, `${site.slots.used + parts[3][1]} in use · ${site.slots.idle} free` +
+  setText(drawn.text, `${site.slots.used + parts[4][1]} in use · ${site.slots.idle} free` +
     (site.pending > 0 ? ` · ${site.pending} waiting` : ''));
   return drawn.row;
 }
@@ -75,10 +78,11 @@ function drawSite(site, widest, usedElsewhere) {
 export function drawSites() {
   const sites = [...known.sites.values()].sort((a, b) => (a.site < b.site ? -1 : 1));
   const shown = isAllShown ? sites : sites.slice(0, SHOWN);
-  const used = borrowedInUse();
-  const totals = shown.map((site) => (partsOf(site, 0) ?? []).reduce((sum, [, count]) => sum + count, 0));
+  const used = countInUse('consumer');
+  const lentUsed = countInUse('provider');
+  const totals = shown.map((site) => (partsOf(site, 0, 0) ?? []).reduce((sum, [, count]) => sum + count, 0));
   const widest = Math.max(1, ...totals);
-  setChildren(list, shown.map((site) => drawSite(site, widest, used)));
+  setChildren(list, shown.map((site) => drawSite(site, widest, used, lentUsed)));
   more.hidden = shown.length === sites.length;
   setText(more, `Show all ${sites.length} sites`);
 }
@@ -119,7 +123,7 @@ export function drawSummary() {
   drawFact('slots in use', sum.used + inUse, ` of ${sum.own}`);
   drawFact('slots lent', sum.lent, ` ${inUse} in use`);
   drawFact('slots that jobs wait for', sum.pending, '');
-  drawFact('leases', known.leases.size, changing > 0 ? ` ${changing} changing` : '');
+  drawFact('leases', [...known.leases.values()].filter((lease) => lease.state !== 'ended').length, changing > 0 ? ` ${changing} changing` : '');
   drawFact('sites connected', here.length, ` of ${sites.length}`, here.length < sites.length);
 }
 
