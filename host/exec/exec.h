@@ -416,6 +416,8 @@ struct exec_run {
     int64_t give_up_ms; /* no agent is connected: waits no longer for its GO */
     int64_t save_ms;    /* the record on disk is behind: it is written then */
     bool is_gone;       /* nothing is left to be done, and never was a command */
+    bool is_reaped;     /* by a later guard, which does not know what the first one did
+                           after its last record */
     bool is_clearing;   /* what a command has left behind is being killed: */
     int64_t clear_until_ms, clear_ms;
     bool is_over; /* the command has ended, the one that terminates it still runs: */

@@ -34,7 +34,8 @@ static bool may_be_notified(const struct exec_run *run)
 void exec_resize_begin(const struct exec_step *step, const struct exec_resize *request)
 {
     struct exec_run *run = step->run;
-    if (!exec_resize_takes(run, request->number)) {
+    if (run->is_reaped /* the job may have the slots: its end answers */ ||
+        !exec_resize_takes(run, request->number)) {
         exec_step_add_kind(step, EXEC_REPORT);
         return;
     }

@@ -559,6 +559,7 @@ void exec_run_load(struct exec_run *run, const struct run_spec *spec,
     /* Others may have the slots of a suspended run: it never claims them again. */
     run->phase = record->phase == RUN_SUSPENDED ? RUN_SUSPENDED : RUN_RUNNING;
     run->has_started = record->start_ms != 0;
+    run->is_reaped = true;
     run->is_clearing = true;
     run->clear_ms = now_ms;
     run->clear_until_ms = now_ms + CLEAR_MAX_MS;

@@ -512,6 +512,21 @@ static void test_loaded(void **state)
     expect_end(&trial, RUN_END_LOST, RUN_CAUSE_NONE, 0);
 }
 
+/* The first guard may have given the job the slots before it died. */
+static void test_loaded_answers_no_resize(void **state)
+{
+    struct trial trial;
+    struct guard_record record = {.phase = RUN_RUNNING, .start_ms = 1};
+    begin(&trial);
+    trial.spec.post_execs[0] = "out";
+    trial.spec.n_post_execs = 1;
+    exec_run_load(&trial.run, &trial.spec, &record, true, 0);
+    expect_time(&trial, 0, "clear");
+    expect_kind(&trial, EXEC_CLEARED, "release launch:command");
+    expect_resize(&trial, 1, "report");
+    assert_int_equal(trial.run.resize_done, 0);
+}
+
 /* No command is executed twice, nor one before whose job has not begun, nor after the
  * machine went down. */
 static void test_loaded_without_commands(void **state)
@@ -626,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_unsaved),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_loaded),
+        cmocka_unit_test(test_loaded_answers_no_resize),
         cmocka_unit_test(test_loaded_without_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
