@@ -7,9 +7,9 @@
  *     unknown lease  is registered under the epoch of the STATE; the id must name the
  *                    sender as provider, and a member with that role as consumer
  *     higher epoch   is applied as a whole
- *     equal epoch    counts, hosts down and flags are applied. A different split is the
- *                    provider's fault; it is applied, as it is what the provider
- *                    enforces, and an error is logged
+ *     equal epoch    counts, hosts down and flags are applied. A different split is
+ *                    refused, since an epoch has one content: the provider was restored
+ *                    from a backup and has come to that number again
  *     lower epoch    is refused: a late copy, or a provider that was restored from a
  *                    backup and needs its administrator
  *     epoch 0        the provider no longer knows the lease, which ends
@@ -210,26 +210,27 @@ static void apply_counts(struct lease *lease, const struct msg_state *state,
     }
 }
 
-/* One epoch has one split. If a provider breaks that, its split is applied all the
- * same, as it is what the provider enforces; disk and consumer must know. */
+/* True if the STATE has another content than ours under the same epoch. */
+static bool is_of_another_ledger(const struct lease *lease,
+                                 const struct msg_state *state)
+{
+    const struct row_lease *row = &lease->row;
+    return state->epoch == row->epoch &&
+           (!lease_split_is_same(row->hosts, row->n_hosts, state->hosts,
+                                 state->n_hosts) ||
+            !record_is_same_list(&schema_lease_resource, row->resources,
+                                 row->n_resources, state->resources,
+                                 state->n_resources));
+}
+
 static void apply_split(struct lease *lease, const struct msg_state *state,
                         int64_t now_ms, struct effects *effects)
 {
-    const struct row_lease *row = &lease->row;
-    bool is_same =
-        lease_split_is_same(row->hosts, row->n_hosts, state->hosts, state->n_hosts) &&
-        record_is_same_list(&schema_lease_resource, row->resources, row->n_resources,
-                            state->resources, state->n_resources);
-    if (state->epoch == row->epoch && is_same) {
+    if (state->epoch == lease->row.epoch) {
         apply_counts(lease, state, now_ms);
-        return;
+    } else {
+        apply_epoch(lease, state, now_ms, effects);
     }
-    if (state->epoch == row->epoch) {
-        effects_log(effects, LOG_LEVEL_ERROR,
-                    "lease %s: its provider reports another split under epoch %llu",
-                    row->id, (unsigned long long)row->epoch);
-    }
-    apply_epoch(lease, state, now_ms, effects);
 }
 
 static void apply_made(struct lease *lease, const struct msg_state *state,
@@ -364,13 +365,17 @@ static void refuse_behind(struct lease *lease, const struct event *event,
     }
     lease->behind_epoch = theirs;
     if (lease->n_behind == 2) {
+        const char *what = theirs < ours ? "is behind" : "has another split than our";
         outbox_refuse(effects, event, ERR_STATE,
-                      "lease \"%s\": epoch %llu is behind %llu; was the provider's "
+                      "lease \"%s\": epoch %llu %s %llu; was the provider's "
                       "journal lost, or restored from a backup? Nothing starts on it "
                       "until an administrator says `sublet lease recover %s`",
-                      lease->row.id, theirs, ours, lease->row.id);
+                      lease->row.id, theirs, what, ours, lease->row.id);
         effects_log(effects, LOG_LEVEL_WARNING,
-                    "lease %s: the provider is at epoch %llu, behind %llu",
+                    theirs < ours
+                        ? "lease %s: the provider is at epoch %llu, behind %llu"
+                        : "lease %s: the provider has another split under epoch "
+                          "%llu than the contract of epoch %llu",
                     lease->row.id, theirs, ours);
     }
 }
@@ -508,7 +513,7 @@ struct lease *state_apply(struct broker *broker, struct member *provider,
     if (state->epoch == 0) {
         poll_state_end(lease);
         forget(lease, event->now_ms, effects);
-    } else if (state->epoch < lease->row.epoch) {
+    } else if (state->epoch < lease->row.epoch || is_of_another_ledger(lease, state)) {
         refuse_behind(lease, event, effects);
     } else {
         lease->n_behind = 0;
