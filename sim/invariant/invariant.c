@@ -39,6 +39,7 @@ void invariants_free(struct invariants *invariants)
     free_table(invariants->sites);
     free_table(invariants->submissions);
     free_table(invariants->jobs);
+    free_table(invariants->exits);
     free_table(invariants->uses);
     free_table(invariants->lease_resources);
     free_table(invariants->supplies);
@@ -74,7 +75,7 @@ void invariants_contract_sent(struct invariants *invariants, const char *lease,
 void invariants_restored(struct invariants *invariants)
 {
     for (struct seen *at = invariants->leases; at; at = at->hh.next) {
-        ((struct seen_lease *)at)->sent = 0;
+        ((struct seen_lease *)at)->sent = ((struct seen_lease *)at)->held = 0;
     }
 }
 
@@ -86,8 +87,8 @@ static bool check_split(const struct invariants *invariants, const char *site,
 {
     for (int i = 0; i < state->n_hosts; i++) {
         const struct host_split *host = &state->hosts[i];
-        int used =
-            invariant_host_count_used(invariants, site, host->host, state->lease);
+        int n_lost, used = invariant_host_count_used(invariants, site, host->host,
+                                                     state->lease, &n_lost);
 
         if (host->provider < 0 || host->consumer < 0 ||
             host->provider + host->consumer != host->n_slots) {
@@ -102,7 +103,7 @@ static bool check_split(const struct invariants *invariants, const char *site,
                                         host->provider, host->consumer_used,
                                         host->consumer);
         }
-        if (used > host->consumer) {
+        if (used > host->consumer && used > n_lost) {
             return invariant_state_fail(
                 text, "%s on %s: %d slots run for the consumer, which holds %d",
                 state->lease, host->host, used, host->consumer);
@@ -121,12 +122,12 @@ static uint64_t digest_add(uint64_t digest, const void *bytes, size_t size)
 }
 
 /* The content of an epoch: its hosts and their split. */
-static uint64_t digest_of(const struct msg_state *state)
+static uint64_t digest_of(const struct host_split *hosts, int n_hosts)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
 
-    for (int i = 0; i < state->n_hosts; i++) {
-        const struct host_split *host = &state->hosts[i];
+    for (int i = 0; i < n_hosts; i++) {
+        const struct host_split *host = &hosts[i];
 
         digest = digest_add(digest, host->host, strlen(host->host) + 1);
         digest = digest_add(digest, &host->provider, sizeof host->provider);
@@ -154,7 +155,7 @@ static bool check_epoch(struct invariants *invariants, const struct msg_state *s
                         struct invariants_text *text)
 {
     struct seen_lease *seen = see_lease(invariants, state->lease);
-    uint64_t digest = digest_of(state);
+    uint64_t digest = digest_of(state->hosts, state->n_hosts);
 
     if (state->epoch < seen->epoch) {
         return invariant_state_fail(text,
@@ -171,6 +172,7 @@ static bool check_epoch(struct invariants *invariants, const struct msg_state *s
     }
     seen->epoch = state->epoch;
     seen->content = digest;
+    seen->highest = state->epoch > seen->highest ? state->epoch : seen->highest;
     return true;
 }
 
@@ -219,6 +221,26 @@ static bool is_up(const struct invariants_view *view, const char *site)
     return false;
 }
 
+/* 3: at the broker, also if the provider continues with a journal from before. */
+static bool check_held(struct seen_lease *seen, const struct row_lease *lease,
+                       struct invariants_text *text)
+{
+    uint64_t digest;
+
+    if (lease->state != LEASE_ACTIVE) {
+        return true;
+    }
+    digest = digest_of(lease->hosts, lease->n_hosts);
+    if (lease->epoch == seen->held && digest != seen->held_content) {
+        return invariant_state_fail(text,
+                                    "%s: the broker has two contents of epoch %" PRIu64,
+                                    lease->id, lease->epoch);
+    }
+    seen->held = lease->epoch;
+    seen->held_content = digest;
+    return true;
+}
+
 /* 4 and 7, and that the broker creates no slots. The last commits of a crashed provider
  * are checked when it is up again. */
 static bool check_lease(struct invariants *invariants,
@@ -236,10 +258,13 @@ static bool check_lease(struct invariants *invariants,
             text, "%s: the broker sent epoch %" PRIu64 " and is at %" PRIu64, id,
             seen->sent, lease.epoch);
     }
-    if (lease.epoch > seen->epoch && is_up(view, lease.provider)) {
+    if (lease.epoch > seen->highest && is_up(view, lease.provider)) {
         return invariant_state_fail(
             text, "%s: the broker is at epoch %" PRIu64 ", its provider at %" PRIu64,
-            id, lease.epoch, seen->epoch);
+            id, lease.epoch, seen->highest);
+    }
+    if (!check_held(seen, &lease, text)) {
+        return false;
     }
     int64_t since_ms = lease.changed_ms > calm_ms ? lease.changed_ms : calm_ms;
     if (lease.state == LEASE_INACTIVE && invariants->patience_ms &&

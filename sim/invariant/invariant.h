@@ -91,11 +91,14 @@ bool invariant_job_started(struct invariants *invariants, const char *site,
 void invariant_job_restored(struct invariants *invariants, const char *site,
                             bool is_over);
 /* Reported by the executor of a host of the site: the job's process has ended. */
-void invariant_job_exited(struct invariants *invariants, const char *site,
-                          const char *job, const char *name, int status);
+void invariant_job_exited(struct invariants *invariants, const struct run_id *run,
+                          int status);
 /* Likewise. */
 bool invariant_host_used(struct invariants *invariants, const char *site,
                          const struct executor_use *use, struct invariants_text *text);
+/* The host has a run of that lease which uses slots. */
+bool invariant_host_is_used(const struct invariants *invariants, const char *site,
+                            const char *host, const char *lease);
 /* Sets the size of a host, at first and at each change. `n_decided` slots are recorded
  * for runs that have not ended. */
 void invariant_host_sized(struct invariants *invariants, const char *site,

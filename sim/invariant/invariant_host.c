@@ -3,10 +3,11 @@
 #include "sim/invariant/invariant_state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void format_key(char *key, const char *site, const char *host, const char *lease)
 {
-    snprintf(key, INVARIANTS_KEY_SIZE, "%s %s %s", site, host, lease);
+    invariant_state_key(key, site, host, lease);
 }
 
 static struct seen_use *see_use(struct invariants *invariants, const char *site,
@@ -21,6 +22,11 @@ static struct seen_use *see_use(struct invariants *invariants, const char *site,
 static int larger(int a, int b)
 {
     return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
 }
 
 void invariant_host_sized(struct invariants *invariants, const char *site,
@@ -38,7 +44,10 @@ bool invariant_host_used(struct invariants *invariants, const char *site,
     struct seen_use *all = see_use(invariants, site, use->host, "");
 
     if (use->lease[0]) {
-        see_use(invariants, site, use->host, use->lease)->used += use->n_slots;
+        struct seen_use *leased = see_use(invariants, site, use->host, use->lease);
+
+        leased->used += use->n_slots;
+        leased->n_lost = smaller(leased->n_lost, leased->used);
     }
     all->used += use->n_slots;
     int n_runs = use->is_part       ? 0
@@ -74,11 +83,33 @@ static const struct seen_use *find_use(const struct invariants *invariants,
 }
 
 int invariant_host_count_used(const struct invariants *invariants, const char *site,
-                              const char *host, const char *lease)
+                              const char *host, const char *lease, int *n_lost)
 {
     const struct seen_use *use = find_use(invariants, site, host, lease);
 
+    *n_lost = use ? use->n_lost : 0;
     return use ? use->used : 0;
+}
+
+bool invariant_host_is_used(const struct invariants *invariants, const char *site,
+                            const char *host, const char *lease)
+{
+    const struct seen_use *use = find_use(invariants, site, host, lease);
+
+    return use && use->used > 0;
+}
+
+void invariant_host_restored(struct invariants *invariants, const char *site)
+{
+    size_t length = strlen(site);
+
+    for (struct seen *at = invariants->uses; at; at = at->hh.next) {
+        struct seen_use *use = (struct seen_use *)at;
+
+        if (strncmp(at->key, site, length) == 0 && at->key[length] == ' ') {
+            use->n_lost = use->used;
+        }
+    }
 }
 
 int invariant_host_count_runs(const struct invariants *invariants, const char *site,

@@ -117,13 +117,13 @@ static bool is_named(const struct seen_job *job, const char *name)
     return strncmp(job->submission->name, name, NAME_SIZE - 1) == 0;
 }
 
-static void forget(struct seen **table, const char *site, char end)
+static void forget(struct seen **table, const char *site)
 {
     size_t length = strlen(site);
     struct seen *at, *next;
 
     HASH_ITER (hh, *table, at, next) {
-        if (strncmp(at->key, site, length) == 0 && at->key[length] == end) {
+        if (strncmp(at->key, site, length) == 0 && at->key[length] == ' ') {
             HASH_DEL(*table, at);
             free(at);
         }
@@ -149,41 +149,55 @@ void invariant_job_restored(struct invariants *invariants, const char *site,
         }
     }
     seen->n_jobs = 0;
-    forget(&invariants->jobs, site, ' ');
-    forget(&invariants->submissions, site, ' ');
-    forget(&invariants->leases, site, '/'); /* it is their provider */
+    forget(&invariants->jobs, site);
+    forget(&invariants->submissions, site);
+    for (struct seen *at = invariants->leases; at; at = at->hh.next) {
+        if (strncmp(at->key, site, length) == 0 && at->key[length] == '/') {
+            ((struct seen_lease *)at)->epoch = 0; /* it is their provider */
+        }
+    }
+    invariant_host_restored(invariants, site);
 }
 
-void invariant_job_exited(struct invariants *invariants, const char *site,
-                          const char *job, const char *name, int status)
+static void format_attempt(char *key, const char *site, uint64_t attempt)
 {
+    snprintf(key, INVARIANTS_KEY_SIZE, "%s %" PRIu64, site, attempt);
+}
+
+void invariant_job_exited(struct invariants *invariants, const struct run_id *run,
+                          int status)
+{
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     char key[INVARIANTS_KEY_SIZE];
-    struct seen_job *seen;
+    struct seen_exits *seen;
 
-    snprintf(key, sizeof key, "%s %s", site, job);
-    seen = invariant_state_find(invariants->jobs, key);
-    if (seen && is_named(seen, name)) {
-        int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-
-        seen->exits[code / 8] |= (uint8_t)(1U << code % 8);
-    }
+    format_attempt(key, run->site, run->attempt);
+    seen = invariant_state_see(&invariants->exits, key, sizeof *seen);
+    seen->codes[code / 8] |= (uint8_t)(1U << code % 8);
 }
 
 /* A job that has begun ends with the exit code of one of its own processes. */
-static bool check_exit(const struct seen_job *job, const struct run_exit *exit,
+static bool check_exit(const struct invariants *invariants, const char *site,
+                       const struct row_job_state *row, const char *job,
                        struct invariants_text *text)
 {
+    const struct run_exit *exit = &row->exit;
     int code = exit->code + (exit->end == RUN_END_SIGNALLED ? 128 : 0);
     bool is_of_process =
         exit->end == RUN_END_EXITED ||
         ((exit->end == RUN_END_SIGNALLED || exit->end == RUN_END_LIMIT) &&
          exit->start_ms != 0 && exit->text[0] == '\0');
+    char key[INVARIANTS_KEY_SIZE];
+    const struct seen_exits *seen;
 
-    return !is_of_process || code < 0 || code > 255 ||
-           (job->exits[code / 8] >> code % 8 & 1) != 0 ||
-           invariant_state_fail(text,
-                                "job %s has exit code %d, which no process of it had",
-                                job->base.key, code);
+    if (!is_of_process || code < 0 || code > 255) {
+        return true;
+    }
+    format_attempt(key, site, row->attempt);
+    seen = invariant_state_find(invariants->exits, key);
+    return (seen && (seen->codes[code / 8] >> code % 8 & 1) != 0) ||
+           invariant_state_fail(
+               text, "job %s has exit code %d, which no process of it had", job, code);
 }
 
 static bool see_state(struct invariants *invariants, const char *site,
@@ -206,7 +220,7 @@ static bool see_state(struct invariants *invariants, const char *site,
     }
     if (is_end(row->state) && !job->is_ended) {
         if (!invariant_state_site(invariants, site)->is_restoring &&
-            !check_exit(job, &row->exit, text)) {
+            !check_exit(invariants, site, row, job->base.key, text)) {
             return false;
         }
         job->is_ended = true;
@@ -314,7 +328,7 @@ bool invariant_job_started(struct invariants *invariants, const char *site,
     char key[INVARIANTS_KEY_SIZE];
     struct seen_job *seen;
 
-    snprintf(key, sizeof key, "%s %s", site, job);
+    invariant_state_key(key, site, job, NULL);
     seen = invariant_state_find(invariants->jobs, key);
     if (invariant_state_site(invariants, site)->is_restored &&
         (!seen || !is_named(seen, name))) {

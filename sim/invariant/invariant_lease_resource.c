@@ -14,7 +14,7 @@ enum { EXPORTED = 0 }; /* as the number of a pool: the sum of all pools of a res
 
 static void format_key(char *key, const char *site, const char *of, const char *what)
 {
-    snprintf(key, INVARIANTS_KEY_SIZE, "%s %s %s", site, of, what);
+    invariant_state_key(key, site, of, what);
 }
 
 /* `has` -1: unknown. */

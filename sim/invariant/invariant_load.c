@@ -21,7 +21,7 @@ static struct seen_load *see_load(struct invariants *invariants, const char *sit
     char key[INVARIANTS_KEY_SIZE];
     struct seen_load *load;
 
-    snprintf(key, sizeof key, "%s %s", site, host);
+    invariant_state_key(key, site, host, NULL);
     load = invariant_state_find(invariants->loads, key);
     if (!load) {
         load = invariant_state_see(&invariants->loads, key, sizeof *load);

@@ -27,9 +27,12 @@ struct seen {
 
 struct seen_lease {
     struct seen base; /* key: id */
-    uint64_t epoch;   /* the provider's latest */
+    uint64_t epoch;   /* the provider's latest, by its present journal */
     uint64_t content; /* its digest */
+    uint64_t highest; /* that the provider ever had, by any journal */
     uint64_t sent;    /* the highest that the broker sent to a consumer */
+    /* The epoch of the broker's contract while it is active, and its digest. */
+    uint64_t held, held_content;
 };
 
 /* A submission: a job, or a whole array. */
@@ -53,13 +56,20 @@ struct seen_job {
     uint64_t attempt;     /* the latest in the journal */
     bool is_ended;
     enum job_state end_state;
-    uint8_t exits[256 / 8]; /* a bit for each exit code of its processes */
+};
+
+/* The processes of an attempt that have ended. A restored journal does not forget them.
+ */
+struct seen_exits {
+    struct seen base;       /* key: site, attempt */
+    uint8_t codes[256 / 8]; /* a bit for each exit code */
 };
 
 /* Slots in use on a host (lease ""), or of a lease on a host. */
 struct seen_use {
     struct seen base; /* key: site, host, lease */
     int used;
+    int n_lost;      /* of these, not on record: the provider's journal was restored */
     int size, limit; /* of a host: its slots, and the number that may be in use */
     int n_runs, n_exclusive; /* of a host */
 };
@@ -104,7 +114,7 @@ struct seen_site {
 };
 
 struct invariants {
-    struct seen *leases, *submissions, *jobs, *uses, *lease_resources, *sites,
+    struct seen *leases, *submissions, *jobs, *exits, *uses, *lease_resources, *sites,
         *supplies, *loads;
     int64_t now_ms;
     int n_unended; /* jobs and elements */
@@ -113,6 +123,9 @@ struct invariants {
     int64_t pools_ms; /* pool cycles up to this time are checked */
 };
 
+/* A key of up to three names with a blank between them. */
+void invariant_state_key(char *key, const char *first, const char *second,
+                         const char *third);
 /* The thing with that key in a table, or NULL. */
 void *invariant_state_find(struct seen *table, const char *key);
 /* The same, but adds one of `size` bytes, all 0, if the table has none. */
@@ -127,9 +140,12 @@ struct seen_site *invariant_state_site(struct invariants *invariants, const char
 
 /* ---- 1: what runs on each host, counted at the executors */
 
-/* Slots that runs of that lease use on that host; lease "": all runs. */
+/* Slots that runs of that lease use on that host; lease "": all runs. `n_lost` of them
+ * have been in use since before the journal was restored. */
 int invariant_host_count_used(const struct invariants *invariants, const char *site,
-                              const char *host, const char *lease);
+                              const char *host, const char *lease, int *n_lost);
+/* Records that all use on the hosts of the site may be lost. */
+void invariant_host_restored(struct invariants *invariants, const char *site);
 /* Runs that use slots of that host. */
 int invariant_host_count_runs(const struct invariants *invariants, const char *site,
                               const char *host);

@@ -339,6 +339,13 @@ static void resume_all(struct play *play)
     }
 }
 
+static void recover_all(struct play *play)
+{
+    for (int i = 0; i < play->scenario->n_sites; i++) {
+        world_fault_recover(play->world, i, false);
+    }
+}
+
 bool play_settle(struct play *play, int64_t limit_ms, char *text, int size)
 {
     struct world_options none = {.seed = play->options.seed};
@@ -354,6 +361,7 @@ bool play_settle(struct play *play, int64_t limit_ms, char *text, int size)
         }
         do_late(play, now_ms - PLAY_EPOCH_MS);
         resume_all(play);
+        recover_all(play);
     } while (!world_is_settled(play->world, text, size) && now_ms < end_ms);
     return world_is_settled(play->world, text, size);
 }

@@ -434,6 +434,9 @@ bool play_action_run(struct play *play, const struct play_action *action)
     case STATEMENT_REBALANCE:
         is_done = rebalance(play, at);
         break;
+    case STATEMENT_RECOVER:
+        world_fault_recover(play->world, at->site, at->is_on);
+        break;
     case STATEMENT_LOAD:
         load(play, at);
         break;

@@ -56,6 +56,7 @@ enum statement_kind {
     STATEMENT_HOST,    /* close, open */
     STATEMENT_DRAIN,   /* drain, undrain */
     STATEMENT_REBALANCE,
+    STATEMENT_RECOVER, /* the leases of a provider that has lost its ledger */
     STATEMENT_RELOAD,
     STATEMENT_PARTITION, /* the first fault ... */
     STATEMENT_CRASH,

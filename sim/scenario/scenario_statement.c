@@ -342,6 +342,18 @@ static bool read_rebalance(struct scenario_reading *reading)
     return true;
 }
 
+/* recover SITE end|adopt */
+static bool read_recover(struct scenario_reading *reading)
+{
+    const char *word = scenario_options_word(reading, FIRST + 1);
+
+    reading->to->is_on = !strcmp(word, "adopt");
+    return (reading->to->is_on || !strcmp(word, "end") ||
+            scenario_options_complain(reading, "\"%.40s\", expected end or adopt",
+                                      word)) &&
+           read_site_word(reading, false);
+}
+
 /* reload SITE FILE, reload broker FILE */
 static bool read_reload(struct scenario_reading *reading)
 {
@@ -455,6 +467,7 @@ static const struct verb verbs[] = {
     {"drain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
     {"undrain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
     {"rebalance", STATEMENT_REBALANCE, "LEASE", 1, 1, read_rebalance},
+    {"recover", STATEMENT_RECOVER, "SITE end|adopt", 2, 2, read_recover},
     {"reload", STATEMENT_RELOAD, "SITE|broker FILE", 2, 2, read_reload},
     {"partition", STATEMENT_PARTITION, "SITE TIME", 2, 2, read_absence},
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
-
 static bool is_before(const struct agenda_item *a, const struct agenda_item *b)
 {
     if (a->at_ms != b->at_ms) {
@@ -22,10 +20,18 @@ static void swap(struct agenda_item *a, struct agenda_item *b)
     *b = held;
 }
 
+void agenda_free_posted(struct posted *posted)
+{
+    if (posted) {
+        arena_release(&posted->arena);
+        free(posted);
+    }
+}
+
 void agenda_release(struct agenda *agenda)
 {
     for (int i = 0; i < agenda->count; i++) {
-        free(agenda->items[i].bytes);
+        agenda_free_posted(agenda->items[i].posted);
     }
     free(agenda->items);
     *agenda = (struct agenda){0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* agenda.h: the future events of a simulated world, ordered by time.
  *
- * Units: virtual milliseconds. Ownership: the agenda owns the bytes of its items, the
- * caller those of items it has taken. Order: by time, then in the order of adding.
- * Layer: sim (base only). */
+ * Units: virtual milliseconds. Ownership: the agenda owns the messages of its items,
+ * the caller those of items it has taken. Order: by time, then in the order of adding.
+ * Layer: sim (model, base). */
 #ifndef SUBLET_SIM_WORLD_AGENDA_H
 #define SUBLET_SIM_WORLD_AGENDA_H
 
@@ -11,8 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "model/msg.h"
+
 enum agenda_kind {
-    AGENDA_MESSAGE,     /* daemon to daemon; bytes: the encoded message */
+    AGENDA_MESSAGE,     /* daemon to daemon */
     AGENDA_TO_HOST,     /* site `from` to its host `to` */
     AGENDA_FROM_HOST,   /* host `from` to its site `to` */
     AGENDA_RUN_END,     /* the work of run `number` on host `to` is done */
@@ -28,9 +31,15 @@ struct agenda_item {
     enum agenda_kind kind;
     int from, to;
     uint64_t number;
-    uint8_t *bytes;
-    size_t length;
+    struct posted *posted; /* of a message */
 };
+
+/* A message in transit. */
+struct posted {
+    struct arena arena;
+    struct msg msg;
+};
+void agenda_free_posted(struct posted *posted);
 
 struct agenda {
     struct agenda_item *items; /* a binary heap */
@@ -39,7 +48,7 @@ struct agenda {
 };
 
 void agenda_release(struct agenda *agenda);
-/* Takes ownership of the item's bytes and sets its order. */
+/* Takes ownership of the item's message and sets its order. */
 void agenda_add(struct agenda *agenda, struct agenda_item item);
 /* The time of the first item; INT64_MAX if the agenda is empty. */
 int64_t agenda_next_ms(const struct agenda *agenda);

@@ -420,8 +420,7 @@ static struct exec_event exited(struct executor *executor, struct sim_run *run,
 {
     if (child == EXEC_COMMAND && run->exec.stages.stage == STAGE_JOB &&
         executor->world.exited) {
-        executor->world.exited(executor->world.arg, executor->index, run->run.site,
-                               run->job_id, run->name, status);
+        executor->world.exited(executor->world.arg, executor->index, &run->run, status);
     }
     remove_process(&run->children[child]);
     return (struct exec_event){.kind = EXEC_EXITED, .child = child, .status = status};
@@ -913,6 +912,11 @@ void executor_fail(struct executor *executor, enum executor_fault fault, int64_t
 bool executor_is_up(const struct executor *executor)
 {
     return executor->is_agent_up;
+}
+
+bool executor_is_connected(const struct executor *executor)
+{
+    return executor->is_agent_up && executor->session.is_welcome;
 }
 
 void executor_return(struct executor *executor, int64_t now_ms)

@@ -60,8 +60,7 @@ struct executor_world {
                   const char *name);
     void (*used)(void *arg, int host, const struct executor_use *use);
     /* The process of the job has ended, with that wait status. NULL: not reported. */
-    void (*exited)(void *arg, int host, const char *site, const char *job,
-                   const char *name, int status);
+    void (*exited)(void *arg, int host, const struct run_id *run, int status);
     /* What happens before the next effect of a run. A host without agent stays so until
      * executor_return. NULL: nothing ever. */
     enum executor_fault (*fault)(void *arg, int host);
@@ -79,6 +78,8 @@ void executor_reboot(struct executor *executor);
 void executor_fail(struct executor *executor, enum executor_fault fault,
                    int64_t now_ms);
 bool executor_is_up(const struct executor *executor);
+/* Its site has answered in this session. */
+bool executor_is_connected(const struct executor *executor);
 /* The agent is started again, on the machine as it is, and finds its runs. */
 void executor_return(struct executor *executor, int64_t now_ms);
 

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "proto/codec_relay.h"
 #include "sim/world/world_daemon.h"
 #include "sim/world/world_host.h"
 
@@ -27,23 +26,17 @@ static struct peer sender(const struct world *world, const struct agenda_item *i
 
 static void deliver(struct world *world, const struct agenda_item *item)
 {
-    struct arena arena;
-    struct msg msg;
-    struct err err;
-    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
+    const struct msg *msg = &item->posted->msg;
 
-    arena_init(&arena);
-    bool is_to_broker = item->kind == AGENDA_MESSAGE && item->to == BROKER;
-    if (codec_relay_decode(&arena, item->bytes, item->length,
-                           is_to_broker ? broker_relays : NULL, &msg, &err)) {
-        world_state_violate(world, "a message cannot be decoded: %s", err.text);
-    } else if (item->kind == AGENDA_TO_HOST) {
-        executor_message(world->hosts[item->to].executor, &msg, world->now_ms);
+    if (item->kind == AGENDA_TO_HOST) {
+        executor_message(world->hosts[item->to].executor, msg, world->now_ms);
     } else {
-        event.from = sender(world, item);
-        world_daemon_take(world, item->to, &event);
+        world_daemon_take(world, item->to,
+                          &(struct event){.kind = EVENT_MESSAGE,
+                                          .now_ms = world->now_ms,
+                                          .from = sender(world, item),
+                                          .msg = msg});
     }
-    arena_release(&arena);
 }
 
 static void happen(struct world *world, const struct agenda_item *item)
@@ -100,7 +93,7 @@ static void take_due(struct world *world)
     while (!world->violation[0] && agenda_next_ms(&world->agenda) <= world->now_ms &&
            agenda_take(&world->agenda, &item)) {
         happen(world, &item);
-        free(item.bytes);
+        agenda_free_posted(item.posted);
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* world.h: a federation in virtual time: one broker, its sites and their hosts, a
  * network that loses, repeats and reorders messages, disks that retain all commits, and
- * crashes between any two effects. The step machines are the real ones, and messages go
- * through the codec.
+ * crashes between any two effects. The step machines are the real ones, and every
+ * sixteenth message goes through the codec.
  *
  * After every step the invariants of docs/design/interfaces.md "Scenarios" are checked
  * (sim/invariant/invariant.c). One seed drives everything: the same options and calls
@@ -114,6 +114,12 @@ void world_fault_partition(struct world *world, int site, int64_t for_ms);
  * backup it does nothing. Site -1 is the broker. */
 void world_fault_backup(struct world *world, int site);
 void world_fault_restore(struct world *world, int site, int64_t down_ms);
+/* What an administrator does after the journal of that site was lost, as far as broker
+ * and site are up: `sublet lease recover` for each of its leases that is behind, if
+ * each host of it is connected or runs nothing for it; and `sublet runs --end`
+ * (`is_adopted`:
+ * --adopt) for each run without a job. */
+void world_fault_recover(struct world *world, int site, bool is_adopted);
 /* Something of the host dies, and is started again after `down_ms`. Messages between
  * host and site take that much longer. Both return false if there is no such host. */
 bool world_fault_fail_host(struct world *world, int site, const char *host,
@@ -128,7 +134,12 @@ struct site *world_site(const struct world *world, int site);
 struct world_counts {
     uint64_t steps; /* of step machines: events and ticks */
     uint64_t messages, lost, crashes, submitted, begun, handovers;
-    uint64_t host_faults;
+    uint64_t partitions, slowed; /* sites; hosts */
+    /* Of hosts; `between` of them between two effects of a run. */
+    uint64_t host_faults, guards, agents, machines, disks, between;
+    /* Journals of sites, leases and runs that administrators have decided about; the
+     * broker's store. */
+    uint64_t restored, recovered, orphans, broker_restored;
 };
 struct world_counts world_counts(const struct world *world);
 

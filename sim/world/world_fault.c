@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* world_fault.c: crashes, partitions, restoring stores from a backup, hosts that fail,
  * and random faults. */
+#include <string.h>
+
+#include "base/value.h"
 #include "sim/world/world_daemon.h"
 
 static bool has_faults(const struct world_options *options)
@@ -34,6 +37,7 @@ void world_fault_crash(struct world *world, int site, int64_t down_ms)
 
 void world_fault_partition(struct world *world, int site, int64_t for_ms)
 {
+    world->counts.partitions++;
     world->sites[site].cut_until_ms = world->now_ms + for_ms;
     world_state_note_fault(world, world->now_ms + for_ms);
 }
@@ -80,6 +84,8 @@ void world_fault_restore(struct world *world, int site, int64_t down_ms)
     if (!*backup_of(world, site)) {
         return;
     }
+    world->counts.restored += site >= 0;
+    world->counts.broker_restored += site < 0;
     world_daemon_crash(world, site + 1, down_ms);
     disk_free(*disk);
     *disk = disk_copy(*backup_of(world, site));
@@ -94,6 +100,81 @@ void world_fault_restore(struct world *world, int site, int64_t down_ms)
     invariant_job_restored(world->invariants, restoring.config->name, true);
 }
 
+/* ---- leases of a provider that has lost its ledger */
+
+/* What an administrator makes sure of before `lease recover` (docs/operations.md). */
+static bool may_recover(const struct world *world, int site,
+                        const struct row_lease *lease)
+{
+    for (int i = 0; i < lease->n_hosts; i++) {
+        const char *host = lease->hosts[i].host;
+        int machine = world_state_find_host(world, site, host);
+
+        if (machine >= 0 && !executor_is_connected(world->hosts[machine].executor) &&
+            invariant_host_is_used(world->invariants, lease->provider, host,
+                                   lease->id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void recover(struct world *world, const char *lease)
+{
+    struct msg msg = {
+        .kind = MSG_SET_DRAIN,
+        .site = "",
+        .set_drain = {
+            .request = 1, .scope = DRAIN_LEASE, .name = lease, .is_recovery = true}};
+
+    world->counts.recovered +=
+        world_client_ask(world, BROKER - 1, "admin", &msg, NULL, NULL);
+}
+
+/* Runs that its journal does not have (`sublet runs --orphans`). */
+static void decide_orphans(struct world *world, int site, bool is_adopted)
+{
+    const struct msg_query query = {.kind = QUERY_RUNS};
+    const char *next = "";
+    struct arena arena;
+
+    arena_init(&arena);
+    const struct value *runs = value_find(
+        site_view(world->sites[site].site, &arena, &query, world->now_ms, &next),
+        "runs");
+    for (const struct value *row = runs->first; row; row = row->next) {
+        struct msg msg = {
+            .kind = MSG_ORPHAN,
+            .site = "",
+            .orphan = {.request = 1,
+                       .order = is_adopted ? ORPHAN_ADOPT : ORPHAN_END,
+                       .attempt = (uint64_t)value_find(row, "attempt")->number,
+                       .host = value_find(row, "at")->text}};
+
+        world->counts.orphans +=
+            world_client_ask(world, site, "root", &msg, NULL, NULL);
+    }
+    arena_release(&arena);
+}
+
+void world_fault_recover(struct world *world, int site, bool is_adopted)
+{
+    if (world_state_is_up(world, site + 1)) {
+        decide_orphans(world, site, is_adopted);
+    }
+    for (int i = 0; world->broker && i < broker_count_leases(world->broker); i++) {
+        const char *id = broker_lease_id(world->broker, i);
+        struct row_lease lease;
+
+        if (broker_lease_behind(world->broker, id) != 0 &&
+            broker_find_lease(world->broker, id, &lease) &&
+            !strcmp(lease.provider, world->sites[site].config->name) &&
+            may_recover(world, site, &lease)) {
+            recover(world, id);
+        }
+    }
+}
+
 /* ---- hosts */
 
 bool world_fault_fail_host(struct world *world, int site, const char *host,
@@ -105,7 +186,7 @@ bool world_fault_fail_host(struct world *world, int site, const char *host,
         return false;
     }
     world_state_note_fault(world, world->now_ms + down_ms);
-    world->counts.host_faults++;
+    world_state_count_fault(world, fault);
     executor_fail(world->hosts[machine].executor, fault, world->now_ms);
     if (fault != EXECUTOR_FAULT_GUARD) {
         world_state_return_host(world, machine, down_ms);
@@ -122,6 +203,7 @@ bool world_fault_slow_host(struct world *world, int site, const char *host,
         return false;
     }
     world_state_note_fault(world, world->now_ms + delay_ms);
+    world->counts.slowed += delay_ms > 0;
     world->hosts[machine].delay_ms = delay_ms;
     return true;
 }

@@ -58,38 +58,42 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
 }
 
 /* What dies, of 100 faults: mostly what users see most often. */
+static enum executor_fault draw_fault(struct world *world)
+{
+    int what = (int)rng_below(&world->rng, 100);
+
+    return what < 40   ? EXECUTOR_FAULT_GUARD
+           : what < 65 ? EXECUTOR_FAULT_AGENT
+           : what < 95 ? EXECUTOR_FAULT_MACHINE
+                       : EXECUTOR_FAULT_DISK;
+}
+
 static enum executor_fault host_fault(void *arg, int host)
 {
     struct world *world = arg;
     const struct world_options *options = &world->options;
-    enum executor_fault fault = EXECUTOR_FAULT_DISK;
-    int what;
 
     if (!options->host_fail_in_10000 ||
         rng_below(&world->rng, 10000) >= options->host_fail_in_10000) {
         return EXECUTOR_FAULT_NONE;
     }
-    world->counts.host_faults++;
-    what = (int)rng_below(&world->rng, 100);
-    if (what < 40) {
-        return EXECUTOR_FAULT_GUARD;
-    } else if (what < 65) {
-        fault = EXECUTOR_FAULT_AGENT;
-    } else if (what < 95) {
-        fault = EXECUTOR_FAULT_MACHINE;
+    enum executor_fault fault = draw_fault(world);
+
+    world_state_count_fault(world, fault);
+    world->counts.between++;
+    if (fault != EXECUTOR_FAULT_GUARD) {
+        world_state_return_host(world, host,
+                                rng_below(&world->rng, options->host_down_max_ms + 1));
     }
-    world_state_return_host(world, host,
-                            rng_below(&world->rng, options->host_down_max_ms + 1));
     return fault;
 }
 
-static void host_exited(void *arg, int host, const char *site, const char *job,
-                        const char *name, int status)
+static void host_exited(void *arg, int host, const struct run_id *run, int status)
 {
     struct world *world = arg;
 
     (void)host;
-    invariant_job_exited(world->invariants, site, job, name, status);
+    invariant_job_exited(world->invariants, run, status);
 }
 
 static void host_used(void *arg, int host, const struct executor_use *use)

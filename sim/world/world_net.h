@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_net.h: messages between the daemons and hosts of a world: each is encoded.
+/* world_net.h: messages between the daemons and hosts of a world: they are copied, and
+ * a part of them is encoded and decoded, which must give the same.
  * Between a site and the broker it may be delayed, repeated or lost. Between a site and
  * its hosts nothing is lost.
  *

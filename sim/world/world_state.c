@@ -128,6 +128,17 @@ struct invariants_view world_state_view(const struct world *world)
 
 /* ---- notes */
 
+void world_state_count_fault(struct world *world, enum executor_fault fault)
+{
+    struct world_counts *counts = &world->counts;
+
+    counts->host_faults++;
+    counts->guards += fault == EXECUTOR_FAULT_GUARD;
+    counts->agents += fault == EXECUTOR_FAULT_AGENT;
+    counts->machines += fault == EXECUTOR_FAULT_MACHINE;
+    counts->disks += fault == EXECUTOR_FAULT_DISK;
+}
+
 void world_state_note_fault(struct world *world, int64_t until_ms)
 {
     if (until_ms > world->calm_ms) {

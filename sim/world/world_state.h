@@ -81,6 +81,7 @@ struct world {
     struct world_watch watch;
     int64_t calm_ms; /* the end of the last known fault */
     int batches_now; /* at this instant */
+    uint64_t n_posted;
 };
 
 /* Records the first violation. */
@@ -109,6 +110,8 @@ int world_state_find_host(const struct world *world, int site, const char *name)
 /* The machines to check; its sites are the caller's to free. */
 struct invariants_view world_state_view(const struct world *world);
 
+/* Adds to the counts what has died of a host. */
+void world_state_count_fault(struct world *world, enum executor_fault fault);
 /* Records that a fault lasts until `until_ms`. */
 void world_state_note_fault(struct world *world, int64_t until_ms);
 /* The host's agent is started again after `down_ms`. */

@@ -52,6 +52,7 @@ static void choose_faults(struct maker *maker)
     maker->faults = kinds[maker_between(maker, 0, 5)];
     maker->faults.batch = maker_chance(maker, 40) ? maker_between(maker, 1, 3) : 0;
     maker->has_host_faults = maker_chance(maker, 50);
+    maker->has_site_copies = maker_chance(maker, 30);
     if (maker->has_host_faults && maker_chance(maker, 60)) {
         static const char *const failures[] = {"0.001 60s", "0.01 20s", "0.03 5s"};
 
@@ -385,13 +386,30 @@ static void write_host_fault(struct maker *maker, int self)
     }
 }
 
-/* A site goes on with a copy of its journal. */
+/* A job that is requeued again and again is killed at the end (write_ends). Once its
+ * run is adopted, it could not be named. */
+static bool may_adopt(const struct maker_site *site)
+{
+    for (int i = 0; i < site->n_jobs; i++) {
+        if (site->is_again[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A site goes on with a copy of its journal, and an administrator decides about what it
+ * has lost. */
 static void write_site_copy(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
 
-    if (site->has_backup && maker_chance(maker, 50)) {
+    if (site->was_restored && maker_chance(maker, 50)) {
+        maker_say(maker, "recover s%d %s\n", self + 1,
+                  maker_chance(maker, 50) && may_adopt(site) ? "adopt" : "end");
+    } else if (site->has_backup && maker_chance(maker, 50)) {
         maker_say(maker, "restore s%d %ds\n", self + 1, maker_between(maker, 1, 5));
+        site->was_restored = true;
     } else {
         maker_say(maker, "backup s%d\n", self + 1);
         site->has_backup = true;
@@ -400,7 +418,7 @@ static void write_site_copy(struct maker *maker, int self)
 
 static void write_fault(struct maker *maker, int self)
 {
-    if (maker->restores_sites && maker_chance(maker, 10)) {
+    if (maker->has_site_copies && maker_chance(maker, 25)) {
         write_site_copy(maker, self);
         return;
     }
@@ -652,7 +670,6 @@ void maker_make(uint64_t seed, struct texts *texts)
 
     texts->count = 0;
     rng_init(&maker.rng, seed * 7919 + 1);
-    maker.restores_sites = getenv("RESTORE_SITES") != NULL;
     maker.n_sites = maker_chance(&maker, 60) ? maker_between(&maker, 2, 3)
                                              : maker_between(&maker, 2, 8);
     choose_faults(&maker);

@@ -8,8 +8,9 @@
  * instant, a broker that is restored from a backup, and hosts that are slow, or whose
  * guards, agent, machine or disk die between two effects of a run or at an instant.
  *
- * With RESTORE_SITES in the environment, journals of sites are restored from copies,
- * too. A new job may then get the run of one that was lost with the journal.
+ * In some federations journals of sites are restored from copies, and an administrator
+ * recovers the leases of such a site. A new job may then have the id of one that was
+ * lost with the journal.
  *
  * At the end all faults stop, and all work can end: each job has slots that only its
  * site may use, or requests one slot of a lease. So a federation that never settles is

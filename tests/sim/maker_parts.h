@@ -75,7 +75,7 @@ struct maker_site {
     int sizes[DISTURBED_S];     /* elements of each job; 0: no array */
     bool is_again[DISTURBED_S]; /* the job is requeued again and again */
     int work_left_s;            /* slot seconds that its users may still request */
-    bool has_backup;
+    bool has_backup, was_restored;
     bool has_other;          /* a second configuration, "s1-1.conf" ... */
     bool is_reloaded;        /* ... is loaded, to be restored at the end */
     bool has_more, was_more; /* one more host: now, and ever */
@@ -102,9 +102,7 @@ struct maker {
     bool has_pool;  /* "p", with a plan in the broker's file */
     bool has_loads; /* all hosts report their load */
     bool has_host_faults;
-    /* Journals are restored from copies. Off unless RESTORE_SITES is set: a new job may
-     * get the run of one that was lost with the journal. */
-    bool restores_sites;
+    bool has_site_copies; /* journals of sites are restored from copies */
     char *body;
     size_t length;
     FILE *out;

@@ -10,6 +10,7 @@
  *     sim_search reduce DIRECTORY SEED   makes a failing federation smaller
  *     sim_search soak FIRST COUNT [SECONDS [DIRECTORY]]
  *                                        searches; reduces failing ones and stores them
+ *                                        in the directory, if there is one
  *
  * Each federation that ever failed is a directory below tests/sim/seeds. A comment in
  * its scenario states the reason, and "# seed N" is the seed to play it with. */
@@ -187,6 +188,34 @@ static bool is_new_fault(const struct crew_report *report, int index)
     return true;
 }
 
+/* What was drawn, besides what the line before says. */
+static void print_faults(const struct world_counts *counts)
+{
+    const struct {
+        const char *name;
+        uint64_t count;
+    } rows[] = {
+        {"messages lost", counts->lost},
+        {"partitions", counts->partitions},
+        {"hosts slowed", counts->slowed},
+        {"guards dead", counts->guards},
+        {"agents dead", counts->agents},
+        {"reboots", counts->machines},
+        {"disks lost", counts->disks},
+        {"of these four between two steps of a run", counts->between},
+        {"journals of sites restored", counts->restored},
+        {"leases recovered", counts->recovered},
+        {"runs adopted or ended", counts->orphans},
+        {"stores of the broker restored", counts->broker_restored},
+    };
+
+    printf("drawn:");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        printf("%s %" PRIu64 " %s", i > 0 ? "," : "", rows[i].count, rows[i].name);
+    }
+    printf("\n");
+}
+
 static int soak(const struct crew_search *search, const char *directory)
 {
     if (directory != NULL && mkdir(directory, 0777) != 0 && errno != EEXIST) {
@@ -205,11 +234,13 @@ static int soak(const struct crew_search *search, const char *directory)
            (double)report.n_worlds * 60.0 / report.seconds, report.counts.steps,
            report.counts.crashes, report.counts.host_faults, report.counts.handovers,
            report.counts.begun);
+    print_faults(&report.counts);
     for (int i = 0; i < report.n_kept; i++) {
         const struct crew_fault *fault = &report.faults[i];
         printf("seed %" PRIu64 ": %s\n", fault->seed, fault->trial.text);
     }
-    for (int i = 0; i < report.n_kept && n_reduced < REDUCED_MAX; i++) {
+    fflush(stdout); /* reducing takes minutes */
+    for (int i = 0; directory && i < report.n_kept && n_reduced < REDUCED_MAX; i++) {
         const struct crew_fault *fault = &report.faults[i];
         char path[4096];
         struct texts texts;
@@ -264,6 +295,11 @@ static void test_first_seeds(void **state)
     assert_true(report.counts.lost > FIRST_SEEDS);
     assert_true(report.counts.crashes > FIRST_SEEDS);
     assert_true(report.counts.host_faults > FIRST_SEEDS);
+    assert_true(report.counts.guards > 0 && report.counts.agents > 0);
+    assert_true(report.counts.machines > 0 && report.counts.disks > 0);
+    assert_true(report.counts.slowed > 0 && report.counts.between > 0);
+    assert_true(report.counts.restored > 0 && report.counts.recovered > 0);
+    assert_true(report.counts.orphans > 0);
 }
 
 static int is_name(const struct dirent *entry)
@@ -414,7 +450,7 @@ int main(int argc, char **argv)
                                      .count = strtoull(argv[3], NULL, 10),
                                      .limit_s =
                                          argc > 4 ? (int)strtol(argv[4], NULL, 10) : 0};
-        return soak(&search, argc > 5 ? argv[5] : ".");
+        return soak(&search, argc > 5 ? argv[5] : NULL);
     }
     if (argc == 4 && !strcmp(argv[1], "make")) {
         return write_down(strtoull(argv[2], NULL, 10), argv[3]);

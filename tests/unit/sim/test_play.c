@@ -419,6 +419,25 @@ static void members_are_reloaded(void **state)
                       "expect at 40m lease north/spare/south state == pending\n");
 }
 
+/* An old journal knows neither the contract nor the run: nothing moves, and nothing of
+ * it is lost, until an administrator decides. */
+static void a_restored_site_is_recovered(void **state)
+{
+    holds(STAGE_SITES "at 0 submit south run=3h name=a count=3\n"
+                      "at 1m backup north\n"
+                      "at 1m backup south\n"
+                      "at 2m submit south run=2h name=b\n"
+                      "at 2m submit north run=2h name=c count=6\n"
+                      "at 40m restore north 1m\n"
+                      "at 40m restore south 1m\n"
+                      "at 50m recover north end\n"
+                      "at 50m recover south adopt\n"
+                      "until 2h\n"
+                      "expect at 39m lease north/spare/south behind_epoch == null\n"
+                      "expect at 45m lease north/spare/south behind_epoch == 1\n"
+                      "expect at 55m lease north/spare/south behind_epoch == null\n");
+}
+
 static void jobs_survive_crashes_of_every_daemon(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=3\n"
@@ -561,6 +580,7 @@ int main(void)
                                   close_stage),
         cmocka_unit_test_teardown(a_site_is_reloaded, close_stage),
         cmocka_unit_test_teardown(members_are_reloaded, close_stage),
+        cmocka_unit_test_teardown(a_restored_site_is_recovered, close_stage),
         cmocka_unit_test_teardown(jobs_survive_crashes_of_every_daemon, close_stage),
         cmocka_unit_test_teardown(a_bad_network_loses_no_job, close_stage),
         cmocka_unit_test_teardown(an_expectation_that_fails_shows_both_values,
