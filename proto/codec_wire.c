@@ -29,7 +29,7 @@ struct piece {
     struct codec_wire_span whole; /* and with its length in front */
 };
 
-static bool skip(struct codec_wire_span *span, uint64_t n_bytes)
+static inline bool skip(struct codec_wire_span *span, uint64_t n_bytes)
 {
     if (n_bytes > span->length) {
         return false;
@@ -39,7 +39,7 @@ static bool skip(struct codec_wire_span *span, uint64_t n_bytes)
     return true;
 }
 
-static bool read_varint(struct codec_wire_span *span, uint64_t *number)
+static bool read_long_varint(struct codec_wire_span *span, uint64_t *number)
 {
     *number = 0;
     for (int shift = 0; shift < 64 && span->length > 0; shift += 7) {
@@ -53,7 +53,18 @@ static bool read_varint(struct codec_wire_span *span, uint64_t *number)
     return false;
 }
 
-static bool read_piece(struct codec_wire_span *span, struct piece *piece)
+/* Nearly all have one byte. */
+static inline bool read_varint(struct codec_wire_span *span, uint64_t *number)
+{
+    if (span->length > 0 && *span->at < 0x80) {
+        *number = *span->at++;
+        span->length--;
+        return true;
+    }
+    return read_long_varint(span, number);
+}
+
+static inline bool read_piece(struct codec_wire_span *span, struct piece *piece)
 {
     uint64_t key;
     if (!read_varint(span, &key) || key > UINT32_MAX) {
@@ -192,24 +203,28 @@ int codec_wire_read_envelope(const uint8_t *bytes, size_t length,
 
 /* ---------------------------------------------------------------- the body */
 
-static bool is_list(const struct field *field)
-{
-    return field->kind == FIELD_TEXTS || field->kind == FIELD_PARTS;
-}
+/* What a field looks like on the wire, besides a number. */
+enum { HAS_LENGTH = 1, IS_LIST = 2, IS_PART = 4 };
 
-static bool has_length(const struct field *field)
+static int shape_of(const struct field *field)
 {
-    return field->kind == FIELD_TEXT || field->kind == FIELD_BYTES ||
-           field->kind == FIELD_PART || is_list(field);
+    static const uint8_t shapes[] = {
+        [FIELD_TEXT] = HAS_LENGTH,
+        [FIELD_BYTES] = HAS_LENGTH,
+        [FIELD_TEXTS] = HAS_LENGTH | IS_LIST,
+        [FIELD_PART] = HAS_LENGTH | IS_PART,
+        [FIELD_PARTS] = HAS_LENGTH | IS_LIST | IS_PART,
+    };
+    return (size_t)field->kind < sizeof(shapes) ? shapes[field->kind] : 0;
 }
 
 /* The field with that tag; senders write fields in the order of the table. */
-static const struct field *find_field(const struct schema *schema, uint64_t tag,
-                                      int *at)
+static inline const struct field *find_field(const struct schema *schema, uint64_t tag,
+                                             int *at)
 {
     for (int n = 0; n < schema->n_fields; n++) {
         const struct field *field = &schema->fields[*at];
-        if (field->tag != 0 && (uint64_t)field->tag == tag) {
+        if ((uint64_t)field->tag == tag && tag != 0) {
             return field;
         }
         *at = *at + 1 < schema->n_fields ? *at + 1 : 0;
@@ -230,36 +245,37 @@ static int check_size(const struct field *field, size_t size, struct err *err)
 static int check_piece(const struct field *field, const struct piece *piece,
                        uint32_t count, struct err *err)
 {
-    if (has_length(field) != (piece->type == WIRE_BYTES)) {
+    int shape = shape_of(field);
+    if (((shape & HAS_LENGTH) != 0) != (piece->type == WIRE_BYTES)) {
         return err_set(err, ERR_PARSE, "a field of another type");
     }
-    if (is_list(field)) {
-        if (count > field->max) {
-            return err_set(err, ERR_BOUNDS, "more members, expected at most %" PRId64,
-                           field->max);
-        }
-    } else if (count > 1) {
+    if (count > 1 && (shape & IS_LIST) == 0) {
         return err_set(err, ERR_PARSE, "twice, expected once");
     }
-    if (field->kind == FIELD_PART || field->kind == FIELD_PARTS) {
-        return codec_wire_check(field->part, piece->value, err);
+    if ((shape & IS_LIST) != 0 && count > field->max) {
+        return err_set(err, ERR_BOUNDS, "more members, expected at most %" PRId64,
+                       field->max);
     }
-    return has_length(field) ? check_size(field, piece->value.length, err) : ERR_NONE;
+    return shape == 0               ? ERR_NONE
+           : (shape & IS_PART) != 0 ? codec_wire_check(field->part, piece->value, err)
+                                    : check_size(field, piece->value.length, err);
 }
 
 /* A text that must not be empty is not there: the struct has not been filled in. A
- * list that needs members has none. */
+ * list that needs members has none. Fields with a tag come first. */
 static int check_missing(const struct schema *schema, const uint32_t *counts,
                          struct err *err)
 {
-    for (int i = 0; i < schema->n_fields; i++) {
+    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
         const struct field *field = &schema->fields[i];
-        if (field->tag == 0 || counts[i] >= field->min || !has_length(field)) {
+        if (counts[i] >= field->min) {
             continue;
         }
-        if (is_list(field) || counts[i] == 0) {
+        int shape = shape_of(field);
+        bool is_list = (shape & IS_LIST) != 0;
+        if (is_list || (shape != 0 && counts[i] == 0)) {
             return err_set(err, ERR_BOUNDS, "%s: %u %s, expected at least %" PRId64,
-                           field->name, counts[i], is_list(field) ? "members" : "bytes",
+                           field->name, counts[i], is_list ? "members" : "bytes",
                            field->min);
         }
     }
