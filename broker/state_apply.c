@@ -14,7 +14,8 @@
  *                    backup and needs its administrator
  *     epoch 0        the provider no longer knows the lease, which ends
  *
- * A lease that has ended is registered again when its provider states it again.
+ * A lease that has ended is registered again when its provider states it again, above
+ * the last epoch. Otherwise the provider has lost the end of the lease, and is behind.
  *
  * Source: docs/design/safety.md. */
 #include "broker/broker_parts.h"
@@ -163,6 +164,8 @@ static void register_lease(struct broker *broker, struct lease *lease,
     row->made_ms = row->judged_ms = 0;
     lease->is_forgotten = false;
     lease->n_behind = 0;
+    lease->behind_epoch = 0;
+    lease->is_recovering = false;
     lease->rebalance_clock = rebalance_clock_unset();
     rebalance_clock_set_delay(
         lease,
@@ -388,6 +391,8 @@ static void apply_ended(struct lease *lease, const struct msg_state *state,
 {
     bool is_higher = state->epoch > lease->row.epoch;
     poll_state_end(lease);
+    lease->n_behind = 0;
+    lease->behind_epoch = 0;
     if (is_higher) {
         lease->row.type = state->type;
         lease->row.epoch = state->epoch;
@@ -401,8 +406,8 @@ static void apply_ended(struct lease *lease, const struct msg_state *state,
 
 /* After a lease has ended by its provider's word, the provider continues above the last
  * epoch, unless it has lost its ledger. A STATE that is not above is a copy from
- * before. A lease that ended because its provider was not allowed to be one for a while
- * continues under the same epoch, in a later session. */
+ * before, or the provider is behind. A lease that ended because its provider was not
+ * allowed to be one for a while continues under the same epoch, in a later session. */
 static bool is_late(const struct lease *lease, const struct msg_state *state)
 {
     if (lease == NULL || lease->is_forgotten) {
@@ -423,6 +428,10 @@ static struct lease *apply_new(struct broker *broker, struct lease *lease,
     bool was_ended = lease != NULL;
     bool is_first = lease == NULL ||
                     lease->row.epoch == 0; /* a leaf's contract that was just opened */
+    if (was_ended && is_late(lease, state) && state->epoch > 0 && !state->is_ended) {
+        refuse_behind(lease, event, effects);
+        return lease;
+    }
     if (state->epoch == 0 || is_late(lease, state)) {
         if (was_ended) {
             apply_ended(lease, state, event->now_ms, effects);
@@ -491,7 +500,6 @@ void state_apply_check_members(struct lease *lease, int64_t now_ms,
     }
     const char *reason =
         arena_printf(&effects->arena, "%s is no longer a provider", provider->name);
-    lease->is_forgotten = true;
     poll_state_end(lease);
     end(lease, reason, now_ms, effects);
 }

@@ -253,6 +253,9 @@ static bool check_lease(struct invariants *invariants,
     if (!broker_find_lease(view->broker, id, &lease)) {
         return true;
     }
+    if (lease.state == LEASE_ENDED) {
+        seen->sent = seen->held = 0; /* without its ledger the provider begins anew */
+    }
     if (lease.epoch < seen->sent) {
         return invariant_state_fail(
             text, "%s: the broker sent epoch %" PRIu64 " and is at %" PRIu64, id,

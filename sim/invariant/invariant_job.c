@@ -67,6 +67,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     }
     seen = invariant_state_see(&invariants->submissions, key, sizeof *seen);
     seen->is_rerunnable = row->spec.is_rerunnable;
+    seen->is_restored = invariant_state_site(invariants, site)->is_restoring;
     seen->run_limit_ms = row->spec.run_limit_ms;
     snprintf(seen->queue, sizeof seen->queue, "%s", row->spec.queue);
     snprintf(seen->name, sizeof seen->name, "%s", row->spec.name);
@@ -104,9 +105,7 @@ static struct seen_job *see_job(struct invariants *invariants, const char *site,
     seen = invariant_state_see(&invariants->jobs, key, sizeof *seen);
     if (!seen->submission) {
         seen->submission = submission;
-        /* A restored journal does not know what has begun since. */
-        seen->may_begin =
-            invariant_state_site(invariants, site)->is_restoring ? RESTORED_BEGINS : 1;
+        seen->may_begin = submission->is_restored ? RESTORED_BEGINS : 1;
     }
     return seen;
 }

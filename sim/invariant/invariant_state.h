@@ -39,6 +39,7 @@ struct seen_lease {
 struct seen_submission {
     struct seen base; /* key: site, id */
     bool is_rerunnable;
+    bool is_restored;     /* the copy does not know what has begun since */
     int64_t run_limit_ms; /* 0: none */
     char queue[NAME_SIZE], name[NAME_SIZE];
     enum resreq_span_kind span; /* of its own string */

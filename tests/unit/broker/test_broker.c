@@ -336,6 +336,28 @@ static void an_ended_lease_may_begin_anew(void **state)
                      2);
 }
 
+/* Its provider was restored to a time before the end. */
+static void an_ended_lease_of_an_old_journal_is_behind(void **state)
+{
+    lease_stage_make(&on);
+    on.books.epoch = 5;
+    on.books.is_withdrawn = on.books.is_ended = true;
+    lease_stage_say(&on, "north", 1);
+    assert_int_equal(lease_stage_now(&on).state, LEASE_ENDED);
+    on.books.epoch = 2;
+    on.books.is_withdrawn = on.books.is_ended = false;
+    lease_stage_say(&on, "north", 1); /* late? */
+    assert_non_null(stage_sent(&on.stage, "north", MSG_STATE_ASK, 0));
+    lease_stage_say(&on, "north", 1);
+    lease_stage_expect_error(&on, "north", ERR_STATE);
+    assert_true(stage_has_log(&on.stage, "epoch 2, behind 5"));
+    assert_int_equal(lease_stage_now(&on).state, LEASE_ENDED);
+    on.books.epoch = 6; /* recovered */
+    on.books.is_made = false;
+    lease_stage_say(&on, "north", 1);
+    assert_int_equal(lease_stage_now(&on).state, LEASE_PENDING);
+}
+
 static void what_no_lease_can_be_is_refused(void **state)
 {
     static const struct {
@@ -404,6 +426,7 @@ int main(void)
         TEST(a_provider_comes_back_behind_a_restart),
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
+        TEST(an_ended_lease_of_an_old_journal_is_behind),
         TEST(what_no_lease_can_be_is_refused),
         cmocka_unit_test(test_sessions_are_bounded),
     };
