@@ -58,7 +58,7 @@ ALL_FLAGS = $(BASE_FLAGS) $(WARN) $(WARN_OFF) $(CPPFLAGS) $(CFLAGS)
 LINK_FLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(MODE_LD) $(LDFLAGS)
 
 # Asked for only when something is compiled or linked that needs it, and once.
-PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libmicrohttpd jansson smartcols libsystemd \
+PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libpq libmicrohttpd jansson smartcols libsystemd \
 	zlib ncursesw
 pkg = $(shell pkg-config $(1) $(PACKAGES) || echo run-deploy/deps.sh-first)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(subst -I,-isystem ,$$(call pkg,--cflags)))$(PKG_CFLAGS)
@@ -112,13 +112,15 @@ PROTO_OBJ := $(if $(PROTO),$(B)/obj/gen/proto/sublet.pb-c.o)
 # The table of migrations is declared in sys/db/db.h.
 ifneq ($(wildcard sys/db/db.h),)
 BROKER_SQL := $(sort $(wildcard schema/broker/*.sql))
+POSTGRES_SQL := $(sort $(wildcard schema/postgres/*.sql))
 SITE_SQL := $(sort $(wildcard schema/site/*.sql))
 endif
 # The broker's page: its files, and what draws its charts.
 CHART_JS := /usr/share/javascript/chart.js/chart.min.js
 PAGE_FILES := $(sort $(wildcard broker/io/page/*)) $(CHART_JS)
 PAGE_OBJ := $(B)/obj/gen/broker/page.o
-BROKER_SQL_OBJ := $(if $(BROKER_SQL),$(B)/obj/gen/schema/broker_sql.o)
+BROKER_SQL_OBJ := $(if $(BROKER_SQL),$(B)/obj/gen/schema/broker_sql.o \
+	$(B)/obj/gen/schema/postgres_sql.o)
 SITE_SQL_OBJ := $(if $(SITE_SQL),$(B)/obj/gen/schema/site_sql.o)
 
 # ---------------------------------------------------------------- archives, programs
@@ -259,6 +261,10 @@ $(B)/gen/schema/broker_sql.c: $(BROKER_SQL) tools/embed-sql
 	@mkdir -p $(@D)
 	@echo "  GEN   $@"
 	$(Q)tools/embed-sql broker_migrations $(BROKER_SQL) >$@.new && mv $@.new $@
+$(B)/gen/schema/postgres_sql.c: $(POSTGRES_SQL) tools/embed-sql
+	@mkdir -p $(@D)
+	@echo "  GEN   $@"
+	$(Q)tools/embed-sql postgres_migrations $(POSTGRES_SQL) >$@.new && mv $@.new $@
 $(B)/gen/schema/site_sql.c: $(SITE_SQL) tools/embed-sql
 	@mkdir -p $(@D)
 	@echo "  GEN   $@"

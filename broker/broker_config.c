@@ -73,7 +73,14 @@ static void read_snapshot(struct reader *reader, const struct conf_place *at)
     setup->snapshot_interval_ms =
         conf_value_duration(reader->conf, at, "SNAPSHOT_INTERVAL", 0);
     setup->snapshot = conf_text(at->row, "SNAPSHOT", NULL);
-    if (setup->snapshot == NULL) {
+    setup->is_state_file = strncmp(state, "postgresql://", 13) != 0 &&
+                           strncmp(state, "postgres://", 11) != 0;
+    if (setup->snapshot == NULL && !setup->is_state_file) {
+        if (setup->snapshot_interval_ms > 0) {
+            complain(reader, at, "SNAPSHOT",
+                     "missing, expected a file, because STATE is a database");
+        }
+    } else if (setup->snapshot == NULL) {
         setup->snapshot = arena_printf(reader->conf->arena, "%s.snapshot", state);
     } else if (strcmp(setup->snapshot, state) == 0) {
         complain(reader, at, "SNAPSHOT", "the same file as STATE, expected another");
@@ -86,7 +93,8 @@ static void read_shell(struct reader *reader, const struct conf_place *at)
     struct broker_setup *setup = reader->setup;
     setup->listen =
         need(reader, at, "LISTEN", "where sites connect, as tcp://HOST:PORT");
-    setup->state = need(reader, at, "STATE", "the file of the contracts");
+    setup->state =
+        need(reader, at, "STATE", "the file of the contracts, or postgresql://...");
     setup->key = need(reader, at, "KEY", "the file of the broker's secret key");
     read_http(reader, at);
     setup->tokens = conf_text(at->row, "TOKENS", NULL);

@@ -14,6 +14,7 @@
 struct broker_setup {
     struct broker_config config;
     const char *listen, *state, *key;
+    bool is_state_file;     /* STATE is a path, not a URL of PostgreSQL */
     const char **key_files; /* of each member, same order */
     const char *http_host;  /* NULL: no HTTP; "*": all addresses */
     const char *http_port;
@@ -21,7 +22,8 @@ struct broker_setup {
     int n_http_hosts;
     const char *tokens; /* NULL: no changes over HTTP */
     int64_t sample_interval_ms;
-    const char *snapshot;         /* file of the regular copy of the store */
+    const char *snapshot; /* file of the regular copy of the store; NULL: none, STATE is
+                             a database */
     int64_t snapshot_interval_ms; /* 0: no regular copy */
 };
 

@@ -8,13 +8,14 @@ set -eu
 # The -dev packages bring the libraries that the programs run with.
 run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
-    libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmicrohttpd-dev
+    libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libpq-dev libmicrohttpd-dev
     libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev zlib1g-dev
     libncurses-dev libjs-chart.js'
 # For make deb and make rpm.
 package='debhelper dpkg-dev rpm'
 test='libcmocka-dev python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
-    libclang-rt-14-dev chromium curl lintian mmdebstrap systemd systemd-container iproute2 snakemake'
+    libclang-rt-14-dev chromium curl lintian mmdebstrap systemd systemd-container iproute2 snakemake
+    postgresql'
 # For make site.
 docs='python3-sphinx python3-myst-parser'
 # For the tests of the page. Another node than Debian's brings its own npm.
@@ -71,6 +72,15 @@ else
 fi
 
 echo "deps.sh: installing$missing" >&2
+# Tests start servers of their own; Debian's package would start one for all.
+case " $missing " in
+*' postgresql '*)
+    $as_root mkdir -p /etc/postgresql-common
+    [ -e /etc/postgresql-common/createcluster.conf ] ||
+        echo 'create_main_cluster = false' |
+        $as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
+    ;;
+esac
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -q >&2
 $as_root apt-get install -q -y --no-install-recommends $missing >&2

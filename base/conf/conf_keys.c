@@ -72,7 +72,7 @@ const struct conf_key conf_keys[] = {
 #undef SECTION
 #define SECTION "Broker"
     TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),
-    TEXT("STATE", NULL, "file of the contracts (SQLite)"),
+    TEXT("STATE", NULL, "file of the contracts (SQLite), or a database as postgresql://USER@HOST/NAME"),
     TEXT("KEY", NULL, "file with the broker's secret CURVE key"),
     DURATION("LOST_AFTER", SECOND, SECOND, DAY, "15s",
              "a site that is silent for this time counts as lost"),
@@ -83,7 +83,7 @@ const struct conf_key conf_keys[] = {
              "time between two samples for charts, kept for 25 hours"),
     DURATION("SNAPSHOT_INTERVAL", SECOND, SECOND, DAY, NULL,
              "time between two snapshots of the contracts; default: none are made"),
-    TEXT("SNAPSHOT", NULL, "file of these snapshots; default: STATE with .snapshot appended"),
+    TEXT("SNAPSHOT", NULL, "file of these snapshots; default: STATE with .snapshot appended, none if STATE is a database"),
 #undef SECTION
 #define SECTION "Member"
     NAME("NAME", NULL, "a site, or an administrator of the federation"),

@@ -7,7 +7,6 @@
 
 #include "base/budget.h"
 #include "sys/daemon.h"
-#include "sys/db/db.h"
 #include "sys/log.h"
 #include "sys/wire/wire.h"
 
@@ -30,7 +29,6 @@ struct hub {
     struct shell *shell;
     struct broker *broker;
     struct store *store;
-    struct db_batch batch; /* rows of one batch into the store */
     struct wire_server *server;
     struct wire_key *keys; /* of the members */
     int n_keys;
@@ -50,11 +48,6 @@ static void step(void *broker, const struct event *event, struct effects *effect
 static int64_t wake_ms(const void *broker)
 {
     return broker_wake_ms(broker);
-}
-
-static int write_row(void *store, const struct row *row, struct err *err)
-{
-    return store_write(store, row, err);
 }
 
 /* ---------------------------------------------------------------- collect */
@@ -322,13 +315,12 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
         return err->code;
     }
     wire_server_set_relays(made->server, broker_relays);
-    made->batch = (struct db_batch){store_db(store), store, write_row};
     const struct shell_machine machine = {.machine = broker,
                                           .step = step,
                                           .wake_ms = wake_ms,
-                                          .commit = db_batch_commit,
-                                          .maintain = db_batch_maintain,
-                                          .store = &made->batch};
+                                          .commit = store_commit_batch,
+                                          .maintain = store_maintain_batch,
+                                          .store = store};
     made->shell = shell_new(loop, &machine);
     shell_add_source(made->shell, wire_server_socket(made->server), collect, made);
     shell_route(made->shell, PEER_SITE, send_to_member, made->server);

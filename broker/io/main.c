@@ -15,6 +15,7 @@
 #include "broker/io/sampler.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
+#include "broker/io/store_transfer.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -29,6 +30,10 @@ static const char usage_text[] =
     "  --version  the version\n"
     "  --accept-loss  starts although the store has lost changes, and ends the alarm\n"
     "                 about changes that sites know to be lost\n"
+    "\n"
+    "sublet-broker copy-store FROM TO copies all contracts and their history from a\n"
+    "SQLite file into a database of PostgreSQL (postgresql://...), or back, and then\n"
+    "compares all rows. No broker may run.\n"
     "\n"
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it.\n";
@@ -139,7 +144,8 @@ static int serve(char *const *paths, int n_paths, bool accepts_loss,
     struct reload *reload = NULL;
     zloop_t *loop = zloop_new();
     /* Sites may stand below it; the store's own files are the broker's alone. */
-    int rc = daemon_make_directory_of(setup->state, 0711, &err);
+    int rc =
+        setup->is_state_file ? daemon_make_directory_of(setup->state, 0711, &err) : 0;
     if (rc == 0) {
         rc = check_copy(setup, accepts_loss, &err);
     }
@@ -215,12 +221,31 @@ static int configure_and_serve(char *const *paths, int n_paths, bool accepts_los
     return status;
 }
 
+static int copy_store(const char *from, const char *to)
+{
+    struct arena arena;
+    struct err err;
+    const char *sentence;
+    arena_init(&arena);
+    int rc = store_transfer_run(from, to, &arena, &sentence, &err);
+    if (rc < 0) {
+        log_line(LOG_LEVEL_ERROR, "copy-store: %s", err.text);
+    } else {
+        printf("%s\n", sentence);
+    }
+    arena_release(&arena);
+    return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     daemon_block_signals();
     umask(022); /* so that directories have the modes that the code gives them */
     daemon_raise_files();
     log_init("sublet-broker");
+    if (argc == 4 && strcmp(argv[1], "copy-store") == 0) {
+        return copy_store(argv[2], argv[3]);
+    }
     bool accepts_loss;
     int first =
         daemon_read_options(argc, argv, "sublet-broker", usage_text, &accepts_loss);

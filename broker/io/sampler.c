@@ -176,7 +176,7 @@ static bool begin_round(struct sampler *sampler)
 
 static int write_rows(struct sampler *sampler, struct err *err)
 {
-    int rc = db_begin(store_db(sampler->store), err);
+    int rc = store_begin(sampler->store, err);
     if (rc == 0 && sampler->phase == PHASE_SITES) {
         rc = put_sites(sampler, err);
     }
@@ -186,7 +186,7 @@ static int write_rows(struct sampler *sampler, struct err *err)
     if (rc == 0 && sampler->phase == PHASE_POOLS) {
         rc = put_pools(sampler, err);
     }
-    return rc == 0 ? db_commit(store_db(sampler->store), err) : rc;
+    return rc == 0 ? store_commit(sampler->store, err) : rc;
 }
 
 static int on_turn(zloop_t *loop, int timer_id, void *arg)

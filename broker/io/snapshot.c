@@ -10,12 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "broker/io/store_copy.h"
 #include "sys/daemon.h"
-#include "sys/db/db.h"
 #include "sys/log.h"
 
 enum {
-    PAGES_PER_STEP = 256, /* 1 MiB: about a millisecond */
     STEP_MS = 1,
     /* After this time of silence the copy of an administrator is given up. */
     FETCH_PATIENCE_MS = 30000,
@@ -34,9 +33,9 @@ struct snapshot {
     zloop_t *loop;
     const struct broker *broker;
     struct store *store;
-    const char *regular_path, *fetch_path;
+    const char *state, *regular_path, *fetch_path;
     struct arena texts;
-    struct db_copy *copy; /* NULL: none is being made */
+    struct store_copy *copy; /* NULL: none is being made */
     bool is_copy_regular;
     bool is_regular_due; /* when the present one is done */
     struct fetch fetch;
@@ -47,7 +46,8 @@ struct snapshot {
 
 /* ---------------------------------------------------------------- the present */
 
-static int put_listing(struct snapshot *snapshot, enum query_kind kind, struct err *err)
+static int put_listing(const struct snapshot *snapshot, struct store *to,
+                       enum query_kind kind, struct err *err)
 {
     char after[LEASE_ID_SIZE] = "";
     struct msg_query query = {
@@ -59,7 +59,7 @@ static int put_listing(struct snapshot *snapshot, enum query_kind kind, struct e
         arena_init(&arena);
         const struct value *page =
             broker_view(snapshot->broker, &arena, &query, daemon_now_ms(), &next);
-        rc = store_present_put(snapshot->store, kind, page, err);
+        rc = store_present_put(to, kind, page, err);
         snprintf(after, sizeof(after), "%s", next);
         arena_release(&arena);
     } while (rc == 0 && after[0] != '\0');
@@ -67,44 +67,51 @@ static int put_listing(struct snapshot *snapshot, enum query_kind kind, struct e
 }
 
 /* Used slots of contracts are newer here than on disk. */
-static int put_leases(struct snapshot *snapshot, struct err *err)
+static int put_leases(const struct snapshot *snapshot, struct store *to,
+                      struct err *err)
 {
     struct row row = {.kind = ROW_LEASE};
     int rc = 0;
     for (int i = 0; i < broker_count_leases(snapshot->broker) && rc == 0; i++) {
         const char *id = broker_lease_id(snapshot->broker, i);
         if (broker_find_lease(snapshot->broker, id, &row.lease)) {
-            rc = store_write(snapshot->store, &row, err);
+            rc = store_write(to, &row, err);
         }
     }
     return rc;
 }
 
-static void commit_present(struct snapshot *snapshot)
+static int write_present(const struct snapshot *snapshot, struct store *to,
+                         struct err *err)
 {
-    struct err err;
-    int rc = db_begin(store_db(snapshot->store), &err);
+    int rc = store_begin(to, err);
     if (rc == 0) {
-        rc = put_leases(snapshot, &err);
+        rc = put_leases(snapshot, to, err);
     }
     if (rc == 0) {
-        rc = store_present_clear(snapshot->store, &err);
+        rc = store_present_clear(to, err);
     }
     if (rc == 0) {
-        rc = put_listing(snapshot, QUERY_LEASES, &err);
+        rc = put_listing(snapshot, to, QUERY_LEASES, err);
     }
     if (rc == 0) {
-        rc = put_listing(snapshot, QUERY_SITES, &err);
+        rc = put_listing(snapshot, to, QUERY_SITES, err);
     }
-    if (rc == 0) {
-        rc = db_commit(store_db(snapshot->store), &err);
-    }
-    if (rc < 0) {
+    return rc == 0 ? store_commit(to, err) : rc;
+}
+
+/* Into the broker's own file, or into the copy. */
+static int commit_present(const struct snapshot *snapshot, struct store *to,
+                          struct err *err)
+{
+    int rc = write_present(snapshot, to, err);
+    if (rc < 0 && to == snapshot->store) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; the next start continues from what is on disk",
-                 err.text);
+                 err->text);
         _exit(EXIT_FAILURE);
     }
+    return rc;
 }
 
 /* ---------------------------------------------------------------- fetch */
@@ -168,7 +175,7 @@ static void begin_copy(struct snapshot *snapshot, bool is_regular);
 
 static void end_copy(struct snapshot *snapshot, int rc, const struct err *err)
 {
-    db_copy_free(snapshot->copy);
+    store_copy_free(snapshot->copy);
     snapshot->copy = NULL;
     if (rc < 0) {
         log_line(LOG_LEVEL_WARNING, "no snapshot is made: %s", err->text);
@@ -184,15 +191,11 @@ static void end_copy(struct snapshot *snapshot, int rc, const struct err *err)
     }
 }
 
-/* The last step, before which the present is committed. */
-static int finish_copy(struct snapshot *snapshot, struct err *err)
+static int finish_copy(struct snapshot *snapshot, struct store *to, struct err *err)
 {
-    commit_present(snapshot);
-    int rc = db_copy_step(snapshot->copy, -1, err);
-    if (rc == 0) {
-        rc = db_copy_finish(snapshot->copy,
-                            snapshot->is_copy_regular ? DB_COPY_SYNC : 0, err);
-    }
+    int rc = commit_present(snapshot, to, err);
+    rc = rc == 0 ? store_copy_finish(snapshot->copy, snapshot->is_copy_regular, err)
+                 : rc;
     if (rc == 0 && !snapshot->is_copy_regular) {
         rc = open_fetched(snapshot, err);
     }
@@ -215,13 +218,13 @@ static int on_step(zloop_t *loop, int timer_id, void *arg)
         return 0; /* ended in this turn already (sys/wake.h) */
     }
     snapshot->step_timer = -1;
-    bool is_last = db_copy_left(snapshot->copy) <= PAGES_PER_STEP;
-    int rc = is_last ? finish_copy(snapshot, &err)
-                     : db_copy_step(snapshot->copy, PAGES_PER_STEP, &err);
+    struct store *to;
+    int rc = store_copy_step(snapshot->copy, &to, &err);
     if (rc > 0) {
         step_later(snapshot);
         return 0;
     }
+    rc = rc == 0 ? finish_copy(snapshot, to, &err) : rc;
     end_copy(snapshot, rc, &err);
     return 0;
 }
@@ -231,9 +234,12 @@ static void begin_copy(struct snapshot *snapshot, bool is_regular)
     struct err err = {0};
     snapshot->is_copy_regular = is_regular;
     snapshot->is_regular_due &= !is_regular;
-    int rc = db_copy_begin(db_handle(store_db(snapshot->store)),
-                           is_regular ? snapshot->regular_path : snapshot->fetch_path,
-                           &snapshot->copy, &err);
+    const char *path = is_regular ? snapshot->regular_path : snapshot->fetch_path;
+    int rc = path != NULL ? store_copy_begin(snapshot->store, snapshot->state, path,
+                                             &snapshot->copy, &err)
+                          : err_set(&err, ERR_STATE,
+                                    "the broker has no SNAPSHOT, which says where a "
+                                    "copy of a database is written");
     if (rc < 0) {
         snapshot->copy = NULL;
         end_copy(snapshot, rc, &err);
@@ -335,8 +341,13 @@ struct snapshot *snapshot_new(zloop_t *loop, const struct broker_setup *setup,
     snapshot->loop = loop;
     snapshot->broker = broker;
     snapshot->store = store;
+    snapshot->state = arena_str(&snapshot->texts, setup->state);
     snapshot->regular_path = arena_str(&snapshot->texts, setup->snapshot);
-    snapshot->fetch_path = arena_printf(&snapshot->texts, "%s.fetch", setup->state);
+    snapshot->fetch_path =
+        setup->is_state_file ? arena_printf(&snapshot->texts, "%s.fetch", setup->state)
+        : setup->snapshot != NULL
+            ? arena_printf(&snapshot->texts, "%s.fetch", setup->snapshot)
+            : NULL;
     snapshot->fetch.fd = -1;
     snapshot->regular_timer = snapshot->step_timer = snapshot->fetch_timer = -1;
     if (setup->snapshot_interval_ms > 0) {
@@ -358,7 +369,7 @@ void snapshot_free(struct snapshot *snapshot)
         zloop_timer_end(snapshot->loop, snapshot->step_timer);
     }
     close_fetch(snapshot);
-    db_copy_free(snapshot->copy);
+    store_copy_free(snapshot->copy);
     arena_release(&snapshot->texts);
     free(snapshot);
 }

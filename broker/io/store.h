@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h: the broker's SQLite file: contracts, overrides, counters, history.
+/* store.h: where the broker keeps contracts, overrides, counters and history: a SQLite
+ * file, or a database of PostgreSQL.
  *
- * Rows as in model/row.h, tables as in schema/broker. The shell writes the store
- * effects of a batch between db_begin and db_commit; after an error of either the store
- * is dead, and the process with it.
+ * Rows as in model/row.h, tables as in schema/broker and schema/postgres. Rows are
+ * written between store_begin and store_commit, which are one transaction. After an
+ * error of a commit the store is dead.
  *
  * Ownership: rows are borrowed, both ways: the row of a load callback lives until it
  * returns.
- * Errors: ERR_IO with SQLite's words; from store_open also ERR_VERSION for a file that
- * a newer program has written, ERR_EXISTS if another process has it open.
- * Order: loading goes by row_kind, inside a kind by key.
- * Layer: broker/io. */
+ * Errors: ERR_IO with the words of SQLite or PostgreSQL; ERR_AWAY if the server cannot
+ * be reached; from store_open also ERR_VERSION for what a newer program has written,
+ * ERR_EXISTS if another process has the file open, ERR_DENIED for a server whose
+ * settings would lose commits. PostgreSQL checks rows at the commit. Order: loading
+ * goes by row_kind, inside a kind by key. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_STORE_H
 #define SUBLET_BROKER_IO_STORE_H
 
@@ -22,16 +24,29 @@
 
 struct store;
 
-int store_open(const char *path, bool accepts_loss, struct store **store,
+/* A path, or a URL "postgresql://..." (sys/pg/pg.h). `accepts_loss` is of files only.
+ */
+int store_open(const char *state, bool accepts_loss, struct store **store,
                struct err *err) MUST_CHECK;
 void store_close(struct store *store); /* NULL is fine */
 
-typedef void (*store_row_fn)(void *arg, const struct row *row);
+typedef void store_row_fn(void *arg, const struct row *row);
 /* Calls `fn` for every row except history. */
-int store_load(struct store *store, store_row_fn fn, void *arg,
+int store_load(struct store *store, store_row_fn *fn, void *arg,
                struct err *err) MUST_CHECK;
 
+int store_begin(struct store *store, struct err *err) MUST_CHECK;
 int store_write(struct store *store, const struct row *row, struct err *err) MUST_CHECK;
+int store_commit(struct store *store, struct err *err) MUST_CHECK;
+/* Call regularly, between transactions. */
+void store_maintain(struct store *store);
+
+/* shell_machine.commit and .maintain, with a struct store. */
+int store_commit_batch(void *store, const struct effects *batch,
+                       struct err *err) MUST_CHECK;
+void store_maintain_batch(void *store);
+
+/* The file; NULL: it is not a file. */
 struct db *store_db(struct store *store);
 
 /* ----------------------------------------------------------- store_history.c */
@@ -48,8 +63,9 @@ int store_history_read(struct store *store, const struct msg_query *query,
 
 /* ----------------------------------------------------------- store_present.c */
 
-/* What only the running broker knows, for readers of a snapshot: deletes the old rows,
- * then stores pages of the listings of leases and sites. In a transaction. */
+/* What only the running broker knows, for readers of a snapshot, which is a file:
+ * deletes the old rows, then stores pages of the listings of leases and sites. In a
+ * transaction of a store that is a file. */
 int store_present_clear(struct store *store, struct err *err) MUST_CHECK;
 int store_present_put(struct store *store, enum query_kind kind,
                       const struct value *page, struct err *err) MUST_CHECK;

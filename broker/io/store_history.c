@@ -2,8 +2,6 @@
 /* store_history.c: what happened to contracts and sites: appended in order, read by the
  * page, as a lease's history or as events.
  *
- * Kept are the latest STORE_EVENTS_MAX rows, and at most FORGET_EVERY more: some 120
- * MiB.
  * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner if its JSON might not fit
  * a frame. */
 #include "broker/io/store_parts.h"
@@ -21,39 +19,7 @@ enum {
     ESCAPED_BYTES = 6,
     /* Half a frame: the reply's other fields are small, and so the page surely fits. */
     PAGE_BYTES_MAX = FRAME_MAX / 2,
-    FORGET_EVERY = 256,
 };
-
-static const char forget_sql[] = "DELETE FROM event WHERE id <= ?1";
-
-static const char events_sql[] = "SELECT * FROM event WHERE id > ?1 ORDER BY id"
-                                 " LIMIT ?2";
-
-/* The last ?2 rows, which are few: read from the end and reversed. */
-static const char last_events_sql[] =
-    "SELECT * FROM (SELECT * FROM event WHERE id > ?1 ORDER BY id DESC LIMIT ?2)"
-    " ORDER BY id";
-
-static const char last_of_lease_sql[] =
-    "SELECT * FROM (SELECT * FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id DESC"
-    " LIMIT ?2) ORDER BY id";
-
-static const char leases_sql[] =
-    "SELECT * FROM event WHERE lease <> '' AND id > ?1 ORDER BY id LIMIT ?2";
-
-static const char lease_sql[] =
-    "SELECT * FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
-
-int store_history_forget(struct store *store, struct err *err)
-{
-    int64_t last = sqlite3_last_insert_rowid(db_handle(store->db));
-    if (last <= STORE_EVENTS_MAX || last % FORGET_EVERY != 0) {
-        return 0;
-    }
-    sqlite3_stmt *cut = db_statement(store->db, &store->history.forget, forget_sql);
-    db_column_bind_int(cut, 1, last - STORE_EVENTS_MAX);
-    return db_run(store->db, cut, err) < 0 ? err_prefix(err, "history") : 0;
-}
 
 /* ---------------------------------------------------------------- entries */
 
@@ -102,91 +68,67 @@ static int parse_after(const char *after, int64_t *seq, struct err *err)
     return 0;
 }
 
-/* A statement for the rows after `after`. */
-static sqlite3_stmt *open_page(struct store *store, const struct msg_query *query,
-                               int64_t after, int n_rows)
-{
-    bool is_of_one = query->kind != QUERY_EVENTS && query->name[0] != '\0';
-    bool is_last = query->last > 0;
-    struct db *db = store->db;
-    sqlite3_stmt *page;
-    if (query->kind == QUERY_EVENTS) {
-        page = is_last ? db_statement(db, &store->history.last_events, last_events_sql)
-                       : db_statement(db, &store->history.events, events_sql);
-    } else if (is_of_one) {
-        page = is_last
-                   ? db_statement(db, &store->history.last_of_lease, last_of_lease_sql)
-                   : db_statement(db, &store->history.lease, lease_sql);
-    } else {
-        page = db_statement(db, &store->history.leases, leases_sql);
-    }
-    db_column_bind_int(page, 1, after);
-    db_column_bind_int(page, 2, n_rows);
-    if (is_of_one) {
-        db_column_bind_text(page, 3, query->name);
-    }
-    return page;
-}
+/* A page that is being filled. */
+struct page {
+    const struct msg_query *query;
+    struct arena *arena;
+    struct value *entries;
+    const char *next;
+    int limit;
+    int64_t last;
+    size_t n_bytes;
+};
 
-static int fill_page(struct db_table *events, sqlite3_stmt *page,
-                     const struct msg_query *query, int limit, int64_t last,
-                     struct arena *arena, struct value *entries, const char **next,
-                     struct err *err)
+static bool add_entry(void *arg, const struct row_history *row)
 {
-    struct row_history row;
-    size_t n_bytes = 0;
-    int step, rc = 0;
-    *next = "";
-    while (rc == 0 && (step = sqlite3_step(page)) != SQLITE_DONE) {
-        rc = step == SQLITE_ROW ? db_table_read(events, page, &row, arena, err)
-                                : db_column_fail(page, "history", err);
-        if (rc < 0) {
-            break;
-        }
-        n_bytes += entry_bytes(&row);
-        if (entries->count == limit ||
-            (entries->count > 0 && n_bytes > PAGE_BYTES_MAX)) {
-            *next = arena_printf(arena, "%" PRId64, last);
-            break;
-        }
-        last = (int64_t)row.id;
-        struct value *entry = value_add(arena, entries, NULL, value_object(arena));
-        (query->kind == QUERY_EVENTS ? fill_event : fill_history)(arena, entry, &row);
+    struct page *page = arg;
+    struct value *entries = page->entries;
+    page->n_bytes += entry_bytes(row);
+    if (entries->count == page->limit ||
+        (entries->count > 0 && page->n_bytes > PAGE_BYTES_MAX)) {
+        page->next = arena_printf(page->arena, "%" PRId64, page->last);
+        return false;
     }
-    return rc;
+    page->last = (int64_t)row->id;
+    struct value *entry =
+        value_add(page->arena, entries, NULL, value_object(page->arena));
+    bool is_event = page->query->kind == QUERY_EVENTS;
+    (is_event ? fill_event : fill_history)(page->arena, entry, row);
+    return true;
 }
 
 int store_history_read(struct store *store, const struct msg_query *query,
                        struct arena *arena, struct value **value, const char **next,
                        struct err *err)
 {
-    int64_t after;
-    if (parse_after(query->after, &after, err) < 0) {
+    bool is_of_events = query->kind == QUERY_EVENTS;
+    struct page page = {.query = query, .arena = arena, .next = ""};
+    if (parse_after(query->after, &page.last, err) < 0) {
         return err->code;
     }
-    int limit =
+    page.limit =
         query->limit > 0 && query->limit < PAGE_ROWS_MAX ? query->limit : PAGE_ROWS_MAX;
     *value = value_object(arena);
     value_add_int(arena, *value, "schema_version", 1);
-    const char *name = query->kind == QUERY_EVENTS ? "events" : "history";
-    struct value *entries = value_add(arena, *value, name, value_array(arena));
+    const char *name = is_of_events ? "events" : "history";
+    page.entries = value_add(arena, *value, name, value_array(arena));
 
     /* One row more than the page takes shows whether there is a next page. */
-    int n_rows = query->last > 0 ? query->last : limit + 1;
-    sqlite3_stmt *page = open_page(store, query, after, n_rows);
-    int rc = fill_page(db_rows_table(store->rows, ROW_HISTORY), page, query, limit,
-                       after, arena, entries, next, err);
-    sqlite3_reset(page);
+    const struct store_events events = {
+        .of = is_of_events             ? STORE_EVENTS_ALL
+              : query->name[0] != '\0' ? STORE_EVENTS_LEASE
+                                       : STORE_EVENTS_LEASES,
+        .lease = query->name,
+        .after = page.last,
+        .n_rows = query->last > 0 ? query->last : page.limit + 1,
+        .is_last = query->last > 0,
+    };
+    int rc = store->ops->read_events(store, &events, arena, add_entry, &page, err);
+    *next = page.next;
     return rc;
 }
 
 int store_history_last(struct store *store, int64_t *id, struct err *err)
 {
-    sqlite3_stmt *latest =
-        db_statement(store->db, &store->history.latest, "SELECT max(id) FROM event");
-    int step = sqlite3_step(latest);
-    *id = sqlite3_column_int64(latest, 0);
-    int rc = step == SQLITE_ROW ? 0 : db_column_fail(latest, "history", err);
-    sqlite3_reset(latest);
-    return rc;
+    return store->ops->last_event(store, id, err);
 }

@@ -3,7 +3,7 @@
  * broker knows them: status, the delay in force, a site's slots. They are written for
  * snapshots, from the pages of the listings, so that both agree. The path of a column
  * is that of its value in the JSON. */
-#include "broker/io/store_parts.h"
+#include "broker/io/store_sqlite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +87,8 @@ static void bind_value(sqlite3_stmt *put, int at, const struct value *value)
 
 int store_present_clear(struct store *store, struct err *err)
 {
-    struct store_present *present = &store->present;
-    struct db *db = store->db;
+    struct store_present *present = &store_sqlite_of(store)->present;
+    struct db *db = store_db(store);
     sqlite3_stmt *leases =
         db_statement(db, &present->cut_leases, "DELETE FROM present_lease");
     sqlite3_stmt *sites =
@@ -101,18 +101,19 @@ int store_present_put(struct store *store, enum query_kind kind,
                       const struct value *page, struct err *err)
 {
     bool is_sites = kind == QUERY_SITES;
-    sqlite3_stmt **slot =
-        is_sites ? &store->present.put_site : &store->present.put_lease;
+    struct store_present *present = &store_sqlite_of(store)->present;
+    struct db *db = store_db(store);
+    sqlite3_stmt **slot = is_sites ? &present->put_site : &present->put_lease;
     const char *const *paths = is_sites ? site_paths : lease_paths;
     const struct value *row = value_find(page, is_sites ? "sites" : "leases")->first;
     int rc = 0;
     for (; row != NULL && rc == 0; row = row->next) {
         sqlite3_stmt *put =
-            db_statement(store->db, slot, is_sites ? put_site_sql : put_lease_sql);
+            db_statement(db, slot, is_sites ? put_site_sql : put_lease_sql);
         for (int i = 0; paths[i] != NULL; i++) {
             bind_value(put, i + 1, value_find(row, paths[i]));
         }
-        rc = db_run(store->db, put, err);
+        rc = db_run(db, put, err);
     }
     return rc;
 }

@@ -6,18 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/column.h"
 #include "model/field.h"
 #include "model/job_id.h"
 
 enum { COLUMNS_MAX = 64 };
-
-struct column {
-    const struct field *field;
-    size_t offset; /* of the struct that the field is in */
-    bool is_nullable;
-    const struct field
-        *whole; /* the first field of its part, if that is stored whole */
-};
 
 /* A table's columns in the order of its parameters, keys first, and its statements. */
 struct columns {
@@ -44,27 +37,6 @@ struct db_table {
 
 /* ---------------------------------------------------------------- columns */
 
-/* The field of a column, in this schema or in one of its parts. */
-static bool find_field(const struct schema *schema, size_t offset, const char *name,
-                       struct column *column)
-{
-    for (int i = 0; i < schema->n_fields; i++) {
-        const struct field *field = &schema->fields[i];
-        size_t prefix = field->kind == FIELD_PART ? strlen(field->name) : 0;
-        if (field->kind == FIELD_PART && strncmp(name, field->name, prefix) == 0 &&
-            find_field(field->part, offset + field->offset, name + prefix, column)) {
-            column->whole = field->is_whole ? &field->part->fields[0] : NULL;
-            return true;
-        }
-        if (field->kind != FIELD_PART && strcmp(field->name, name) == 0) {
-            column->field = field;
-            column->offset = offset;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Reads the table's columns but for the first `skipped`, whose names go to `names`. */
 static int read_columns(struct db_table *table, const char *name, int skipped,
                         const struct schema *schema, struct columns *columns,
@@ -84,7 +56,7 @@ static int read_columns(struct db_table *table, const char *name, int skipped,
         column->is_nullable =
             sqlite3_column_int(info, 3) == 0 && (!is_key || table->def.is_history);
         columns->n_keys += is_key;
-        if (at == COLUMNS_MAX || !find_field(schema, 0, names[at - 1], column)) {
+        if (at == COLUMNS_MAX || !column_find(schema, 0, names[at - 1], column)) {
             rc = err_set(err, ERR_STATE, "table %s: column %s has no field", name,
                          names[at - 1]);
         }
@@ -174,7 +146,7 @@ static int open_list(struct db_table *table, const char *field_name, const char 
     const char *names[COLUMNS_MAX];
     struct list *list = &table->lists[table->n_lists++];
     struct column column = {0};
-    if (!find_field(table->def.schema, 0, field_name, &column)) {
+    if (!column_find(table->def.schema, 0, field_name, &column)) {
         return err_set(err, ERR_STATE, "there is no field %s", field_name);
     }
     list->field = column.field;
@@ -498,19 +470,6 @@ static int read_columns_of(sqlite3_stmt *all, const struct columns *columns,
     return rc;
 }
 
-/* Texts that are in no column are "", too. */
-static void init_texts(const struct schema *schema, char *record)
-{
-    for (int i = 0; i < schema->n_fields; i++) {
-        const struct field *field = &schema->fields[i];
-        if (field->kind == FIELD_TEXT) {
-            field_set_pointer(field, record, "");
-        } else if (field->kind == FIELD_PART) {
-            init_texts(field->part, record + field->offset);
-        }
-    }
-}
-
 /* An option is a list of at most one. */
 static int load_list(struct db_table *table, struct list *list, char *record,
                      struct arena *arena, struct err *err)
@@ -528,7 +487,7 @@ static int load_list(struct db_table *table, struct list *list, char *record,
         }
         char *at = parts + (size_t)count++ * part->size;
         memset(at, 0, part->size);
-        init_texts(part, at);
+        column_init_texts(part, at);
         rc = step == SQLITE_ROW ? read_columns_of(all, &list->columns, at, arena, err)
                                 : db_column_fail(all, list->field->name, err);
     }
@@ -547,7 +506,7 @@ int db_table_read(struct db_table *table, sqlite3_stmt *row, void *record,
                   struct arena *arena, struct err *err)
 {
     memset(record, 0, table->def.schema->size);
-    init_texts(table->def.schema, record);
+    column_init_texts(table->def.schema, record);
     int rc = read_columns_of(row, &table->columns, record, arena, err);
     for (int i = 0; i < table->n_lists && rc == 0; i++) {
         rc = load_list(table, &table->lists[i], record, arena, err);

@@ -124,13 +124,13 @@ static void commit(struct round *round)
             continue;
         }
         if (!has_begun) {
-            must(db_begin(store_db(round->store), &err), &err);
+            must(store_begin(round->store, &err), &err);
             has_begun = true;
         }
         must(store_write(round->store, &effect->row, &err), &err);
     }
     if (has_begun) {
-        must(db_commit(store_db(round->store), &err), &err);
+        must(store_commit(round->store, &err), &err);
     }
 }
 
@@ -159,7 +159,7 @@ static double run_batch(struct round *round)
         }
     }
     effects_clear(&round->effects);
-    db_maintain(store_db(round->store));
+    store_maintain(round->store);
     return taken_s;
 }
 

@@ -334,9 +334,9 @@ static void test_history_is_read_from_the_store(void **state)
                                        .state = "pending",
                                        .epoch = 1,
                                        .reason = "registered"};
-    assert_int_equal(db_begin(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_begin(fixture->store, &err), 0);
     assert_int_equal(store_write(fixture->store, &row, &err), 0);
-    assert_int_equal(db_commit(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_commit(fixture->store, &err), 0);
     struct msg history = query(QUERY_LEASE_HISTORY, "north/1/south");
     const struct msg_reply *reply = ask(fixture, ops, &history);
     assert_int_equal(reply->code, 0);

@@ -64,7 +64,7 @@ static void open_store(struct fixture *fixture)
 static void begin(struct fixture *fixture)
 {
     struct err err = {0};
-    if (db_begin(store_db(fixture->store), &err) < 0) {
+    if (store_begin(fixture->store, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -72,7 +72,7 @@ static void begin(struct fixture *fixture)
 static void commit(struct fixture *fixture)
 {
     struct err err = {0};
-    if (db_commit(store_db(fixture->store), &err) < 0) {
+    if (store_commit(fixture->store, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }

@@ -66,11 +66,11 @@ static int teardown(void **state)
 static void write_rows(struct fixture *fixture, const struct row *rows, size_t n_rows)
 {
     struct err err = {0};
-    int rc = db_begin(store_db(fixture->store), &err);
+    int rc = store_begin(fixture->store, &err);
     for (size_t i = 0; i < n_rows && rc == 0; i++) {
         rc = store_write(fixture->store, &rows[i], &err);
     }
-    if (rc < 0 || db_commit(store_db(fixture->store), &err) < 0) {
+    if (rc < 0 || store_commit(fixture->store, &err) < 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -374,7 +374,7 @@ static void test_what_is_not_committed_is_not_there(void **state)
     struct fixture *fixture = *state;
     struct err err = {0};
     struct row row = {.kind = ROW_COUNTER, .counter = {"boot", 1}};
-    assert_int_equal(db_begin(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_begin(fixture->store, &err), 0);
     assert_int_equal(store_write(fixture->store, &row, &err), 0);
     assert_loads(fixture, "");
 }
@@ -384,7 +384,7 @@ static void test_a_row_of_a_site_is_refused(void **state)
     struct fixture *fixture = *state;
     struct err err = {0};
     struct row row = {.kind = ROW_HIGH, .high = {"south", 1}};
-    assert_int_equal(db_begin(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_begin(fixture->store, &err), 0);
     assert_int_equal(store_write(fixture->store, &row, &err), ERR_STATE);
 }
 
@@ -394,7 +394,7 @@ static void test_what_the_schema_forbids_is_an_error_that_names_the_row(void **s
     struct err err = {0};
     struct host_split host = {.host = "n1", .n_slots = -1};
     struct row row = small_lease("north/1/south", &host, 1);
-    assert_int_equal(db_begin(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_begin(fixture->store, &err), 0);
     assert_int_equal(store_write(fixture->store, &row, &err), ERR_IO);
     assert_non_null(strstr(err.text, "north/1/south"));
     assert_non_null(strstr(err.text, "n_slots"));
@@ -405,7 +405,7 @@ static void test_what_the_schema_forbids_is_an_error_that_names_the_row(void **s
 static void append_history(struct fixture *fixture, int n_rows, const char *reason)
 {
     struct err err = {0};
-    assert_int_equal(db_begin(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_begin(fixture->store, &err), 0);
     for (int i = 0; i < n_rows; i++) {
         struct row row = {.kind = ROW_HISTORY};
         row.history = (struct row_history){
@@ -424,7 +424,7 @@ static void append_history(struct fixture *fixture, int n_rows, const char *reas
             fail_msg("%s", err.text);
         }
     }
-    assert_int_equal(db_commit(store_db(fixture->store), &err), 0);
+    assert_int_equal(store_commit(fixture->store, &err), 0);
 }
 
 static int64_t ask_number(struct fixture *fixture, const char *sql)

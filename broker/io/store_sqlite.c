@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_sqlite.c: the store as a SQLite file (store.h).
+ *
+ * Kept are the latest STORE_EVENTS_MAX events, and at most STORE_FORGET_EVERY more:
+ * some 120 MiB. */
+#include "broker/io/store_sqlite.h"
+
+#include <stdlib.h>
+
+enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
+
+/* From schema/broker, by tools/embed-sql. */
+extern const struct db_migration broker_migrations[];
+
+static const char forget_sql[] = "DELETE FROM event WHERE id <= ?1";
+
+static const char events_sql[] = "SELECT * FROM event WHERE id > ?1 ORDER BY id"
+                                 " LIMIT ?2";
+
+/* The last ?2 rows, which are few: read from the end and reversed. */
+static const char last_events_sql[] =
+    "SELECT * FROM (SELECT * FROM event WHERE id > ?1 ORDER BY id DESC LIMIT ?2)"
+    " ORDER BY id";
+
+static const char last_of_lease_sql[] =
+    "SELECT * FROM (SELECT * FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id DESC"
+    " LIMIT ?2) ORDER BY id";
+
+static const char leases_sql[] =
+    "SELECT * FROM event WHERE lease <> '' AND id > ?1 ORDER BY id LIMIT ?2";
+
+static const char lease_sql[] =
+    "SELECT * FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
+
+static const char name_sql[] =
+    "INSERT INTO series (kind, name, last_ms) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (kind, name) DO UPDATE SET last_ms = ?3 RETURNING id";
+static const char cut_sql[] = "DELETE FROM sample WHERE series = ?1 AND at_ms < ?2";
+static const char forget_series_sql[] =
+    "DELETE FROM series WHERE id IN"
+    " (SELECT id FROM series WHERE last_ms < ?1 ORDER BY id LIMIT ?2)";
+static const char find_sql[] = "SELECT id, coalesce((SELECT min(at_ms) FROM sample"
+                               " WHERE series = id AND at_ms >= ?3), ?3) FROM series "
+                               "WHERE kind = ?1 AND name = ?2";
+
+/* ---------------------------------------------------------------- rows */
+
+static int begin(struct store *store, struct err *err)
+{
+    return db_begin(store_sqlite_of(store)->db, err);
+}
+
+static int commit(struct store *store, struct err *err)
+{
+    return db_commit(store_sqlite_of(store)->db, err);
+}
+
+static void maintain(struct store *store)
+{
+    db_maintain(store_sqlite_of(store)->db);
+}
+
+static int load(struct store *store, store_row_fn *fn, void *arg, struct err *err)
+{
+    return db_rows_load(store_sqlite_of(store)->rows, fn, arg, err);
+}
+
+/* Deletes the oldest rows, some at a time, so that no commit takes long. */
+static int forget_events(struct store_sqlite *file, struct err *err)
+{
+    int64_t last = sqlite3_last_insert_rowid(db_handle(file->db));
+    if (last <= STORE_EVENTS_MAX || last % STORE_FORGET_EVERY != 0) {
+        return 0;
+    }
+    sqlite3_stmt *cut = db_statement(file->db, &file->history.forget, forget_sql);
+    db_column_bind_int(cut, 1, last - STORE_EVENTS_MAX);
+    return db_run(file->db, cut, err) < 0 ? err_prefix(err, "history") : 0;
+}
+
+static int write_row(struct store *store, const struct row *row, struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    int rc = db_rows_write(file->rows, row, err);
+    return rc == 0 && row->kind == ROW_HISTORY ? forget_events(file, err) : rc;
+}
+
+/* ---------------------------------------------------------------- events */
+
+static int last_event(struct store *store, int64_t *id, struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    sqlite3_stmt *latest =
+        db_statement(file->db, &file->history.latest, "SELECT max(id) FROM event");
+    int step = sqlite3_step(latest);
+    *id = sqlite3_column_int64(latest, 0);
+    int rc = step == SQLITE_ROW ? 0 : db_column_fail(latest, "history", err);
+    sqlite3_reset(latest);
+    return rc;
+}
+
+static sqlite3_stmt *select_events(struct store_sqlite *file,
+                                   const struct store_events *events)
+{
+    struct store_history *history = &file->history;
+    bool is_last = events->is_last;
+    switch (events->of) {
+    case STORE_EVENTS_LEASE:
+        return is_last
+                   ? db_statement(file->db, &history->last_of_lease, last_of_lease_sql)
+                   : db_statement(file->db, &history->lease, lease_sql);
+    case STORE_EVENTS_LEASES:
+        return db_statement(file->db, &history->leases, leases_sql);
+    case STORE_EVENTS_ALL:
+    default:
+        return is_last ? db_statement(file->db, &history->last_events, last_events_sql)
+                       : db_statement(file->db, &history->events, events_sql);
+    }
+}
+
+static int read_events(struct store *store, const struct store_events *events,
+                       struct arena *arena, store_event_fn *fn, void *arg,
+                       struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    struct db_table *table = db_rows_table(file->rows, ROW_HISTORY);
+    sqlite3_stmt *page = select_events(file, events);
+    struct row_history row;
+    int step, rc = 0;
+    db_column_bind_int(page, 1, events->after);
+    db_column_bind_int(page, 2, events->n_rows);
+    if (events->of == STORE_EVENTS_LEASE) {
+        db_column_bind_text(page, 3, events->lease);
+    }
+    while (rc == 0 && (step = sqlite3_step(page)) != SQLITE_DONE) {
+        rc = step == SQLITE_ROW ? db_table_read(table, page, &row, arena, err)
+                                : db_column_fail(page, "history", err);
+        if (rc == 0 && !fn(arg, &row)) {
+            break;
+        }
+    }
+    sqlite3_reset(page);
+    return rc;
+}
+
+/* ---------------------------------------------------------------- series */
+
+static int name_series(struct store_sqlite *file, enum store_series_kind kind,
+                       const char *name, int64_t at_ms, int64_t *id, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(file->db, &file->series.name, name_sql);
+    db_column_bind_text(put, 1, store_series_defs[kind].kind);
+    db_column_bind_text(put, 2, name);
+    db_column_bind_int(put, 3, at_ms);
+    int step = sqlite3_step(put);
+    *id = sqlite3_column_int64(put, 0);
+    int rc = step == SQLITE_ROW ? 0 : db_column_fail(put, "series", err);
+    sqlite3_reset(put);
+    return rc;
+}
+
+static sqlite3_stmt *put_statement(struct store_sqlite *file,
+                                   enum store_series_kind kind)
+{
+    const char *values = "";
+    if (file->series.put[kind] != NULL) {
+        return db_statement(file->db, &file->series.put[kind], NULL);
+    }
+    for (int i = 0; i < store_series_count(kind); i++) {
+        values = arena_printf(&file->texts, "%s, ?%d", values, i + 3);
+    }
+    const char *sql = arena_printf(
+        &file->texts,
+        "INSERT OR REPLACE INTO sample (series, at_ms, %s) VALUES (?1, ?2%s)",
+        store_series_join(&file->texts, kind), values);
+    return db_statement(file->db, &file->series.put[kind], sql);
+}
+
+static int put_sample(struct store *store, enum store_series_kind kind,
+                      const char *name, int64_t at_ms, const int64_t *numbers,
+                      struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    int64_t id;
+    int rc = name_series(file, kind, name, at_ms, &id, err);
+    if (rc < 0) {
+        return rc;
+    }
+    sqlite3_stmt *put = put_statement(file, kind);
+    db_column_bind_int(put, 1, id);
+    db_column_bind_int(put, 2, at_ms);
+    for (int i = 0; i < store_series_count(kind); i++) {
+        db_column_bind_int(put, i + 3, numbers[i]);
+    }
+    rc = db_run(file->db, put, err);
+    if (rc == 0) {
+        sqlite3_stmt *cut = db_statement(file->db, &file->series.cut, cut_sql);
+        db_column_bind_int(cut, 1, id);
+        db_column_bind_int(cut, 2, at_ms - STORE_SERIES_KEEP_MS);
+        rc = db_run(file->db, cut, err);
+    }
+    return rc;
+}
+
+static int forget_series(struct store *store, int64_t before_ms, struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    sqlite3_stmt *forget =
+        db_statement(file->db, &file->series.forget, forget_series_sql);
+    db_column_bind_int(forget, 1, before_ms);
+    db_column_bind_int(forget, 2, STORE_FORGET_SERIES_MAX);
+    return db_run(file->db, forget, err);
+}
+
+static int find_series(struct store *store, const struct store_series_ask *ask,
+                       int64_t *series, int64_t *first_ms, struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    sqlite3_stmt *find = db_statement(file->db, &file->series.find, find_sql);
+    db_column_bind_text(find, 1, store_series_defs[ask->kind].kind);
+    db_column_bind_text(find, 2, ask->name);
+    db_column_bind_int(find, 3, ask->from_ms);
+    int step = sqlite3_step(find);
+    *series = step == SQLITE_ROW ? sqlite3_column_int64(find, 0) : -1;
+    *first_ms = step == SQLITE_ROW ? sqlite3_column_int64(find, 1) : 0;
+    int rc = step == SQLITE_ROW || step == SQLITE_DONE
+                 ? 0
+                 : db_column_fail(find, "series", err);
+    sqlite3_reset(find);
+    return rc;
+}
+
+/* SQLite takes bare columns from the row that has max(). */
+static sqlite3_stmt *read_statement(struct store_sqlite *file,
+                                    enum store_series_kind kind)
+{
+    if (file->series.read[kind] != NULL) {
+        return db_statement(file->db, &file->series.read[kind], NULL);
+    }
+    const char *sql = arena_printf(
+        &file->texts,
+        "SELECT max(at_ms), %s FROM sample WHERE series = ?1 AND at_ms >= ?2"
+        " GROUP BY at_ms / ?3 ORDER BY 1",
+        store_series_join(&file->texts, kind));
+    return db_statement(file->db, &file->series.read[kind], sql);
+}
+
+static int read_samples(struct store *store, const struct store_samples *samples,
+                        store_sample_fn *fn, void *arg, struct err *err)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    sqlite3_stmt *read = read_statement(file, samples->kind);
+    int64_t numbers[STORE_SERIES_SITE_NUMBERS];
+    int step;
+    db_column_bind_int(read, 1, samples->series);
+    db_column_bind_int(read, 2, samples->from_ms);
+    db_column_bind_int(read, 3, samples->bucket_ms);
+    while ((step = sqlite3_step(read)) == SQLITE_ROW) {
+        for (int i = 1; i < sqlite3_column_count(read); i++) {
+            numbers[i - 1] = sqlite3_column_int64(read, i);
+        }
+        fn(arg, sqlite3_column_int64(read, 0), numbers);
+    }
+    int rc = step == SQLITE_DONE ? 0 : db_column_fail(read, "samples", err);
+    sqlite3_reset(read);
+    return rc;
+}
+
+/* ---------------------------------------------------------------- life */
+
+static void close_store(struct store *store)
+{
+    struct store_sqlite *file = store_sqlite_of(store);
+    db_rows_close(file->rows);
+    db_close(file->db);
+    arena_release(&file->texts);
+    free(file);
+}
+
+static struct db *db_of(struct store *store)
+{
+    return store_sqlite_of(store)->db;
+}
+
+static const struct store_ops sqlite_ops = {
+    .close = close_store,
+    .db = db_of,
+    .begin = begin,
+    .commit = commit,
+    .maintain = maintain,
+    .write = write_row,
+    .load = load,
+    .last_event = last_event,
+    .read_events = read_events,
+    .put_sample = put_sample,
+    .forget_series = forget_series,
+    .find_series = find_series,
+    .read_samples = read_samples,
+};
+
+int store_sqlite_open(const char *path, bool accepts_loss, struct store **store,
+                      struct err *err)
+{
+    struct store_sqlite *opened = mem_alloc(1, sizeof(*opened));
+    struct db_table_def tables[ROW_KINDS];
+    opened->store.ops = &sqlite_ops;
+    arena_init(&opened->texts);
+    store_tables_describe(tables);
+    if (db_open(path, APPLICATION_ID, broker_migrations, accepts_loss, &opened->db,
+                err) < 0 ||
+        db_rows_open(opened->db, tables, &opened->rows, err) < 0) {
+        close_store(&opened->store);
+        return err->code;
+    }
+    *store = &opened->store;
+    return 0;
+}
