@@ -2,11 +2,13 @@
 /* main.c: sublet-broker: makes the parts in order, runs the loop, frees in reverse.
  * Layer: broker/io. */
 #include <czmq.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "broker/broker_config.h"
 #include "broker/io/http_page.h"
@@ -14,10 +16,14 @@
 #include "broker/io/reload.h"
 #include "broker/io/sampler.h"
 #include "broker/io/snapshot.h"
+#include "broker/io/standby.h"
 #include "broker/io/store.h"
+#include "broker/io/store_lead.h"
 #include "broker/io/store_transfer.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
+
+enum { ADDRESS_SIZE = 256 };
 
 static const char usage_text[] =
     "usage: sublet-broker PATH...\n"
@@ -38,15 +44,18 @@ static const char usage_text[] =
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it.\n";
 
+/* The reload is NULL while the broker waits. */
 static int on_signal(int number, void *arg)
 {
-    struct reload *reload = arg;
+    struct reload **reload = arg;
     switch (number) {
     case SIGTERM:
     case SIGINT:
         return -1;
     case SIGHUP:
-        reload_by_signal(reload);
+        if (*reload != NULL) {
+            reload_by_signal(*reload);
+        }
         return 0;
     default:
         return 0;
@@ -131,7 +140,18 @@ static int check_copy(const struct broker_setup *setup, bool accepts_loss,
     return err->code;
 }
 
-static int serve(char *const *paths, int n_paths, bool accepts_loss,
+/* Opens the store and waits until this broker leads. 1: it does; 0: it is to end. */
+static int lead(zloop_t *loop, const struct broker_setup *setup, bool accepts_loss,
+                char **argv, struct store **store, struct err *err)
+{
+    char name[HOST_NAME_MAX + 1 + ADDRESS_SIZE], host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    snprintf(name, sizeof(name), "%s at %.*s", host, ADDRESS_SIZE - 8, setup->listen);
+    int rc = standby_open(loop, setup->state, accepts_loss, store, err);
+    return rc > 0 ? standby_wait(loop, *store, name, argv) : rc;
+}
+
+static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss,
                  const struct broker_setup *setup)
 {
     struct err err = {0};
@@ -147,12 +167,15 @@ static int serve(char *const *paths, int n_paths, bool accepts_loss,
     int rc =
         setup->is_state_file ? daemon_make_directory_of(setup->state, 0711, &err) : 0;
     if (rc == 0) {
-        rc = check_copy(setup, accepts_loss, &err);
+        rc = setup->is_state_file ? check_copy(setup, accepts_loss, &err) : 0;
     }
     if (rc == 0) {
-        rc = store_open(setup->state, accepts_loss, &store, &err);
+        rc = daemon_watch_signals(loop, on_signal, &reload, &err);
     }
-    if (rc < 0) {
+    if (rc == 0) {
+        rc = lead(loop, setup, accepts_loss, argv, &store, &err);
+    }
+    if (rc <= 0) {
         goto out;
     }
     broker = broker_new(&setup->config);
@@ -171,7 +194,6 @@ static int serve(char *const *paths, int n_paths, bool accepts_loss,
     }
     if (rc == 0) {
         reload = reload_new(paths, n_paths, setup, hub, &web.tokens);
-        rc = daemon_watch_signals(loop, on_signal, reload, &err);
     }
     if (rc < 0) {
         goto out;
@@ -180,6 +202,7 @@ static int serve(char *const *paths, int n_paths, bool accepts_loss,
     daemon_ready();
     daemon_run(loop);
     daemon_stopping();
+    store_lead_leave(store);
 out:
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
@@ -196,7 +219,8 @@ out:
 }
 
 /* Reads and checks the configuration, and serves if nothing is wrong. */
-static int configure_and_serve(char *const *paths, int n_paths, bool accepts_loss)
+static int configure_and_serve(char **argv, char *const *paths, int n_paths,
+                               bool accepts_loss)
 {
     struct arena arena;
     struct conf conf;
@@ -215,7 +239,7 @@ static int configure_and_serve(char *const *paths, int n_paths, bool accepts_los
         log_line(LOG_LEVEL_ERROR,
                  "cannot start: no Broker section in the files that were read");
     } else {
-        status = serve(paths, n_paths, accepts_loss, &setup);
+        status = serve(argv, paths, n_paths, accepts_loss, &setup);
     }
     arena_release(&arena);
     return status;
@@ -249,5 +273,5 @@ int main(int argc, char **argv)
     bool accepts_loss;
     int first =
         daemon_read_options(argc, argv, "sublet-broker", usage_text, &accepts_loss);
-    return configure_and_serve(argv + first, argc - first, accepts_loss);
+    return configure_and_serve(argv, argv + first, argc - first, accepts_loss);
 }

@@ -198,7 +198,10 @@ static int on_turn(zloop_t *loop, int timer_id, void *arg)
     if (sampler->phase == PHASE_NONE && !begin_round(sampler)) {
         return 0;
     }
-    if (write_rows(sampler, &err) < 0) {
+    int rc = write_rows(sampler, &err);
+    if (rc == ERR_AWAY) { /* the connection was lost, and is there again */
+        log_line(LOG_LEVEL_WARNING, "samples are left out: %s", err.text);
+    } else if (rc < 0) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; the next start continues from what is on disk",
                  err.text);

@@ -33,9 +33,17 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     return store->ops->write(store, row, err) < 0 ? err_prefix(err, "store") : 0;
 }
 
+static int dismiss(struct store *store, int rc, const struct err *err)
+{
+    if (rc < 0 && rc != ERR_AWAY && store->dismissed != NULL) {
+        store->dismissed(store->dismissed_arg, err);
+    }
+    return rc;
+}
+
 int store_commit(struct store *store, struct err *err)
 {
-    return store->ops->commit(store, err);
+    return dismiss(store, store->ops->commit(store, err), err);
 }
 
 struct db *store_db(struct store *store)
@@ -48,9 +56,10 @@ void store_maintain(struct store *store)
     store->ops->maintain(store);
 }
 
-int store_commit_batch(void *arg, const struct effects *batch, struct err *err)
+/* A batch that was not committed when its connection was lost is sent again. */
+static int commit_once(struct store *store, const struct effects *batch,
+                       struct err *err)
 {
-    struct store *store = arg;
     int rc = store_begin(store, err);
     for (int i = 0; i < batch->count && rc == 0; i++) {
         if (batch->items[i].kind == EFFECT_STORE) {
@@ -58,6 +67,15 @@ int store_commit_batch(void *arg, const struct effects *batch, struct err *err)
         }
     }
     return rc == 0 ? store_commit(store, err) : rc;
+}
+
+int store_commit_batch(void *store, const struct effects *batch, struct err *err)
+{
+    int rc = ERR_AWAY;
+    for (int i = 0; i < STORE_TRIES && rc == ERR_AWAY; i++) {
+        rc = commit_once(store, batch, err);
+    }
+    return rc;
 }
 
 void store_maintain_batch(void *store)

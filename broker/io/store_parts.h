@@ -10,10 +10,12 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "broker/io/store.h"
+#include "broker/io/store_lead.h"
 #include "model/row.h"
 #include "sys/db/db.h"
 
 enum {
+    STORE_TRIES = 5, /* of a batch whose connection is lost */
     STORE_EVENTS_MAX = 1000000,
     STORE_FORGET_EVERY = 256,   /* events: then the oldest are deleted */
     STORE_FORGET_SERIES_MAX = 4 /* a series has a day of samples at most */
@@ -56,6 +58,10 @@ struct store_ops {
     /* -1: there is none of that name. `first_ms` is its first sample from then on. */
     int (*find_series)(struct store *store, const struct store_series_ask *ask,
                        int64_t *series, int64_t *first_ms, struct err *err);
+    int (*try_lead)(struct store *store, const char *name, struct arena *arena,
+                    const char **sentence, struct err *err);
+    int (*renew_lead)(struct store *store, struct err *err);
+    void (*leave_lead)(struct store *store);
     int (*read_samples)(struct store *store, const struct store_samples *samples,
                         store_sample_fn *fn, void *arg, struct err *err);
 };
@@ -63,6 +69,8 @@ struct store_ops {
 /* Each store begins with it. */
 struct store {
     const struct store_ops *ops;
+    store_dismissed_fn *dismissed; /* NULL: no one is told */
+    void *dismissed_arg;
 };
 
 int store_sqlite_open(const char *path, bool accepts_loss, struct store **store,

@@ -4,11 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "broker/io/store_parts.h"
+#include "broker/leader/leader.h"
+#include "sys/log.h"
 #include "sys/pg/pg.h"
 
-enum { PARAM_SIZE = 24 /* a number as text */ };
+enum {
+    PARAM_SIZE = 24, /* a number as text */
+    SETTLE_TRIES = 20,
+    SETTLE_PAUSE_US = 500000, /* 10 s together */
+};
 
 /* From schema/postgres, by tools/embed-sql. */
 extern const struct db_migration postgres_migrations[];
@@ -18,6 +25,8 @@ struct store_postgres {
     struct pg *pg;
     struct pg_table *tables[ROW_KINDS];
     struct arena texts;
+    int64_t term, batch; /* of the lead; term 0: it does not lead */
+    struct pg_statement *check_term, *take_lead;
     int n_events; /* written since the oldest were deleted */
     struct pg_statement *forget, *last_event, *events, *leases, *lease, *last_events,
         *last_of_lease;
@@ -36,19 +45,170 @@ static const char *show(char text[PARAM_SIZE], int64_t number)
     return text;
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ---------------------------------------------------------------- transactions */
 
 static int begin(struct store *store, struct err *err)
 {
     (void)err;
-    pg_begin(server_of(store)->pg);
+    struct store_postgres *server = server_of(store);
+    char term[PARAM_SIZE], batch[PARAM_SIZE];
+    pg_begin(server->pg);
+    if (server->term > 0) {
+        pg_send(
+            server->pg, server->check_term,
+            (const char *[]){show(term, server->term), show(batch, server->batch + 1)});
+    }
     return 0;
+}
+
+/* Connects again and reads what became of the last transaction: its session is ended
+ * first, so that nothing of it comes later. 0: it was committed; ERR_AWAY: it was not,
+ * and can be sent again. */
+static int settle_once(struct store_postgres *server, struct err *err)
+{
+    char sql[320];
+    PGresult *rows;
+    snprintf(sql, sizeof(sql),
+             "SELECT end_session(%lld); UPDATE leader SET pid = pg_backend_pid(),"
+             " session_at = (SELECT backend_start FROM pg_stat_activity AS activity"
+             " WHERE activity.pid = pg_backend_pid()), renewed = clock_timestamp()"
+             " WHERE term = %lld AND NOT has_left RETURNING batch",
+             (long long)server->term, (long long)server->term);
+    int rc = pg_reopen(server->pg, err);
+    rc = rc == 0 ? pg_query(server->pg, sql, &rows, err) : rc;
+    if (rc < 0) {
+        return ERR_IO;
+    }
+    bool leads = PQntuples(rows) == 1;
+    bool is_committed = leads && pg_number(rows, 0, 0) == server->batch + 1;
+    PQclear(rows);
+    if (!leads) {
+        return err_set(err, ERR_STALE, "term %lld is over, another broker leads",
+                       (long long)server->term);
+    }
+    return is_committed ? 0 : err_set(err, ERR_AWAY, "the connection was lost");
+}
+
+static int settle(struct store_postgres *server, struct err *err)
+{
+    int rc = ERR_IO;
+    log_line(LOG_LEVEL_WARNING, "%s; it is opened again", err->text);
+    for (int i = 0; i < SETTLE_TRIES && rc == ERR_IO; i++) {
+        if (i > 0) {
+            usleep(SETTLE_PAUSE_US);
+        }
+        rc = settle_once(server, err);
+    }
+    return rc;
 }
 
 static int commit(struct store *store, struct err *err)
 {
-    return pg_commit(server_of(store)->pg, err);
+    struct store_postgres *server = server_of(store);
+    int rc = pg_commit(server->pg, err);
+    if (rc == ERR_AWAY && server->term > 0) {
+        rc = settle(server, err);
+    }
+    server->batch += rc == 0;
+    return rc;
 }
+
+/* ---------------------------------------------------------------- the lead */
+
+static int look(struct store_postgres *server, struct leader_row *row,
+                struct arena *arena, const char **sentence, struct err *err)
+{
+    PGresult *rows;
+    int rc = pg_query(
+        server->pg,
+        "SELECT term, (extract(epoch FROM clock_timestamp() - renewed) * 1000)::bigint,"
+        " EXISTS (SELECT 1 FROM pg_stat_activity AS activity WHERE activity.pid ="
+        " leader.pid AND backend_start = session_at)::int, has_left::int, batch, name"
+        " FROM leader",
+        &rows, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *row = (struct leader_row){pg_number(rows, 0, 0), pg_number(rows, 0, 1),
+                               pg_number(rows, 0, 2) != 0, pg_number(rows, 0, 3) != 0};
+    server->batch = pg_number(rows, 0, 4);
+    *sentence = arena_printf(arena, "%s leads with term %lld", PQgetvalue(rows, 0, 5),
+                             (long long)row->term);
+    PQclear(rows);
+    return 0;
+}
+
+static int take(struct store_postgres *server, const struct leader_row *row,
+                const char *name, struct err *err)
+{
+    char term[PARAM_SIZE], stale[PARAM_SIZE];
+    const char *const params[] = {
+        show(term, row->term), name,
+        show(stale, row->has_session ? LEADER_STALE_MS : LEADER_DEAD_MS)};
+    PGresult *rows;
+    int rc = pg_ask(server->pg, server->take_lead, params, &rows, err);
+    if (rc == 0) {
+        server->term = pg_number(rows, 0, 0);
+        PQclear(rows);
+    }
+    return rc < 0 ? rc : server->term > 0;
+}
+
+/* The batch number is read again under the new term, after which no one else changes
+ * it.
+ */
+static int try_lead(struct store *store, const char *name, struct arena *arena,
+                    const char **sentence, struct err *err)
+{
+    struct store_postgres *server = server_of(store);
+    struct leader_row row;
+    int rc = look(server, &row, arena, sentence, err);
+    if (rc == ERR_AWAY && pg_reopen(server->pg, err) == 0) {
+        rc = look(server, &row, arena, sentence, err);
+    }
+    if (rc == 0 && leader_may_take(&row)) {
+        rc = take(server, &row, name, err);
+    }
+    return rc > 0 ? (look(server, &row, arena, sentence, err) == 0 ? 1 : err->code)
+                  : rc;
+}
+
+/* NULL: the batch stays as it is. */
+static int renew_lead(struct store *store, struct err *err)
+{
+    struct store_postgres *server = server_of(store);
+    char term[PARAM_SIZE];
+    PGresult *rows;
+    if (server->term == 0) {
+        return 0;
+    }
+    int rc = pg_ask(server->pg, server->check_term,
+                    (const char *[]){show(term, server->term), NULL}, &rows, err);
+    if (rc == 0) {
+        PQclear(rows);
+    } else if (rc == ERR_AWAY) {
+        rc = settle(server, err);
+    }
+    return rc == ERR_AWAY ? 0 : rc;
+}
+
+static void leave_lead(struct store *store)
+{
+    struct store_postgres *server = server_of(store);
+    struct err err;
+    char sql[96];
+    if (server->term > 0) {
+        snprintf(sql, sizeof(sql),
+                 "UPDATE leader SET has_left = true WHERE term = %lld",
+                 (long long)server->term);
+        if (pg_run(server->pg, sql, &err) < 0) {
+            log_line(LOG_LEVEL_WARNING, "the lead is not given up: %s", err.text);
+        }
+        server->term = 0;
+    }
+}
+
+/* ---------------------------------------------------------------- rows */
 
 /* The server has its own (autovacuum, checkpoints). */
 static void maintain(struct store *store)
@@ -271,6 +431,8 @@ static int prepare(struct store_postgres *server, struct err *err)
         int n_params;
         const char *sql;
     } all[] = {
+        {&server->check_term, 2, "SELECT check_term($1, $2)"},
+        {&server->take_lead, 3, "SELECT take_lead($1, $2, $3)"},
         {&server->forget, 1,
          "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - $1"},
         {&server->last_event, 0, "SELECT max(id) FROM event"},
@@ -352,6 +514,9 @@ static const struct store_ops postgres_ops = {
     .forget_series = forget_series,
     .find_series = find_series,
     .read_samples = read_samples,
+    .try_lead = try_lead,
+    .renew_lead = renew_lead,
+    .leave_lead = leave_lead,
 };
 
 int store_postgres_open(const char *url, struct store **store, struct err *err)

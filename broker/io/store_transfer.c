@@ -95,6 +95,24 @@ static const char *select_sql(struct store_transfer *transfer,
                         table->columns, table->name, table->keys);
 }
 
+/* A federation that is being changed cannot be moved. */
+static int check_idle(struct store_transfer *transfer, struct err *err)
+{
+    PGresult *rows;
+    int rc = pg_query(transfer->pg,
+                      "SELECT name FROM leader WHERE NOT has_left"
+                      " AND renewed > clock_timestamp() - interval '3 s'",
+                      &rows, err);
+    if (rc == 0 && PQntuples(rows) > 0) {
+        rc = err_set(err, ERR_STATE, "the broker %s is running; stop it first",
+                     PQgetvalue(rows, 0, 0));
+    }
+    if (rc == 0 || rc == ERR_STATE) {
+        PQclear(rows);
+    }
+    return rc;
+}
+
 /* A server that has rows has a federation already. */
 static int check_empty(struct store_transfer *transfer, struct err *err)
 {
@@ -382,6 +400,11 @@ static int copy_all(const char *url, struct db *file, bool is_to_server,
     struct store_transfer *transfer;
     int rc = store_transfer_begin(url, file, is_to_server, &transfer, err);
     if (rc < 0) {
+        return rc;
+    }
+    rc = check_idle(transfer, err);
+    if (rc < 0) {
+        store_transfer_free(transfer);
         return rc;
     }
     do {

@@ -149,3 +149,66 @@ CREATE TABLE sample (
     demand             BIGINT,
     PRIMARY KEY (series, at_ms)
 );
+
+-- Who leads: one row. `pid` and `session_at` are the leader's session, `batch` the number
+-- of its latest transaction: after a connection is lost they tell whether the last one
+-- was committed. The clock is the server's.
+CREATE TABLE leader (
+    one        BIGINT PRIMARY KEY DEFAULT 1 CHECK (one = 1),
+    term       BIGINT NOT NULL CHECK (term >= 0),
+    name       TEXT NOT NULL,
+    pid        BIGINT NOT NULL,
+    session_at TIMESTAMPTZ,
+    since      TIMESTAMPTZ,
+    renewed    TIMESTAMPTZ NOT NULL,
+    has_left   BOOLEAN NOT NULL,
+    batch      BIGINT NOT NULL CHECK (batch >= 0)
+);
+INSERT INTO leader VALUES (1, 0, '', 0, NULL, NULL, clock_timestamp(), true, 0);
+
+-- The first statement of each transaction of a leader: it fails if another one leads, and
+-- holds the row until the end of the transaction, so that no one takes the lead meanwhile.
+CREATE FUNCTION check_term(given_term BIGINT, given_batch BIGINT) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE leader SET renewed = clock_timestamp(), batch = coalesce(given_batch, batch)
+    WHERE term = given_term AND NOT has_left;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'term % is over, another broker leads', given_term
+            USING ERRCODE = 'SB001';
+    END IF;
+END $$;
+
+-- Ends the session of that term's leader, whose transaction would hold the row. Never that
+-- of another term, or of another process which has its number now.
+CREATE FUNCTION end_session(given_term BIGINT) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_terminate_backend(activity.pid, 2000)
+    FROM pg_stat_activity AS activity, leader
+    WHERE activity.pid = leader.pid AND activity.backend_start = leader.session_at
+        AND activity.pid <> pg_backend_pid() AND leader.term = given_term;
+END $$;
+
+-- Takes the lead from a term that has been seen: 1 row with the new term, or none, if the
+-- leader has renewed it, or another one was first.
+CREATE FUNCTION take_lead(seen_term BIGINT, given_name TEXT, stale_ms BIGINT)
+RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+    taken BIGINT;
+BEGIN
+    PERFORM 1 FROM leader WHERE term = seen_term AND (has_left
+        OR renewed <= clock_timestamp() - stale_ms * interval '1 millisecond');
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM end_session(seen_term);
+    UPDATE leader
+    SET term = term + 1, name = given_name, pid = pg_backend_pid(),
+        session_at = (SELECT backend_start FROM pg_stat_activity AS activity
+                      WHERE activity.pid = pg_backend_pid()),
+        since = clock_timestamp(), renewed = clock_timestamp(), has_left = false
+    WHERE term = seen_term AND (has_left
+        OR renewed <= clock_timestamp() - stale_ms * interval '1 millisecond')
+    RETURNING term INTO taken;
+    RETURN taken;
+END $$;

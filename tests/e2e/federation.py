@@ -227,7 +227,7 @@ class Federation:
 
     def spawn(self, name):
         """Starts a daemon without waiting for it."""
-        program = "sublet-broker" if name == "broker" else "sublet-site"
+        program = "sublet-broker" if name.startswith("broker") else "sublet-site"
         log = open(self.log(name), "a")
         start = log.tell()
         process = subprocess.Popen(
@@ -245,7 +245,7 @@ class Federation:
         for name in names:
             start = self.spawn(name)
             self.wait_for("%s to be ready" % name, lambda: self.is_ready(name, start))
-            if name != "broker":
+            if not name.startswith("broker"):
                 self.wait_for("the hosts of " + name, lambda: self.has_hosts(name))
 
     def is_ready(self, name, start):

@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "broker/io/store.h"
 #include "broker/io/store_copy.h"
+#include "broker/io/store_lead.h"
 #include "broker/io/store_transfer.h"
 #include "model/record.h"
 #include "sys/json.h"
@@ -635,6 +636,121 @@ static void test_a_lost_connection_is_away_and_says_no_password(void **state)
     assert_null(strstr(err.text, "secret"));
 }
 
+/* ---------------------------------------------------------------- the lead */
+
+struct dismissal {
+    int count, code;
+};
+
+static void note_dismissal(void *arg, const struct err *why)
+{
+    struct dismissal *dismissal = arg;
+    dismissal->count++;
+    dismissal->code = why->code;
+}
+
+static int try_lead(struct store *store, const char *name)
+{
+    struct err err = {0};
+    struct arena arena;
+    const char *sentence = "";
+    arena_init(&arena);
+    int rc = store_lead_try(store, name, &arena, &sentence, &err);
+    must(rc, &err);
+    arena_release(&arena);
+    return rc;
+}
+
+static int put_counter(struct store *store, uint64_t value)
+{
+    struct effects effects;
+    struct err err = {0};
+    struct row row = {.kind = ROW_COUNTER, .counter = {"freeze", value}};
+    struct row event = {.kind = ROW_HISTORY,
+                        .history = {.lease = "north/1/south",
+                                    .state = "active",
+                                    .event = HISTORY_ACTIVE,
+                                    .reason = ""}};
+    effects_init(&effects);
+    effects_store(&effects, &row);
+    effects_store(&effects, &event);
+    int rc = store_commit_batch(store, &effects, &err);
+    effects_release(&effects);
+    return rc;
+}
+
+static void check_counter(struct store *store, uint64_t value)
+{
+    static struct rows rows;
+    load_rows(store, &rows);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.rows[0].counter.value, value);
+    arena_release(&rows.arena);
+}
+
+static void test_one_leads_and_who_was_replaced_commits_nothing(void **state)
+{
+    need_server();
+    struct fixture *fixture = *state;
+    struct store *other = open_store(server.url);
+    struct dismissal dismissal = {0};
+    assert_int_equal(try_lead(fixture->database, "first"), 1);
+    store_lead_set_dismissed(fixture->database, note_dismissal, &dismissal);
+    assert_int_equal(put_counter(fixture->database, 1), 0);
+    assert_int_equal(try_lead(other, "second"), 0);
+    /* As if it had been paused. */
+    postgres_fixture_run(&server,
+                         "UPDATE leader SET renewed = renewed - interval '1 h'");
+    assert_int_equal(try_lead(other, "second"), 1);
+    assert_int_equal(put_counter(other, 2), 0);
+    assert_int_equal(put_counter(fixture->database, 3), ERR_STALE);
+    assert_int_equal(dismissal.count, 1);
+    assert_int_equal(dismissal.code, ERR_STALE);
+    check_counter(other, 2);
+    /* The one that leads gives up its lead: another one need not wait. */
+    store_lead_leave(other);
+    assert_int_equal(try_lead(fixture->database, "first"), 1);
+    store_close(other);
+}
+
+/* What was committed is not committed twice, what was not is sent again. */
+static void test_a_commit_of_unknown_outcome_is_looked_up(void **state)
+{
+    need_server();
+    struct fixture *fixture = *state;
+    struct dismissal dismissal = {0};
+    int64_t last;
+    struct err err = {0};
+    assert_int_equal(try_lead(fixture->database, "first"), 1);
+    store_lead_set_dismissed(fixture->database, note_dismissal, &dismissal);
+    assert_int_equal(put_counter(fixture->database, 1), 0);
+    /* The session ends before the batch is sent ... */
+    postgres_fixture_run(&server, "SELECT pg_terminate_backend(pid::int, 5000)"
+                                  " FROM leader");
+    assert_int_equal(put_counter(fixture->database, 2), 0);
+    check_counter(fixture->database, 2);
+    must(store_history_last(fixture->database, &last, &err), &err);
+    assert_int_equal(last, 2);
+    /* ... and another one as the answer to a commit is lost: the number is there. */
+    postgres_fixture_run(&server,
+                         "CREATE FUNCTION hang_up() RETURNS trigger LANGUAGE plpgsql"
+                         " SECURITY DEFINER AS $$ BEGIN"
+                         " PERFORM pg_terminate_backend(pg_backend_pid());"
+                         " RETURN NULL; END $$;"
+                         "CREATE TRIGGER hang_up AFTER INSERT ON event"
+                         " EXECUTE FUNCTION hang_up()");
+    postgres_fixture_run(&server, "UPDATE leader SET batch = batch + 1");
+    int rc = put_counter(fixture->database, 3);
+    postgres_fixture_run(&server, "DROP TRIGGER hang_up ON event");
+    assert_int_equal(rc, 0);
+    check_counter(fixture->database, 2);
+    must(store_history_last(fixture->database, &last, &err), &err);
+    assert_int_equal(last, 2);
+    assert_int_equal(dismissal.count, 0);
+    assert_int_equal(put_counter(fixture->database, 4), 0);
+    check_counter(fixture->database, 4);
+}
+
 static int start_server(void **state)
 {
     (void)state;
@@ -661,6 +777,8 @@ int main(void)
         TEST(test_settings_that_lose_commits_are_refused),
         TEST(test_a_newer_database_is_refused),
         TEST(test_migrations_have_the_same_numbers),
+        TEST(test_one_leads_and_who_was_replaced_commits_nothing),
+        TEST(test_a_commit_of_unknown_outcome_is_looked_up),
         TEST(test_a_lost_connection_is_away_and_says_no_password),
 #undef TEST
     };
