@@ -32,6 +32,13 @@ struct limits {
 struct item {
     const struct limit *limit;
     char *key; /* key of its count; the host is appended if each host has its own */
+    size_t n_key;
+};
+
+/* The key of a count. */
+struct key {
+    const char *text;
+    size_t length;
 };
 
 struct limit_owner {
@@ -119,9 +126,10 @@ static void add_item(struct item **items, int *n_items, const struct limit *limi
                      const char *key)
 {
     *items = mem_grow(*items, (size_t)*n_items + 1, sizeof(**items));
+    size_t length = strlen(key);
     (*items)[*n_items] =
-        (struct item){.limit = limit, .key = mem_alloc(strlen(key) + 1, 1)};
-    memcpy((*items)[*n_items].key, key, strlen(key));
+        (struct item){.limit = limit, .key = mem_alloc(length + 1, 1), .n_key = length};
+    memcpy((*items)[*n_items].key, key, length);
     (*n_items)++;
 }
 
@@ -185,16 +193,35 @@ bool limits_have_host_limits(const struct limit_owner *owner)
 
 /* ---------------------------------------------------------------- counts */
 
-static void add_count(struct limit_count **counts, const char *key, int n_slots,
+static struct key job_key(const struct item *item)
+{
+    return (struct key){item->key, item->n_key};
+}
+
+/* In the buffer, if the host is part of the key. */
+static struct key host_key(char buffer[KEY_SIZE], const struct item *item,
+                           const char *host)
+{
+    if (item->limit->sides[LIMIT_HOSTS].mode != LIMIT_EACH) {
+        return job_key(item);
+    }
+    size_t length = strlen(host);
+    memcpy(buffer, item->key, item->n_key);
+    memcpy(buffer + item->n_key, host, length);
+    return (struct key){buffer, item->n_key + length};
+}
+
+static void add_count(struct limit_count **counts, struct key key, int n_slots,
                       int n_jobs)
 {
     struct limit_count *count;
-    size_t length = strlen(key);
-    HASH_FIND(hh, *counts, key, length, count);
+    unsigned hash;
+    HASH_VALUE(key.text, key.length, hash);
+    HASH_FIND_BYHASHVALUE(hh, *counts, key.text, key.length, hash, count);
     if (count == NULL) {
-        count = mem_alloc(1, sizeof(*count) + length + 1);
-        memcpy(count->key, key, length + 1);
-        HASH_ADD_KEYPTR(hh, *counts, count->key, length, count);
+        count = mem_alloc(1, sizeof(*count) + key.length + 1);
+        memcpy(count->key, key.text, key.length);
+        HASH_ADD_KEYPTR_BYHASHVALUE(hh, *counts, count->key, key.length, hash, count);
     }
     count->slots += n_slots;
     count->jobs += n_jobs;
@@ -202,14 +229,6 @@ static void add_count(struct limit_count **counts, const char *key, int n_slots,
         HASH_DEL(*counts, count);
         free(count);
     }
-}
-
-static const char *host_key(char *key, size_t size, const struct item *item,
-                            const char *host)
-{
-    bool is_each = item->limit->sides[LIMIT_HOSTS].mode == LIMIT_EACH;
-    snprintf(key, size, "%s%s", item->key, is_each ? host : "");
-    return key;
 }
 
 static void count_on_hosts(struct limit_count **counts, const struct item *item,
@@ -223,7 +242,7 @@ static void count_on_hosts(struct limit_count **counts, const struct item *item,
         if (limit_side_has(side, hosts[i].host)) {
             int n_jobs =
                 !is_yielded && (side->mode == LIMIT_EACH || !is_counted) ? 1 : 0;
-            add_count(counts, host_key(key, sizeof(key), item, hosts[i].host),
+            add_count(counts, host_key(key, item, hosts[i].host),
                       sign * hosts[i].n_slots, sign * n_jobs);
             is_counted = true;
         }
@@ -242,7 +261,7 @@ static void count_job(struct limit_count **counts, const struct limit_owner *own
     int n_slots = msg_sum_slots(hosts, n_hosts);
     for (int i = 0; i < owner->n_job_items; i++) {
         if (is_counted(owner->job_items[i].limit, is_yielded)) {
-            add_count(counts, owner->job_items[i].key, sign * n_slots,
+            add_count(counts, job_key(&owner->job_items[i]), sign * n_slots,
                       is_yielded ? 0 : sign);
         }
     }
@@ -335,15 +354,16 @@ void limits_tentative_yield(struct limits_tentative *tentative,
     count_job(&tentative->counts, owner, hosts, n_hosts, is_yielded, 1);
 }
 
-static void sum_up(const struct limits_tentative *tentative, const char *key,
+static void sum_up(const struct limits_tentative *tentative, struct key key,
                    int *n_slots, int *n_jobs)
 {
     struct limit_count *counts[] = {tentative->limits->counts, tentative->counts};
-    size_t length = strlen(key);
+    unsigned hash;
+    HASH_VALUE(key.text, key.length, hash);
     *n_slots = *n_jobs = 0;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         struct limit_count *count;
-        HASH_FIND(hh, counts[i], key, length, count);
+        HASH_FIND_BYHASHVALUE(hh, counts[i], key.text, key.length, hash, count);
         if (count != NULL) {
             *n_slots += count->slots;
             *n_jobs += count->jobs;
@@ -391,7 +411,7 @@ int limits_slots_left(const struct limits_tentative *tentative,
     for (int i = 0; i < owner->n_job_items; i++) {
         const struct item *item = &owner->job_items[i];
         int n_slots, n_jobs;
-        sum_up(tentative, item->key, &n_slots, &n_jobs);
+        sum_up(tentative, job_key(item), &n_slots, &n_jobs);
         tighten(&n_left, limit,
                 left_of(item->limit, limit_slots(item->limit, 0), n_slots, n_jobs),
                 item->limit);
@@ -425,7 +445,7 @@ int limits_slots_left_on(const struct limits_tentative *tentative,
         if (!limit_side_has(side, host)) {
             continue;
         }
-        sum_up(tentative, host_key(key, sizeof(key), item, host), &n_slots, &n_jobs);
+        sum_up(tentative, host_key(key, item, host), &n_slots, &n_jobs);
         n_slots += slots_among(side, pieces, n_pieces);
         tighten(&n_left, limit,
                 left_of(item->limit, limit_slots(item->limit, n_processors), n_slots,
@@ -477,7 +497,7 @@ static int slots_of(const struct limit_side *side, const struct host_slots *host
 }
 
 static bool has_slots_left(const struct limits_tentative *tentative,
-                           const struct limit *limit, const char *key, int n_processors,
+                           const struct limit *limit, struct key key, int n_processors,
                            int n_more)
 {
     int n_slots, n_jobs;
@@ -495,7 +515,7 @@ bool limits_may_resume(const struct limits_tentative *tentative,
     for (int i = 0; i < owner->n_job_items; i++) {
         const struct item *item = &owner->job_items[i];
         int n_more = slots_of(&item->limit->sides[LIMIT_HOSTS], hosts, n_hosts, NULL);
-        if (!has_slots_left(tentative, item->limit, item->key, 0, n_more)) {
+        if (!has_slots_left(tentative, item->limit, job_key(item), 0, n_more)) {
             return false;
         }
     }
@@ -506,10 +526,9 @@ bool limits_may_resume(const struct limits_tentative *tentative,
         for (int k = 0; k < (is_each ? n_hosts : 1); k++) {
             char key[KEY_SIZE];
             const char *only = is_each ? hosts[k].host : NULL;
-            if (!has_slots_left(
-                    tentative, item->limit,
-                    host_key(key, sizeof(key), item, only != NULL ? only : ""),
-                    n_processors, slots_of(side, hosts, n_hosts, only))) {
+            if (!has_slots_left(tentative, item->limit,
+                                host_key(key, item, only != NULL ? only : ""),
+                                n_processors, slots_of(side, hosts, n_hosts, only))) {
                 return false;
             }
         }
