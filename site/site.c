@@ -335,6 +335,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
+    site->loss.loaded_job = site->last_job;
     int64_t gap_ms = job_table_start(site->jobs, now_ms);
     if (gap_ms != 0) {
         doubt_clock(site, gap_ms, now_ms, effects);
@@ -631,6 +632,11 @@ struct provider *site_provider(struct site *site)
 const struct consumer *site_consumer(const struct site *site)
 {
     return site->consumer;
+}
+
+bool site_is_admin(const struct site *site, const struct peer *from)
+{
+    return permission_is_admin(site->config, from);
 }
 
 bool site_has_host(const struct site *site, const char *host)

@@ -45,6 +45,8 @@ void site_reload(struct site *site, const struct site_config *config, int64_t no
 /* Why the broker cannot be reached, as the shell has found; NULL: not known. */
 void site_set_trouble(struct site *site, const char *why);
 /* It is a host of the site, configured or leaving. */
+/* An administrator (site/api/permission.h). */
+bool site_is_admin(const struct site *site, const struct peer *from);
 bool site_has_host(const struct site *site, const char *host);
 bool site_has_leaving(const struct site *site, const char *host);
 

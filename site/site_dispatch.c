@@ -126,6 +126,7 @@ void site_dispatch_sync_mark(struct site *site, int64_t now_ms)
     loss->present.job = site->last_job;
     host_table_set_mark(site->hosts, &loss->present, loss->from, loss->to);
     runs_keep_orphans(site->runs, loss->from, loss->to);
+    job_table_doubt(site->jobs, journal_loss_doubted_to(loss));
     orphan_keep(site->consumer, loss->from, loss->to, journal_loss_is_alarm(loss),
                 now_ms);
 }

@@ -324,13 +324,14 @@ const struct conf_key conf_keys[] = {
 #define SECTION "User"
     TEXT("USER_NAME", NULL, "the user, or default"),
     INT("MAX_JOBS", 0, INT32_MAX, NULL, "slots of the user"),
-    INT("MAX_PEND_JOBS", 0, INT32_MAX, "100000", "pending jobs of the user, or of each user of GROUP@; elements of arrays count one by one"),
+    INT("MAX_PEND_JOBS", 0, INT32_MAX, "100000", "pending jobs of the user, of all users of GROUP, or of each user of GROUP@; elements of arrays count one by one"),
     TEXT("JL/P", NULL, "slots per processor"),
 #undef SECTION
 #define SECTION "UserGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
     LIST("GROUP_MEMBER", NULL, "its members"),
     LIST("USER_SHARES", NULL, "shares of its members: ([ana, 2] [bo, 1])"),
+    INT("MAX_PEND_JOBS", 0, INT32_MAX, NULL, "pending jobs of all its users together; elements of arrays count one by one"),
 #undef SECTION
 #define SECTION "UserMap"
     LIST("LOCAL", NULL, "the account at this site; all: the account of the same name"),

@@ -372,7 +372,6 @@ const struct lsf_key lsf_keys[] = {
 #undef SECTION
 #define SECTION "UserGroup"
     UNSUPPORTED("GROUP_ADMIN", "ADMINS of section Site administrate the jobs of every group"),
-    UNSUPPORTED("MAX_PEND_JOBS", "the number of pending jobs of a group is not bounded"),
     UNSUPPORTED("MAX_PEND_SLOTS", "the number of pending slots of a group is not bounded"),
     UNSUPPORTED("PRIORITY", "users and groups have no priority but that of fairshare"),
 #undef SECTION

@@ -309,6 +309,7 @@ enum exec_event_kind {
     EXEC_USER_CONNECTED, /* the user of an interactive job, or the wait is over */
     EXEC_DRAINED,        /* its user has all output, or the wait is over */
     EXEC_UNSAVED,        /* the record could not be written */
+    EXEC_HOMELESS,       /* nor ever will: the run's directory was deleted */
     EXEC_ALONE,          /* no agent is connected ... */
     EXEC_ATTENDED,       /* ... and one is again */
     EXEC_WITHDRAWN,      /* the agent needs nothing of it any more */
@@ -419,6 +420,7 @@ struct exec_run {
     bool is_reaped;     /* by a later guard, which does not know what the first one did
                            after its last record */
     bool is_clearing;   /* what a command has left behind is being killed: */
+    int64_t unsaved_ms, unsaved_since_ms; /* the last and the first of failed writes */
     int64_t clear_until_ms, clear_ms;
     bool is_over; /* the command has ended, the one that terminates it still runs: */
     struct {

@@ -21,7 +21,9 @@
 #include <string.h>
 
 enum {
-    SAVE_AGAIN_MS = 1000, /* after a write failed, mostly on a full disk */
+    SAVE_AGAIN_MS = 1000, /* after a write failed, mostly on a full disk ... */
+    SAVE_AGAIN_MAX_MS = 60000,
+    SAVE_UNTIL_MS = 24 * 3600 * 1000, /* ... and after the end not for ever */
     CLEAR_MAX_MS = 30000, /* processes that SIGKILL does not end, in the kernel */
     CLEAR_AGAIN_MS = 50,
 };
@@ -523,6 +525,24 @@ bool exec_run_is_over(const struct exec_run *run)
 
 /* ---- the step */
 
+/* Waits a tenth of the time for which nothing could be written. After a day the agent
+ * finds a run without a guard: it says so, and buries it. */
+static void on_unsaved(const struct exec_step *step)
+{
+    struct exec_run *run = step->run;
+    if (run->unsaved_ms == 0 ||
+        step->now_ms - run->unsaved_ms > 2 * SAVE_AGAIN_MAX_MS) {
+        run->unsaved_since_ms = step->now_ms;
+    }
+    run->unsaved_ms = step->now_ms;
+    int64_t since_ms = step->now_ms - run->unsaved_since_ms, wait_ms = since_ms / 10;
+    wait_ms = wait_ms < SAVE_AGAIN_MS       ? SAVE_AGAIN_MS
+              : wait_ms > SAVE_AGAIN_MAX_MS ? SAVE_AGAIN_MAX_MS
+                                            : wait_ms;
+    bool is_hopeless = run->phase == RUN_ENDED && since_ms >= SAVE_UNTIL_MS;
+    run->save_ms = is_hopeless ? EXEC_NEVER : step->now_ms + wait_ms;
+}
+
 void exec_run_init(struct exec_run *run, const struct run_spec *spec, int64_t now_ms)
 {
     *run = (struct exec_run){
@@ -635,7 +655,10 @@ void exec_run_step(struct exec_run *run, const struct exec_event *event, int64_t
         }
         break;
     case EXEC_UNSAVED:
-        run->save_ms = now_ms + SAVE_AGAIN_MS;
+        on_unsaved(&step);
+        break;
+    case EXEC_HOMELESS:
+        run->save_ms = EXEC_NEVER;
         break;
     case EXEC_ALONE:
         run->give_up_ms = now_ms + run->spec->wait_ms;

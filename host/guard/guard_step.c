@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/run_dir/run_dir.h"
@@ -65,6 +66,16 @@ static bool end_run(struct guard_run *run)
     run->record.end_ms = kernel_clock_wall_ms();
     run_dir_measure_output(run->dir, &run->record);
     return guard_run_publish(run);
+}
+
+/* A write of the record failed, or did not: true if there is an answer. */
+static bool answer_saved(const struct guard_run *run, bool is_saved,
+                         struct exec_event *answer)
+{
+    struct stat status;
+    bool is_homeless = fstat(run->dir, &status) == 0 && status.st_nlink == 0;
+    answer->kind = is_homeless ? EXEC_HOMELESS : EXEC_UNSAVED;
+    return !is_saved;
 }
 
 /* ---- effects */
@@ -133,11 +144,9 @@ static bool carry_out(void *arg, const struct exec_effect *effect, struct err *e
         resize_command_accept(run);
         break;
     case EXEC_PUBLISH:
-        answer->kind = EXEC_UNSAVED;
-        return !guard_run_publish(run);
+        return answer_saved(run, guard_run_publish(run), answer);
     case EXEC_WRITE:
-        answer->kind = EXEC_UNSAVED;
-        return !guard_run_save(run);
+        return answer_saved(run, guard_run_save(run), answer);
     case EXEC_REMOVE:
         run_dir_empty(run->dir);
         rmdir(run->path);
@@ -146,8 +155,7 @@ static bool carry_out(void *arg, const struct exec_effect *effect, struct err *e
         guard_link_push(&run->link, &run->record);
         break;
     case EXEC_END:
-        answer->kind = EXEC_UNSAVED;
-        return !end_run(run);
+        return answer_saved(run, end_run(run), answer);
     }
     return false;
 }

@@ -51,6 +51,11 @@
     X(REASON_ARRAY_LIMIT, "array_limit",                                               \
       "The job array has reached its running element limit",                           \
       "wait until a running element of the array ends")                                \
+    X(REASON_DOUBTED, "doubted",                                                       \
+      "The journal of the site is older than what others know: the job may have "      \
+      "started before",                                                                \
+      "an administrator looks at `sublet runs --orphans`, then runs `sublet runs "     \
+      "--accept-loss`")                                                                \
     X(REASON_RETRY, "retry", "The schedule of the job is postponed for a while",       \
       "wait: the job is tried again soon")                                             \
     X(REASON_LIMIT, "limit", "Resource limit %s has been reached",                     \

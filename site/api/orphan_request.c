@@ -3,7 +3,8 @@
  * not have: a job is made for the run, or the run is ended; and says that the loss is
  * known.
  *
- * An adopted run is a job of its own, also if it was an element of an array. It keeps
+ * If the journal has the run's job as one that waits, the run becomes that job's. Else
+ * an adopted run is a job of its own, also if it was an element of an array. It keeps
  * the number that it had if no other job has it. What a job is not told to its host is
  * lost: its dependencies, its project, its user group. */
 #include <stdlib.h>
@@ -126,19 +127,27 @@ static struct host_slots *name_hosts(struct arena *arena, const struct orphan *o
     return hosts;
 }
 
-/* The job of the run, on record before anything is reported about it. */
-static struct job *make_job(struct site_api *api, const struct orphan *orphan,
-                            struct effects *effects)
+/* The job that the run was started for, if the journal still has it as one that has not
+ * started; else NULL. The number alone may be that of another job. */
+static struct job *find_waiting(const struct site_api *api, const char *id,
+                                uint64_t nonce)
+{
+    struct job *job = id[0] != '\0' ? job_table_lookup(api->jobs, id) : NULL;
+    bool is_it = job != NULL && job->submission->row->nonce == nonce &&
+                 job->attempt == 0 && !job_is_ended(job);
+    return is_it ? job : NULL;
+}
+
+static struct job *add_job(struct site_api *api, const struct orphan *orphan,
+                           const struct run_id *id, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const struct run *run = orphan->run;
-    const struct msg_start *start = orphan->leased.start;
-    const struct run_id *id = run != NULL ? &run->id : &start->run;
     struct row_job row = {
         .id = choose_id(api, orphan->job, effects),
         .nonce = id->nonce,
         .submit_ms = api->now_ms,
-        .spec = run != NULL ? *run->spec : start->spec,
+        .spec = run != NULL ? *run->spec : orphan->leased.start->spec,
         .terms = {.depend = "",
                   .depend_on = "",
                   .project = "",
@@ -147,10 +156,24 @@ static struct job *make_job(struct site_api *api, const struct orphan *orphan,
                   .resize_notify = ""},
     };
     row.spec.name = arena_strn(arena, row.spec.name, strcspn(row.spec.name, "["));
-    struct place_start place = {.lease = run != NULL ? "" : start->lease};
-    place.hosts = name_hosts(arena, orphan, &place.n_hosts);
     struct job *job = job_table_add_array(api->jobs, &row, (const int[]){0}, 1);
     job_store_spec(job, effects);
+    return job;
+}
+
+/* The job of the run, on record before anything is reported about it. */
+static struct job *make_job(struct site_api *api, const struct orphan *orphan,
+                            struct effects *effects)
+{
+    const struct run *run = orphan->run;
+    const struct msg_start *start = orphan->leased.start;
+    const struct run_id *id = run != NULL ? &run->id : &start->run;
+    struct place_start place = {.lease = run != NULL ? "" : start->lease};
+    place.hosts = name_hosts(&effects->arena, orphan, &place.n_hosts);
+    struct job *job = find_waiting(api, orphan->job, id->nonce);
+    if (job == NULL) {
+        job = add_job(api, orphan, id, effects);
+    }
     job_table_begin(api->jobs, job, id->attempt, place.lease,
                     run != NULL ? 0 : start->epoch, &place, "");
     job->is_decided = true;
@@ -198,6 +221,49 @@ static void end(struct site_api *api, const struct peer *from,
                   NULL, "");
 }
 
+/* A run whose job waits by the journal: the job would run twice. */
+static int check_waiting(const struct site_api *api, struct err *err)
+{
+    static const char words[] = "run %llu on %s is that of job <%s>, which waits here: "
+                                "adopt or end the run first";
+    const struct run_table *table = runs_table(api->runs);
+    struct consumer_orphan leased;
+    uint64_t after = 0;
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        if (run != NULL && run->is_orphan &&
+            find_waiting(api, run->job, run->id.nonce) != NULL) {
+            return err_set(err, ERR_STATE, words, (unsigned long long)run->id.attempt,
+                           run->hosts[0].host, run->job);
+        }
+    }
+    while (orphan_next(api->consumer, after, &leased)) {
+        after = leased.start->run.attempt;
+        if (find_waiting(api, leased.start->job, leased.start->run.nonce) != NULL) {
+            return err_set(err, ERR_STATE, words, (unsigned long long)after,
+                           leased.provider, leased.start->job);
+        }
+    }
+    return 0;
+}
+
+static void accept_loss(struct site_api *api, const struct peer *from,
+                        const struct msg_orphan *order, struct effects *effects)
+{
+    struct err err;
+    int code = check_waiting(api, &err);
+    if (code != 0) {
+        effects_reply_error(effects, from, order->request, code, "%s", err.text);
+        return;
+    }
+    journal_loss_accept(api->loss, effects);
+    pass_request_set(api->pass_request);
+    effects_reply(effects, from, order->request,
+                  "The loss of the journal is accepted: jobs that waited for this may "
+                  "start, and runs that are found later are listed as before.",
+                  NULL, "");
+}
+
 void orphan_request(struct site_api *api, const struct peer *from,
                     const struct msg *msg, struct effects *effects)
 {
@@ -210,11 +276,7 @@ void orphan_request(struct site_api *api, const struct peer *from,
                        "only an administrator of the site may decide about runs that "
                        "its journal does not have");
     } else if (order->order == ORPHAN_ACCEPT_LOSS) {
-        journal_loss_accept(api->loss, effects);
-        effects_reply(effects, from, order->request,
-                      "The loss of the journal is accepted; runs that are found later "
-                      "are listed as before.",
-                      NULL, "");
+        accept_loss(api, from, order, effects);
         return;
     } else {
         code = find_orphan(api, order, &orphan, &err);

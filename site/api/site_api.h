@@ -11,6 +11,7 @@
 
 #include "consumer/consumer.h"
 #include "model/effect.h"
+#include "site/api/permission.h"
 #include "site/client/site_client.h"
 #include "site/config/site_config.h"
 #include "site/exchange/journal_loss.h"

@@ -373,8 +373,38 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
 }
 
 /* The indices of the elements of an array; 0 of a job that is no array. */
-/* MAX_PEND_JOBS, of users and of the site. Administrators have some places more than
- * the others. */
+/* MAX_PEND_JOBS of the groups that the user is in. */
+static int check_pending_of_groups(const struct site_api *api, const char *user,
+                                   int n_more, struct err *err)
+{
+    const struct pend_config *pend = &api->config->pend;
+    for (int i = 0; i < pend->n_groups; i++) {
+        const struct pend_bound *bound = &pend->groups[i];
+        const struct name_set *members =
+            &groups_find_users(&api->config->groups, bound->user)->members;
+        if (!groups_has(members, user)) {
+            continue;
+        }
+        const char *one;
+        int of_group = 0, count;
+        for (int k = 0; (one = job_table_pending_user(api->jobs, k, &count)) != NULL;
+             k++) {
+            of_group += groups_has(members, one) ? count : 0;
+        }
+        if (n_more > bound->max - of_group) {
+            return err_set(
+                err, ERR_FULL,
+                "the users of group %s have %d pending jobs, and with %d more there "
+                "are more than the %d of MAX_PEND_JOBS; try again when some have "
+                "started",
+                bound->user, of_group, n_more, bound->max);
+        }
+    }
+    return 0;
+}
+
+/* MAX_PEND_JOBS, of users, groups and of the site. Administrators have some places more
+ * than the others. */
 static int check_pending(const struct site_api *api, const struct peer *from,
                          int n_more, struct err *err)
 {
@@ -391,6 +421,9 @@ static int check_pending(const struct site_api *api, const struct peer *from,
                        "user %s has %d pending jobs, and with %d more there are more "
                        "than the %d of MAX_PEND_JOBS; try again when some have started",
                        from->name, of_user, n_more, max);
+    }
+    if (check_pending_of_groups(api, from->name, n_more, err) < 0) {
+        return err->code;
     }
     if (config->pend.of_site > 0 && !is_admin &&
         n_more > config->pend.of_site - of_site) {

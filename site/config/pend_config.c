@@ -2,9 +2,11 @@
 /* pend_config.c: MAX_PEND_JOBS of sections User and Parameters: how many jobs of a
  * user, and of the site, may be pending. See site_config.h.
  *
- * As in LSF a row names a user, each user of a group (GROUP@), or default. The row that
- * names the user is the one that counts, else the smallest of those of the user's
- * groups, else the default. */
+ * As in LSF a row of section User names a user, each user of a group (GROUP@), or
+ * default. The row that names the user is the one that counts, else the smallest of
+ * those of the user's groups, else the default. Besides, MAX_PEND_JOBS of section
+ * UserGroup, or a row of section User that names a group, bounds the pending jobs of
+ * all users of the group together; of two such numbers the smaller one counts. */
 #include <string.h>
 #include <strings.h>
 
@@ -20,6 +22,28 @@ static bool is_group(const char *name)
     return name[strlen(name) - 1] == '@';
 }
 
+static void add_group(struct pend_config *pend, const char *name, int max)
+{
+    struct pend_bound *bounds = pend->groups;
+    for (int i = 0; i < pend->n_groups; i++) {
+        if (strcmp(bounds[i].user, name) == 0) {
+            bounds[i].max = max < bounds[i].max ? max : bounds[i].max;
+            return;
+        }
+    }
+    bounds[pend->n_groups++] = (struct pend_bound){name, max};
+}
+
+static void read_group(struct conf *conf, const struct groups *groups,
+                       const struct conf_place *at, struct pend_config *pend)
+{
+    const char *name = conf_text(at->row, "GROUP_NAME", NULL);
+    const char *text = conf_text(at->row, key, NULL);
+    if (name != NULL && text != NULL && groups_find_users(groups, name) != NULL) {
+        add_group(pend, name, (int)conf_value_int(conf, at, key, INT32_MAX));
+    }
+}
+
 static void read_row(struct conf *conf, const struct groups *groups,
                      const struct conf_place *at, struct pend_config *pend,
                      struct pend_bound *rows)
@@ -33,10 +57,7 @@ static void read_row(struct conf *conf, const struct groups *groups,
     if (strcasecmp(name, "default") == 0) {
         pend->of_others = max;
     } else if (groups_find_users(groups, name) != NULL) {
-        conf_complain(
-            conf, CONF_ERROR, at->section, at->row, cell,
-            "\"%s\" is a group, expected a user, or %s@ for each of its users", name,
-            name);
+        add_group(pend, name, max);
     } else {
         rows[pend->n_bounds++] = (struct pend_bound){name, max};
     }
@@ -46,15 +67,24 @@ void pend_config_read(struct conf *conf, const struct groups *groups,
                       struct pend_config *pend)
 {
     struct conf_place of_site = conf_value_last(conf, "Parameters", key);
-    struct pend_bound *rows =
-        arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "User"), sizeof(*rows));
+    int n_users = conf_count_rows(conf, "User"),
+        n_groups = conf_count_rows(conf, "UserGroup");
+    struct pend_bound *rows = arena_alloc(conf->arena, (size_t)n_users, sizeof(*rows));
     const struct conf_section *section = NULL;
     *pend = (struct pend_config){.of_others = USER_DEFAULT, .bounds = rows};
+    pend->groups =
+        arena_alloc(conf->arena, (size_t)(n_users + n_groups), sizeof(*pend->groups));
     pend->of_site = (int)conf_value_int(conf, &of_site, key, 0);
     while ((section = conf_next(conf, "User", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
             struct conf_place at = {section, &section->rows[i]};
             read_row(conf, groups, &at, pend, rows);
+        }
+    }
+    while ((section = conf_next(conf, "UserGroup", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            struct conf_place at = {section, &section->rows[i]};
+            read_group(conf, groups, &at, pend);
         }
     }
 }

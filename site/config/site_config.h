@@ -45,7 +45,7 @@ struct uid_range {
 
 /* MAX_PEND_JOBS: elements of arrays count one by one. */
 struct pend_bound {
-    const char *user; /* or GROUP@: each of its users */
+    const char *user; /* or GROUP@: each of its users; or a group */
     int max;
 };
 struct pend_config {
@@ -53,6 +53,8 @@ struct pend_config {
     int of_others; /* of a user without a row */
     const struct pend_bound *bounds;
     int n_bounds;
+    struct pend_bound *groups; /* of all users of a group together */
+    int n_groups;
 };
 /* How many jobs of the user may be pending. */
 int pend_config_of_user(const struct pend_config *pend, const struct groups *groups,

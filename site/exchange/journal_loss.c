@@ -15,6 +15,7 @@ static const struct {
     {"lost_jobs", offsetof(struct journal_loss, lost.job)},
     {"lost_from", offsetof(struct journal_loss, from)},
     {"lost_to", offsetof(struct journal_loss, to)},
+    {"doubted_to", offsetof(struct journal_loss, doubted_to)},
 };
 
 static uint64_t *counter_at(struct journal_loss *loss, size_t index)
@@ -70,6 +71,7 @@ bool journal_loss_learn(struct journal_loss *loss, const struct journal_mark *kn
         bool is_first = loss->to == 0 || before.attempt < loss->from;
         loss->from = is_first ? before.attempt + 1 : loss->from;
         loss->to = known->attempt;
+        loss->doubted_to = loss->loaded_job;
     }
     store_all(loss, effects);
     effects_log(effects, LOG_LEVEL_ERROR,
@@ -78,6 +80,11 @@ bool journal_loss_learn(struct journal_loss *loss, const struct journal_mark *kn
                 who, (unsigned long long)now.commits, (unsigned long long)now.attempt,
                 (unsigned long long)now.job);
     return true;
+}
+
+uint64_t journal_loss_doubted_to(const struct journal_loss *loss)
+{
+    return loss->lost.attempt > 0 ? loss->doubted_to : 0;
 }
 
 bool journal_loss_is_alarm(const struct journal_loss *loss)

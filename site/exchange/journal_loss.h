@@ -9,6 +9,10 @@
  * attempt, and its answer has the next mark. After each mark all counters of the site
  * are above it, so that no number is used again.
  *
+ * A job that waits by the journal may have been started by a lost attempt, and may have
+ * ended. It is not started again until an administrator has accepted the loss, unless
+ * it is rerunnable.
+ *
  * What was lost is added up in the journal, as an alarm, until an administrator has
  * accepted it. The range of lost attempts is remembered for good: runs with such an
  * attempt are orphans (site/run/runs.h), whenever they are found.
@@ -26,6 +30,9 @@ struct journal_loss {
     struct journal_mark lost;    /* how many of each; until they are accepted */
     uint64_t from, to;           /* attempts that may have been lost; to 0: none */
     struct journal_mark present; /* as of the latest commit */
+    uint64_t loaded_job;         /* the last job of the journal at the start */
+    uint64_t doubted_to;         /* jobs that the journal had when attempts were found
+                                    to be missing: those that wait may have started */
 };
 
 /* A counter of the journal: "commits", "lost_commits" and so on. Others are ignored. */
@@ -37,6 +44,9 @@ bool journal_loss_learn(struct journal_loss *loss, const struct journal_mark *kn
                         const char *who, struct effects *effects);
 /* The alarm is over. */
 void journal_loss_accept(struct journal_loss *loss, struct effects *effects);
+/* Jobs with numbers up to this one are not started again before the loss of attempts is
+ * accepted; 0: there is none. */
+uint64_t journal_loss_doubted_to(const struct journal_loss *loss);
 bool journal_loss_is_alarm(const struct journal_loss *loss);
 /* The batch stores something: it has the next number. */
 void journal_loss_count_commit(struct journal_loss *loss, struct effects *effects);

@@ -270,6 +270,11 @@ static int send_to_client(void *server, const struct peer *to, const struct msg 
     return local_server_send(server, to, msg, err);
 }
 
+static bool is_admin(void *site, const struct peer *from)
+{
+    return site_is_admin(site, from);
+}
+
 /* The socket of the command line. Only a daemon that runs the jobs of all users lets
  * other users connect. */
 static int open_socket(struct parts *parts, const char *path, struct err *err)
@@ -279,6 +284,8 @@ static int open_socket(struct parts *parts, const char *path, struct err *err)
         .gone = shell_take_gone,
         .end = end_batch,
         .arg = parts->shell,
+        .is_privileged = is_admin,
+        .judge = parts->site,
     };
     int mode = geteuid() == 0 ? 0666 : 0600;
     int rc = daemon_make_directory_of(path, 0755, err);

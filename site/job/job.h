@@ -112,6 +112,7 @@ struct job {
     int64_t grow_after_ms;      /* its last growth failed; no other one before then */
     bool has_claim;             /* the last pass preempts jobs for it */
     int64_t kept_since_ms; /* since then slots are kept for it, suspended; 0: never */
+    bool is_doubted;       /* a lost part of the journal may have started it */
     bool is_dropped;       /* about to be removed */
     struct job_recorded recorded;
 };
@@ -142,6 +143,9 @@ bool job_table_tick(struct job_table *jobs, int64_t now_ms);
 int64_t job_table_wake_ms(const struct job_table *jobs);
 /* Releases all jobs that were refused. */
 void job_table_retry_all(struct job_table *jobs);
+/* Holds the jobs with numbers up to `last` that have not started as far as is on
+ * record, and are not rerunnable (site/exchange/journal_loss.h); 0: releases them. */
+void job_table_doubt(struct job_table *jobs, uint64_t last);
 
 /* Other queues, limits and shares: each job finds its queue by name, its class, and its
  * place in the limits and shares. The old ones are not used any more. */
@@ -185,6 +189,9 @@ int job_table_count_unfinished(const struct job_table *jobs);
 int64_t job_table_pending_slots(const struct job_table *jobs);
 /* Jobs of the user that are PEND or PSUSP, elements of arrays one by one. */
 int job_table_count_pending_of(const struct job_table *jobs, int64_t uid);
+/* The users who have or had pending jobs, by index from 0, and how many these are;
+ * NULL: there is none. */
+const char *job_table_pending_user(const struct job_table *jobs, int index, int *count);
 /* The number of pending jobs by reason; elements of arrays count one by one. */
 void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS]);
 /* The classes of pending jobs that may be dispatched. */

@@ -26,6 +26,7 @@ struct job_table {
     int64_t now_ms;
     struct arena scratch;
     struct dependents *dependents;
+    uint64_t doubted_to;             /* of the last job_table_doubt */
     int64_t first_place, last_place; /* given by btop and bbot */
     struct job_list all;
     struct job_class_set *classes; /* of pending jobs that are not held */

@@ -48,6 +48,9 @@ static enum pending_reason hold_reason(const struct job_table *jobs,
     if (job->queue < 0) {
         return REASON_QUEUE_GONE;
     }
+    if (job->is_doubted) {
+        return REASON_DOUBTED;
+    }
     if (!job->is_released) {
         return job->is_never_satisfied ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
     }

@@ -4,6 +4,7 @@
  * for more slots, and ended jobs. */
 #include "site/job/job_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static void list_growing(struct job_table *jobs, struct job *job, int sign)
 /* Kept when it is 0: users are few. */
 struct user_pending {
     int64_t uid;
+    char name[NAME_SIZE];
     int count;
 };
 
@@ -57,13 +59,25 @@ int job_table_count_pending_of(const struct job_table *jobs, int64_t uid)
     return found != NULL ? found->count : 0;
 }
 
-static void count_pending_of(struct job_table *jobs, int64_t uid, int sign)
+const char *job_table_pending_user(const struct job_table *jobs, int index, int *count)
 {
+    if (index >= jobs->n_pending_of) {
+        return NULL;
+    }
+    *count = jobs->pending_of[index]->count;
+    return jobs->pending_of[index]->name;
+}
+
+static void count_pending_of(struct job_table *jobs, const struct job_spec *spec,
+                             int sign)
+{
+    int64_t uid = spec->uid;
     struct user_pending *found =
         sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
     if (found == NULL) {
         found = mem_alloc(1, sizeof(*found));
         found->uid = uid;
+        snprintf(found->name, sizeof(found->name), "%s", spec->user);
         jobs->pending_of =
             sorted_add(jobs->pending_of, &jobs->n_pending_of,
                        &jobs->pending_of_capacity, &uid, compare_uid, found);
@@ -76,7 +90,7 @@ static void count_state(struct job_table *jobs, const struct job *job, int sign)
 {
     jobs->n_by_state[job->state] += sign;
     if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
-        count_pending_of(jobs, job->spec->uid, sign);
+        count_pending_of(jobs, job->spec, sign);
     }
 }
 
@@ -459,6 +473,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
                      const char *reserved)
 {
     unindex(jobs, job);
+    job->is_doubted = false;
     job->attempt = attempt;
     dup_set_text(&job->lease, lease);
     job->epoch = epoch;
@@ -573,6 +588,24 @@ bool job_table_tick(struct job_table *jobs, int64_t now_ms)
 int64_t job_table_wake_ms(const struct job_table *jobs)
 {
     return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
+}
+
+void job_table_doubt(struct job_table *jobs, uint64_t last)
+{
+    if (jobs->doubted_to == last) {
+        return;
+    }
+    jobs->doubted_to = last;
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        bool is_doubted = job->id <= last && job->attempt == 0 && !job_is_ended(job) &&
+                          !job->spec->is_rerunnable;
+        if (job->is_doubted != is_doubted) {
+            unindex(jobs, job);
+            job->is_doubted = is_doubted;
+            reindex(jobs, job);
+        }
+    }
 }
 
 void job_table_retry_all(struct job_table *jobs)

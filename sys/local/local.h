@@ -24,6 +24,10 @@ struct local_handler {
     void (*gone)(void *arg, const struct peer *from);
     void (*end)(void *arg);
     void *arg;
+    /* The reserved connections are for the user too; NULL: for root and the user of the
+     * daemon alone. */
+    bool (*is_privileged)(void *judge, const struct peer *from);
+    void *judge;
 };
 
 struct local_server;

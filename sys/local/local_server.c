@@ -42,7 +42,8 @@ struct connection {
     bool wants_write; /* epoll waits until it is writable */
     bool is_ended;
     bool has_joined; /* it is counted for its user */
-    bool is_held;    /* its user has asked for too much: it is not read until later */
+    bool is_privileged;
+    bool is_held; /* its user has asked for too much: it is not read until later */
 };
 
 struct local_server {
@@ -94,7 +95,7 @@ static void end(struct local_server *server, struct connection *connection)
 static void free_connection(struct local_server *server, struct connection *connection)
 {
     if (connection->has_joined) {
-        local_users_leave(server->users, &connection->peer);
+        local_users_leave(server->users, &connection->peer, connection->is_privileged);
     }
     server->places[connection->place] = NULL;
     server->n_connections--;
@@ -141,8 +142,13 @@ static void add_connection(struct local_server *server, int fd)
     server->places[place] = connection;
     server->n_connections++;
     struct err err;
+    const struct local_handler *handler = &server->handler;
+    connection->is_privileged =
+        handler->is_privileged != NULL &&
+        handler->is_privileged(handler->judge, &connection->peer);
     connection->has_joined =
-        local_users_join(server->users, &connection->peer, &err) == ERR_NONE;
+        local_users_join(server->users, &connection->peer, connection->is_privileged,
+                         &err) == ERR_NONE;
     if (watch(server, connection, EPOLL_CTL_ADD) != 0) {
         free_connection(server, connection);
     } else if (!connection->has_joined) {

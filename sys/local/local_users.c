@@ -82,7 +82,7 @@ static struct user *find_or_add(struct local_users *users, const struct peer *pe
 }
 
 int local_users_join(struct local_users *users, const struct peer *peer,
-                     struct err *err)
+                     bool is_privileged, struct err *err)
 {
     if (is_admin(peer)) {
         return ERR_NONE;
@@ -94,20 +94,22 @@ int local_users_join(struct local_users *users, const struct peer *peer,
                        "that wait",
                        peer->name, user->n_connections, LOCAL_CONNECTIONS_PER_USER);
     }
-    if (users->n_ordinary >= LOCAL_CONNECTIONS_MAX - LOCAL_CONNECTIONS_RESERVED) {
+    if (!is_privileged &&
+        users->n_ordinary >= LOCAL_CONNECTIONS_MAX - LOCAL_CONNECTIONS_RESERVED) {
         return err_set(err, ERR_FULL, "too many connections (%d); try again later",
                        users->n_ordinary);
     }
     user->n_connections++;
-    users->n_ordinary++;
+    users->n_ordinary += !is_privileged;
     return ERR_NONE;
 }
 
-void local_users_leave(struct local_users *users, const struct peer *peer)
+void local_users_leave(struct local_users *users, const struct peer *peer,
+                       bool is_privileged)
 {
     if (!is_admin(peer)) {
         find_or_add(users, peer)->n_connections--;
-        users->n_ordinary--;
+        users->n_ordinary -= !is_privileged;
     }
 }
 

@@ -26,10 +26,12 @@ struct local_users;
 struct local_users *local_users_new(void);
 void local_users_free(struct local_users *users);
 
-/* Counts a connection of the user. ERR_FULL if there is no room for it. */
+/* Counts a connection of the user. ERR_FULL if there is no room for it. A privileged
+ * user may have a reserved one; it leaves as it has joined. */
 int local_users_join(struct local_users *users, const struct peer *peer,
-                     struct err *err);
-void local_users_leave(struct local_users *users, const struct peer *peer);
+                     bool is_privileged, struct err *err);
+void local_users_leave(struct local_users *users, const struct peer *peer,
+                       bool is_privileged);
 
 /* The user may ask now; else from `ready_ms` on. */
 bool local_users_may_ask(struct local_users *users, const struct peer *peer,

@@ -308,6 +308,44 @@ static void test_full_disk_is_an_error_and_keeps_what_was(void **state)
     db_close(db);
 }
 
+/* Commits changes of one row until there is no room; how many there were. */
+static int change_until_full(struct db *db)
+{
+    struct err err;
+    sqlite3_stmt *slot = NULL;
+    int count = 0, status = ERR_NONE;
+    while (status == ERR_NONE && count < 10000) {
+        sqlite3_stmt *statement = db_statement(
+            db, &slot, "UPDATE thing SET name = hex(randomblob(1000)) WHERE id = 1");
+        status = db_run(db, statement, &err);
+        count += status == ERR_NONE;
+    }
+    return count;
+}
+
+/* The log has filled the disk: the next start empties it into the file, and goes on. */
+static void test_a_disk_that_the_log_has_filled(void **state)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        struct db *db = open_db(first);
+        add_thing(db, 1, "kept");
+        struct rlimit limit = {200000, 200000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        int before = change_until_full(db);
+        db_close(db);
+        db = open_db(first);
+        int after = change_until_full(db);
+        db_close(db);
+        _exit(before > 10 && after > 10 ? 0 : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static long wal_size(void)
 {
     char wal[160];
@@ -346,6 +384,7 @@ int main(void)
         TEST(test_no_such_directory),
         TEST(test_type_is_checked_and_then_nothing_commits),
         TEST(test_full_disk_is_an_error_and_keeps_what_was),
+        TEST(test_a_disk_that_the_log_has_filled),
         TEST(test_wal_is_bounded_by_maintenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

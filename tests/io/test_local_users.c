@@ -24,7 +24,7 @@ static int join_all(struct local_users *users, int64_t uid, struct err *err)
 {
     struct peer peer = user(uid);
     int count = 0;
-    while (count < 2000 && local_users_join(users, &peer, err) == ERR_NONE) {
+    while (count < 2000 && local_users_join(users, &peer, false, err) == ERR_NONE) {
         count++;
     }
     return count;
@@ -42,11 +42,18 @@ static void test_connections(void **state)
     assert_int_equal(join_all(users, 1004, &err), 150); /* the rest is reserved */
     assert_string_equal(err.text, "too many connections (900); try again later");
     for (int i = 0; i < LOCAL_CONNECTIONS_RESERVED; i++) {
-        assert_int_equal(local_users_join(users, &root, &err), ERR_NONE);
+        assert_int_equal(local_users_join(users, &root, false, &err), ERR_NONE);
     }
+    struct peer admin = user(1005); /* of ADMINS: the reserve is open, with a bound */
+    for (int i = 0; i < LOCAL_CONNECTIONS_PER_USER; i++) {
+        assert_int_equal(local_users_join(users, &admin, true, &err), ERR_NONE);
+    }
+    assert_int_equal(local_users_join(users, &admin, true, &err), ERR_FULL);
+    local_users_leave(users, &admin, true);
     struct peer one = user(1001);
-    local_users_leave(users, &one);
-    assert_int_equal(local_users_join(users, &one, &err), ERR_NONE);
+    assert_int_equal(local_users_join(users, &one, false, &err), ERR_FULL);
+    local_users_leave(users, &one, false);
+    assert_int_equal(local_users_join(users, &one, false, &err), ERR_NONE);
     local_users_free(users);
 }
 

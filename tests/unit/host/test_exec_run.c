@@ -587,6 +587,48 @@ static void test_unsaved(void **state)
     expect_end(&trial, RUN_END_EXITED, RUN_CAUSE_NONE, 0);
 }
 
+/* Its waits grow, and end a day after the end: another guard may try then. */
+static void test_unsaved_for_a_day(void **state)
+{
+    struct trial trial;
+    int64_t day_ms = INT64_C(24) * 3600 * 1000, wait_ms = 0;
+    int n_writes = 0;
+    begin(&trial);
+    start(&trial);
+    expect_exit(&trial, EXEC_COMMAND, 0, "clear");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
+    expect_kind(&trial, EXEC_UNSAVED, "");
+    int64_t begin_ms = trial.now_ms;
+    while (!exec_run_is_over(&trial.run) && n_writes < 100000) {
+        wait_ms = exec_run_wake_ms(&trial.run) - trial.now_ms;
+        expect_time(&trial, exec_run_wake_ms(&trial.run), "write");
+        expect_kind(&trial, EXEC_UNSAVED, "");
+        n_writes++;
+    }
+    assert_true(exec_run_is_over(&trial.run));
+    assert_int_equal(wait_ms, 60000);
+    assert_in_range(trial.now_ms - begin_ms, day_ms, day_ms + 60000);
+    assert_in_range(n_writes, 24 * 60, 24 * 60 + 60);
+}
+
+/* A directory that was deleted is not waited for: the job runs on, the guard ends with
+ * it. */
+static void test_homeless(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    start(&trial);
+    expect_control(&trial, 1, CONTROL_SUSPEND, 0, "stop");
+    expect_kind(&trial, EXEC_STOPPED, "publish");
+    expect_kind(&trial, EXEC_HOMELESS, "");
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+    expect_control(&trial, 2, CONTROL_RESUME, 0, "continue publish");
+    expect_exit(&trial, EXEC_COMMAND, 0, "clear");
+    expect_kind(&trial, EXEC_CLEARED, "release end");
+    expect_kind(&trial, EXEC_HOMELESS, "");
+    assert_true(exec_run_is_over(&trial.run));
+}
+
 /* Nobody is there who could send the GO. */
 static void test_alone(void **state)
 {
@@ -639,6 +681,8 @@ int main(void)
         cmocka_unit_test(test_resize_not_now),
         cmocka_unit_test(test_interactive),
         cmocka_unit_test(test_unsaved),
+        cmocka_unit_test(test_unsaved_for_a_day),
+        cmocka_unit_test(test_homeless),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_loaded),
         cmocka_unit_test(test_loaded_answers_no_resize),

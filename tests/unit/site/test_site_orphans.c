@@ -286,6 +286,80 @@ static void a_host_without_nonces_runs_jobs(void **state)
     assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
 }
 
+/* ---------------------------------------------------------------- jobs that wait */
+
+/* Jobs 1 and 2 (rerunnable) wait by the journal, which lacks the attempts up to 5. */
+static void wait_by_an_older_journal(void)
+{
+    struct job_spec spec = site_stage_spec("local", "old work");
+    stage.nonce = LOST;
+    site_stage_submit_spec(&stage, "ana", &spec);
+    spec.is_rerunnable = true;
+    site_stage_submit_spec(&stage, "ana", &spec);
+    site_stage_restart(&stage);
+    hello(50, 5, 2);
+}
+
+/* It may have started, and ended, in what is lost. */
+static void a_job_that_may_have_started_is_not_started_again(void **state)
+{
+    (void)state;
+    wait_by_an_older_journal();
+    synced();
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
+    assert_int_not_equal(site_stage_attempt_of(&stage, 2), 0);
+    uint64_t fresh = site_stage_submit(&stage, "local", "new work");
+    assert_int_not_equal(site_stage_attempt_of(&stage, fresh), 0);
+    assert_non_null(strstr(site_stage_job_text(&stage, 1, "reason"),
+                           "the job may have started before"));
+    site_stage_restart(&stage); /* nor after a restart, though all marks are known */
+    hello(50, 5, 2);
+    synced();
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
+    site_stage_host_up(&stage, "s2");
+    assert_int_equal(decide("root", ORPHAN_ACCEPT_LOSS, 0)->code, 0);
+    assert_int_not_equal(site_stage_attempt_of(&stage, 1), 0);
+}
+
+/* Its run is found: the administrator decides which of the two it is. */
+static void a_run_of_a_job_that_waits_is_adopted_by_it(void **state)
+{
+    (void)state;
+    wait_by_an_older_journal();
+    found(4, "1", RUN_RUNNING);
+    synced();
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
+    assert_int_equal(decide("root", ORPHAN_ACCEPT_LOSS, 0)->code, ERR_STATE);
+    assert_int_equal(decide("root", ORPHAN_ADOPT, 4)->code, 0);
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 4);
+    assert_int_equal(site_stage_state(&stage, 1), JOB_RUN);
+    assert_int_equal(decide("root", ORPHAN_ACCEPT_LOSS, 0)->code, 0);
+    site_stage_restart(&stage);
+    hello(50, 5, 2);
+    found(4, "1", RUN_RUNNING);
+    synced();
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 4);
+    stage.nonce = LOST;
+    site_stage_exited(&stage, "s1", 4, 0);
+    assert_int_equal(site_stage_state(&stage, 1), JOB_DONE);
+}
+
+/* The administrator ends the run: the job starts once the loss is accepted. */
+static void a_run_of_a_job_that_waits_is_ended(void **state)
+{
+    (void)state;
+    wait_by_an_older_journal();
+    found(4, "1", RUN_RUNNING);
+    synced();
+    assert_int_equal(decide("root", ORPHAN_END, 4)->code, 0);
+    assert_int_equal(decide("root", ORPHAN_ACCEPT_LOSS, 0)->code, ERR_STATE);
+    stage.nonce = LOST;
+    site_stage_exited(&stage, "s1", 4, 137);
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
+    assert_int_equal(decide("root", ORPHAN_ACCEPT_LOSS, 0)->code, 0);
+    assert_true(site_stage_attempt_of(&stage, 1) > 5);
+}
+
 /* ---------------------------------------------------------------- providers */
 
 static void provider_says(enum msg_kind kind, struct msg *msg)
@@ -443,6 +517,9 @@ int main(void)
         TEST(an_orphan_is_ended_by_order_alone),
         TEST(a_refused_start_gets_another_number),
         TEST(a_host_without_nonces_runs_jobs),
+        TEST(a_job_that_may_have_started_is_not_started_again),
+        TEST(a_run_of_a_job_that_waits_is_adopted_by_it),
+        TEST(a_run_of_a_job_that_waits_is_ended),
         TEST(a_run_of_another_job_is_not_taken),
         TEST(a_provider_is_asked_for_lost_runs),
         TEST(a_leased_orphan_is_not_acknowledged_and_adopted),

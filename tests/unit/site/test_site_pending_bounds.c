@@ -91,6 +91,43 @@ static void test_whose_row_counts(void **state)
     site_stage_release(&stage);
 }
 
+/* A group as a whole; a user's own row or its default counts as well. */
+static void test_of_groups(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "", "team 5\nana 4");
+    assert_true(submit(&stage, "ana", "a[1-3]") > 0);
+    assert_true(submit(&stage, "olga", "a[1-9]") > 0); /* not of the group */
+    assert_int_equal(submit(&stage, "bob", "a[1-3]"), 0);
+    expect_refused(&stage,
+                   "the users of group team have 3 pending jobs, and with 3 more there "
+                   "are more than the 5 of MAX_PEND_JOBS; try again when some have "
+                   "started. Job not submitted.");
+    assert_true(submit(&stage, "bob", "a[1-2]") > 0);
+    assert_int_equal(submit(&stage, "ana", "b"), 0);
+    site_stage_control(&stage, "bob", "0", CONTROL_KILL, 0);
+    assert_true(submit(&stage, "ana", "b") > 0);
+    assert_int_equal(submit(&stage, "ana", "c"), 0); /* the row of ana */
+    site_stage_release(&stage);
+}
+
+/* The column of section UserGroup; the smaller one counts. */
+static void test_column_of_groups(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "",
+              "team 5\nEnd User\n"
+              "Begin UserGroup\nGROUP_NAME GROUP_MEMBER MAX_PEND_JOBS\n"
+              "more (team olga) 6\nall (ana olga) 2\nEnd UserGroup\n"
+              "Begin User\nUSER_NAME MAX_PEND_JOBS\nall 9");
+    assert_int_equal(submit(&stage, "olga", "a[1-3]"), 0);
+    assert_true(submit(&stage, "olga", "a[1-2]") > 0);
+    assert_int_equal(submit(&stage, "bob", "a[1-5]"), 0); /* 7 of more */
+    assert_true(submit(&stage, "bob", "a[1-4]") > 0);
+    assert_int_equal(submit(&stage, "bob", "a"), 0);
+    site_stage_release(&stage);
+}
+
 static void test_100000_by_default(void **state)
 {
     struct site_stage stage;
@@ -164,6 +201,8 @@ int main(void)
         cmocka_unit_test(test_elements_of_arrays_count),
         cmocka_unit_test(test_jobs_that_start_or_end_count_no_more),
         cmocka_unit_test(test_whose_row_counts),
+        cmocka_unit_test(test_of_groups),
+        cmocka_unit_test(test_column_of_groups),
         cmocka_unit_test(test_100000_by_default),
         cmocka_unit_test(test_of_the_site),
         cmocka_unit_test(test_all_jobs_of_a_user_in_some_requests),

@@ -145,6 +145,17 @@ static void get_array_limit(struct site_stage *stage)
     put(stage, "local", "part[1-2]%1", 1, NULL, &at_once);
 }
 
+static void get_doubted(struct site_stage *stage)
+{
+    struct peer from = site_stage_host("s1");
+    struct msg msg = {.kind = MSG_HOST_HELLO, .site = "", .session = 99};
+    msg.host_hello = (struct msg_host_hello){
+        .name = "s1", .boot_id = "boot", .knows_nonces = true, .mark = {.attempt = 9}};
+    add(stage, "local", 9);
+    site_stage_restart(stage);
+    site_stage_message(stage, &from, &msg);
+}
+
 static void get_retry(struct site_stage *stage)
 {
     uint64_t id = add(stage, "tried", 1);
@@ -283,6 +294,7 @@ static const struct way ways[REASONS] = {
     [REASON_DEPENDENCY] = {get_dependency, "2", "not satisfied"},
     [REASON_DEPENDENCY_NEVER] = {get_dependency_never, "2", "never satisfied"},
     [REASON_ARRAY_LIMIT] = {get_array_limit, "1[2]", "element limit"},
+    [REASON_DOUBTED] = {get_doubted, "1", "may have started before"},
     [REASON_RETRY] = {get_retry, "1", "postponed"},
     [REASON_LIMIT] = {get_limit, "2", "QJOB_LIMIT"},
     [REASON_LIMIT_SMALL] = {get_limit_small, "1", "QJOB_LIMIT"},
