@@ -285,6 +285,32 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
     return connect->refusal.code;
 }
 
+int connect_receive(struct connect *connect, uint64_t first, struct arena *arena,
+                    struct msg_reply *reply, struct err *err)
+{
+    int64_t deadline_ms = daemon_now_ms() + CONNECT_PATIENCE_MS;
+    memset(reply, 0, sizeof(*reply));
+    connect->arena = arena;
+    connect->reply = reply;
+    connect->refusal.code = 0;
+    while (reply->request < first && connect->refusal.code == 0) {
+        struct msg msg;
+        int64_t left_ms = deadline_ms - daemon_now_ms();
+        int rc = local_client_receive(connect->site, arena,
+                                      left_ms > 0 ? (int)left_ms : 0, &msg, err);
+        if (rc != 0) {
+            return rc;
+        }
+        connect->awaited =
+            msg.kind == MSG_REPLY && msg.reply.request >= first ? msg.reply.request : 0;
+        handle_message(connect, &msg);
+    }
+    if (connect->refusal.code != 0) {
+        *err = connect->refusal;
+    }
+    return connect->refusal.code;
+}
+
 int connect_request(struct call *call, struct msg *msg, uint64_t *request,
                     const char **text)
 {

@@ -43,6 +43,11 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
 int connect_request(struct call *call, struct msg *msg, uint64_t *request,
                     const char **text);
 
+/* The next REPLY to any of the requests from `first` on that connect_send has numbered;
+ * a site only. Errors as connect_ask. */
+int connect_receive(struct connect *connect, uint64_t first, struct arena *arena,
+                    struct msg_reply *reply, struct err *err) MUST_CHECK;
+
 /* For event loops, with a site only: a descriptor to poll, sending without waiting, and
  * receiving without waiting (`has_one` false: no complete message). */
 int connect_fd(const struct connect *connect);

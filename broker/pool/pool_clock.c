@@ -260,6 +260,7 @@ const struct pool_look *pool_clock_shown(const struct lease_table *leases,
         arena_clear(&look->arena);
         look->plan = plan;
         look->at_ms = now_ms;
+        look->n_computed++;
         look->snapshot = arena_alloc(&look->arena, 1, sizeof(*look->snapshot));
         pool_clock_look(leases, members, pool, plan, now_ms, &look->arena,
                         look->snapshot, &look->cycle);

@@ -62,6 +62,7 @@ struct pool_look {
     struct arena arena;
     const struct plan *plan; /* NULL: never shown */
     int64_t at_ms;
+    int n_computed; /* how often */
     struct pool_snapshot *snapshot;
     struct pool_cycle cycle;
 };

@@ -7,6 +7,7 @@
  * docs/design/interfaces.md "JSON", "HTTP". */
 #include "broker/view/broker_view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "broker/broker_parts.h"
@@ -156,9 +157,14 @@ static struct value *node_row(const struct pool_entry *pool,
     return row;
 }
 
-/* The place in the file of the first row of the page. */
+/* The place in the file of the first row of the page: after a node, or after so many
+ * rows, which a client may ask for before it knows their names. */
 static int first_of(const struct plan *plan, const char *after)
 {
+    if (after[0] >= '0' && after[0] <= '9') {
+        long n_before = strtol(after, NULL, 10);
+        return n_before < plan->n_nodes ? (int)n_before : plan->n_nodes;
+    }
     int node = after[0] != '\0' ? plan_find(plan, after) : PLAN_NO_NODE;
     return node != PLAN_NO_NODE ? plan->nodes[node].pos + 1 : 0;
 }

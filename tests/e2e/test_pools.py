@@ -120,6 +120,24 @@ def test_reload():
         f.wait_for("south to run again", lambda: f.n_jobs("south", "RUN") == 1)
 
 
+def test_large_plan():
+    """All rows of a plan of many pages, each once and in the order of the file; some
+    rows are so long that their pages are cut."""
+    leaves = ["/leaf%d" % i for i in range(4500)]
+    queues = ["%s%d" % ("q" * 25, i) for i in range(50000)]
+    plan = POOL.split("/eng")[0].replace("GRACE  SITE", "GRACE  SITE  QUEUES") + "\n".join(
+        "%s p 1 0s south (%s)" % (name, " ".join(queues[10 * i:10 * i + (10 if i > 2000 else 1)]))
+        for i, name in enumerate(leaves)) + "\nEnd PlanNode\n"
+    with Federation() as f:
+        f.configure("broker", BROKER + plan)
+        f.start("broker", "north", "south")
+        f.wait_for("the site to reach the broker",
+                   lambda: f.cli("south", "pools", code=None).returncode == 0)
+        expect_equal([row["node"] for row in f.rows("south", "plan", "show")], leaves, "nodes")
+        expect_equal([row["node"] for row in f.rows("south", "plan", "explain", leaves[4400])],
+                     [leaves[4400]], "one node")
+
+
 WINDOWS = POOL.replace("""GRACE  SITE
 /eng  p     2      2s     south
 /ops  p     6      0s     north
@@ -190,4 +208,4 @@ def test_window():
         expect_equal(recalls(f), [("recall", 6), ("recall_done", 6)], "events, in the end")
 
 
-main(test_recall, test_reload, test_window)
+main(test_recall, test_reload, test_large_plan, test_window)
