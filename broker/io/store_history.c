@@ -69,7 +69,7 @@ static int parse_after(const char *after, int64_t *seq, struct err *err)
 }
 
 /* A page that is being filled. */
-struct page {
+struct history_page {
     const struct msg_query *query;
     struct arena *arena;
     struct value *entries;
@@ -81,7 +81,7 @@ struct page {
 
 static bool add_entry(void *arg, const struct row_history *row)
 {
-    struct page *page = arg;
+    struct history_page *page = arg;
     struct value *entries = page->entries;
     page->n_bytes += entry_bytes(row);
     if (entries->count == page->limit ||
@@ -102,7 +102,7 @@ int store_history_read(struct store *store, const struct msg_query *query,
                        struct err *err)
 {
     bool is_of_events = query->kind == QUERY_EVENTS;
-    struct page page = {.query = query, .arena = arena, .next = ""};
+    struct history_page page = {.query = query, .arena = arena, .next = ""};
     if (parse_after(query->after, &page.last, err) < 0) {
         return err->code;
     }
