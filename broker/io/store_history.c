@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/lease_event.h"
+#include "broker/view/broker_view.h"
 
 enum {
     /* A row's JSON without its texts: names, two instants' worth of digits, counts. */

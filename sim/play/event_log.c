@@ -11,8 +11,8 @@
 #include <uthash.h>
 
 #include "base/bounds.h"
+#include "broker/view/broker_view.h"
 #include "model/job_id.h"
-#include "model/lease_event.h"
 
 struct submission_key {
     int64_t site;

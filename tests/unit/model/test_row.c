@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/lease_event.h"
+#include "broker/view/broker_view.h"
 #include "model/row.h"
 
 static struct arena first, second;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_event.c: see lease_event.h. */
-#include "model/lease_event.h"
+/* lease_event.c: see broker_view.h. */
+#include "broker/view/broker_view.h"
 
 #include <string.h>
 
