@@ -61,29 +61,26 @@ struct job_spec {
     const char *cwd;                           /* "": the run's own directory */
     const char *in_file, *out_file, *err_file; /* "": none; %J is the job's id */
     const char *const *env;                    /* "NAME=value" */
-    int n_env;
     int64_t umask;
+    int n_env;
     int n_slots;
     const char *const *hosts_asked; /* -m; none: the queue's */
-    int n_hosts_asked;
-    int64_t run_limit_ms; /* time in RUN; 0: none */
-    bool is_rerunnable;
     const char *const
         *res_reqs; /* -R, as given; only the job's own site applies them */
+    int n_hosts_asked;
     int n_res_reqs;
+    int64_t run_limit_ms; /* time in RUN; 0: none */
+    bool is_rerunnable;
     bool is_exclusive; /* -x: nothing else runs on its hosts */
     /* The fields below: in SUBMIT what the user asked for; in START and RUN_START the
      * result of that, the queue and the application. */
-    const char *app;           /* application profile; "": none */
-    const char *const *limits; /* "mem=1048576" and so on (model/job_rlimit.h) */
-    int n_limits;
-    const char *const *pre_execs; /* commands before it, in this order */
-    int n_pre_execs;
-    const char *const *post_execs; /* commands after it, in this order */
-    int n_post_execs;
     enum interaction interaction;
-    const char *const *controls; /* "suspend=TSTP" and so on (model/job_control.h) */
-    int n_controls;
+    const char *app;               /* application profile; "": none */
+    const char *const *limits;     /* "mem=1048576" and so on (model/job_rlimit.h) */
+    const char *const *pre_execs;  /* commands before it, in this order */
+    const char *const *post_execs; /* commands after it, in this order */
+    const char *const *controls;   /* "suspend=TSTP" and so on (model/job_control.h) */
+    int n_limits, n_pre_execs, n_post_execs, n_controls;
 };
 
 /* Whether a job's slots may change while it runs. RESIZABLE_YES: on its user's request.

@@ -80,54 +80,40 @@ static const void *own_list(struct space_left *space, const struct schema *schem
     return copy;
 }
 
-/* The copy of what a field points to; NULL also for other fields, which `is_pointer`
- * tells. */
-static const void *own_field(struct space_left *space, const struct field *field,
-                             const char *from, bool *is_pointer)
+/* The copy of what a field points to. */
+static const void *own_pointer(struct space_left *space, const struct field *field,
+                               const char *from)
 {
-    *is_pointer = true;
-    switch (field->kind) {
-    case FIELD_TEXT:
-        return own_text(space, field_pointer(field, from));
-    case FIELD_TEXTS:
-        return own_texts(space, field_pointer(field, from), field_count(field, from));
-    case FIELD_BYTES:
-        return own_bytes(space, field_pointer(field, from),
-                         (size_t)field_count(field, from));
-    case FIELD_PARTS:
-        return own_list(space, field->part, field_pointer(field, from),
-                        field_count(field, from));
-    case FIELD_OPTION: {
-        const void *part = field_pointer(field, from);
-        return own_list(space, field->part, part, part != NULL);
+    const void *pointer = field_pointer(field, from);
+    if (field->kind == FIELD_TEXT) {
+        return own_text(space, pointer);
     }
-    case FIELD_PART:
-    case FIELD_INT:
-    case FIELD_INT64:
-    case FIELD_UINT64:
-    case FIELD_BOOL:
-    case FIELD_REAL:
-    case FIELD_JOB_KEY:
-        break;
+    if (field->kind == FIELD_OPTION) {
+        return own_list(space, field->part, pointer, pointer != NULL);
     }
-    *is_pointer = false;
-    return NULL;
+    int count = field_count(field, from);
+    return field->kind == FIELD_TEXTS   ? own_texts(space, pointer, count)
+           : field->kind == FIELD_BYTES ? own_bytes(space, pointer, (size_t)count)
+                                        : own_list(space, field->part, pointer, count);
 }
 
-/* `to` is a shallow copy of `from`, or NULL while the size is measured. */
+/* `to` is a shallow copy of `from`, or NULL while the size is measured. Each start of a
+ * job copies some records: what points to nothing is passed over first. */
 static void own(struct space_left *space, const struct schema *schema, const char *from,
                 char *to)
 {
-    for (int i = 0; i < schema->n_fields; i++) {
-        const struct field *field = &schema->fields[i];
+    const struct field *end = schema->fields + schema->n_fields;
+    for (const struct field *field = schema->fields; field < end; field++) {
+        if (field->kind < FIELD_TEXT || field->kind == FIELD_JOB_KEY) {
+            continue;
+        }
         if (field->kind == FIELD_PART) {
             own(space, field->part, from + field->offset,
                 to != NULL ? to + field->offset : NULL);
             continue;
         }
-        bool is_pointer;
-        const void *copy = own_field(space, field, from, &is_pointer);
-        if (is_pointer && to != NULL) {
+        const void *copy = own_pointer(space, field, from);
+        if (to != NULL) {
             field_set_pointer(field, to, copy);
         }
     }

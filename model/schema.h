@@ -51,13 +51,13 @@ struct field {
     enum field_kind kind;
     int tag; /* on the wire; 0: it does not travel */
     size_t offset, count_offset;
+    const struct schema *part;
     int64_t min, max;
     enum field_charset charset;
     int text_min, text_max; /* of each text of a list */
     int64_t total_max;      /* bytes of all texts of a list */
     bool empty_is_null;     /* a text that is NULL if it is empty */
     bool is_zigzag;         /* sint32 or sint64 on the wire */
-    const struct schema *part;
     /* Of columns only. */
     bool is_key;   /* of the row's key; keys are the first fields */
     bool is_whole; /* a PART whose columns are NULL if its first field is 0 */

@@ -81,8 +81,8 @@ struct job {
     struct job_fairshare fairshare;
     uint64_t epoch;
     int n_requeues;  /* for its exit code */
-    char *avoided;   /* hosts it must not run on, see model/row.h; NULL: none */
     int n_pre_fails; /* consecutive failures of its pre-execution command */
+    char *avoided;   /* hosts it must not run on, see model/row.h; NULL: none */
     struct run_control control;
     struct run_exit *exit;    /* NULL: it has not ended */
     char *reason;             /* of the last change of its state; "": none */
@@ -109,8 +109,8 @@ struct job {
     bool is_growing;            /* it is in that index */
     bool is_victim;             /* it is being preempted in this pass */
     bool is_growth_unannounced; /* more slots could not be announced to it */
-    int64_t grow_after_ms;      /* its last growth failed; no other one before then */
     bool has_claim;             /* the last pass preempts jobs for it */
+    int64_t grow_after_ms;      /* its last growth failed; no other one before then */
     int64_t kept_since_ms; /* since then slots are kept for it, suspended; 0: never */
     bool is_doubted;       /* a lost part of the journal may have started it */
     bool is_dropped;       /* about to be removed */
