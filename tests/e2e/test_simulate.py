@@ -195,7 +195,7 @@ def test_compare():
 
 def test_log():
     text = simulate(story, "--log").stderr
-    expect(" 0.000 broker: site south is here" in text, "times since the start: " + text[:300])
+    expect(" 0.000 broker: site south is connected" in text, "times since the start: " + text[:300])
 
 
 def test_same_seed_same_bytes():
