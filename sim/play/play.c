@@ -343,6 +343,7 @@ static void recover_all(struct play *play)
 {
     for (int i = 0; i < play->scenario->n_sites; i++) {
         world_fault_recover(play->world, i, false);
+        world_fault_accept_loss(play->world, i);
     }
 }
 

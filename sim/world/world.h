@@ -120,6 +120,9 @@ void world_fault_restore(struct world *world, int site, int64_t down_ms);
  * (`is_adopted`:
  * --adopt) for each run without a job. */
 void world_fault_recover(struct world *world, int site, bool is_adopted);
+/* It accepts that its journal has lost changes: jobs that may have started may start.
+ */
+void world_fault_accept_loss(struct world *world, int site);
 /* Something of the host dies, and is started again after `down_ms`. Messages between
  * host and site take that much longer. Both return false if there is no such host. */
 bool world_fault_fail_host(struct world *world, int site, const char *host,

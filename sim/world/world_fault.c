@@ -157,6 +157,19 @@ static void decide_orphans(struct world *world, int site, bool is_adopted)
     arena_release(&arena);
 }
 
+/* `sublet runs --accept-loss`: jobs that waited for this may start. */
+void world_fault_accept_loss(struct world *world, int site)
+{
+    struct msg msg = {
+        .kind = MSG_ORPHAN,
+        .site = "",
+        .orphan = {.request = 1, .order = ORPHAN_ACCEPT_LOSS, .host = ""}};
+
+    if (world_state_is_up(world, site + 1)) {
+        world_client_ask(world, site, "root", &msg, NULL, NULL);
+    }
+}
+
 void world_fault_recover(struct world *world, int site, bool is_adopted)
 {
     if (world_state_is_up(world, site + 1)) {

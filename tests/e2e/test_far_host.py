@@ -83,7 +83,7 @@ def test_another_hosts_name():
     """The key of one host does not let in another, nor one of HOSTS_HERE."""
     before = f.rows("south", "hosts")
     refused("next", "hosts/far", "this key is that of host far")
-    refused("s1", "hosts/far", "this name is of HOSTS_HERE")
+    refused("s1", "hosts/far", "this name is in HOSTS_HERE")
     expect_equal(f.rows("south", "hosts"), before, "hosts as before")
 
 
@@ -99,7 +99,7 @@ def test_one_key_for_all():
     result = f.run("sublet", "check", f.conf("south"), code=0)
     expect("warning: HOST_KEY: whoever has this key takes the place" in result.stdout,
            result.stdout)
-    refused("s1", "shared", "this name is of HOSTS_HERE")
+    refused("s1", "shared", "this name is in HOSTS_HERE")
     host = spawn_host(key="shared")
     wait_up()
     end(host)
