@@ -30,26 +30,11 @@ static bool is_site(const struct peer *from, const struct member *member)
 
 /* ---------------------------------------------------------------- a lease */
 
-/* The lease's provider and an administrator may do `what`. */
-static int check_right(const struct peer *from, const struct msg_set_drain *set,
-                       const struct lease *lease, const char *what, struct err *err)
-{
-    if (lease == NULL) {
-        return err_set(err, ERR_NOT_FOUND,
-                       "lease \"%s\": no such lease; see `sublet leases`", set->name);
-    }
-    return is_admin(from) || is_site(from, lease->provider)
-               ? 0
-               : err_set(err, ERR_DENIED,
-                         "\"%s\" may not %s lease %s; ask its provider, or an "
-                         "administrator of the federation",
-                         from->name, what, lease->row.id);
-}
-
 static int check_lease(const struct peer *from, const struct msg_set_drain *set,
                        const struct lease *lease, struct err *err)
 {
-    int rc = check_right(from, set, lease, "drain or resume", err);
+    int rc =
+        broker_requests_check_right(from, lease, set->name, "drain or resume", err);
     if (rc < 0) {
         return rc;
     }
@@ -76,7 +61,7 @@ static int check_lease(const struct peer *from, const struct msg_set_drain *set,
 static int check_recovery(const struct peer *from, const struct msg_set_drain *set,
                           const struct lease *lease, struct err *err)
 {
-    int rc = check_right(from, set, lease, "recover", err);
+    int rc = broker_requests_check_right(from, lease, set->name, "recover", err);
     return rc < 0 || lease->behind_epoch != 0
                ? rc
                : err_set(err, ERR_STATE,

@@ -70,6 +70,12 @@ void broker_requests_reconfig(struct broker *broker, struct member *member,
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
                                  struct effects *effects);
 
+/* The lease's provider and an administrator may do `what` with it. ERR_NOT_FOUND if it
+ * is NULL, since there is none of that name; ERR_DENIED. */
+int broker_requests_check_right(const struct peer *from, const struct lease *lease,
+                                const char *name, const char *what,
+                                struct err *err) MUST_CHECK;
+
 /* -------------------------------------------------------- broker_rebalance.c */
 
 void broker_rebalance(struct broker *broker, struct member *member,

@@ -12,25 +12,9 @@
  * leases". */
 #include "broker/broker_parts.h"
 
-#include <string.h>
-
 #include "broker/lease/lease.h"
 
 enum { REBALANCE_NOW_EVERY_MS = 10000 }; /* of one lease */
-
-static int check_right(const struct peer *from, const struct lease *lease,
-                       struct err *err)
-{
-    bool is_admin = (from->roles & ROLE_ADMIN) != 0;
-    bool is_provider =
-        from->kind == PEER_SITE && strcmp(from->name, lease->row.provider) == 0;
-    return is_admin || is_provider
-               ? 0
-               : err_set(err, ERR_DENIED,
-                         "\"%s\" may not rebalance lease %s; ask its provider, or an "
-                         "administrator of the federation",
-                         from->name, lease->row.id);
-}
 
 static int check_state(const struct lease *lease, struct err *err)
 {
@@ -79,11 +63,7 @@ static int check_rate(const struct lease *lease, int64_t now_ms, struct err *err
 static int check(const struct peer *from, const struct msg_rebalance *ask,
                  const struct lease *lease, int64_t now_ms, struct err *err)
 {
-    if (lease == NULL) {
-        return err_set(err, ERR_NOT_FOUND,
-                       "lease \"%s\": no such lease; see `sublet leases`", ask->lease);
-    }
-    int rc = check_right(from, lease, err);
+    int rc = broker_requests_check_right(from, lease, ask->lease, "rebalance", err);
     rc = rc == 0 ? check_state(lease, err) : rc;
     return rc == 0 ? check_rate(lease, now_ms, err) : rc;
 }

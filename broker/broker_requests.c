@@ -123,6 +123,25 @@ void broker_requests_query(struct broker *broker, struct member *member,
     }
 }
 
+/* ---------------------------------------------------------------- rights */
+
+int broker_requests_check_right(const struct peer *from, const struct lease *lease,
+                                const char *name, const char *what, struct err *err)
+{
+    if (lease == NULL) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "lease \"%s\": no such lease; see `sublet leases`", name);
+    }
+    bool is_provider =
+        from->kind == PEER_SITE && strcmp(from->name, lease->provider->name) == 0;
+    return is_provider || (from->roles & ROLE_ADMIN) != 0
+               ? 0
+               : err_set(err, ERR_DENIED,
+                         "\"%s\" may not %s lease %s; ask its provider, or an "
+                         "administrator of the federation",
+                         from->name, what, lease->row.id);
+}
+
 /* ---------------------------------------------------------------- snapshots */
 
 /* False, and answered, if the sender is no administrator. */
