@@ -156,16 +156,18 @@ const char *pool_explain_move(const struct pool_cycle *cycle, int node,
 {
     const struct pool_move *move = &cycle->moves[node];
     if (move->grant > 0) {
-        return arena_printf(arena, "%" N " idle slots granted, as its quota is %" N,
-                            move->grant, cycle->shares[node].quota);
+        return arena_printf(arena, "%" N " idle slot%s granted, as its quota is %" N,
+                            move->grant, move->grant == 1 ? "" : "s",
+                            cycle->shares[node].quota);
     }
     if (move->recall > 0) {
-        return arena_printf(arena, "%" N " slots recalled, as %s", move->recall,
+        return arena_printf(arena, "%" N " slot%s recalled, as %s", move->recall,
+                            move->recall == 1 ? "" : "s",
                             pool_why_text(pool_why(cycle, node)));
     }
     return arena_printf(arena,
-                        "recall of %" N " slots cancelled, since no node lacks slots",
-                        move->cancel);
+                        "recall of %" N " slot%s cancelled, since no node lacks slots",
+                        move->cancel, move->cancel == 1 ? "" : "s");
 }
 
 const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena *arena)
