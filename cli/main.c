@@ -177,7 +177,8 @@ static int print_overview(void)
             printf("  %-12s %-5s %s\n", option->name, option->value, option->what);
         }
     }
-    puts("\nExit status: 0 ok, 1 refused or failed, 2 usage.");
+    puts("\nExit status: 0 ok, 1 refused or failed, 2 usage, 255 a wrong requirement\n"
+         "string (-R). sub -K and sub -I end with the exit code of the job.");
     return call_finish_output();
 }
 

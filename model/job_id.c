@@ -211,16 +211,6 @@ const char *job_id_text(struct arena *arena, uint64_t number, int index)
     return arena_strn(arena, text, (size_t)(end - text));
 }
 
-void job_id_add_value(struct arena *arena, struct value *object, const char *key,
-                      uint64_t number, int index)
-{
-    if (index == 0) {
-        value_add_int(arena, object, key, (int64_t)number);
-    } else {
-        value_add_text(arena, object, key, job_id_text(arena, number, index));
-    }
-}
-
 uint64_t job_id_key(uint64_t number, int index)
 {
     return number << INDEX_BITS | (uint64_t)index;

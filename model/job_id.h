@@ -52,11 +52,8 @@ bool job_id_has(const struct job_id *id, int index);
 /* The indices, ascending and without repetition; at most JOB_INDEX_MAX. */
 int job_id_expand(struct arena *arena, const struct job_id *id, const int **indices);
 
-/* "12", or "12[3]". */
+/* "12", or "12[3]": also the id of a job in JSON, which is always a string. */
 const char *job_id_text(struct arena *arena, uint64_t number, int index);
-/* Adds the number 12, or the text "12[3]", to a JSON object. */
-void job_id_add_value(struct arena *arena, struct value *object, const char *key,
-                      uint64_t number, int index);
 
 uint64_t job_id_key(uint64_t number, int index);
 uint64_t job_id_key_number(uint64_t key);

@@ -16,6 +16,7 @@
 enum {
     CELLS_MAX = 512,     /* keys of a section, columns of a table: LSF has 300 */
     NAME_MAX_BYTES = 64, /* a key or a section's name; LSF's longest has 45 */
+    STRANGE_LINES = 3,   /* the first ones, if none is of a configuration */
 };
 
 struct reader {
@@ -432,9 +433,40 @@ static void read_line(struct reader *reader)
     }
 }
 
+/* True for a file whose first lines have no KEY = value and no Begin, or a NUL byte: a
+ * program, a letter, a log. */
+static bool is_something_else(const char *text, size_t length)
+{
+    const char *end = text + length;
+    int n_strange = 0;
+    while (text < end && n_strange < STRANGE_LINES) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline != NULL ? newline : end;
+        while (text < stop && (conf_lines_is_blank(*text) || *text == '\r')) {
+            text++;
+        }
+        size_t rest = (size_t)(stop - text);
+        if (memchr(text, '\0', rest) == NULL &&
+            (memchr(text, '=', rest) != NULL ||
+             (rest >= 5 && strncasecmp(text, "Begin", 5) == 0))) {
+            return false;
+        }
+        n_strange += rest > 0 && *text != '#';
+        text = newline != NULL ? newline + 1 : end;
+    }
+    return n_strange == STRANGE_LINES;
+}
+
 void conf_read(struct conf *conf, const char *file, const char *text, size_t length)
 {
     struct reader reader = {.conf = conf};
+    if (is_something_else(text, length)) {
+        conf_lines_init(&reader.lines, conf, file, "", 0);
+        complain(&reader, 1, NULL,
+                 "not a configuration file, expected lines KEY = value, and sections "
+                 "from Begin NAME to End NAME");
+        return;
+    }
     conf_lines_init(&reader.lines, conf, file, text, length);
     while (conf_lines_next(&reader.lines)) {
         read_line(&reader);

@@ -66,7 +66,8 @@ struct sort_item {
     bool is_reversed;
 };
 
-/* Order of kinds: null, numbers, texts, others. */
+/* Order of kinds: null, numbers, texts, others. Numbers within texts count as such: job
+ * 9 before 10 and 12[2] before 12[10], host n2 before n10. */
 static int rank_of(const json_t *value)
 {
     if (value == NULL || json_is_null(value)) {
@@ -85,7 +86,7 @@ static int compare_values(const json_t *a, const json_t *b)
         double x = json_number_value(a), y = json_number_value(b);
         return (x > y) - (x < y);
     }
-    return rank == 2 ? strcmp(json_string_value(a), json_string_value(b)) : 0;
+    return rank == 2 ? strverscmp(json_string_value(a), json_string_value(b)) : 0;
 }
 
 static int compare_items(const void *left, const void *right)

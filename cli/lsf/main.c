@@ -105,6 +105,10 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], "--names") == 0) {
             return lsf_manual_names();
         }
+        if (strcmp(argv[1], "--version") == 0) {
+            puts("sublet-lsf " SUBLET_VERSION);
+            return CALL_OK;
+        }
         if (strcmp(argv[1], "--man") == 0) {
             return lsf_manual_print();
         }

@@ -6,6 +6,7 @@
  *     sublet-guard --bury DIRECTORY     reaps a run whose guard was killed
  *     sublet-guard --remove DIRECTORY   deletes the directory of a forgotten run
  *     sublet-guard --nursery DIRECTORY  forks guards of runs in it
+ *     sublet-guard --version            prints the version
  *
  * sublet-host starts it and may pass a connection as descriptor 3. The names of options
  * stay: an agent of an earlier version may still run after an upgrade. DIRECTORY is
@@ -38,6 +39,10 @@ static int take_agent(void)
 int main(int argc, char **argv)
 {
     umask(0);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        puts("sublet-guard " SUBLET_VERSION);
+        return 0;
+    }
     if (argc == 2 && argv[1][0] == '/') {
         return guard_loop_main(argv[1], take_agent());
     }

@@ -13,7 +13,7 @@ static void answer_array(const struct job *job, uint64_t link, uint64_t request,
     struct arena *arena = &effects->arena;
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = link};
     struct value *value = value_object(arena);
-    value_add_int(arena, value, "job", (int64_t)job->id);
+    value_add_text(arena, value, "job", job_id_text(arena, job->id, 0));
     effects_reply(effects, &to, request,
                   arena_printf(arena, "All of job <%llu> has ended.",
                                (unsigned long long)job->id),
@@ -28,7 +28,7 @@ static void answer(const struct job *job, uint64_t link, uint64_t request,
     struct value *value = value_object(arena);
     int code = 0;
     bool has_code = job_exit_code(job, &code);
-    job_id_add_value(arena, value, "job", job->id, job->index);
+    value_add_text(arena, value, "job", job_id_text(arena, job->id, job->index));
     value_add_text(arena, value, "state", job_state_name(job->state));
     value_add_known(arena, value, "exit_code", has_code, code);
     const char *text = arena_printf(arena, "Job <%s> is %s%s%s.",

@@ -143,12 +143,7 @@ static void add_times(struct arena *arena, struct value *row, const struct past 
 static void add_id(struct arena *arena, struct value *row, const char *site,
                    uint64_t id, int index)
 {
-    if (index == 0 && site[0] == '\0') {
-        value_add_int(arena, row, "id", (int64_t)id);
-        return;
-    }
-    const char *text = index == 0 ? arena_printf(arena, "%llu", (unsigned long long)id)
-                                  : job_id_text(arena, id, index);
+    const char *text = job_id_text(arena, id, index);
     value_add_text(arena, row, "id",
                    site[0] == '\0' ? text : arena_printf(arena, "%s@%s", text, site));
 }

@@ -359,7 +359,7 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
     const char *reason = why_text(view, arena, job);
     int code = 0;
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
-    job_id_add_value(arena, row, "id", job->id, job->index);
+    value_add_text(arena, row, "id", job_id_text(arena, job->id, job->index));
     value_add_text(arena, row, "name",
                    job->spec->name[0] != '\0'
                        ? job_id_element_name(arena, job->spec->name, job->index)

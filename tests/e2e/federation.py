@@ -363,7 +363,8 @@ class Federation:
         return arrays[0]
 
     def jobs(self, site):
-        return {row["id"]: row for row in self.rows(site, "jobs", "-a", "-u", "all")}
+        return {int(row["id"]) if row["id"].isdigit() else row["id"]: row
+                for row in self.rows(site, "jobs", "-a", "-u", "all")}
 
     def job(self, site, job):
         return self.rows(site, "jobs", str(job))[0]

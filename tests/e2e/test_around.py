@@ -215,7 +215,7 @@ def test_application():
     expect_equal(trace("gene"), ["queue before " + job, "app before", "yes", "app after",
                                  "queue after 1280 "], "commands")
     expect_equal([row["id"] for row in f.rows("south", "jobs", "-a", "-app", "gene")],
-                 [int(job)], "jobs -app")
+                 [job], "jobs -app")
     expect("Application" in f.cli("south", "jobs", "-l", job).stdout, "jobs -l")
     text = refused("-app", "nix", "true")
     expect("nix: No such application profile. Job not submitted." in text, text)

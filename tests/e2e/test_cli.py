@@ -181,7 +181,8 @@ def test_fields_and_order():
 def test_jobs_filters():
     # Too many slots for any host: they wait for ever.
     job = f.submit("south", "true", "-n", "100", "-q", "away", "-J", "patient")
-    name = lambda *args: [row["id"] for row in f.rows("south", "jobs", *args)]
+    name = lambda *args: [int(row["id"].split("[")[0])
+                          for row in f.rows("south", "jobs", *args)]
     expect(job in name(), "one's own unfinished jobs")
     expect(job in name("-p"), "-p")
     expect(job in name("-q", "away"), "-q")
@@ -198,6 +199,19 @@ def test_jobs_filters():
     result = f.cli("south", "jobs", "-J", "nothing-of-that-name")
     expect_equal(result.stdout, "", "no table without rows")
     expect(result.stderr, "but a word about it")
+
+
+def test_ids_are_strings():
+    """Also that of a job which is no array; they are sorted as numbers are."""
+    first = f.submit("north", "true", "-n", "8000", "-J", "ids")
+    f.cli("north", "sub", "-n", "8000", "-J", "ids[1-11]", "true")
+    rows = f.rows("north", "jobs", "--sort", "-id")
+    array = str(first + 1)
+    expect_equal([row["id"] for row in rows],
+                 ["%s[%d]" % (array, i) for i in range(11, 0, -1)] + [str(first)], "jobs")
+    expect_equal(f.rows("north", "hist", str(first))[0]["id"], str(first), "hist")
+    f.cli("north", "kill", str(first), array)
+    f.wait_state("north", first, "EXIT")
 
 
 def test_strange_texts():
@@ -221,7 +235,7 @@ def test_many_jobs_page():
         os.path.join(f.dir, "north", "sublet.sock"))
     __import__("subprocess").run(["sh", "-c", script], env=f.environment, check=True,
                                  stdout=-3)
-    jobs = [row["id"] for row in f.rows("north", "jobs", "-J", "page")]
+    jobs = [int(row["id"]) for row in f.rows("north", "jobs", "-J", "page")]
     expect_equal(len(jobs), count, "rows of all pages")
     expect_equal(jobs, sorted(set(jobs)), "each once, in order")
     expect_equal(jobs[0], before, "the first")
@@ -250,6 +264,10 @@ def test_reclaim_delay():
 def test_help_and_version():
     for word in ("version", "--version"):
         expect(re.fullmatch(r"sublet \d+\.\d+\.\d+\n", f.run("sublet", word, code=0).stdout), word)
+    for program in ("sublet-broker", "sublet-site", "sublet-host", "sublet-guard",
+                    "sublet-lsf"):
+        version = f.run(program, "--version", code=0).stdout
+        expect(re.fullmatch(program + r" \d+\.\d+\.\d+\n", version), program)
     expect("jobs" in f.run("sublet", "help", code=0).stdout, "help")
     expect("-cwd" in f.run("sublet", "help", "sub", code=0).stdout, "help sub")
     expect("--json" in f.run("sublet", "jobs", "--help", code=0).stdout, "jobs --help")
@@ -267,5 +285,5 @@ def setup():
 
 main(test_usage, test_unbuilt, test_no_daemon, test_global_options_anywhere,
      test_submit, test_environment_bound, test_wait, test_listings,
-     test_fields_and_order, test_jobs_filters, test_strange_texts, test_many_jobs_page, test_reclaim_delay,
-     test_help_and_version, shared=f, setup=setup)
+     test_fields_and_order, test_jobs_filters, test_ids_are_strings,
+     test_strange_texts, test_many_jobs_page, test_reclaim_delay, test_help_and_version, shared=f, setup=setup)

@@ -96,10 +96,10 @@ def test_waiting_and_moved():
     row = hist(job)
     expect_equal(events(row), ["submit", "switch", "move", "suspend", "resume"], "moves")
     expect_equal(row["queue"], "other", "where it is")
-    expect(int(job) in [row["id"] for row in f.rows("south", "hist")], "it is listed")
+    expect(job in [row["id"] for row in f.rows("south", "hist")], "it is listed")
     f.cli("south", "kill", job)
-    expect(int(job) not in [row["id"] for row in f.rows("south", "hist")], "no more")
-    expect(int(job) in [row["id"] for row in f.rows("south", "hist", "-d")], "with -d")
+    expect(job not in [row["id"] for row in f.rows("south", "hist")], "no more")
+    expect(job in [row["id"] for row in f.rows("south", "hist", "-d")], "with -d")
     expect_equal(f.cli("south", "hist", "-u", "nobody").stdout, "", "nobody's")
     expect("HISTORY_PERIOD" in f.cli("south", "hist", "99999", code=1).stderr, "unknown")
     f.cli("south", "hist", "x", code=1)
@@ -118,17 +118,16 @@ def test_array():
     expect_equal(len(f.rows("south", "hist", job + "[2-3]")), 2, "two of them")
     job = submit("-J", "late[1-250]", "-b", tomorrow(), "true")  # more than a page
     ids = [row["id"] for row in f.rows("south", "hist")]
-    expect_equal([id for id in ids if str(id).startswith(job + "[")],
+    expect_equal([id for id in ids if id.startswith(job + "[")],
                  ["%s[%d]" % (job, index) for index in range(1, 251)], "all that wait")
     expect_equal(hist(job + "[2]")["id"], job + "[2]", "one of them")
-    expect_equal([row["id"] for row in f.rows("south", "hist", job)], [int(job)],
-                 "all of it")
+    expect_equal([row["id"] for row in f.rows("south", "hist", job)], [job], "all of it")
     f.cli("south", "kill", job)
     rows = f.rows("south", "hist", job)
     expect_equal(len(rows), 250, "each with its end, over pages")
     expect_equal({row["state"] for row in rows}, {"EXIT"}, "their ends")
     ended = [row["id"] for row in f.rows("south", "hist", "-a")]
-    expect_equal(len([id for id in ended if str(id).startswith(job)]), 250, "with -a")
+    expect_equal(len([id for id in ended if id.startswith(job)]), 250, "with -a")
     expect_equal(len(ended), len(set(ended)), "each once")
 
 

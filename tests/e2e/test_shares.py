@@ -166,7 +166,8 @@ def test_of_which_group():
     row = f.job("south", job)
     expect_equal(row["user_group"], "chem", "the group of the job")
     expect("User group: chem" in f.cli("south", "jobs", "-l", str(job)).stdout, "jobs -l")
-    expect_equal([row["id"] for row in f.rows("south", "jobs", "-G", "chem")], [job], "jobs -G")
+    expect_equal([row["id"] for row in f.rows("south", "jobs", "-G", "chem")], [str(job)],
+                 "jobs -G")
     expect_equal(f.rows("south", "jobs", "-G", "lab"), [], "another group's")
     expect_equal(account("/chem/" + ME)["started"], 1, "its account")
     expect_equal(account("/lab/" + ME)["started"], 0, "the user's own")

@@ -419,7 +419,7 @@ static void test_wait(void **state)
     assert_int_equal(site_stage_count(&stage, MSG_REPLY), 1); /* bob has gone */
     const struct msg_reply *reply = &site_stage_sent(&stage, MSG_REPLY, 0)->reply;
     assert_int_equal(reply->request, 70);
-    assert_int_equal(value_find(reply->value, "job")->number, 1);
+    assert_string_equal(value_find(reply->value, "job")->text, "1");
     assert_string_equal(value_find(reply->value, "state")->text, "DONE");
     assert_int_equal(value_find(reply->value, "exit_code")->number, 0);
     site_stage_message(&stage, &bob, &msg); /* after the end: at once */

@@ -210,6 +210,15 @@ static const struct {
      "f:3: error: bytes that are no text, expected UTF-8 without control characters\n"
      "f:4: error: bytes that are no text, expected UTF-8 without control characters\n"},
     {"NOTHING\n", "f:1: error: malformed line, expected KEY = value\n"},
+    {"Dear all,\n\n# we meet\nat noon\nin the hall\nand X = 1\n",
+     "f:1: error: not a configuration file, expected lines KEY = value, and sections "
+     "from Begin NAME to End NAME\n"},
+    {"Dear all,\nat noon\nX = 1\n",
+     "f:1: error: malformed line, expected KEY = value\n"
+     "f:2: error: malformed line, expected KEY = value\n"},
+    {"one\ntwo\n begin Q\nX = 1\nEnd Q\n",
+     "f:1: error: malformed line, expected KEY = value\n"
+     "f:2: error: malformed line, expected KEY = value\n"},
 };
 
 static void wrong_syntax_is_told_by_line(void **state)
@@ -273,8 +282,9 @@ static void lines_and_sections_are_bounded(void **state)
 
 static void complaints_are_bounded(void **state)
 {
-    char *text = arena_alloc(&arena, 1, 20001);
-    for (size_t i = 0; i < 20000; i += 2) {
+    char *text = arena_alloc(&arena, 1, 20005);
+    memcpy(text, "X=1\n", 4);
+    for (size_t i = 4; i < 20004; i += 2) {
         memcpy(text + i, "x\n", 2);
     }
     read_text(text);
