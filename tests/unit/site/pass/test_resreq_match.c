@@ -322,10 +322,40 @@ static void test_listings(void **state)
     site_stage_release(&stage);
 }
 
+static bool is_listed(struct look *look, enum resreq_match_listing listing,
+                      const char *requirement, int host)
+{
+    const struct place_filter *filter;
+    struct err err;
+    assert_int_equal(
+        resreq_match_select(look->match, listing, requirement, &filter, &err), 0);
+    return filter == NULL || filter->matches[host];
+}
+
+/* A load listing selects by what hosts report, and another one, as a job does, by what
+ * running jobs have not reserved: 600 of 900 MB. */
+static void test_listings_and_reservations(void **state)
+{
+    struct site_stage stage;
+    struct look look;
+    (void)state;
+    site_stage_init_text(&stage, site_text());
+    come(&stage, 1);
+    assert_int_not_equal(site_stage_attempt_of(&stage, start_job(&stage)), 0);
+    look_init(&look, stage.site, stage.site->resreq_cache);
+    assert_true(is_listed(&look, RESREQ_MATCH_LOAD, "mem > 800", 0));
+    assert_false(is_listed(&look, RESREQ_MATCH_LOAD, "mem > 900", 0));
+    assert_false(is_listed(&look, RESREQ_MATCH_HOSTS, "mem > 800", 0));
+    assert_true(is_listed(&look, RESREQ_MATCH_HOSTS, "mem > 500", 0));
+    arena_release(&look.arena);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_carried_over),
-                                       cmocka_unit_test(test_slots),
-                                       cmocka_unit_test(test_listings)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_carried_over), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_listings),
+        cmocka_unit_test(test_listings_and_reservations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
