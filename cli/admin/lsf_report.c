@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lsf_report.c: see lsf_report.h. */
-#include "cli/command/lsf_report.h"
+#include "cli/admin/lsf_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  * Ownership: resreq_hosts_release, also after an error. Errors: ERR_IO; ERR_PARSE,
  * ERR_BOUNDS, ERR_EXISTS with file and line. Source: docs/design/interfaces.md "Command
  * line". Layer: cli. */
-#ifndef SUBLET_CLI_COMMAND_RESREQ_HOSTS_H
-#define SUBLET_CLI_COMMAND_RESREQ_HOSTS_H
+#ifndef SUBLET_CLI_RESOURCE_RESREQ_HOSTS_H
+#define SUBLET_CLI_RESOURCE_RESREQ_HOSTS_H
 
 #include "base/arena.h"
 #include "sched/resource/resource.h"

@@ -5,7 +5,7 @@
 #include "base/conf/conf.h"
 #include "broker/broker_config.h"
 #include "broker/plan/plan.h"
-#include "cli/command/lsf_report.h"
+#include "cli/admin/lsf_report.h"
 #include "cli/commands.h"
 #include "site/config/site_config.h"
 #include "sys/accounts.h"

@@ -2,8 +2,8 @@
 /* cmd_plan_live.h: the broker's plans: `plan show [POOL]`, `plan explain [NODE...]`.
  *
  * Layer: cli. */
-#ifndef SUBLET_CLI_COMMAND_CMD_PLAN_LIVE_H
-#define SUBLET_CLI_COMMAND_CMD_PLAN_LIVE_H
+#ifndef SUBLET_CLI_LEASE_CMD_PLAN_LIVE_H
+#define SUBLET_CLI_LEASE_CMD_PLAN_LIVE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_plan_live.c: see cmd_plan_live.h; and `sublet pools`. The pool need not be named
  * if there is only one. Source: docs/design/interfaces.md "Command line". */
-#include "cli/command/cmd_plan_live.h"
+#include "cli/lease/cmd_plan_live.h"
 
 #include <string.h>
 

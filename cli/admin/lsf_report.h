@@ -5,8 +5,8 @@
  *
  * A key is listed once in each file, with its first line and the number of further
  * ones. Prints to standard output. Layer: cli. */
-#ifndef SUBLET_CLI_COMMAND_LSF_REPORT_H
-#define SUBLET_CLI_COMMAND_LSF_REPORT_H
+#ifndef SUBLET_CLI_ADMIN_LSF_REPORT_H
+#define SUBLET_CLI_ADMIN_LSF_REPORT_H
 
 #include "base/conf/conf.h"
 

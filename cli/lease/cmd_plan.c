@@ -10,8 +10,8 @@
 
 #include "broker/plan/plan.h"
 #include "broker/pool/pool.h"
-#include "cli/command/cmd_plan_live.h"
 #include "cli/commands.h"
+#include "cli/lease/cmd_plan_live.h"
 #include "cli/listing/listing.h"
 #include "sys/daemon.h"
 #include "sys/json.h"

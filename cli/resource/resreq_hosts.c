@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resreq_hosts.c: JSON by jansson, line by line into a table of resources. */
-#include "cli/command/resreq_hosts.h"
+#include "cli/resource/resreq_hosts.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command/resreq_hosts.h"
 #include "cli/commands.h"
 #include "cli/listing/listing.h"
+#include "cli/resource/resreq_hosts.h"
 
 const struct call_option cmd_resreq_options[] = {
     {"--lenient", NULL, "as with LSF_STRICT_RESREQ=N", false},
