@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from federation import Federation, Skip, expect, expect_equal, main
+from federation import BIN, LEASE, Federation, Skip, expect, expect_equal, main
 
 f = Federation()
 
@@ -68,8 +68,9 @@ def complete(*words):
     script = sublet("completion") + """
 COMP_WORDS=(sublet "$@"); COMP_CWORD=$(($# < 1 ? 1 : $#)); _sublet; echo "${COMPREPLY[@]}"
 """
+    path = os.path.abspath(BIN) + os.pathsep + os.environ["PATH"]
     return subprocess.run(["bash", "-c", script, "bash", *words], text=True, check=True,
-                          stdout=subprocess.PIPE).stdout.split()
+                          env=dict(os.environ, PATH=path), stdout=subprocess.PIPE).stdout.split()
 
 
 def test_completion():
@@ -80,6 +81,27 @@ def test_completion():
     expect_equal(complete("sub", "-cw"), ["-cwd"], "an option of the command")
     expect("-cwd" not in complete("jobs", "-"), "and not of another")
     expect_equal(complete("check", "fi"), [], "operands are files")
+    expect_equal(complete("lease", "dr"), ["drain"], "a subcommand")
+    expect_equal(complete("plan", ""), ["show", "quota", "explain"], "all of them")
+    expect_equal(complete("lease", "drain", "dr"), [], "only as the first operand")
 
 
-main(test_commands_page, test_keys_page, test_configuration_page, test_help_of_a_section, test_completion, shared=f)
+def test_completion_of_names():
+    if shutil.which("bash") is None:
+        raise Skip("no bash here")
+    f.start("broker", "north", "south")
+    f.wait_lease("the lease", lambda l: l["status"] == "conn")
+    job = str(f.submit("north", "true", "-n", "8000"))
+    north = ["--socket", os.path.join(f.dir, "north", "sublet.sock")]
+    expect_equal(complete(*north, "hosts", "n"), ["n1", "n2"], "hosts")
+    expect_equal(complete(*north, "hosts", "n1", "n2"), ["n2"], "also the second one")
+    expect_equal(complete(*north, "jobs", "-u", "all", "-q", "nor"), ["normal"], "a queue")
+    expect_equal(complete(*north, "jobs", "-q", "normal", ""), [job], "a job")
+    expect_equal(complete(*north, "lease", "drain", "no"), [LEASE], "a lease")
+    expect_equal(complete(*north, "switch", "nor"), ["normal"], "a queue, then jobs")
+    expect_equal(complete(*north, "switch", "normal", ""), [job], "jobs")
+    expect_equal(complete("--socket", "/nowhere", "hosts", "n"), [], "nobody answers")
+
+
+main(test_commands_page, test_keys_page, test_configuration_page, test_help_of_a_section,
+     test_completion, test_completion_of_names, shared=f)
