@@ -555,7 +555,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
 
 int64_t site_wake_ms(const struct site *site)
 {
-    int64_t oldest_ms = job_table_oldest_end_ms(site->jobs);
+    int64_t oldest_ms = job_clean_oldest_end_ms(site->jobs);
     const int64_t wakes[] = {
         site_uplink_wake_ms(site->uplink),
         host_table_wake_ms(site->hosts),

@@ -387,7 +387,7 @@ static int check_pending_of_groups(const struct site_api *api, const char *user,
         }
         const char *one;
         int of_group = 0, count;
-        for (int k = 0; (one = job_table_pending_user(api->jobs, k, &count)) != NULL;
+        for (int k = 0; (one = job_index_pending_user(api->jobs, k, &count)) != NULL;
              k++) {
             of_group += groups_has(members, one) ? count : 0;
         }
@@ -411,7 +411,7 @@ static int check_pending(const struct site_api *api, const struct peer *from,
     enum { RESERVED = 1000 };
     const struct site_config *config = api->config;
     bool is_admin = permission_is_admin(config, from);
-    int of_user = job_table_count_pending_of(api->jobs, from->uid);
+    int of_user = job_index_count_pending(api->jobs, from->uid);
     int of_site = job_table_count_state(api->jobs, JOB_PEND) +
                   job_table_count_state(api->jobs, JOB_PSUSP);
     int max = pend_config_of_user(&config->pend, &config->groups, from->name);

@@ -16,7 +16,7 @@
  * (sched/pending/pending.h). A pending job that first has to wait for something else
  * is held, with a reason.
  *
- * Ownership: jobs belong to the table; a pointer is valid until job_table_clean.
+ * Ownership: jobs belong to the table; a pointer is valid until job_clean.
  * Order: by id, then index; in a class as sched/pending/pending.h. Layer: site. */
 #ifndef SUBLET_SITE_JOB_JOB_H
 #define SUBLET_SITE_JOB_JOB_H
@@ -188,10 +188,10 @@ int job_table_count_unfinished(const struct job_table *jobs);
 /* Slots of all pending jobs, held ones included. */
 int64_t job_table_pending_slots(const struct job_table *jobs);
 /* Jobs of the user that are PEND or PSUSP, elements of arrays one by one. */
-int job_table_count_pending_of(const struct job_table *jobs, int64_t uid);
+int job_index_count_pending(const struct job_table *jobs, int64_t uid);
 /* The users who have or had pending jobs, by index from 0, and how many these are;
  * NULL: there is none. */
-const char *job_table_pending_user(const struct job_table *jobs, int index, int *count);
+const char *job_index_pending_user(const struct job_table *jobs, int index, int *count);
 /* The number of pending jobs by reason; elements of arrays count one by one. */
 void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS]);
 /* The classes of pending jobs that may be dispatched. */
@@ -268,11 +268,11 @@ void job_table_end(struct job_table *jobs, struct job *job, const struct run_exi
 /* Removes jobs that ended before `before_ms`, oldest first, at most `max`, with their
  * rows; `on_clean` is called for each before. Returns how many. A job that dependent
  * jobs wait for is kept for another while. */
-typedef void (*job_table_clean_fn)(void *arg, struct job *job);
-int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
-                    job_table_clean_fn on_clean, void *arg, struct effects *effects);
+typedef void (*job_clean_fn)(void *arg, struct job *job);
+int job_clean(struct job_table *jobs, int64_t before_ms, int max, job_clean_fn on_clean,
+              void *arg, struct effects *effects);
 /* The end of the job that ended first; INT64_MAX: no job has ended. */
-int64_t job_table_oldest_end_ms(const struct job_table *jobs);
+int64_t job_clean_oldest_end_ms(const struct job_table *jobs);
 
 /* The exit code of its command, or 128 plus the signal, as shell and listings show it.
  * False if there is none: the job has not ended, never started, or was lost. */

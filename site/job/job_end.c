@@ -319,6 +319,6 @@ static void clean_job(void *arg, struct job *job)
 void job_end_clean(struct lifecycle *life, int64_t now_ms, struct effects *effects)
 {
     struct clean_call call = {.life = life, .effects = effects};
-    job_table_clean(life->parts.jobs, now_ms - life->parts.config->clean_period_ms,
-                    CLEAN_MAX, clean_job, &call, effects);
+    job_clean(life->parts.jobs, now_ms - life->parts.config->clean_period_ms, CLEAN_MAX,
+              clean_job, &call, effects);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_parts.h: the inside of the job table, for the files that make it: job.c (a single
- * job, and its rows), job_pending.c (classes and reasons of pending jobs), job_table.c
- * (the table and its indexes), job_load.c (loading rows).
+ * job, and its rows), job_pending.c (classes and reasons of pending jobs), job_index.c
+ * (the indexes), job_table.c (the table, and each change of a job), job_load.c (loading
+ * rows), job_clean.c (removing jobs).
  *
  * Before a change of any field that an index depends on, job_table.c takes the job out
  * of the indexes, and puts it back after it. Layer: site.
@@ -47,6 +48,16 @@ void job_pending_enter(struct job_table *jobs, struct job *job);
 void job_pending_leave(struct job_table *jobs, struct job *job);
 /* Adds the job to the table of dependents, or removes it, as its state requires. */
 void job_pending_watch(struct job_table *jobs, struct job *job);
+
+void job_index_add(struct job_table *jobs, struct job *job);
+void job_index_remove(struct job_table *jobs, struct job *job);
+/* As job_index_add, for a job from disk: the caller sorts the list of open jobs, and no
+ * dependent job is judged again. */
+void job_index_restore(struct job_table *jobs, struct job *job);
+void job_index_release(struct job_table *jobs);
+
+/* Frees dropped jobs, which are in no index. */
+void job_table_remove_dropped(struct job_table *jobs);
 
 /* The table of transitions (job_table_set_state). */
 bool job_may_become(enum job_state from, enum job_state to);

@@ -1,149 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_table.c: see job.h. The table is an array sorted by id. Its indexes are the
- * classes of pending jobs, and sorted lists of held jobs, open attempts, jobs that ask
- * for more slots, and ended jobs. */
+/* job_table.c: see job.h. The table is an array sorted by id. Its indexes follow each
+ * change (job_index.c). */
 #include "site/job/job_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sorted.h"
 #include "model/job_id.h"
-
-/* ---------------------------------------------------------------- indexes */
-
-static bool should_be_open(const struct job *job)
-{
-    return job->attempt != 0 && !job_is_ended(job);
-}
-
-/* A job on borrowed hosts never gets more slots. */
-static bool asks_for_more(const struct job *job)
-{
-    return job->lease[0] == '\0' && job_asked_slots(job) > 0;
-}
-
-/* Adds an open job to the list of growing ones if it asks for more slots (`sign` 1), or
- * removes it. */
-static void list_growing(struct job_table *jobs, struct job *job, int sign)
-{
-    if (sign > 0 && asks_for_more(job)) {
-        job->is_growing = true;
-        job_list_insert(&jobs->growing, job,
-                        job_list_place(&jobs->growing, job, job_list_by_attempt));
-    } else if (sign < 0 && job->is_growing) {
-        job->is_growing = false;
-        job_list_remove(&jobs->growing, job, job_list_by_attempt);
-    }
-}
-
-/* Kept when it is 0: users are few. */
-struct user_pending {
-    int64_t uid;
-    char name[NAME_SIZE];
-    int count;
-};
-
-static int compare_uid(const void *key, const void *item)
-{
-    const int64_t *uid = key;
-    const struct user_pending *of_user = item;
-    return (*uid > of_user->uid) - (*uid < of_user->uid);
-}
-
-int job_table_count_pending_of(const struct job_table *jobs, int64_t uid)
-{
-    const struct user_pending *found =
-        sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
-    return found != NULL ? found->count : 0;
-}
-
-const char *job_table_pending_user(const struct job_table *jobs, int index, int *count)
-{
-    if (index >= jobs->n_pending_of) {
-        return NULL;
-    }
-    *count = jobs->pending_of[index]->count;
-    return jobs->pending_of[index]->name;
-}
-
-static void count_pending_of(struct job_table *jobs, const struct job_spec *spec,
-                             int sign)
-{
-    int64_t uid = spec->uid;
-    struct user_pending *found =
-        sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
-    if (found == NULL) {
-        found = mem_alloc(1, sizeof(*found));
-        found->uid = uid;
-        snprintf(found->name, sizeof(found->name), "%s", spec->user);
-        jobs->pending_of =
-            sorted_add(jobs->pending_of, &jobs->n_pending_of,
-                       &jobs->pending_of_capacity, &uid, compare_uid, found);
-    }
-    found->count += sign;
-}
-
-/* A job enters its state (`sign` 1), or leaves it. */
-static void count_state(struct job_table *jobs, const struct job *job, int sign)
-{
-    jobs->n_by_state[job->state] += sign;
-    if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
-        count_pending_of(jobs, job->spec, sign);
-    }
-}
-
-static void count_open(struct job_table *jobs, struct job *job, int sign)
-{
-    list_growing(jobs, job, sign);
-    bool is_suspended = job->state == JOB_SSUSP || job->state == JOB_USUSP;
-    if (sign > 0) {
-        job->is_counted_suspended =
-            is_suspended && job->suspension.causes != 0 && job->suspension.yields;
-    }
-    job->submission->n_open += sign;
-    limits_count(jobs->limits, job->limit_owner, job->hosts, job->n_hosts,
-                 job->is_counted_suspended, sign);
-    if (sign > 0) {
-        fairshare_ledger_add_job(jobs->fairshare, job, jobs->now_ms);
-        rusage_ledger_add(jobs->rusage, job);
-    } else {
-        fairshare_ledger_remove_job(jobs->fairshare, job, jobs->now_ms);
-        rusage_ledger_remove(jobs->rusage, job);
-    }
-}
-
-/* Takes the job out of the indexes before its key or state changes. */
-static void unindex(struct job_table *jobs, struct job *job)
-{
-    if (job_is_pending(job)) {
-        job_pending_leave(jobs, job);
-    }
-    if (job->is_open) {
-        count_open(jobs, job, -1);
-        job_list_remove(&jobs->open, job, job_list_by_attempt);
-    }
-    job->is_open = false;
-    count_state(jobs, job, -1);
-}
-
-/* Puts the job into the indexes again. */
-static void reindex(struct job_table *jobs, struct job *job)
-{
-    count_state(jobs, job, 1);
-    job->is_open = should_be_open(job);
-    job_pending_watch(jobs, job);
-    dependents_note(jobs->dependents, job_key(job));
-    if (job_is_pending(job)) {
-        job_pending_enter(jobs, job);
-    }
-    if (job->is_open) {
-        count_open(jobs, job, 1);
-        job_list_insert(&jobs->open, job,
-                        job_list_place(&jobs->open, job, job_list_by_attempt));
-    }
-}
 
 /* ---------------------------------------------------------------- the table */
 
@@ -192,15 +56,8 @@ void job_table_free(struct job_table *jobs)
     job_class_set_free(jobs->classes);
     dependents_free(jobs->dependents);
     arena_release(&jobs->scratch);
-    for (int i = 0; i < jobs->n_pending_of; i++) {
-        free(jobs->pending_of[i]);
-    }
-    free(jobs->pending_of);
+    job_index_release(jobs);
     free(jobs->all.items);
-    free(jobs->held.items);
-    free(jobs->open.items);
-    free(jobs->growing.items);
-    free(jobs->ended.items);
     free(jobs);
 }
 
@@ -226,7 +83,7 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
 {
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
-        unindex(jobs, job);
+        job_index_remove(jobs, job);
         limits_leave(jobs->limits, job->limit_owner);
         job->limit_owner = NULL;
     }
@@ -237,7 +94,7 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         job_table_enter_queue(jobs, job, job_queue_name(job));
-        reindex(jobs, job);
+        job_index_add(jobs, job);
     }
 }
 
@@ -261,8 +118,7 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     return job;
 }
 
-/* Frees dropped jobs, which are in no index. */
-static void remove_dropped(struct job_table *jobs)
+void job_table_remove_dropped(struct job_table *jobs)
 {
     int kept = 0;
     for (int i = 0; i < jobs->all.count; i++) {
@@ -303,19 +159,10 @@ int64_t job_table_start(struct job_table *jobs, int64_t now_ms)
 {
     jobs->now_ms = now_ms;
     int64_t gap_ms = clock_gap_ms(jobs, now_ms);
-    remove_dropped(jobs);
+    job_table_remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
-        count_state(jobs, job, 1);
-        job->is_open = should_be_open(job);
-        job_pending_watch(jobs, job);
-        if (job_is_pending(job)) {
-            job_pending_enter(jobs, job);
-        }
-        if (job->is_open) {
-            count_open(jobs, job, 1);
-            job_list_insert(&jobs->open, job, jobs->open.count);
-        }
+        job_index_restore(jobs, job);
         if (job_is_ended(job)) {
             bool is_trusted = gap_ms == 0 && job->end_ms <= now_ms;
             job->clean_after_ms = is_trusted ? job->end_ms : now_ms;
@@ -336,7 +183,7 @@ struct job *job_table_add_array(struct job_table *jobs, const struct row_job *ro
     for (int i = 0; i < n_indices; i++) {
         struct job *job = job_table_new_job(jobs, row, submission, indices[i]);
         job_list_insert(&jobs->all, job, first + i);
-        reindex(jobs, job);
+        job_index_add(jobs, job);
     }
     return jobs->all.items[first];
 }
@@ -444,17 +291,17 @@ struct job *job_table_growing_at(struct job_table *jobs, int index)
 
 void job_table_switch(struct job_table *jobs, struct job *job, int queue)
 {
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     dup_set_text(&job->switched_queue, jobs->queues[queue].name);
     job_table_enter_queue(jobs, job, jobs->queues[queue].name);
-    reindex(jobs, job);
+    job_index_add(jobs, job);
 }
 
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
 {
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     job->entry.position = to_top ? --jobs->first_place : ++jobs->last_place;
-    reindex(jobs, job);
+    job_index_add(jobs, job);
 }
 
 bool job_table_set_state(struct job_table *jobs, struct job *job, enum job_state state)
@@ -462,9 +309,9 @@ bool job_table_set_state(struct job_table *jobs, struct job *job, enum job_state
     if (!job_may_become(job->state, state)) {
         return false;
     }
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     job->state = state;
-    reindex(jobs, job);
+    job_index_add(jobs, job);
     return true;
 }
 
@@ -472,7 +319,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
                      const char *lease, uint64_t epoch, const struct place_start *start,
                      const char *reserved)
 {
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     job->is_doubted = false;
     job->attempt = attempt;
     dup_set_text(&job->lease, lease);
@@ -490,7 +337,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
         (struct job_suspension){.n_preempted = job->suspension.n_preempted};
     job->requeue_cause = REQUEUE_NONE;
     dup_set_text(&job->reason, "");
-    reindex(jobs, job);
+    job_index_add(jobs, job);
 }
 
 void job_table_requeue(struct job_table *jobs, struct job *job,
@@ -498,7 +345,7 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
 {
     bool is_stopped = (job->suspension.causes & SUSPEND_USER) != 0;
     int n_preempted = job->suspension.n_preempted;
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     job->state = is_stopped ? JOB_PSUSP : JOB_PEND;
     job->attempt = 0;
     dup_set_text(&job->lease, "");
@@ -516,13 +363,13 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
     job->requeue_cause = cause;
     job->written_attempt = 0;
     dup_set_text(&job->reason, reason);
-    reindex(jobs, job);
+    job_index_add(jobs, job);
 }
 
 void job_table_end(struct job_table *jobs, struct job *job, const struct run_exit *exit,
                    bool is_done, const char *reason, int64_t end_ms)
 {
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     job->state = is_done ? JOB_DONE : JOB_EXIT;
     job->is_taken = false;
     job_set_exit(job, exit);
@@ -538,7 +385,7 @@ void job_table_end(struct job_table *jobs, struct job *job, const struct run_exi
     }
     job->suspension.since_ms = 0;
     dup_set_text(&job->reason, reason);
-    reindex(jobs, job);
+    job_index_add(jobs, job);
     job->submission->n_unfinished--;
     job->clean_after_ms = end_ms;
     job_list_insert(&jobs->ended, job, jobs->ended.count);
@@ -548,10 +395,10 @@ void job_table_resize(struct job_table *jobs, struct job *job,
                       const struct host_slots *hosts, int n_hosts,
                       const struct job_resize *resize)
 {
-    unindex(jobs, job);
+    job_index_remove(jobs, job);
     job_set_resize(job, resize); /* its names may be the old hosts' */
     job_set_hosts(job, hosts, n_hosts);
-    reindex(jobs, job);
+    job_index_add(jobs, job);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -578,8 +425,8 @@ bool job_table_tick(struct job_table *jobs, int64_t now_ms)
     bool has_any = judge_again(jobs);
     while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
         struct job *job = jobs->held.items[0];
-        unindex(jobs, job);
-        reindex(jobs, job);
+        job_index_remove(jobs, job);
+        job_index_add(jobs, job);
         has_any = true;
     }
     return has_any;
@@ -601,9 +448,9 @@ void job_table_doubt(struct job_table *jobs, uint64_t last)
         bool is_doubted = job->id <= last && job->attempt == 0 && !job_is_ended(job) &&
                           !job->spec->is_rerunnable;
         if (job->is_doubted != is_doubted) {
-            unindex(jobs, job);
+            job_index_remove(jobs, job);
             job->is_doubted = is_doubted;
-            reindex(jobs, job);
+            job_index_add(jobs, job);
         }
     }
 }
@@ -614,95 +461,13 @@ void job_table_retry_all(struct job_table *jobs)
     while (at < jobs->held.count) {
         struct job *job = jobs->held.items[at];
         if (job->hold == REASON_RETRY) {
-            unindex(jobs, job); /* the next one moves up */
+            job_index_remove(jobs, job); /* the next one moves up */
             job->retry_after_ms = 0;
-            reindex(jobs, job);
+            job_index_add(jobs, job);
         } else {
             at++;
         }
     }
-}
-
-/* ---------------------------------------------------------------- cleaning */
-
-int64_t job_table_oldest_end_ms(const struct job_table *jobs)
-{
-    return jobs->ended.count > 0 ? jobs->ended.items[0]->clean_after_ms : INT64_MAX;
-}
-
-enum { AWAITED_MS = 60000 };
-
-static void remove_cleaned(struct job_table *jobs, int n_cleaned)
-{
-    remove_dropped(jobs);
-    jobs->ended.count -= n_cleaned;
-    memmove(jobs->ended.items, jobs->ended.items + n_cleaned,
-            (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
-}
-
-/* Jobs that dependent jobs wait for are due again a minute later. */
-static void postpone_awaited(struct job_table *jobs, int64_t before_ms, int max)
-{
-    int kept = 0, n_awaited = 0, i = 0;
-    struct job_list *ended = &jobs->ended;
-    struct job **awaited = NULL;
-    for (; i < max && i < ended->count && ended->items[i]->clean_after_ms <= before_ms;
-         i++) {
-        struct job *job = ended->items[i];
-        if (dependents_has(jobs->dependents, job->id)) {
-            awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
-            awaited[n_awaited++] = job;
-        } else {
-            ended->items[kept++] = job;
-        }
-    }
-    if (n_awaited == 0) {
-        return;
-    }
-    memmove(&ended->items[kept], &ended->items[i],
-            (size_t)(ended->count - i) * sizeof(*ended->items));
-    ended->count -= n_awaited;
-    for (i = 0; i < n_awaited; i++) {
-        awaited[i]->clean_after_ms = before_ms + AWAITED_MS;
-        job_list_insert(ended, awaited[i],
-                        job_list_place(ended, awaited[i], job_list_by_clean));
-    }
-    free(awaited);
-}
-
-int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
-                    job_table_clean_fn on_clean, void *arg, struct effects *effects)
-{
-    int count = 0;
-    postpone_awaited(jobs, before_ms, max);
-    while (count < max && count < jobs->ended.count &&
-           jobs->ended.items[count]->clean_after_ms <= before_ms) {
-        struct job *job = jobs->ended.items[count++];
-        bool is_last = job->submission->n_jobs == 1;
-        on_clean(arg, job);
-        effects_store(effects, &(struct row){.kind = ROW_JOB_STATE,
-                                             .job_state = {.id = job->id,
-                                                           .index = job->index,
-                                                           .state = job->state,
-                                                           .lease = "",
-                                                           .exit = {.text = ""},
-                                                           .reason = "",
-                                                           .queue = "",
-                                                           .overload = "",
-                                                           .reserved = "",
-                                                           .avoided = "",
-                                                           .is_dropped = !is_last,
-                                                           .is_gone = is_last}});
-        job->is_dropped = true;
-        count_state(jobs, job, -1);
-        submission_leave(job->submission);
-        job->submission = NULL;
-        job->spec = NULL;
-    }
-    if (count > 0) {
-        remove_cleaned(jobs, count);
-    }
-    return count;
 }
 
 /* ---------------------------------------------------------------- by an id as users
