@@ -64,7 +64,7 @@ uint64_t broker_loss_commits(const struct broker *broker);
 
 /* Messages of a kind that is relayed come with a body that is not opened
  * (codec_relay_decode). */
-bool broker_relays(enum msg_kind kind);
+bool broker_messages_is_relayed(enum msg_kind kind);
 void broker_step(struct broker *broker, const struct event *event,
                  struct effects *effects);
 

@@ -33,6 +33,33 @@ struct broker {
     int n_unconfirmed; /* leases from disk that a site has not confirmed yet */
 };
 
+/* -------------------------------------------------------------- broker_due.c */
+
+/* The lease is looked at as soon as that time has come. */
+void broker_due_set(struct broker *broker, struct lease *lease, int64_t now_ms);
+/* Does what is due about the lease, and sets its timer for what comes next. The
+ * rebalance rule is applied only at the end of a batch (`may_rebalance`), by all that
+ * was reported until then. */
+void broker_due_run(struct broker *broker, struct lease *lease, bool may_rebalance,
+                    int64_t now_ms, struct effects *effects);
+/* The reclaim delay in force, once the provider's configuration is known. */
+void broker_due_set_delay(const struct broker *broker, struct lease *lease,
+                          int64_t now_ms);
+
+/* --------------------------------------------------------- broker_presence.c */
+
+/* The member is here, or is lost. The consequences for its leases follow as their
+ * timers expire, which are set to now. */
+void broker_presence_begin(struct broker *broker, struct member *member, int64_t now_ms,
+                           struct effects *effects);
+void broker_presence_end(struct broker *broker, struct member *member, int64_t now_ms,
+                         struct effects *effects);
+
+/* --------------------------------------------------------- broker_messages.c */
+
+void broker_messages_step(struct broker *broker, const struct event *event,
+                          struct effects *effects);
+
 /* Handlers of messages. `member` is the sender; NULL if the message is a client's
  * request outside of sessions. */
 

@@ -314,7 +314,7 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
         hub_free(made);
         return err->code;
     }
-    wire_server_set_relays(made->server, broker_relays);
+    wire_server_set_relays(made->server, broker_messages_is_relayed);
     const struct shell_machine machine = {.machine = broker,
                                           .step = step,
                                           .wake_ms = wake_ms,

@@ -24,8 +24,8 @@ static bool pass_codec(struct world *world, const struct msg *msg, bool is_to_br
         world_state_violate(world, "a %s cannot be encoded: %s",
                             msg_kind_name(msg->kind), err.text);
     } else if (codec_relay_decode(&posted->arena, bytes, length,
-                                  is_to_broker ? broker_relays : NULL, &posted->msg,
-                                  &err)) {
+                                  is_to_broker ? broker_messages_is_relayed : NULL,
+                                  &posted->msg, &err)) {
         world_state_violate(world, "a %s cannot be decoded: %s",
                             msg_kind_name(msg->kind), err.text);
     } else {
@@ -39,7 +39,7 @@ static void post(struct world *world, const struct msg *msg, enum agenda_kind ki
                  int from, int to, int64_t at_ms)
 {
     struct posted *posted = mem_alloc(1, sizeof *posted);
-    bool is_relayed = kind == AGENDA_MESSAGE && broker_relays(msg->kind);
+    bool is_relayed = kind == AGENDA_MESSAGE && broker_messages_is_relayed(msg->kind);
 
     arena_init_small(&posted->arena);
     if (is_relayed || ++world->n_posted % CODEC_EVERY == 0) {

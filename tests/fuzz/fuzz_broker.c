@@ -156,7 +156,7 @@ static bool answer(const struct msg *heard, const struct peer *to, struct arena 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct machine_role role = {
-        .relays = broker_relays,
+        .relays = broker_messages_is_relayed,
         .create = create,
         .destroy = destroy,
         .load = load,

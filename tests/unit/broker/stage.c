@@ -82,7 +82,8 @@ static void seal(struct msg *msg, struct arena *arena)
     size_t length;
     struct err err;
     if (codec_encode(msg, &bytes, &length, &err) < 0 ||
-        codec_relay_decode(arena, bytes, length, broker_relays, msg, &err) < 0) {
+        codec_relay_decode(arena, bytes, length, broker_messages_is_relayed, msg,
+                           &err) < 0) {
         fail_msg("%s", err.text);
     }
     free(bytes);
@@ -187,7 +188,7 @@ void stage_say_as(struct stage *stage, const struct peer *peer, const struct msg
     struct arena arena;
     struct msg said = *msg;
     arena_init(&arena);
-    if (broker_relays(msg->kind)) {
+    if (broker_messages_is_relayed(msg->kind)) {
         seal(&said, &arena);
     }
     event.from = *peer;
