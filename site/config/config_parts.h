@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config_parts.h: the readers of some sections of a site's configuration. site_config.c
- * calls them in order: resources (and with them their map), thresholds, queues,
- * requirement strings, rusage, export policies.
+ * calls them in order: hosts (and with them resources, their map and thresholds),
+ * queues, requirement strings, rusage, export policies.
  *
  * Errors: diagnostics of `conf`. Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_CONFIG_PARTS_H
 #define SUBLET_SITE_CONFIG_CONFIG_PARTS_H
 
 #include "site/config/site_config.h"
+
+/* Section Host and HOSTS_HERE; reads the definitions of resources and the thresholds of
+ * hosts, too. */
+void host_config_read(struct conf *conf, const struct conf_place *site,
+                      struct site_setup *setup);
+
+/* Export policies, once the requirement strings are read. */
+void export_config_read(struct conf *conf, bool is_simulated,
+                        struct site_config *config);
 
 /* Section ResourceMap: fills config->places. */
 void resource_map_read(struct conf *conf, const struct resources *catalogue,

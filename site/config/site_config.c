@@ -6,10 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/bounds.h"
 #include "base/conf/conf_value.h"
 #include "model/local_resources.h"
-#include "provider/export/export.h"
 #include "site/config/config_parts.h"
 
 #define COMPLAIN(at, cell, ...)                                                        \
@@ -34,234 +32,7 @@ static int parameter_int(const struct conf *conf, const char *key)
     return (int)conf_value_int(conf, &at, key, 0);
 }
 
-/* ---------------------------------------------------------------- hosts */
-
-/* A host by its rows: one or two, of different forms. */
-struct host_entry {
-    struct site_host host;
-    struct resource_config_host resource_host;
-    struct conf_place forms[2]; /* by HOST_NAME, by HOSTNAME */
-    bool has_slots;
-};
-
-struct host_entries {
-    struct host_entry *items;
-    int count;
-    struct site_host others;     /* row "default" */
-    struct conf_place others_at; /* its place */
-};
-
-static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
-
-static struct host_entry *find_entry(struct host_entries *list, const char *name)
-{
-    for (int i = 0; i < list->count; i++) {
-        if (strcmp(list->items[i].host.name, name) == 0) {
-            return &list->items[i];
-        }
-    }
-    return NULL;
-}
-
-static struct host_entry *add_entry(struct host_entries *list, const char *name,
-                                    const struct conf_place *at)
-{
-    struct host_entry *entry = &list->items[list->count++];
-    entry->host.name = name;
-    entry->host.type = entry->host.model = "";
-    entry->resource_host.at = *at;
-    return entry;
-}
-
-static void count_cpus(struct site_host *host)
-{
-    host->max = SLOTS_MAX;
-    host->is_counted = true;
-}
-
-/* False: the row has no MXJ. "!" is the number of CPUs. */
-static bool read_slots(const struct conf_row *row, struct site_host *host)
-{
-    const char *text = conf_text(row, "MXJ", NULL);
-    int64_t number;
-    if (text == NULL) {
-        return false;
-    }
-    if (strcmp(text, "!") == 0) {
-        count_cpus(host);
-    } else if (conf_parse_int(text, 0, SLOTS_MAX, &number, NULL) == 0) {
-        host->max = (int)number;
-        host->is_counted = false;
-    }
-    return true;
-}
-
-/* The cell that names the host of a row, and by which form; NULL: none. */
-static const struct conf_cell *name_cell(const struct conf_row *row, int *form)
-{
-    *form = is_set(row, host_keys[0]) ? 0 : 1;
-    const struct conf_cell *cell = conf_cell(row, host_keys[*form]);
-    return cell != NULL && cell->value != NULL ? cell : NULL;
-}
-
-static void read_window(struct conf *conf, const struct conf_place *at, const char *key,
-                        struct window_list *list)
-{
-    const char *text = conf_text(at->row, key, NULL);
-    struct err err;
-    if (text != NULL && window_read(conf->arena, text, list, &err) != 0) {
-        COMPLAIN(at, conf_cell(at->row, key), "%s", err.text);
-    }
-}
-
-static void read_windows(struct conf *conf, const struct conf_place *at,
-                         struct site_host *host)
-{
-    read_window(conf, at, "RUNWINDOW", &host->run_windows);
-    read_window(conf, at, "DISPATCH_WINDOW", &host->dispatch_windows);
-}
-
-static void merge_row(struct conf *conf, const struct conf_place *at,
-                      struct host_entry *entry)
-{
-    const struct conf_row *row = at->row;
-    const char *resources = conf_text(row, "RESOURCES", NULL);
-    entry->has_slots = read_slots(row, &entry->host) || entry->has_slots;
-    read_windows(conf, at, &entry->host);
-    entry->host.type = conf_text(row, "TYPE", entry->host.type);
-    entry->host.model = conf_text(row, "MODEL", entry->host.model);
-    if (resources != NULL) {
-        struct conf_words words = conf_words(conf->arena, resources);
-        entry->resource_host.resources = words.words;
-        entry->resource_host.n_resources = words.count;
-    }
-    if (resources != NULL || is_set(row, "TYPE") || is_set(row, "MODEL")) {
-        entry->resource_host.at = *at;
-    }
-}
-
-static void read_host(struct conf *conf, const struct conf_place *at,
-                      struct host_entries *list)
-{
-    int form;
-    const struct conf_cell *cell = name_cell(at->row, &form);
-    if (cell == NULL) {
-        COMPLAIN(at, NULL, "a host without a name, expected HOST_NAME");
-        return;
-    }
-    if (form == 0 && strcasecmp(cell->value, "default") == 0) {
-        list->others_at = *at;
-        (void)read_slots(at->row, &list->others);
-        read_windows(conf, at, &list->others);
-        return;
-    }
-    if (conf_parse_name(cell->value, NULL) != 0) {
-        return; /* conf_check has reported it */
-    }
-    struct host_entry *entry = find_entry(list, cell->value);
-    if (entry != NULL && entry->forms[form].row != NULL) {
-        COMPLAIN(at, cell, "host \"%s\" is defined twice, expected one row",
-                 cell->value);
-        return;
-    }
-    if (entry == NULL && list->count == HOSTS_MAX) {
-        COMPLAIN(at, cell, "too many hosts, expected at most %d", HOSTS_MAX);
-        return;
-    }
-    if (entry == NULL) {
-        entry = add_entry(list, cell->value, at);
-    }
-    entry->forms[form] = *at;
-    merge_row(conf, at, entry);
-}
-
-static void complete_hosts(struct host_entries *list)
-{
-    for (int i = 0; i < list->count; i++) {
-        struct host_entry *entry = &list->items[i];
-        if (entry->forms[0].row == NULL) {
-            entry->host.run_windows = list->others.run_windows;
-            entry->host.dispatch_windows = list->others.dispatch_windows;
-            entry->forms[0] = list->others_at;
-        }
-        if (!entry->has_slots) {
-            entry->host.max = list->others.max;
-            entry->host.is_counted = list->others.is_counted;
-        }
-    }
-}
-
-static void read_hosts(struct conf *conf, struct host_entries *list)
-{
-    *list = (struct host_entries){
-        .items = arena_alloc(conf->arena, (size_t)conf_count_rows(conf, "Host"),
-                             sizeof(*list->items)),
-    };
-    struct conf_place at = {0};
-    count_cpus(&list->others);
-    while (conf_next_row(conf, "Host", &at)) {
-        read_host(conf, &at, list);
-    }
-    complete_hosts(list);
-}
-
-static void read_hosts_here(struct conf *conf, const struct conf_place *site,
-                            struct host_entries *list, struct site_setup *setup)
-{
-    const struct conf_cell *cell = conf_cell(site->row, "HOSTS_HERE");
-    struct conf_words words =
-        conf_words(conf->arena, conf_text(site->row, "HOSTS_HERE", NULL));
-    setup->hosts_here =
-        arena_alloc(conf->arena, (size_t)words.count, sizeof(*setup->hosts_here));
-    for (int i = 0; i < words.count; i++) {
-        struct host_entry *entry = find_entry(list, words.words[i]);
-        if (entry == NULL) {
-            COMPLAIN(site, cell, "unknown host \"%s\", expected one of section Host",
-                     words.words[i]);
-        } else if (!entry->host.is_here) {
-            entry->host.is_here = true;
-            setup->hosts_here[setup->n_hosts_here++] = entry->host.name;
-        }
-    }
-}
-
-/* The rows that may have load thresholds of the host. */
-static struct threshold_rows rows_of(const struct host_entry *entry)
-{
-    struct threshold_rows rows = {.rows = {{0}}};
-    for (int i = 0, n_rows = 0; i < THRESHOLD_ROWS; i++) {
-        if (entry->forms[i].row != NULL) {
-            rows.rows[n_rows++] = entry->forms[i];
-        }
-    }
-    return rows;
-}
-
-static void set_hosts(struct conf *conf, const struct host_entries *list,
-                      struct site_config *config)
-{
-    struct site_host *hosts =
-        arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
-    struct resource_config_host *resource_hosts =
-        arena_alloc(conf->arena, (size_t)list->count, sizeof(*resource_hosts));
-    struct threshold_rows *rows =
-        arena_alloc(conf->arena, (size_t)list->count, sizeof(*rows));
-    for (int i = 0; i < list->count; i++) {
-        rows[i] = rows_of(&list->items[i]);
-        hosts[i] = list->items[i].host;
-        resource_hosts[i] = list->items[i].resource_host;
-        resource_hosts[i].name = hosts[i].name;
-        resource_hosts[i].type = hosts[i].type;
-        resource_hosts[i].model = hosts[i].model;
-    }
-    config->hosts = hosts;
-    config->n_hosts = list->count;
-    resource_config_read(conf, resource_hosts, list->count, &config->resource_config);
-    for (int i = 0; i < list->count; i++) {
-        hosts[i].cpus = config->resource_config.cpus;
-    }
-    threshold_config_hosts(conf, &config->resource_config, rows, hosts, list->count);
-}
+/* ---------------------------------------------------------------- elims */
 
 /* What the site gives to the hosts that it starts itself. */
 static void read_elims(struct conf *conf, const struct conf_place *site,
@@ -385,86 +156,6 @@ static void read_queues(struct conf *conf, const struct conf_place *site,
     read_default_queue(conf, config);
 }
 
-/* ---------------------------------------------------------------- exports */
-
-/* Lists the places of the resource (ResourceMap), in file order. */
-static void list_places(struct arena *arena, const struct resource_config *definitions,
-                        struct export_resource *resource)
-{
-    size_t n_places = 0;
-    for (int i = 0; i < definitions->n_places; i++) {
-        n_places += strcmp(definitions->places[i].name, resource->name) == 0;
-    }
-    struct export_place *places = arena_alloc(arena, n_places, sizeof(*places));
-    resource->places = places;
-    for (int i = 0; i < definitions->n_places; i++) {
-        const struct resource_location *place = &definitions->places[i];
-        double number = -1;
-        if (strcmp(place->name, resource->name) != 0 ||
-            (place->value != NULL &&
-             !resource_value_parse_number(place->value, &number))) {
-            continue;
-        }
-        number = number < INSTANCES_MAX ? number : INSTANCES_MAX;
-        places[resource->n_places++] = (struct export_place){
-            number >= 0 ? (int64_t)number : -1, place->hosts, place->n_hosts};
-    }
-}
-
-static void read_shared(struct conf *conf, const struct export_site *site,
-                        struct site_config *config)
-{
-    const struct resource_config *definitions = &config->resource_config;
-    struct export_resource *resources =
-        arena_alloc(conf->arena, (size_t)definitions->n_resources, sizeof(*resources));
-    for (int i = 0; i < definitions->n_resources; i++) {
-        const struct resource *from = &definitions->resources[i];
-        resources[i].name = from->name;
-        resources[i].is_numeric = from->type == RESOURCE_NUMERIC;
-        resources[i].traits = resource_config_traits(from);
-        list_places(conf->arena, definitions, &resources[i]);
-    }
-    export_shared_read(conf, site, resources, definitions->n_resources,
-                       &config->exports);
-}
-
-static void read_exports(struct conf *conf, bool is_simulated,
-                         struct site_config *config)
-{
-    struct conf_place policy = conf_value_last(conf, "Parameters", "RECLAIM_POLICY");
-    struct conf_place lost = conf_value_last(conf, "Parameters", "ON_LOST");
-    struct export_terms defaults = {
-        .reclaim_policy = conf_value_word(conf, &policy, "RECLAIM_POLICY") == 1
-                              ? RECLAIM_DEMAND
-                              : RECLAIM_LSF,
-        .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
-        .lease_term_ms = parameter_duration(conf, "LEASE_TERM"),
-        .ends_lost = conf_value_word(conf, &lost, "ON_LOST") == 1,
-    };
-    struct resreq_selector *selector =
-        resreq_config_selector(conf, config, is_simulated);
-    struct export_host *hosts =
-        arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*hosts));
-    for (int i = 0; i < config->n_hosts; i++) {
-        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max,
-                                        config->hosts[i].type, i};
-    }
-    struct export_site site = {.name = config->name,
-                               .hosts = hosts,
-                               .n_hosts = config->n_hosts,
-                               .match = resreq_config_match,
-                               .arg = selector};
-    export_read(conf, &site, &defaults, &config->exports);
-    read_shared(conf, &site, config);
-    resreq_config_free(selector);
-    if (config->exports.n_leases > 0 && (config->roles & ROLE_PROVIDER) == 0) {
-        const struct conf_section *section = conf_next(conf, "HostExport", NULL);
-        conf_complain(
-            conf, CONF_ERROR, section, NULL, NULL,
-            "ROLES of section Site leave out provider, expected it with a HostExport");
-    }
-}
-
 /* ---------------------------------------------------------------- the site */
 
 static void read_roles(struct conf *conf, const struct conf_place *site,
@@ -573,7 +264,6 @@ static void read_site(struct conf *conf, const struct conf_place *site,
 static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)
 {
     const struct conf_section *section = conf_next(conf, "Site", NULL);
-    struct host_entries hosts;
     memset(setup, 0, sizeof(*setup));
     if (section == NULL || section->n_rows == 0) {
         return false;
@@ -588,15 +278,13 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     if (!is_simulated) {
         read_shell(conf, &site, setup);
     }
-    read_hosts(conf, &hosts);
-    read_hosts_here(conf, &site, &hosts, setup);
-    set_hosts(conf, &hosts, &setup->config);
+    host_config_read(conf, &site, setup);
     read_elims(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     resreq_config_read(conf, &setup->config);
     threshold_config_read(conf, &setup->config);
     rusage_config_read(conf, &setup->config);
-    read_exports(conf, is_simulated, &setup->config);
+    export_config_read(conf, is_simulated, &setup->config);
     return true;
 }
 
