@@ -20,6 +20,26 @@ void budget_take_work(struct budget *budget, int64_t us)
     budget->work_us += (uint64_t)us;
 }
 
+static int64_t price_of(int64_t us)
+{
+    int64_t times = us / BUDGET_SHORT_US;
+    if (times >= BUDGET_LONG_TIMES) {
+        return us * BUDGET_LONG_TIMES;
+    }
+    return times > 0 ? us * us / BUDGET_SHORT_US : us;
+}
+
+void budget_take_message(struct budget *budget, int64_t us, int64_t further_us)
+{
+    token_bucket_take(&budget->work, price_of(us) + further_us);
+    budget->work_us += (uint64_t)(us + further_us);
+}
+
+void budget_take_idle(struct budget *budget, int64_t us)
+{
+    budget->work_us += (uint64_t)us;
+}
+
 int64_t budget_ready_ms(const struct budget *budget)
 {
     return token_bucket_ready_ms(&budget->work);

@@ -191,6 +191,13 @@ uint64_t broker_lease_behind(const struct broker *broker, const char *id)
     return lease != NULL ? lease->behind_epoch : 0;
 }
 
+int64_t broker_take_asked_nodes(struct broker *broker)
+{
+    int64_t n_nodes = broker->n_asked_nodes;
+    broker->n_asked_nodes = 0;
+    return n_nodes;
+}
+
 void broker_site_streams(const struct broker *broker, const char *site,
                          uint64_t *n_bytes, uint64_t *n_dropped)
 {

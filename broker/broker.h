@@ -100,6 +100,9 @@ struct pool_cycle;
 int broker_count_pools(const struct broker *broker);
 const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
                                            const char **name, int64_t *at_ms);
+/* Nodes of plans that have to be computed because of what messages reported since the
+ * last call: what their senders are charged for. */
+int64_t broker_take_asked_nodes(struct broker *broker);
 /* When the latest message of the site arrived; 0: none has since the start. */
 int64_t broker_site_last_message_ms(const struct broker *broker, const char *site);
 /* The epoch that the provider states, if it is below ours because the provider has lost

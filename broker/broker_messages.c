@@ -114,7 +114,7 @@ static void handle_usage(struct broker *broker, struct member *member,
     member->usage.n_demands = 0;
     member_set_demand(member, usage);
     if (member_count_waiting(member, NULL, 0) > n_waiting) {
-        pool_clock_ask(&broker->pools, member, event->now_ms);
+        broker->n_asked_nodes += pool_clock_ask(&broker->pools, member, event->now_ms);
     }
     member->usage.queues = NULL;
     member->usage.n_queues = 0;

@@ -30,7 +30,8 @@ struct broker {
     uint64_t boot;          /* number of starts from this disk */
     int64_t started_ms;
     struct broker_loss loss;
-    int n_unconfirmed; /* leases from disk that a site has not confirmed yet */
+    int64_t n_asked_nodes; /* broker_take_asked_nodes */
+    int n_unconfirmed;     /* leases from disk that a site has not confirmed yet */
 };
 
 /* -------------------------------------------------------------- broker_due.c */

@@ -17,6 +17,7 @@
 enum {
     LOG_BURST = 10,
     SOURCES_MAX = 4,
+    BATCHES_NS = 2000000, /* of short batches, before the loop looks elsewhere */
     N_PEER_KINDS = PEER_RUN + 1,
     N_EFFECT_KINDS = EFFECT_LOG + 1,
 };
@@ -255,12 +256,9 @@ static struct effects *take_batch(struct shell *shell)
     return batch;
 }
 
-void shell_run_batch(struct shell *shell)
+/* Returns when a source has more. */
+static int64_t run_one_batch(struct shell *shell)
 {
-    if (shell->is_in_batch) {
-        return;
-    }
-    shell->is_in_batch = true;
     int64_t begin_ns = histogram_now_ns();
     int64_t more_ms = collect(shell);
     do {
@@ -273,6 +271,19 @@ void shell_run_batch(struct shell *shell)
         }
         effects_clear(batch);
     } while (shell->filling->count > 0);
+    return more_ms;
+}
+
+void shell_run_batch(struct shell *shell)
+{
+    if (shell->is_in_batch) {
+        return;
+    }
+    shell->is_in_batch = true;
+    int64_t until_ns = histogram_now_ns() + BATCHES_NS, more_ms;
+    do {
+        more_ms = run_one_batch(shell);
+    } while (more_ms == 0 && histogram_now_ns() < until_ns);
     shell->is_in_batch = false;
     int64_t wake_ms = shell->machine.wake_ms(shell->machine.machine);
     wake_set(&shell->wake, more_ms < wake_ms ? more_ms : wake_ms);

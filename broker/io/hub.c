@@ -58,7 +58,9 @@ static void take_message(void *arg, const struct peer *from, const struct msg *m
     int n_before = shell_effects(hub->shell)->count;
     shell_take_message(hub->shell, from, msg);
     int n_effects = shell_effects(hub->shell)->count - n_before;
+    int64_t n_nodes = broker_take_asked_nodes(hub->broker);
     wire_server_charge(hub->server, (int64_t)n_effects * BUDGET_US_PER_EFFECT +
+                                        n_nodes * BUDGET_US_PER_NODE +
                                         (msg->kind == MSG_QUERY ? LISTING_US : 0));
 }
 
@@ -77,7 +79,7 @@ static int64_t collect(void *arg)
     struct hub *hub = arg;
     wire_server_drain(hub->server, MESSAGES_PER_BATCH, take_message, refuse_message,
                       hub);
-    return wire_server_is_ready(hub->server) ? 0 : INT64_MAX;
+    return wire_server_ready_ms(hub->server);
 }
 
 /* ---------------------------------------------------------------- send */

@@ -313,7 +313,7 @@ static void set_uses(struct member *member, const struct msg_usage *usage)
         member->uses[i].lease = memcpy(text, usage->uses[i].lease, length);
         text += length;
     }
-    qsort(member->uses, (size_t)member->n_uses, sizeof(*member->uses), compare_uses);
+    member->are_uses_sorted = false;
 }
 
 void member_set_demand(struct member *member, const struct msg_usage *usage)
@@ -338,9 +338,14 @@ void member_set_demand(struct member *member, const struct msg_usage *usage)
     set_uses(member, usage);
 }
 
-const struct priority_use *member_find_uses(const struct member *member,
-                                            const char *lease, int *n_uses)
+const struct priority_use *member_find_uses(struct member *member, const char *lease,
+                                            int *n_uses)
 {
+    if (!member->are_uses_sorted && member->n_uses > 0) {
+        qsort(member->uses, (size_t)member->n_uses, sizeof(*member->uses),
+              compare_uses);
+        member->are_uses_sorted = true;
+    }
     int low = 0, high = member->n_uses;
     while (low < high) {
         int middle = low + (high - low) / 2;

@@ -65,8 +65,10 @@ struct member {
     struct queue_demand *queues; /* of the latest usage, sorted by queue */
     int n_queues;
     int64_t asked_ms;          /* when more of its jobs waited than before */
-    struct priority_use *uses; /* likewise, sorted by lease and priority */
+    struct priority_use *uses; /* likewise; sorted by lease and priority once they are
+                                  looked at */
     int n_uses;
+    bool are_uses_sorted;
     struct journal_mark mark; /* how far its journal was at most; on disk some seconds
                                  later */
     bool is_mark_unstored;
@@ -159,8 +161,8 @@ int64_t member_count_waiting(const struct member *member, const char *const *que
                              int n_queues);
 
 /* What its jobs use of the contract, lowest priority first. */
-const struct priority_use *member_find_uses(const struct member *member,
-                                            const char *lease, int *n_uses);
+const struct priority_use *member_find_uses(struct member *member, const char *lease,
+                                            int *n_uses);
 
 /* ---------------------------------------------------------------- outbox.c */
 

@@ -348,12 +348,16 @@ static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
 
 /* ---------------------------------------------------------------- on demand */
 
-void pool_clock_ask(struct pool_table *pools, struct member *site, int64_t now_ms)
+int64_t pool_clock_ask(struct pool_table *pools, struct member *site, int64_t now_ms)
 {
+    int64_t n_nodes = 0;
     site->asked_ms = now_ms;
     for (int i = 0; i < pools->count; i++) {
-        pools->items[i].is_asked = pools->items[i].has_cycle;
+        struct pool_entry *pool = &pools->items[i];
+        n_nodes += pool->has_cycle && !pool->is_asked ? pool->cycle.plan->n_nodes : 0;
+        pool->is_asked = pool->has_cycle;
     }
+    return n_nodes;
 }
 
 static void set_asked(struct pool_entry *pool, int64_t now_ms)

@@ -174,8 +174,9 @@ void pool_clock_reload(struct pool_table *pools, const struct broker_config *con
 void pool_clock_recall_unplanned(struct lease *lease, int64_t now_ms,
                                  struct effects *effects);
 
-/* A site reports more waiting jobs. */
-void pool_clock_ask(struct pool_table *pools, struct member *site, int64_t now_ms);
+/* A site reports more waiting jobs. Returns the nodes of the pools that have to be
+ * looked at because of that, and not because of an earlier report. */
+int64_t pool_clock_ask(struct pool_table *pools, struct member *site, int64_t now_ms);
 /* Runs the cycles that are due; call it at the end of a batch. */
 void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
                      int64_t now_ms, struct effects *effects);

@@ -77,7 +77,7 @@ static int64_t collect(void *arg)
     struct host_socket *socket = arg;
     wire_server_drain(socket->server, MESSAGES_PER_BATCH, take_message, refuse_message,
                       socket);
-    return wire_server_is_ready(socket->server) ? 0 : INT64_MAX;
+    return wire_server_ready_ms(socket->server);
 }
 
 static int on_zap(zloop_t *loop, zsock_t *zsock, void *arg)

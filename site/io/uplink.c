@@ -41,7 +41,7 @@ static int64_t collect(void *arg)
     struct uplink *uplink = arg;
     wire_client_drain(uplink->client, MESSAGES_PER_BATCH, &broker, shell_take_message,
                       shell_refuse_message, uplink->shell);
-    return wire_client_is_ready(uplink->client) ? 0 : INT64_MAX;
+    return wire_client_ready_ms(uplink->client);
 }
 
 static int send_to_broker(void *arg, const struct peer *to, const struct msg *msg,

@@ -35,6 +35,7 @@ struct db {
     int maintained;  /* ... and at the last db_maintain */
     bool is_alarmed; /* about the WAL's size */
     bool is_dead;    /* an error after which only a restart is safe */
+    struct log_limit full;
 };
 
 /* ---------------------------------------------------------------- opening */
@@ -230,6 +231,7 @@ int db_open(const char *path, int32_t application_id,
      * harmlessly if a store is already open. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct db *opened = mem_alloc(1, sizeof(*opened));
+    opened->full.burst = 1;
     opened->sums.fd = opened->wal.fd = -1;
     opened->path = strdup(path);
     if (opened->path == NULL) {
@@ -312,16 +314,49 @@ static int refuse_dead(const struct db *db, struct err *err)
                    db->path);
 }
 
+/* The disk is full. What the log has goes into the file, where most of it replaces
+ * older pages, and the next commit finds the room of the log. True if it does: the
+ * transaction is taken back. Nothing was written in part, since the log counts up to
+ * the last commit in it. */
+static bool make_room(struct db *db)
+{
+    struct err err;
+    int n_left = 0, n_pages = db->wal_pages;
+    if (n_pages == 0) {
+        return false;
+    }
+    if (sqlite3_get_autocommit(db->handle) == 0 &&
+        sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK) {
+        return false;
+    }
+    if (checkpoint(db, SQLITE_CHECKPOINT_PASSIVE, &n_left, &err) < 0 || n_left > 0) {
+        return false;
+    }
+    if (log_limit_pass(&db->full, daemon_now_ms())) {
+        log_line(LOG_LEVEL_WARNING,
+                 "\"%s\": the disk is full; the write-ahead log (%d pages) is emptied "
+                 "into the database, and its room is used again: make space soon",
+                 db->path, n_pages);
+    }
+    db->is_dead = false;
+    return true;
+}
+
 int db_run(struct db *db, sqlite3_stmt *statement, struct err *err)
 {
     if (db->is_dead) {
         return refuse_dead(db, err);
     }
-    int status = ERR_NONE;
-    if (sqlite3_step(statement) != SQLITE_DONE) {
-        status = fail(db, sqlite3_sql(statement), err);
+    if (sqlite3_step(statement) == SQLITE_DONE) {
+        sqlite3_reset(statement);
+        return ERR_NONE;
     }
+    bool is_full = (sqlite3_errcode(db->handle) & 0xff) == SQLITE_FULL;
+    int status = fail(db, sqlite3_sql(statement), err);
     sqlite3_reset(statement);
+    if (is_full && make_room(db)) {
+        status = err_set(err, ERR_AWAY, "\"%s\": the disk was full", db->path);
+    }
     return status;
 }
 

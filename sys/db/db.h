@@ -8,8 +8,8 @@
  * db_maintain. Why: docs/design/architecture.md "Stores".
  *
  * Errors: ERR_IO with SQLite's words; ERR_VERSION for a file newer than the program;
- * ERR_EXISTS if another process has it open. After a failed commit the connection must
- * not be used: the daemon exits and starts again from what is on disk.
+ * ERR_EXISTS if another process has it open. After a failed commit (but ERR_AWAY) the
+ * connection must not be used: the daemon exits and starts again from what is on disk.
  * Layer: sys. */
 #ifndef SUBLET_SYS_DB_DB_H
 #define SUBLET_SYS_DB_DB_H
@@ -43,7 +43,8 @@ sqlite3 *db_handle(struct db *db);
 /* A statement that lives as long as the connection; ready to bind. `slot` is the
  * caller's variable for it, NULL at first. Aborts on invalid SQL, which is a bug. */
 sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql);
-/* Steps a statement that returns no row, and resets it. */
+/* Steps a statement that returns no row, and resets it. ERR_AWAY: the disk was full,
+ * and there is room again; the transaction is taken back and may be tried again. */
 int db_run(struct db *db, sqlite3_stmt *statement, struct err *err) MUST_CHECK;
 
 int db_begin(struct db *db, struct err *err) MUST_CHECK; /* BEGIN IMMEDIATE */

@@ -2,9 +2,9 @@
 /* db_batch.c: see db.h. */
 #include "sys/db/db.h"
 
-int db_batch_commit(void *arg, const struct effects *effects, struct err *err)
+static int commit_once(const struct db_batch *batch, const struct effects *effects,
+                       struct err *err)
 {
-    const struct db_batch *batch = arg;
     int rc = db_begin(batch->db, err);
     for (int i = 0; i < effects->count && rc == 0; i++) {
         if (effects->items[i].kind == EFFECT_STORE) {
@@ -12,6 +12,13 @@ int db_batch_commit(void *arg, const struct effects *effects, struct err *err)
         }
     }
     return rc == 0 ? db_commit(batch->db, err) : rc;
+}
+
+/* A batch for which room was made on a full disk is written again. */
+int db_batch_commit(void *arg, const struct effects *effects, struct err *err)
+{
+    int rc = commit_once(arg, effects, err);
+    return rc == ERR_AWAY ? commit_once(arg, effects, err) : rc;
 }
 
 void db_batch_maintain(void *arg)

@@ -46,6 +46,9 @@ struct local_client;
 int local_client_new(const char *path, struct local_client **client,
                      struct err *err) MUST_CHECK;
 void local_client_free(struct local_client *client);
+/* If the daemon has closed the connection: the error that it sent before, else
+ * ERR_AWAY.
+ */
 int local_client_send(struct local_client *client, const struct msg *msg,
                       struct err *err) MUST_CHECK;
 /* The next message, in the arena. ERR_AWAY when the daemon has gone or `timeout_ms`

@@ -50,6 +50,27 @@ void local_client_free(struct local_client *client)
     }
 }
 
+/* A daemon that turns a client away says why before it closes the connection, and does
+ * not wait for the request. */
+static int explain_end(struct local_client *client, struct err *err)
+{
+    struct arena arena;
+    struct msg msg;
+    struct err ignored;
+    bool is_refused = false;
+    arena_init(&arena);
+    while (!is_refused &&
+           local_client_receive(client, &arena, 0, &msg, &ignored) == 0) {
+        is_refused = msg.kind == MSG_ERROR;
+    }
+    int status = is_refused
+                     ? err_set(err, msg.error.code < 0 ? msg.error.code : ERR_PARSE,
+                               "%s", msg.error.text)
+                     : err_set(err, ERR_AWAY, "the daemon has closed the connection");
+    arena_release(&arena);
+    return status;
+}
+
 int local_client_send(struct local_client *client, const struct msg *msg,
                       struct err *err)
 {
@@ -68,8 +89,7 @@ int local_client_send(struct local_client *client, const struct msg *msg,
         if (put >= 0) {
             local_buffer_take(&out, (size_t)put);
         } else if (errno != EINTR) {
-            status = err_set(err, ERR_AWAY, "the daemon has closed the connection: %s",
-                             strerror(errno));
+            status = explain_end(client, err);
         }
     }
     local_buffer_free(&out);

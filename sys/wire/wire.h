@@ -80,8 +80,8 @@ uint64_t wire_server_count_shut(const struct wire_server *server);
  * their number. */
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg);
-/* Messages that were taken in wait to be delivered. */
-bool wire_server_is_ready(const struct wire_server *server);
+/* When a message that was taken in can be delivered: 0 now, INT64_MAX if none waits. */
+int64_t wire_server_ready_ms(struct wire_server *server);
 /* From within on_message: the message causes more work in this batch. */
 void wire_server_charge(struct wire_server *server, int64_t work_us);
 /* The answer to a peer was an error. Whoever goes on sending what is refused is
@@ -115,7 +115,7 @@ zsock_t *wire_client_socket(struct wire_client *client);
 /* Messages of other sites that the server relays wait for their turn, and have budgets,
  * each site its own. The server itself is trusted. */
 void wire_client_use_budgets(struct wire_client *client);
-bool wire_client_is_ready(const struct wire_client *client);
+int64_t wire_client_ready_ms(struct wire_client *client); /* likewise */
 /* How the other side and the settings are called in sentences about a connection that
  * is not made. */
 struct wire_words {

@@ -157,9 +157,9 @@ void wire_client_use_budgets(struct wire_client *client)
     client->queue = wire_queue_new();
 }
 
-bool wire_client_is_ready(const struct wire_client *client)
+int64_t wire_client_ready_ms(struct wire_client *client)
 {
-    return wire_queue_is_ready(client->queue);
+    return wire_queue_ready_ms(client->queue, daemon_now_ms());
 }
 
 struct delivery {

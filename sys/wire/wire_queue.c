@@ -20,8 +20,8 @@ enum {
     /* Of a batch. The first message waits that long for the commit, and what is due for
      * the end of the batch. */
     BATCH_US = 20000,
-    IDLE_US =
-        2000, /* of senders that have used up their time, while nobody else waits */
+    /* Of senders that have used up their time, while nobody else waits. */
+    IDLE_US = 250,
     BATCH_BYTES = 1 << 20,
 };
 
@@ -29,6 +29,8 @@ struct sender {
     char name[WIRE_QUEUE_SENDER_SIZE];
     bool is_trusted;
     bool is_newly_out;
+    bool is_slow; /* its last message took longer than BUDGET_SHORT_US, or has caused
+                     more work than a batch takes: a large plan is computed */
     struct budget budget;
     uint64_t n_dropped;
     struct wire_queue_entry *first, **last;
@@ -208,6 +210,13 @@ static bool may_work(struct sender *sender, int64_t now_ms)
     return sender->is_trusted || budget_may_work(&sender->budget, now_ms);
 }
 
+/* Idle time is for short messages: another sender's would wait for the end of a long
+ * one. */
+static bool has_turn(struct sender *sender, bool is_idle, int64_t now_ms)
+{
+    return may_work(sender, now_ms) || (is_idle && !sender->is_slow);
+}
+
 /* The sender whose turn it is goes behind the others. `is_idle`: of those that have
  * used up their time. */
 static struct wire_queue_entry *begin(struct wire_queue *queue, bool is_idle,
@@ -215,7 +224,7 @@ static struct wire_queue_entry *begin(struct wire_queue *queue, bool is_idle,
 {
     struct sender *sender;
     DL_FOREACH (queue->turns, sender) {
-        if (is_idle || may_work(sender, now_ms)) {
+        if (has_turn(sender, is_idle, now_ms)) {
             struct wire_queue_entry *entry = take_first(queue, sender);
             if (sender->first != NULL) {
                 DL_DELETE(queue->turns, sender);
@@ -237,6 +246,22 @@ static int64_t cpu_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+/* `us`: how long the message was handled. */
+static void charge(struct wire_queue *queue, bool is_idle, int64_t us)
+{
+    struct sender *sender = queue->current;
+    if (sender == NULL) {
+        return;
+    }
+    sender->is_slow = us > BUDGET_SHORT_US || queue->charged_us > BATCH_US;
+    if (is_idle && !sender->is_slow) {
+        budget_take_idle(&sender->budget, us + queue->charged_us);
+    } else {
+        budget_take_message(&sender->budget, us, queue->charged_us);
+    }
+    queue->current = NULL;
+}
+
 static int serve(struct wire_queue *queue, bool is_idle, int max,
                  wire_queue_deliver_fn deliver, void *arg)
 {
@@ -252,15 +277,9 @@ static int serve(struct wire_queue *queue, bool is_idle, int max,
         wire_queue_charge(queue, (int64_t)entry->n_bytes * BUDGET_US_PER_KIB / 1024);
         deliver(arg, entry);
         int64_t after_us = cpu_us();
-        wire_queue_charge(queue, after_us - before_us);
+        work_us += after_us - before_us + queue->charged_us;
+        charge(queue, is_idle, after_us - before_us);
         before_us = after_us;
-        work_us += queue->charged_us;
-        if (queue->current != NULL && is_idle) {
-            queue->current->budget.work_us += (uint64_t)queue->charged_us;
-        } else if (queue->current != NULL) {
-            budget_take_work(&queue->current->budget, queue->charged_us);
-        }
-        queue->current = NULL;
         free(entry);
     }
     return count;
@@ -288,9 +307,18 @@ void wire_queue_charge_late(struct wire_queue *queue, const char *name, int64_t 
     }
 }
 
-bool wire_queue_is_ready(const struct wire_queue *queue)
+int64_t wire_queue_ready_ms(struct wire_queue *queue, int64_t now_ms)
 {
-    return queue->turns != NULL;
+    struct sender *sender;
+    int64_t ready_ms = INT64_MAX;
+    DL_FOREACH (queue->turns, sender) {
+        if (has_turn(sender, true, now_ms)) {
+            return 0;
+        }
+        int64_t at_ms = budget_ready_ms(&sender->budget);
+        ready_ms = at_ms < ready_ms ? at_ms : ready_ms;
+    }
+    return ready_ms;
 }
 
 /* ---------------------------------------------------------------- refusals */

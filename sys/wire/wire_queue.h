@@ -42,9 +42,11 @@ bool wire_queue_put(struct wire_queue *queue, const char *sender, bool is_truste
 
 /* Delivers messages in turn, until `max` of them, BATCH_US of work or BATCH_BYTES are
  * reached, or no sender has time left. Each sender is charged for the processor time of
- * its messages. If none of those that wait has time left, they are served all the same,
- * for IDLE_US, and not charged: time that nobody else wants is free, and a message that
- * comes meanwhile waits no longer than that. Returns the number of messages. */
+ * its messages, and more than that for long ones (base/budget.h). If none of those that
+ * wait has time left, they are served all the same, for IDLE_US, and not charged: time
+ * that nobody else wants is free, and a message that comes meanwhile waits no longer
+ * than that. A sender whose last message was long waits until it has time again.
+ * Returns the number of messages. */
 typedef void (*wire_queue_deliver_fn)(void *arg, const struct wire_queue_entry *entry);
 int wire_queue_serve(struct wire_queue *queue, int max, wire_queue_deliver_fn deliver,
                      void *arg);
@@ -53,7 +55,8 @@ void wire_queue_charge(struct wire_queue *queue, int64_t work_us);
 /* Later: it has caused more work. */
 void wire_queue_charge_late(struct wire_queue *queue, const char *sender,
                             int64_t work_us);
-bool wire_queue_is_ready(const struct wire_queue *queue); /* something waits */
+/* When a message that waits can be delivered: 0 now, INT64_MAX if none waits. */
+int64_t wire_queue_ready_ms(struct wire_queue *queue, int64_t now_ms);
 
 /* Drops what the sender has sent, with its budget. */
 void wire_queue_remove(struct wire_queue *queue, const char *sender);

@@ -490,9 +490,9 @@ static void shut_out(struct wire_server *server)
     }
 }
 
-bool wire_server_is_ready(const struct wire_server *server)
+int64_t wire_server_ready_ms(struct wire_server *server)
 {
-    return wire_queue_is_ready(server->queue);
+    return wire_queue_ready_ms(server->queue, daemon_now_ms());
 }
 
 void wire_server_charge(struct wire_server *server, int64_t work_us)

@@ -111,7 +111,7 @@ static void begin(struct asking *asking, struct bench_place *place, int n_sites,
     *asking = (struct asking){.n_sites = n_sites, .n_leases = n_leases};
     /* Each site lends to the next one; a single one needs a consumer too. */
     int n_members = n_sites > 1 ? n_sites : 2;
-    asking->crowd = crowd_new(place, n_members, 0);
+    asking->crowd = crowd_new(place, n_members, 0, "");
     for (int i = 0; i < n_sites; i++) {
         for (int k = 0; k < n_leases; k++) {
             struct lease *lease = &asking->leases[i][k];

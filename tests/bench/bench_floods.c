@@ -7,6 +7,7 @@
  * The provider answers at once. So the figure is the broker's part of a leased start
  * alone, and a job that starts sees less of the difference.
  *
+ * FLOOD=N: that flood only, from 0.
  * FLOOD_S=N: no figures, but all floods in turn for N seconds, and the memory of the
  * broker at the start, while they last, and at the end (`make soak-floods S=N`). */
 #include <signal.h>
@@ -33,6 +34,8 @@ enum {
     SOAK_REPORT_S = 30,
     FRAME = 98000,
     DEMANDS = 9000,
+    QUEUES = 1000, /* each is a leaf of the plan */
+    USES = 6000,
 };
 
 /* ---------------------------------------------------------------- floods */
@@ -85,6 +88,32 @@ static void build_usage(void)
     build(&msg);
 }
 
+/* Each second one wants more slots than the one before, so that the plan is computed
+ * for it. */
+static void build_plan_usage(void)
+{
+    static struct queue_demand queues[QUEUES];
+    static struct priority_use uses[USES];
+    static char names[QUEUES][16], leases[USES][32];
+    static int n_built;
+    struct msg msg = {.kind = MSG_USAGE, .session = 1, .site = ""};
+    n_built++;
+    for (int i = 0; i < QUEUES; i++) {
+        snprintf(names[i], sizeof(names[i]), "q%d", i);
+        queues[i] = (struct queue_demand){
+            .queue = names[i], .n_waiting = n_built % 2, .job_size = 1};
+    }
+    for (int i = 0; i < USES; i++) {
+        snprintf(leases[i], sizeof(leases[i]), "s0/%d/s2", (i * 7919) % USES);
+        uses[i] = (struct priority_use){.lease = leases[i], .n_slots = 1};
+    }
+    msg.usage.queues = queues;
+    msg.usage.n_queues = QUEUES;
+    msg.usage.uses = uses;
+    msg.usage.n_uses = USES;
+    build(&msg);
+}
+
 /* Relayed: the hostile member is a provider of the consumer, too. */
 static void build_output(void)
 {
@@ -115,15 +144,19 @@ static void build_query(void)
     build(&msg);
 }
 
-static const struct {
+struct flood {
     const char *name;
     void (*build)(void);
-} floods[] = {
-    {"STATE with 49,000 empty parts", build_empty_parts},
-    {"USAGE with 9,000 demands", build_usage},
-    {"OUTPUT of 64 KiB, relayed", build_output},
-    {"HELLO", build_hello},
-    {"queries", build_query},
+    bool is_built_anew; /* for each message */
+};
+
+static const struct flood floods[] = {
+    {"STATE with 49,000 empty parts", build_empty_parts, false},
+    {"USAGE with 9,000 demands", build_usage, false},
+    {"USAGE of 1,000 leaves of a plan", build_plan_usage, true},
+    {"OUTPUT of 64 KiB, relayed", build_output, false},
+    {"HELLO", build_hello, true},
+    {"queries", build_query, false},
 };
 
 enum { N_FLOODS = sizeof(floods) / sizeof(floods[0]) };
@@ -145,7 +178,8 @@ static void *open_voice(void *context, const struct wire_key *own,
 }
 
 /* Sends for ever: 200 messages a second of the large ones, as an attacker did. */
-static void flood(const struct bench_place *place, int port, void (*rebuild)(void))
+static void send_flood(const struct bench_place *place, int port,
+                       const struct flood *flood)
 {
     struct wire_key own, broker;
     struct err err;
@@ -162,8 +196,8 @@ static void flood(const struct bench_place *place, int port, void (*rebuild)(voi
     }
     useconds_t pause_us = frame_size > 10000 ? 5000 : 200;
     for (int i = 0;; i = (i + 1) % VOICES) {
-        if (rebuild == build_hello) {
-            rebuild();
+        if (flood->is_built_anew) {
+            flood->build();
         }
         (void)zmq_send(voices[i], frame, frame_size, ZMQ_DONTWAIT);
         while (zmq_recv(voices[i], &byte, 1, ZMQ_DONTWAIT) >= 0) {
@@ -180,7 +214,7 @@ static pid_t begin_flood(const struct bench_place *place, int port, int number)
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         floods[number].build();
-        flood(place, port, floods[number].build);
+        send_flood(place, port, &floods[number]);
     }
     return child;
 }
@@ -257,9 +291,30 @@ static void measure(struct trips *trips)
     trips->late = bench_percentile(trips->values, TRIPS, 0.99);
 }
 
+/* A pool whose leaves are queues of the hostile member. */
+static char *write_plan(void)
+{
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        bench_fail("no memory");
+    }
+    fprintf(to, "Begin Pool\nNAME = p\nEnd Pool\n"
+                "Begin PlanNode\nNAME POOL OWNED SITE QUEUES\n");
+    for (int i = 0; i < QUEUES; i++) {
+        fprintf(to, "/n%d p 1 s2 (q%d)\n", i, i);
+    }
+    fprintf(to, "End PlanNode\n");
+    fclose(to);
+    return text;
+}
+
 static void begin_federation(struct bench_place *place)
 {
-    crowd = crowd_new(place, N_SITES, 0);
+    char *plan = write_plan();
+    crowd = crowd_new(place, N_SITES, 0, plan);
+    free(plan);
     state_lease(PROVIDER, "s0/1/s1");
     state_lease(HOSTILE, "s2/1/s1");
     while (n_leases < 2) {
@@ -272,19 +327,22 @@ static void begin_federation(struct bench_place *place)
 static void compare(struct bench_place *place, int number)
 {
     static struct trips without, with;
-    struct bench_series alone = {0}, median = {0}, late = {0}, ratio = {0};
+    struct bench_series alone = {0}, alone_late = {0}, median = {0}, late = {0};
+    struct bench_series ratio = {0};
     for (int k = 0; k < BENCH_RUNS; k++) {
         measure(&without);
         pid_t child = begin_flood(place, crowd_port(crowd), number);
         measure(&with);
         end_flood(child);
         bench_add(&alone, without.median);
+        bench_add(&alone_late, without.late);
         bench_add(&median, with.median);
         bench_add(&late, with.late);
         bench_add(&ratio, with.median / without.median);
     }
     bench_print_head(floods[number].name);
     bench_print_row("request and answer without it: median", "ms", &alone, "");
+    bench_print_row("without it: 99 of 100", "ms", &alone_late, "");
     bench_print_row("with it: median", "ms", &median, "");
     bench_print_row("with it: 99 of 100", "ms", &late, "");
     bench_print_row("median with it, of that without", "", &ratio, "2");
@@ -331,7 +389,11 @@ int main(void)
     if (seconds != NULL) {
         soak(&place, strtod(seconds, NULL));
     } else {
+        const char *only = getenv("FLOOD");
         for (int i = 0; i < N_FLOODS; i++) {
+            if (only != NULL && strtol(only, NULL, 10) != i) {
+                continue;
+            }
             compare(&place, i);
         }
     }

@@ -86,7 +86,7 @@ static void begin(struct asking *asking, struct bench_place *place, int n_sites,
                   int n_states)
 {
     *asking = (struct asking){.n_sites = n_sites, .n_states = n_states};
-    asking->crowd = crowd_new(place, n_sites, 0);
+    asking->crowd = crowd_new(place, n_sites, 0, "");
     for (int i = 0; i < n_sites; i++) {
         state(asking, i, 0);
     }

@@ -129,7 +129,7 @@ static void say_hello(struct crowd *crowd, int index)
 }
 
 static void write_conf(const struct bench_place *place, int n_sites, int port,
-                       int http_port)
+                       int http_port, const char *sections)
 {
     const char *dir = place->dir;
     unlink(bench_place_path(place, "broker.conf"));
@@ -142,7 +142,7 @@ static void write_conf(const struct bench_place *place, int n_sites, int port,
         bench_place_write(place, "broker.conf", "s%d %s/s%d.key (provider consumer)\n",
                           i, dir, i);
     }
-    bench_place_write(place, "broker.conf", "End Member\n");
+    bench_place_write(place, "broker.conf", "End Member\n%s", sections);
 }
 
 static void make_keys(const struct bench_place *place, int n_sites)
@@ -181,7 +181,7 @@ static void connect_site(struct crowd *crowd, int index, int port)
 }
 
 struct crowd *crowd_new(struct bench_place *place, int n_sites,
-                        int64_t reclaim_delay_ms)
+                        int64_t reclaim_delay_ms, const char *sections)
 {
     struct crowd *crowd = mem_alloc(1, sizeof(*crowd));
     int port = bench_free_port();
@@ -191,7 +191,7 @@ struct crowd *crowd_new(struct bench_place *place, int n_sites,
     make_keys(place, n_sites);
     crowd->port = port;
     crowd->http_port = bench_free_port();
-    write_conf(place, n_sites, port, crowd->http_port);
+    write_conf(place, n_sites, port, crowd->http_port, sections);
     unlink(bench_place_path(place, "broker.db"));
     unlink(bench_place_path(place, "broker.db-wal"));
     unlink(bench_place_path(place, "broker.db-commit"));

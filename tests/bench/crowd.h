@@ -19,9 +19,10 @@ struct crowd;
 typedef void (*crowd_message_fn)(void *arg, int site, const struct msg *msg);
 
 /* Starts the broker in `place` and returns when all sites are welcome. Providers send
- * the delay as their MC_RECLAIM_DELAY; 0: none. */
+ * the delay as their MC_RECLAIM_DELAY; 0: none. `sections`: of the broker's
+ * configuration, beside its Broker and Member; "": none. */
 struct crowd *crowd_new(struct bench_place *place, int n_sites,
-                        int64_t reclaim_delay_ms);
+                        int64_t reclaim_delay_ms, const char *sections);
 /* The port of the broker for members, and that of its HTTP. */
 int crowd_port(const struct crowd *crowd);
 int crowd_http_port(const struct crowd *crowd);

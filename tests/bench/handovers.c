@@ -161,7 +161,7 @@ struct handovers *handovers_new(struct bench_place *place, int n_leases,
     struct handovers *all = mem_alloc(1, sizeof(*all));
     all->leases = mem_alloc((size_t)n_leases, sizeof(*all->leases));
     all->n_leases = n_leases;
-    all->crowd = crowd_new(place, 2, reclaim_ms);
+    all->crowd = crowd_new(place, 2, reclaim_ms, "");
     if (sqlite3_open(bench_place_path(place, "provider.db"), &all->db) != SQLITE_OK) {
         bench_fail("the provider's store cannot be opened");
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_db.c: one file, one connection: what is committed is there after a crash, what
  * is not ours, newer or damaged is refused, and an upgrade keeps a copy. */
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -346,6 +349,107 @@ static void test_a_disk_that_the_log_has_filled(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* ---------------------------------------------------------------- a full disk */
+
+static char filler[128];
+
+/* What is not in the database yet takes its place; nothing is left for anything. */
+static void fill_disk(void)
+{
+    char block[4096] = "";
+    snprintf(filler, sizeof(filler), "%s/filler", directory);
+    int fd = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    for (size_t size = sizeof(block); size > 0; size /= 2) {
+        while (write(fd, block, size) > 0) {
+        }
+    }
+    close(fd);
+}
+
+/* Row `thing.id` gets new content if it is there, else it is added. */
+static int write_thing(void *arg, const struct row *row, struct err *err)
+{
+    static const char sql[] =
+        "INSERT INTO thing (id, name) VALUES (?1, hex(randomblob(1000)))"
+        " ON CONFLICT (id) DO UPDATE SET name = hex(randomblob(1000))";
+    struct db *db = arg;
+    sqlite3_stmt *slot = NULL;
+    sqlite3_stmt *statement = db_statement(db, &slot, sql);
+    sqlite3_bind_int(statement, 1, (int)row->counter.value);
+    int status = db_run(db, statement, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Things `first` to `last` in one transaction. */
+static int commit_things(struct db *db, int first_id, int last_id, struct err *err)
+{
+    struct db_batch batch = {db, db, write_thing};
+    struct effects effects;
+    effects_init(&effects);
+    for (int id = first_id; id <= last_id; id++) {
+        struct row row = {.kind = ROW_COUNTER, .counter = {"", (uint64_t)id}};
+        effects_store(&effects, &row);
+    }
+    int status = db_batch_commit(&batch, &effects, err);
+    effects_release(&effects);
+    return status;
+}
+
+/* The disk fills up while the log holds commits. Changes of what the file has need no
+ * new room but that of the log, and go on. What needs more room is refused, and nothing
+ * that was committed is missing. In a process of its own, whose small disk goes with
+ * it. */
+static int use_full_disk(void)
+{
+    enum { THINGS = 50, MORE = 1000 };
+    struct err err = {0};
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("test", directory, "tmpfs", 0, "size=1m") != 0) {
+        return 77;
+    }
+    struct db *db = open_db(first);
+    assert_int_equal(commit_things(db, 1, THINGS, &err), 0);
+    db_close(db);
+    db = open_db(first);
+    assert_int_equal(commit_things(db, 1, THINGS, &err), 0);
+    fill_disk();
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(commit_things(db, 1 + i % 10, 10 + i % 10, &err), 0);
+    }
+    assert_int_equal(number(db, "SELECT count(*) FROM thing"), THINGS);
+    int64_t sum = number(db, "SELECT sum(unicode(substr(name, id))) FROM thing");
+    assert_int_equal(commit_things(db, THINGS + 1, THINGS + MORE, &err), ERR_IO);
+    assert_non_null(strstr(err.text, "full"));
+    assert_int_equal(commit_things(db, 1, 1, &err), ERR_IO); /* closed to writing */
+    db_close(db);
+    unlink(filler);
+    db = open_db(first);
+    assert_int_equal(number(db, "SELECT count(*) FROM thing"), THINGS);
+    assert_int_equal(number(db, "SELECT sum(unicode(substr(name, id))) FROM thing"),
+                     sum);
+    assert_pragma(db, "PRAGMA integrity_check", "ok");
+    db_close(db);
+    return 0;
+}
+
+static void test_a_full_disk_uses_the_room_of_the_log(void **state)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(use_full_disk());
+    }
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        print_message("mounting a small file system is not allowed here\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static long wal_size(void)
 {
     char wal[160];
@@ -385,6 +489,7 @@ int main(void)
         TEST(test_type_is_checked_and_then_nothing_commits),
         TEST(test_full_disk_is_an_error_and_keeps_what_was),
         TEST(test_a_disk_that_the_log_has_filled),
+        TEST(test_a_full_disk_uses_the_room_of_the_log),
         TEST(test_wal_is_bounded_by_maintenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

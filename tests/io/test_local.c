@@ -25,8 +25,10 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "proto/codec.h"
 #include "sys/daemon.h"
 #include "sys/local/local.h"
+#include "sys/local/local_buffer.h"
 
 enum { TIMEOUT_MS = 60000 };
 
@@ -376,6 +378,52 @@ static void test_too_many_are_turned_away(void **state)
     wait_until_served();
 }
 
+/* A daemon that says this much and hangs up, before the client has asked. */
+static struct local_client *connect_and_be_left(const struct msg *said)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/other", directory);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    unlink(address.sun_path);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    struct local_client *client;
+    struct err err;
+    assert_int_equal(local_client_new(address.sun_path, &client, &err), 0);
+    int fd = accept(listener, NULL, NULL);
+    if (said != NULL) {
+        uint8_t *bytes;
+        size_t size;
+        assert_int_equal(codec_encode(said, &bytes, &size, &err), 0);
+        const uint8_t header[LOCAL_HEADER] = {0, 0, (uint8_t)(size >> 8),
+                                              (uint8_t)size};
+        assert_int_equal(send(fd, header, sizeof(header), 0), sizeof(header));
+        assert_int_equal(send(fd, bytes, size, 0), size);
+        free(bytes);
+    }
+    close(fd);
+    close(listener);
+    return client;
+}
+
+/* What is heard is the refusal, not that the pipe is broken. */
+static void test_a_refusal_that_comes_before_the_request(void **state)
+{
+    struct msg query = {.kind = MSG_QUERY, .query = {.kind = QUERY_JOBS}};
+    struct msg error = {.kind = MSG_ERROR, .site = ""};
+    struct err err;
+    error.error.code = ERR_FULL;
+    error.error.text = "too many connections";
+    struct local_client *client = connect_and_be_left(&error);
+    assert_int_equal(local_client_send(client, &query, &err), ERR_FULL);
+    assert_string_equal(err.text, "too many connections");
+    local_client_free(client);
+    client = connect_and_be_left(NULL);
+    assert_int_equal(local_client_send(client, &query, &err), ERR_AWAY);
+    assert_string_equal(err.text, "the daemon has closed the connection");
+    local_client_free(client);
+}
+
 static void test_a_daemon_that_does_not_answer(void **state)
 {
     struct local_client *client = connect_client();
@@ -410,6 +458,7 @@ int main(void)
         TEST(test_who_hangs_up_is_forgotten),
         TEST(test_too_many_are_turned_away),
         TEST(test_a_daemon_that_does_not_answer),
+        TEST(test_a_refusal_that_comes_before_the_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

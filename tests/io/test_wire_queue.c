@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -66,6 +67,7 @@ static void test_one_message_of_each_in_turn(void **state)
     assert_string_equal(seen.text, "axybzc"); /* and those of one sender in order */
     assert_int_equal(serve(100), 0);
     assert_int_equal(wire_queue_count_bytes(queue), 0);
+    assert_int_equal(wire_queue_ready_ms(queue, daemon_now_ms()), INT64_MAX);
 }
 
 /* 200 messages of 7 ms: those of the others are delivered in the first batch, and the
@@ -80,7 +82,7 @@ static void test_a_flood_delays_nobody(void **state)
     int count = serve(1000);
     assert_in_range(count, 2, 3);
     assert_non_null(strchr(seen.text, 's'));
-    assert_true(wire_queue_is_ready(queue));
+    assert_int_equal(wire_queue_ready_ms(queue, daemon_now_ms()), 0);
 }
 
 static void test_a_batch_is_bounded_by_bytes(void **state)
@@ -113,6 +115,42 @@ static void test_who_has_no_time_left_waits_for_the_others(void **state)
     assert_int_equal(serve(1000), 2);
     assert_string_equal(seen.text, "st");
     assert_int_equal(serve(1000), 1);
+}
+
+/* This thread computes for so long. */
+static void burn(int64_t us)
+{
+    struct timespec now;
+    int64_t begin_us = 0, now_us = 0;
+    do {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+        begin_us = begin_us == 0 ? now_us : begin_us;
+    } while (now_us - begin_us < us);
+}
+
+static void deliver_slowly(void *arg, const struct wire_queue_entry *entry)
+{
+    burn(4 * BUDGET_SHORT_US);
+    deliver(arg, entry);
+}
+
+/* Idle time is not for messages that others would have to wait for: the sender waits
+ * until it has time again, and the queue says when that is. */
+static void test_long_messages_wait_although_nobody_else_does(void **state)
+{
+    seen.cost_us = 4 * BUDGET_WORK_MOST; /* eight seconds of debt at least */
+    for (int i = 0; i < 3; i++) {
+        put("hostile", "h", 1);
+    }
+    assert_int_equal(wire_queue_serve(queue, 1000, deliver_slowly, NULL), 1);
+    assert_int_equal(wire_queue_serve(queue, 1000, deliver_slowly, NULL), 0);
+    int64_t now_ms = daemon_now_ms();
+    assert_in_range(wire_queue_ready_ms(queue, now_ms), now_ms + 1000, now_ms + 60000);
+    put("south", "s", 1);
+    assert_int_equal(wire_queue_ready_ms(queue, now_ms), 0);
+    assert_int_equal(wire_queue_serve(queue, 1000, deliver_slowly, NULL), 1);
+    assert_string_equal(seen.text, "hs");
 }
 
 static void test_one_queue_is_bounded(void **state)
@@ -197,6 +235,7 @@ int main(void)
         TEST(test_a_flood_delays_nobody),
         TEST(test_a_batch_is_bounded_by_bytes),
         TEST(test_who_has_no_time_left_waits_for_the_others),
+        TEST(test_long_messages_wait_although_nobody_else_does),
         TEST(test_one_queue_is_bounded),
         TEST(test_all_queues_are_bounded),
         TEST(test_who_goes_on_is_out),

@@ -46,6 +46,53 @@ static void test_it_says_when_it_has_time_again(void **state)
     assert_true(budget_may_work(&budget, ready_ms));
 }
 
+/* What is paid for the messages of ten seconds, and the time that they took. */
+static int64_t flood_with(int64_t message_us)
+{
+    struct budget budget = made();
+    int64_t used_us = 0;
+    assert_true(budget_may_work(&budget, begin_ms));
+    budget_take_work(&budget, BUDGET_WORK_MOST);
+    for (int ms = 0; ms < 10000; ms++) {
+        while (budget_may_work(&budget, begin_ms + ms)) {
+            budget_take_message(&budget, message_us, 0);
+            used_us += message_us;
+        }
+    }
+    assert_int_equal(budget.work_us, BUDGET_WORK_MOST + used_us);
+    return used_us;
+}
+
+/* Short messages get a quarter of the time; the longer one is, the less of it. */
+static void test_long_messages_cost_more_than_their_time(void **state)
+{
+    assert_in_range(flood_with(100), 2490000, 2510000);
+    assert_in_range(flood_with(499), 2490000, 2510000);
+    assert_in_range(flood_with(1000), 1240000, 1260000); /* twice */
+    assert_in_range(flood_with(2500), 495000, 505000);   /* five times */
+    assert_in_range(flood_with(5000), 245000, 260000);   /* ten times */
+    assert_in_range(flood_with(50000), 240000, 310000);  /* and no more */
+}
+
+static void test_further_work_costs_its_time(void **state)
+{
+    struct budget budget = made();
+    assert_true(budget_may_work(&budget, begin_ms));
+    budget_take_message(&budget, 100, BUDGET_WORK_MOST - 200);
+    assert_true(budget_may_work(&budget, begin_ms));
+    budget_take_message(&budget, 0, 200);
+    assert_false(budget_may_work(&budget, begin_ms));
+    assert_int_equal(budget.work_us, BUDGET_WORK_MOST + 100);
+}
+
+static void test_idle_time_is_free(void **state)
+{
+    struct budget budget = made();
+    budget_take_idle(&budget, 10 * BUDGET_WORK_MOST);
+    assert_true(budget_may_work(&budget, begin_ms));
+    assert_int_equal(budget.work_us, 10 * BUDGET_WORK_MOST);
+}
+
 /* Refuses until it is out; returns for how long. */
 static int64_t provoke(struct budget *budget, int64_t now_ms)
 {
@@ -106,6 +153,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_flood_gets_a_quarter_of_the_time),
         cmocka_unit_test(test_it_says_when_it_has_time_again),
+        cmocka_unit_test(test_long_messages_cost_more_than_their_time),
+        cmocka_unit_test(test_further_work_costs_its_time),
+        cmocka_unit_test(test_idle_time_is_free),
         cmocka_unit_test(test_some_refusals_do_no_harm),
         cmocka_unit_test(test_times_grow_and_are_reset),
         cmocka_unit_test(test_it_goes_on_where_it_was),

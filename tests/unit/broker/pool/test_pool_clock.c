@@ -472,6 +472,27 @@ static void leaves_that_no_plan_has_give_back_all(void **state)
                         "the current plan does not have it");
 }
 
+/* The sender pays for the plan that has to be computed, and those that ask for the same
+ * pool meanwhile do not. */
+static void a_report_pays_for_the_plan_that_it_asks_for(void **state)
+{
+    (void)state;
+    say_usage("south", "away", 2);
+    assert_int_equal(broker_take_asked_nodes(stage.broker), 0); /* no cycle yet */
+    wait_cycle();
+    assert_int_equal(broker_take_asked_nodes(stage.broker), 0);
+    say_usage("south", "away", 3);
+    say_usage("south", "away", 4);
+    say_usage("north", "normal", 1);
+    assert_int_equal(broker_take_asked_nodes(stage.broker), 2);
+    assert_int_equal(broker_take_asked_nodes(stage.broker), 0);
+    stage_wait(&stage, 2000);      /* the look has been taken */
+    say_usage("south", "away", 1); /* fewer: nothing has to be computed */
+    assert_int_equal(broker_take_asked_nodes(stage.broker), 0);
+    say_usage("south", "away", 2);
+    assert_int_equal(broker_take_asked_nodes(stage.broker), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +504,7 @@ int main(void)
         TEST(a_restarted_broker_learns_of_recalls_from_state),
         TEST(no_cycle_before_all_providers_are_back),
         TEST(leaves_that_no_plan_has_give_back_all),
+        TEST(a_report_pays_for_the_plan_that_it_asks_for),
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_windows, close_pool)
         TEST(a_window_that_begins_without_a_broker_recalls),
