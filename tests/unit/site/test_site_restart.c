@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -511,6 +512,85 @@ static void test_preempted(void **state)
     site_stage_release(&stage);
 }
 
+#define SPARE                                                                          \
+    "Begin HostExport\nNAME = spare\nPER_HOST = s1\nSLOTS = 1\n"                       \
+    "DISTRIBUTION = ([east, 1])\nEnd HostExport\n"
+
+/* A suspended job of three of the four slots of s1, the job of one slot that preempted
+ * it, and an idle slot that is lent. Then the site gets other hosts, at a restart or
+ * while it runs, and that job exits. */
+static uint64_t change_with_suspended(struct site_stage *stage, bool is_restarted,
+                                      const char *hosts)
+{
+    static const char site[] =
+        "Begin Site\nNAME = south\nSPOOL = /s\nBROKER = tcp://b:1\nKEY = k\n"
+        "BROKER_KEY = b\nLEASE_USER = guest\nEnd Site\n"
+        "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 90\nPREEMPTION = PREEMPTIVE\n"
+        "End Queue\nBegin Queue\nQUEUE_NAME = low\nPRIORITY = 10\nEnd Queue\n"
+        "Begin Host\nHOST_NAME MXJ\n";
+    struct job_spec spec = site_stage_spec("low", "work");
+    char text[2048];
+    snprintf(text, sizeof(text), "%ss1 4\nEnd Host\n" SPARE, site);
+    site_stage_init_text(stage, text);
+    site_stage_host_up(stage, "s1");
+    spec.n_slots = 3;
+    uint64_t low = site_stage_submit_spec(stage, "ana", &spec);
+    site_stage_waiting(stage, "s1", site_stage_attempt_of(stage, low), TOKEN);
+    site_stage_running(stage, "s1", site_stage_attempt_of(stage, low), TOKEN);
+    uint64_t high = site_stage_submit(stage, "high", "work");
+    stands_still(stage, low);
+    uint64_t attempt = site_stage_attempt_of(stage, high);
+    assert_int_not_equal(attempt, 0);
+    site_stage_waiting(stage, "s1", attempt, TOKEN);
+    site_stage_running(stage, "s1", attempt, TOKEN);
+    snprintf(text, sizeof(text), "%s%s", site, hosts);
+    if (is_restarted) {
+        site_stage_restart_text(stage, text);
+        hello_again(stage);
+        site_stage_running(stage, "s1", attempt, TOKEN);
+        stands_still(stage, low);
+        site_stage_host_synced(stage, "s1");
+    } else {
+        assert_true(site_stage_reload(stage, text));
+    }
+    assert_int_equal(site_stage_job_row(stage, low)->control.action, CONTROL_SUSPEND);
+    site_stage_exited(stage, "s1", attempt, 0);
+    site_stage_pass(stage, 1000);
+    return low;
+}
+
+/* A suspended job resumes once nothing runs on its host, although the host is not
+ * configured any more, so that nobody knows how many slots it had. */
+static void test_resumes_on_a_removed_host(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t low = change_with_suspended(&stage, true, "s2 3\nEnd Host\n");
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_RESUME);
+    site_stage_release(&stage);
+}
+
+/* So does a job with more slots than its host has by now, although one is lent: that
+ * one would not be enough. */
+static void test_resumes_on_a_lent_host_that_shrank(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t low = change_with_suspended(&stage, false, "s1 2\nEnd Host\n" SPARE);
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_RESUME);
+    site_stage_release(&stage);
+}
+
+/* One with as many slots as its host waits for the slot that is lent. */
+static void test_waits_for_a_lent_slot(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t low = change_with_suspended(&stage, false, "s1 3\nEnd Host\n" SPARE);
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_SUSPEND);
+    site_stage_release(&stage);
+}
+
 /* A host that was just given a job rests on (JOB_ACCEPT_INTERVAL). */
 static void test_rests(void **state)
 {
@@ -606,6 +686,9 @@ int main(void)
         cmocka_unit_test(test_host_removed),
         cmocka_unit_test(test_host_removed_comes_back_to_tell),
         cmocka_unit_test(test_preempted),
+        cmocka_unit_test(test_resumes_on_a_removed_host),
+        cmocka_unit_test(test_resumes_on_a_lent_host_that_shrank),
+        cmocka_unit_test(test_waits_for_a_lent_slot),
         cmocka_unit_test(test_rests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
