@@ -82,6 +82,29 @@ static void test_hosts_and_queues(void **state)
     site_stage_release(&stage);
 }
 
+/* A borrowed host that an exclusive job uses is closed, as an own one would be. */
+static void test_a_borrowed_host_that_is_used_exclusively(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    (void)state;
+    site_stage_init_text(&stage,
+                         "Begin Site\nNAME = south\nSPOOL = /s\nBROKER = tcp://b:1\n"
+                         "KEY = k\nBROKER_KEY = b\nEnd Site\n"
+                         "Begin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"
+                         "Begin Queue\nQUEUE_NAME = lease\nHOSTS = allremote\n"
+                         "EXCLUSIVE = Y\nEnd Queue\n");
+    site_stage_broker_up(&stage);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 2, true);
+    spec.is_exclusive = true;
+    uint64_t id = site_stage_submit_spec(&stage, "ana", &spec);
+    assert_int_not_equal(site_stage_attempt_of(&stage, id), 0);
+    const struct value *row =
+        row_of(&stage, QUERY_HOSTS, false, "hosts", "host", "n1@north");
+    assert_string_equal(text(row, "status"), "closed_Excl");
+    site_stage_release(&stage);
+}
+
 static void test_exports(void **state)
 {
     struct site_stage stage;
@@ -446,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts_and_queues),
+        cmocka_unit_test(test_a_borrowed_host_that_is_used_exclusively),
         cmocka_unit_test(test_exports),
         cmocka_unit_test(test_exported_hosts),
         cmocka_unit_test(test_pages),
