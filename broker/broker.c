@@ -221,6 +221,14 @@ void broker_reload(struct broker *broker, const struct broker_config *config,
     }
 }
 
+void broker_record_reload(const char *who, int64_t now_ms, struct effects *effects)
+{
+    member_record(
+        "", HISTORY_RELOAD,
+        arena_printf(&effects->arena, "The configuration is reloaded. By %s.", who),
+        now_ms, effects);
+}
+
 /* ---------------------------------------------------------------- for invariants */
 
 bool broker_find_lease(const struct broker *broker, const char *id,

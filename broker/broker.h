@@ -74,6 +74,8 @@ void broker_step(struct broker *broker, const struct event *event,
  * site whose roles have changed has to open a new session. */
 void broker_reload(struct broker *broker, const struct broker_config *config,
                    int64_t now_ms);
+/* The event of a reload that `who` ordered. */
+void broker_record_reload(const char *who, int64_t now_ms, struct effects *effects);
 
 /* When the next EVENT_TICK is due at the latest; INT64_MAX: none is needed before the
  * next message. */

@@ -105,6 +105,12 @@ static const char *set_lease(struct lease *lease, const struct event *event,
     if (was_ordered != lease->row.is_drain_ordered) {
         const char *reason =
             arena_printf(&effects->arena, "drained by %s", event->from.name);
+        if (was_ordered) {
+            lease_record_order(
+                lease, HISTORY_LEASE_RESUME,
+                arena_printf(&effects->arena, "resumed by %s", event->from.name),
+                event->now_ms, effects);
+        }
         if (!push_drain_refresh(lease, reason, event->now_ms, effects)) {
             lease_store(lease, effects); /* its site is drained too */
         }
@@ -154,6 +160,11 @@ static const char *set_site(struct broker *broker, struct member *site,
     site->is_drained = is_drained;
     if (has_changed) {
         member_store(site, effects);
+        member_record(site->name, is_drained ? HISTORY_SITE_DRAIN : HISTORY_SITE_RESUME,
+                      arena_printf(&effects->arena, "%s by %s",
+                                   is_drained ? "drained" : "resumed",
+                                   event->from.name),
+                      event->now_ms, effects);
     }
     DL_FOREACH2(site->lent, lease, next_lent)
     {

@@ -25,13 +25,7 @@ static void store_presence(const struct member *member, enum history_event what,
                            const char *reason, int64_t now_ms, struct effects *effects)
 {
     member_store(member, effects);
-    struct row row = {.kind = ROW_HISTORY};
-    row.history = (struct row_history){.at_ms = now_ms,
-                                       .lease = "",
-                                       .site = member->name,
-                                       .event = what,
-                                       .reason = reason};
-    effects_store(effects, &row);
+    member_record(member->name, what, reason, now_ms, effects);
 }
 
 /* Neither its first session nor a restart of either side is an event. */

@@ -84,10 +84,10 @@ void broker_rebalance(struct broker *broker, struct member *member,
     rebalance_clock_plan(lease, event->now_ms, &effects->arena, &plan);
     rebalance_clock_ask(lease, event->now_ms);
     timer_heap_set(&broker->leases.timers, &lease->timer, event->now_ms);
-    lease_record_rebalance(lease,
-                           arena_printf(&effects->arena, "requested by %s: %s",
-                                        event->from.name, plan.reason),
-                           event->now_ms, effects);
+    lease_record_order(lease, HISTORY_REBALANCE,
+                       arena_printf(&effects->arena, "requested by %s: %s",
+                                    event->from.name, plan.reason),
+                       event->now_ms, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: rebalance of lease %s: %s",
                 event->from.name, lease->row.id, plan.reason);
     outbox_reply(effects, event, ask->request,

@@ -269,6 +269,26 @@ static const char *describe(const struct msg_set_reclaim *set, struct arena *are
     return arena_printf(arena, "The reclaim delay is set to %s.", text);
 }
 
+static void record_delay(const struct broker *broker, const struct event *event,
+                         struct effects *effects)
+{
+    const struct msg_set_reclaim *set = &event->msg->set_reclaim;
+    const struct lease *lease = set->scope == RECLAIM_LEASE
+                                    ? lease_table_find(&broker->leases, set->name)
+                                    : NULL;
+    bool is_gone = set->scope == RECLAIM_LEASE && lease == NULL;
+    const char *reason = arena_printf(&effects->arena, "%s%s%s By %s.",
+                                      is_gone ? set->name : "", is_gone ? ": " : "",
+                                      describe(set, &effects->arena), event->from.name);
+    if (lease != NULL) {
+        lease_record_order(lease, HISTORY_RECLAIM_DELAY, reason, event->now_ms,
+                           effects);
+    } else {
+        member_record(set->scope == RECLAIM_PROVIDER ? set->name : "",
+                      HISTORY_RECLAIM_DELAY, reason, event->now_ms, effects);
+    }
+}
+
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
                                  struct effects *effects)
 {
@@ -280,6 +300,7 @@ bool broker_requests_set_reclaim(struct broker *broker, const struct event *even
     }
     reclaim_delay_set(&broker->reclaim_delays, set->scope, name_in(set), set->delay_ms);
     store_override(set, effects);
+    record_delay(broker, event, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: reclaim delay of %s: %lld ms",
                 event->from.name, set->scope == RECLAIM_ALL ? "all" : set->name,
                 (long long)set->delay_ms);

@@ -115,6 +115,12 @@ enum history_event {
     HISTORY_RECALL,
     HISTORY_RECALL_DONE,
     HISTORY_REBALANCE, /* of a lease: somebody asked for a rebalance now */
+    /* Orders of administrators; simulations, whose scenarios have them, do not. */
+    HISTORY_LEASE_RESUME,
+    HISTORY_SITE_DRAIN,
+    HISTORY_SITE_RESUME,
+    HISTORY_RECLAIM_DELAY, /* of a lease, of a site, or of none: of all */
+    HISTORY_RELOAD,        /* of none */
 };
 
 struct row_history {

@@ -6,13 +6,24 @@
 #include "model/row.h"
 
 const char *const schema_row_event_words[] = {
-    [HISTORY_REGISTERED] = "registered", [HISTORY_MADE] = "made",
-    [HISTORY_INACTIVE] = "inactive",     [HISTORY_ACTIVE] = "active",
-    [HISTORY_CHANGED] = "changed",       [HISTORY_DRAINING] = "draining",
-    [HISTORY_ENDED] = "ended",           [HISTORY_SITE_LOST] = "lost",
-    [HISTORY_SITE_BACK] = "back",        [HISTORY_QUOTA] = "quota",
-    [HISTORY_RECALL] = "recall",         [HISTORY_RECALL_DONE] = "recall_done",
+    [HISTORY_REGISTERED] = "registered",
+    [HISTORY_MADE] = "made",
+    [HISTORY_INACTIVE] = "inactive",
+    [HISTORY_ACTIVE] = "active",
+    [HISTORY_CHANGED] = "changed",
+    [HISTORY_DRAINING] = "draining",
+    [HISTORY_ENDED] = "ended",
+    [HISTORY_SITE_LOST] = "lost",
+    [HISTORY_SITE_BACK] = "back",
+    [HISTORY_QUOTA] = "quota",
+    [HISTORY_RECALL] = "recall",
+    [HISTORY_RECALL_DONE] = "recall_done",
     [HISTORY_REBALANCE] = "rebalance",
+    [HISTORY_LEASE_RESUME] = "resume",
+    [HISTORY_SITE_DRAIN] = "site_drain",
+    [HISTORY_SITE_RESUME] = "site_resume",
+    [HISTORY_RECLAIM_DELAY] = "reclaim_delay",
+    [HISTORY_RELOAD] = "reload",
 };
 const char *const schema_row_job_event_words[] = {
     [JOB_EVENT_SUBMIT] = "submit",   [JOB_EVENT_DISPATCH] = "dispatch",

@@ -211,11 +211,11 @@ static void carry_out_log(void *shell, struct effect *effect, struct effects *mo
     log_line(effect->log.level, "%s", effect->log.text);
 }
 
-static int run_reload(const struct shell *shell, struct arena *arena, const char **text,
-                      struct err *err)
+static int run_reload(const struct shell *shell, const char *who, struct arena *arena,
+                      const char **text, struct err *err)
 {
     return shell->reload != NULL
-               ? shell->reload(shell->reload_part, arena, text, err)
+               ? shell->reload(shell->reload_part, who, arena, text, err)
                : err_set(err, ERR_UNBUILT, "this process reloads nothing");
 }
 
@@ -223,7 +223,7 @@ static void carry_out_reload(void *arg, struct effect *effect, struct effects *m
 {
     const char *text = "";
     struct err err = {0};
-    int rc = run_reload(arg, &more->arena, &text, &err);
+    int rc = run_reload(arg, effect->reload.to.name, &more->arena, &text, &err);
     struct msg msg = {.kind = MSG_REPLY, .session = effect->reload.session, .site = ""};
     msg.reply = (struct msg_reply){
         .request = effect->reload.request,
@@ -314,10 +314,10 @@ const struct histogram *shell_commits(const struct shell *shell)
     return &shell->commits;
 }
 
-int shell_reload(struct shell *shell, struct arena *arena, const char **text,
-                 struct err *err)
+int shell_reload(struct shell *shell, const char *who, struct arena *arena,
+                 const char **text, struct err *err)
 {
-    int rc = run_reload(shell, arena, text, err);
+    int rc = run_reload(shell, who, arena, text, err);
     if (rc == 0) {
         shell_run_batch(shell);
     }

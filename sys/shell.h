@@ -89,13 +89,13 @@ typedef void (*shell_count_fn)(void *part, const struct effects *effects,
                                int64_t begin_ns, int64_t end_ns);
 void shell_set_counter(struct shell *shell, shell_count_fn fn, void *part);
 
-/* Who reads the configuration again. On success the machine has it, and `text` (in the
- * arena) says so. */
-typedef int (*shell_reload_fn)(void *part, struct arena *arena, const char **text,
-                               struct err *err);
+/* Reads the configuration again, as `who` ordered: a user, a member, "a signal". On
+ * success the machine has it, and `text` (in the arena) says so. */
+typedef int (*shell_reload_fn)(void *part, const char *who, struct arena *arena,
+                               const char **text, struct err *err);
 void shell_set_reload(struct shell *shell, shell_reload_fn fn, void *part);
 /* Calls it, for a request that is no message, and runs a batch. */
-int shell_reload(struct shell *shell, struct arena *arena, const char **text,
-                 struct err *err) MUST_CHECK;
+int shell_reload(struct shell *shell, const char *who, struct arena *arena,
+                 const char **text, struct err *err) MUST_CHECK;
 
 #endif

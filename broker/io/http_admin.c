@@ -111,8 +111,9 @@ static int check_keys(const json_t *body, struct err *err)
     return 0;
 }
 
-int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
-                           struct arena *arena, const char **answer, struct err *err)
+int http_admin_set_reclaim(struct hub *hub, const char *who, const char *body,
+                           size_t n_body, struct arena *arena, const char **answer,
+                           struct err *err)
 {
     json_t *read = json_loadb(body, n_body, JSON_REJECT_DUPLICATES, NULL);
     struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
@@ -124,7 +125,7 @@ int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
         rc = read_scope(read, &msg.set_reclaim, err);
     }
     if (rc == 0) {
-        rc = hub_ask(hub, &msg, arena, answer, err);
+        rc = hub_ask(hub, &msg, who, arena, answer, err);
     }
     json_decref(read);
     return rc;
@@ -138,29 +139,29 @@ static int check_empty(const char *body, size_t n_body, struct err *err)
     return is_empty ? 0 : err_set(err, ERR_PARSE, "the body: expected none, or {}");
 }
 
-int http_admin_drain(struct hub *hub, const char *lease, bool is_drained,
-                     const char *body, size_t n_body, struct arena *arena,
-                     const char **answer, struct err *err)
+int http_admin_drain(struct hub *hub, const char *who, const char *lease,
+                     bool is_drained, const char *body, size_t n_body,
+                     struct arena *arena, const char **answer, struct err *err)
 {
     struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
     msg.set_drain = (struct msg_set_drain){
         .scope = DRAIN_LEASE, .name = lease, .is_drained = is_drained};
     int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_ask(hub, &msg, arena, answer, err) : rc;
+    return rc == 0 ? hub_ask(hub, &msg, who, arena, answer, err) : rc;
 }
 
-int http_admin_rebalance(struct hub *hub, const char *lease, const char *body,
-                         size_t n_body, struct arena *arena, const char **answer,
-                         struct err *err)
+int http_admin_rebalance(struct hub *hub, const char *who, const char *lease,
+                         const char *body, size_t n_body, struct arena *arena,
+                         const char **answer, struct err *err)
 {
     struct msg msg = {.kind = MSG_REBALANCE, .site = "", .rebalance = {.lease = lease}};
     int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_ask(hub, &msg, arena, answer, err) : rc;
+    return rc == 0 ? hub_ask(hub, &msg, who, arena, answer, err) : rc;
 }
 
-int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
+int http_admin_reload(struct hub *hub, const char *who, const char *body, size_t n_body,
                       struct arena *arena, const char **answer, struct err *err)
 {
     int rc = check_empty(body, n_body, err);
-    return rc == 0 ? shell_reload(hub_shell(hub), arena, answer, err) : rc;
+    return rc == 0 ? shell_reload(hub_shell(hub), who, arena, answer, err) : rc;
 }

@@ -19,20 +19,21 @@
 #include "base/err.h"
 #include "broker/io/hub.h"
 
-/* `answer`: a sentence about what was done, in the arena. */
-int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
-                           struct arena *arena, const char **answer,
+/* `who` gave the order. `answer`: a sentence about what was done, in the arena. */
+int http_admin_set_reclaim(struct hub *hub, const char *who, const char *body,
+                           size_t n_body, struct arena *arena, const char **answer,
                            struct err *err) MUST_CHECK;
 /* `is_drained` false resumes the lease. */
-int http_admin_drain(struct hub *hub, const char *lease, bool is_drained,
-                     const char *body, size_t n_body, struct arena *arena,
-                     const char **answer, struct err *err) MUST_CHECK;
-int http_admin_rebalance(struct hub *hub, const char *lease, const char *body,
-                         size_t n_body, struct arena *arena, const char **answer,
-                         struct err *err) MUST_CHECK;
+int http_admin_drain(struct hub *hub, const char *who, const char *lease,
+                     bool is_drained, const char *body, size_t n_body,
+                     struct arena *arena, const char **answer,
+                     struct err *err) MUST_CHECK;
+int http_admin_rebalance(struct hub *hub, const char *who, const char *lease,
+                         const char *body, size_t n_body, struct arena *arena,
+                         const char **answer, struct err *err) MUST_CHECK;
 
 /* Reads the whole configuration again, as `reconfig` does. */
-int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
+int http_admin_reload(struct hub *hub, const char *who, const char *body, size_t n_body,
                       struct arena *arena, const char **answer,
                       struct err *err) MUST_CHECK;
 

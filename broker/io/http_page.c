@@ -374,10 +374,16 @@ static int put_answer(struct work *work, int rc, const char *answer)
     return rc;
 }
 
+/* "alice (HTTP)", for events. */
+static const char *who(struct work *work)
+{
+    return arena_printf(&work->arena, "%s (HTTP)", work->user);
+}
+
 static int set_delay(struct work *work)
 {
     const char *answer = "";
-    int rc = http_admin_set_reclaim(work->source->hub, work->request->body,
+    int rc = http_admin_set_reclaim(work->source->hub, who(work), work->request->body,
                                     work->request->n_body, &work->arena, &answer,
                                     &work->err);
     return put_answer(work, rc, answer);
@@ -386,16 +392,16 @@ static int set_delay(struct work *work)
 static int drain(struct work *work, bool is_drained)
 {
     const char *answer = "";
-    int rc = http_admin_drain(work->source->hub, work->target.query.name, is_drained,
-                              work->request->body, work->request->n_body, &work->arena,
-                              &answer, &work->err);
+    int rc = http_admin_drain(work->source->hub, who(work), work->target.query.name,
+                              is_drained, work->request->body, work->request->n_body,
+                              &work->arena, &answer, &work->err);
     return put_answer(work, rc, answer);
 }
 
 static int rebalance(struct work *work)
 {
     const char *answer = "";
-    int rc = http_admin_rebalance(work->source->hub, work->target.query.name,
+    int rc = http_admin_rebalance(work->source->hub, who(work), work->target.query.name,
                                   work->request->body, work->request->n_body,
                                   &work->arena, &answer, &work->err);
     return put_answer(work, rc, answer);
@@ -405,8 +411,8 @@ static int reload(struct work *work)
 {
     const char *answer = "";
     int rc =
-        http_admin_reload(work->source->hub, work->request->body, work->request->n_body,
-                          &work->arena, &answer, &work->err);
+        http_admin_reload(work->source->hub, who(work), work->request->body,
+                          work->request->n_body, &work->arena, &answer, &work->err);
     return put_answer(work, rc, answer);
 }
 

@@ -181,12 +181,12 @@ static void count_batch(void *arg, const struct effects *effects, int64_t begin_
 
 /* ---------------------------------------------------------------- the loop */
 
-int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **answer,
-            struct err *err)
+int hub_ask(struct hub *hub, struct msg *msg, const char *who, struct arena *arena,
+            const char **answer, struct err *err)
 {
     struct ask ask = {
         .arena = arena, .text = "the broker does not answer", .code = ERR_STATE};
-    const struct peer from = {.kind = PEER_NONE, .name = "http", .roles = ROLE_ADMIN};
+    const struct peer from = {.kind = PEER_NONE, .name = who, .roles = ROLE_ADMIN};
     hub->ask = &ask;
     shell_take_message(hub->shell, &from, msg);
     shell_run_batch(hub->shell);
@@ -378,11 +378,13 @@ void hub_start(struct hub *hub)
     shell_run_batch(hub->shell);
 }
 
-int hub_reload(struct hub *hub, const struct broker_setup *setup, struct err *err)
+int hub_reload(struct hub *hub, const struct broker_setup *setup, const char *who,
+               struct err *err)
 {
     int rc = allow_members(hub, setup, err);
     if (rc == 0) {
         broker_reload(hub->broker, &setup->config, daemon_now_ms());
+        broker_record_reload(who, daemon_now_ms(), shell_effects(hub->shell));
     }
     return rc;
 }

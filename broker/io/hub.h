@@ -28,19 +28,19 @@ void hub_free(struct hub *hub); /* NULL is fine */
 void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot);
 /* For what reads the configuration again: on success it has called hub_reload. */
 struct shell *hub_shell(struct hub *hub);
-/* Takes other members and parameters. Keys that are gone are not accepted any more. The
- * leases are updated by the next batch, at once. If a key file is bad nothing
- * changes. */
-int hub_reload(struct hub *hub, const struct broker_setup *setup,
+/* Takes other members and parameters, as `who` ordered. Keys that are gone are not
+ * accepted any more. The leases are updated by the next batch, at once. If a key file
+ * is bad nothing changes. */
+int hub_reload(struct hub *hub, const struct broker_setup *setup, const char *who,
                struct err *err) MUST_CHECK;
 /* Lives as long as the hub. */
 const struct metrics *hub_metrics(const struct hub *hub);
 
-/* Executes an administrator's request that did not come through a member's socket, as a
- * batch of its own, which is committed when this returns. `answer` is the broker's
- * sentence, in the arena. */
-int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **answer,
-            struct err *err) MUST_CHECK;
+/* Executes the request of the administrator `who`, which did not come through a
+ * member's socket, as a batch of its own, which is committed when this returns.
+ * `answer` is the broker's sentence, in the arena. */
+int hub_ask(struct hub *hub, struct msg *msg, const char *who, struct arena *arena,
+            const char **answer, struct err *err) MUST_CHECK;
 
 /* Starts the loaded broker: its first batch. */
 void hub_start(struct hub *hub);

@@ -43,7 +43,8 @@ static int judge(struct conf *conf, struct broker_setup *setup, struct err *err)
                                 "no Broker section in the files that were read");
 }
 
-static int run(void *arg, struct arena *arena, const char **text, struct err *err)
+static int run(void *arg, const char *who, struct arena *arena, const char **text,
+               struct err *err)
 {
     struct reload *reload = arg;
     struct broker_setup setup = {0};
@@ -61,7 +62,7 @@ static int run(void *arg, struct arena *arena, const char **text, struct err *er
         rc = tokens_load(setup.tokens, &fresh, err);
     }
     if (rc == 0) {
-        rc = hub_reload(reload->hub, &setup, err);
+        rc = hub_reload(reload->hub, &setup, who, err);
     }
     if (rc == 0) {
         struct tokens *old = *reload->tokens;
@@ -97,7 +98,7 @@ void reload_by_signal(struct reload *reload)
     struct err err = {0};
     const char *text;
     arena_init(&arena);
-    if (shell_reload(hub_shell(reload->hub), &arena, &text, &err) < 0) {
+    if (shell_reload(hub_shell(reload->hub), "a signal", &arena, &text, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "reload: %s", err.text);
     }
     arena_release(&arena);

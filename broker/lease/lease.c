@@ -293,10 +293,10 @@ void lease_record_recall(const struct lease *lease, enum history_event event,
     store_history(&history, effects);
 }
 
-void lease_record_rebalance(const struct lease *lease, const char *why, int64_t now_ms,
-                            struct effects *effects)
+void lease_record_order(const struct lease *lease, enum history_event event,
+                        const char *why, int64_t now_ms, struct effects *effects)
 {
-    struct row_history history = history_of(lease, HISTORY_REBALANCE, now_ms);
+    struct row_history history = history_of(lease, event, now_ms);
     history.reason = why;
     store_history(&history, effects);
 }

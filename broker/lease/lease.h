@@ -156,9 +156,10 @@ void lease_record_recall(const struct lease *lease, enum history_event event,
                          const char *why, int n_slots, int64_t deadline_ms,
                          int64_t now_ms, struct effects *effects);
 
-/* Puts a request for a rebalance into history; `why` says by whom, and its result. */
-void lease_record_rebalance(const struct lease *lease, const char *why, int64_t now_ms,
-                            struct effects *effects);
+/* Puts an administrator's order into history; `why` says who gave it, and its result.
+ */
+void lease_record_order(const struct lease *lease, enum history_event event,
+                        const char *why, int64_t now_ms, struct effects *effects);
 
 /* What the consumer has to know of the lease has changed, or its session has: CONTRACT
  * is sent until it is acknowledged. */

@@ -112,6 +112,15 @@ void member_store(const struct member *member, struct effects *effects)
     effects_store(effects, &row);
 }
 
+void member_record(const char *site, enum history_event what, const char *reason,
+                   int64_t now_ms, struct effects *effects)
+{
+    struct row row = {.kind = ROW_HISTORY};
+    row.history = (struct row_history){
+        .at_ms = now_ms, .lease = "", .site = site, .event = what, .reason = reason};
+    effects_store(effects, &row);
+}
+
 /* Thousands of sites must not cause a commit each at each heartbeat. */
 enum { MARK_STORE_MS = 10000 };
 

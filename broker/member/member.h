@@ -140,6 +140,9 @@ void member_note_mark(struct member *member, const struct journal_mark *mark,
 
 /* Stores its row. */
 void member_store(const struct member *member, struct effects *effects);
+/* Puts an event of a site into history, or with "" one of the whole federation. */
+void member_record(const char *site, enum history_event what, const char *reason,
+                   int64_t now_ms, struct effects *effects);
 
 /* It is here, in that role. */
 bool member_is_here(const struct member *member, enum role role);

@@ -22,8 +22,13 @@ const char *lease_event_name(enum history_event event)
         [HISTORY_RECALL] = "recall",
         [HISTORY_RECALL_DONE] = "recall_done",
         [HISTORY_REBALANCE] = "lease_rebalance",
+        [HISTORY_LEASE_RESUME] = "lease_resume",
+        [HISTORY_SITE_DRAIN] = "site_drain",
+        [HISTORY_SITE_RESUME] = "site_resume",
+        [HISTORY_RECLAIM_DELAY] = "reclaim_delay",
+        [HISTORY_RELOAD] = "reload",
     };
-    return (unsigned)event <= HISTORY_REBALANCE ? names[event] : "?";
+    return (unsigned)event <= HISTORY_RELOAD ? names[event] : "?";
 }
 
 void lease_event_add_side(struct arena *arena, struct value *event, const char *key,

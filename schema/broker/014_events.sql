@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Events of further kinds: a table's checks cannot be changed, so it is made anew, and
--- the program alone knows the kinds from now on.
+-- Events of further kinds, also of no lease, site or node: a table's checks cannot be
+-- changed, so it is made anew, and the program alone knows the kinds from now on.
 DROP VIEW v_lease_history;
 CREATE TABLE event_14 (
     id                 INTEGER PRIMARY KEY,
@@ -23,7 +23,6 @@ CREATE TABLE event_14 (
     demand             INTEGER NOT NULL DEFAULT 0 CHECK (demand >= 0),
     slots              INTEGER NOT NULL DEFAULT 0 CHECK (slots >= 0),
     deadline_ms        INTEGER NOT NULL DEFAULT 0 CHECK (deadline_ms >= 0),
-    CHECK ((lease = '') + (site = '') + (node = '') < 3),
     CHECK (lease = '' OR site = ''),
     CHECK ((lease = '') = (state = ''))
 ) STRICT;

@@ -148,7 +148,10 @@ static int find_site(const struct event_log *log, const char *name, size_t lengt
 static void log_history(struct event_log *log, const struct row_history *row,
                         int64_t now_ms)
 {
-    struct value *event = begin_event(log, lease_event_name(row->event), -1, now_ms);
+    struct value *event =
+        row->event > HISTORY_REBALANCE /* an order of the scenario */
+            ? NULL
+            : begin_event(log, lease_event_name(row->event), -1, now_ms);
 
     if (event) {
         lease_event_add(&log->scratch, event, row, log->setting.epoch_ms);

@@ -143,8 +143,10 @@ static bool is_leaving(void *site, const char *host)
 }
 
 /* Everything is judged before anything is changed. */
-static int reload(void *arg, struct arena *arena, const char **text, struct err *err)
+static int reload(void *arg, const char *who, struct arena *arena, const char **text,
+                  struct err *err)
 {
+    (void)who;
     struct parts *parts = arg;
     struct loaded *loaded = load(parts->paths, parts->n_paths, err);
     if (loaded == NULL) {
@@ -178,7 +180,7 @@ static void reload_by_signal(struct parts *parts)
     const char *text;
     struct err err = {0};
     arena_init(&arena);
-    if (shell_reload(parts->shell, &arena, &text, &err) < 0) {
+    if (shell_reload(parts->shell, "a signal", &arena, &text, &err) < 0) {
         log_line(LOG_LEVEL_ERROR, "reload: %s", err.text);
     }
     arena_release(&arena);

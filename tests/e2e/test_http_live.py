@@ -416,6 +416,37 @@ def test_tokens_are_replaced():
             expect_equal(status, 200 if headers is allowed else 401, (oct(mode), text, answer))
 
 
+def test_orders_are_events():
+    """What an administrator changed is in the history, with his name."""
+    path, alice = os.path.join(f.dir, "tokens"), {"Authorization": "Bearer " + "a" * 32}
+    with open(path, "w") as file:
+        file.write("%s\nalice %s\n" % (TOKEN, "a" * 32))
+    last = get("/api/v1/events?last=1")["events"][0]["id"]
+    f.ops("reconfig")
+    for body in ({"delay": "9m"}, {"delay": "9m", "lease": LEASE},
+                 {"delay": "9m", "provider": "north"}, {"delay": "default", "lease": LEASE}):
+        expect_equal(change(body, alice)[0], 200, body)
+    f.ops("lease", "drain", "--site", "south", "--no-wait")
+    f.ops("lease", "resume", "--site", "south")
+    expect_equal(change({}, alice, "/api/v1/plans/reload", "POST")[0], 200, "reload")
+    rows = [row for row in get("/api/v1/events?after=%d&limit=500" % last)["events"]
+            if row["event"] in ("reclaim_delay", "reload", "site_drain", "site_resume")]
+    set_to, removed = "The reclaim delay is set to 9m. By alice (HTTP).", \
+        "The override is removed. By alice (HTTP)."
+    loaded = "The configuration is reloaded. By "
+    expect_equal([(row["event"], row.get("lease", row.get("site", "")), row["reason"])
+                  for row in rows],
+                 [("reload", "", loaded + "ops."), ("reclaim_delay", "", set_to),
+                  ("reclaim_delay", LEASE, set_to), ("reclaim_delay", "north", set_to),
+                  ("reclaim_delay", LEASE, removed),
+                  ("site_drain", "south", "drained by ops"),
+                  ("site_resume", "south", "resumed by ops"),
+                  ("reload", "", loaded + "alice (HTTP).")], "orders")
+    for body in ({"delay": "default"}, {"delay": "default", "provider": "north"}):
+        expect_equal(change(body)[0], 200, "removed")
+    f.wait_lease("it to be back", lambda l: l["state"] != "ended" and not l["drained"])
+
+
 def test_no_tokens_no_changes():
     with Federation() as other:
         port = free_port()
@@ -569,4 +600,4 @@ main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_res
      test_one_address_does_not_take_all_connections, test_a_request_byte_by_byte,
      test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
      test_tokens, test_tokens_are_replaced, test_rebalance, test_drain,
-     test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)
+     test_orders_are_events, test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)

@@ -267,9 +267,10 @@ static void test_a_refused_message_does_not_reach_the_machine(void **state)
 
 /* ---------------------------------------------------------------- reload */
 
-static int reload(void *part, struct arena *arena, const char **text, struct err *err)
+static int reload(void *part, const char *who, struct arena *arena, const char **text,
+                  struct err *err)
 {
-    (void)arena;
+    (void)arena, (void)who;
     *text = "read";
     note("reload");
     return part == NULL ? 0 : err_set(err, ERR_PARSE, "a mistake");
@@ -291,9 +292,11 @@ static void test_a_failed_reload_runs_no_batch(void **state)
     struct err err;
     const char *text;
     arena_init(&arena);
-    assert_int_equal(shell_reload(fixture.shell, &arena, &text, &err), ERR_UNBUILT);
+    assert_int_equal(shell_reload(fixture.shell, "root", &arena, &text, &err),
+                     ERR_UNBUILT);
     shell_set_reload(fixture.shell, reload, &fixture);
-    assert_int_equal(shell_reload(fixture.shell, &arena, &text, &err), ERR_PARSE);
+    assert_int_equal(shell_reload(fixture.shell, "root", &arena, &text, &err),
+                     ERR_PARSE);
     assert_string_equal(fixture.happened, "reload");
     arena_release(&arena);
 }

@@ -15,7 +15,9 @@ const FOLD_MIN = 3;
 const WORDS = {
   lease_registered: 'registered', lease_made: 'made', lease_inactive: 'being changed',
   lease_active: 'active', lease_changed: 'changed by its provider', lease_drain: 'draining',
-  lease_end: 'ended', site_lost: 'lost', site_back: 'back',
+  lease_end: 'ended', lease_rebalance: 'rebalance requested', lease_resume: 'resumed',
+  site_lost: 'lost', site_back: 'back', site_drain: 'draining', site_resume: 'resumed',
+  reclaim_delay: 'reclaim delay', reload: 'configuration',
   quota: 'quota', recall: 'is to give slots back', recall_done: 'has given slots back',
 };
 
@@ -26,7 +28,7 @@ function makeRow(event) {
     ? ` (${event.provider.available} + ${event.consumer.available} slots)` : '';
   return el('li', { 'data-event': event.id },
     el('time', { datetime: event.at }, formatClock(event.at)),
-    el('span', { class: isBad ? 'what bad' : 'what' }, event.lease ?? event.site ?? event.node),
+    el('span', { class: isBad ? 'what bad' : 'what' }, event.lease ?? event.site ?? event.node ?? 'federation'),
     el('span', { class: 'why' }, `${WORDS[event.event] ?? event.event}${split}`,
       event.reason ? `: ${event.reason}` : ''));
 }
