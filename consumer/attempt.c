@@ -139,6 +139,11 @@ bool attempt_is_decided(const struct attempt *attempt)
     return attempt->phase != ATTEMPTS_SENT;
 }
 
+bool attempt_is_asked_for(const struct attempt *attempt)
+{
+    return attempt_is_decided(attempt) || attempt->is_withdrawn || attempt->is_doubted;
+}
+
 bool attempt_is_ended(const struct attempt *attempt)
 {
     return attempt->phase == ATTEMPTS_ENDED;
@@ -211,9 +216,11 @@ void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
 }
 
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
-                               const struct run_id *run, struct effects *effects)
+                               const struct run_id *run, uint64_t commits,
+                               struct effects *effects)
 {
-    struct msg msg = {.kind = MSG_ATTEMPT_ACK, .attempt = {.run = *run}};
+    struct msg msg = {.kind = MSG_ATTEMPT_ACK,
+                      .attempt = {.run = *run, .commits = commits}};
     send(attempts, provider, &msg, effects);
 }
 

@@ -53,6 +53,7 @@ struct attempt {
     int64_t received_ms, asked_ms;
     int64_t sent_ms;   /* its first START, or the start of this site */
     bool is_withdrawn; /* it waits for too long; its provider is asked to withdraw it */
+    bool is_doubted;   /* of a journal that is behind: it may have started and ended */
     struct resend resend; /* of START, and of OUTPUT_ASK */
     struct resend control_resend;
     struct run_exit exit;
@@ -69,7 +70,7 @@ struct attempt {
 struct attempts {
     char *site; /* this one */
     uint64_t session;
-    uint64_t commits;  /* of its journal, for START */
+    uint64_t commits;  /* of its journal, for START and ACK */
     uint64_t requests; /* counter of OUTPUT_ASK */
     struct attempt **items;
     int count, capacity;
@@ -84,6 +85,8 @@ struct attempt *attempts_next(const struct attempts *attempts, uint64_t number);
 /* Its provider has answered START. */
 bool attempt_is_decided(const struct attempt *attempt);
 bool attempt_is_ended(const struct attempt *attempt);
+/* Its state is asked for. If false, START is sent until it is decided. */
+bool attempt_is_asked_for(const struct attempt *attempt);
 /* It may not have started yet. */
 bool attempt_is_starting(const struct attempt *attempt);
 
@@ -103,7 +106,8 @@ void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
 void attempts_send_control(struct attempts *attempts, struct attempt *attempt,
                            int64_t now_ms, struct effects *effects);
 void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
-                               const struct run_id *run, struct effects *effects);
+                               const struct run_id *run, uint64_t commits,
+                               struct effects *effects);
 /* The id of its run. */
 struct run_id attempts_run(const struct attempts *attempts,
                            const struct attempt *attempt);

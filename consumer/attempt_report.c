@@ -12,6 +12,9 @@
  *   ABSENT     START again        forgotten                      late
  *   others     admitted or later  forward, never back            late
  *
+ * REFUSED of an attempt that may have started and ended (is_doubted) says only that its
+ * number was decided: the answer to ATTEMPT_ASK counts.
+ *
  * A state with another nonce is about another run, of a job that this site's journal
  * has lost: it is not of the attempt. A provider that has taken an attempt before an
  * upgrade has no nonce of it; both journals know that it was taken.
@@ -58,6 +61,14 @@ void attempt_report_update_yielded(struct consumer *consumer, struct attempt *at
                                 is_yielded ? 1 : -1);
     }
     attempt->is_yielded = is_yielded;
+}
+
+void attempt_report_keep_suspended(struct consumer *consumer, struct attempt *attempt)
+{
+    attempt->control = (struct run_control){
+        .number = attempt->control_done, .action = CONTROL_SUSPEND, .yields = true};
+    resend_end(&attempt->control_resend);
+    attempt_report_update_yielded(consumer, attempt);
 }
 
 /* ------------------------------------------------------------ reports */
@@ -126,6 +137,7 @@ static void forget(struct consumer *consumer, const struct reporter *reporter,
         .kind = kind,
         .attempt = attempt->number,
         .start_ms = attempt->start_ms,
+        .may_have_begun = attempt->is_doubted,
         .reason = reason,
     };
     attempt->phase = ATTEMPTS_ENDED;
@@ -246,11 +258,18 @@ static void note_absent(struct consumer *consumer, const struct reporter *report
         forget(consumer, reporter, attempt, CONSUMER_LOST,
                "its provider has lost its record", now_ms);
     } else {
-        /* START again, with the tick; its provider does not know withdrawals. */
-        attempt->is_withdrawn = false;
+        /* START again, with the tick: no START has arrived. */
+        attempt->is_withdrawn = attempt->is_doubted = false;
         attempt->sent_ms = now_ms;
         resend_set_next(&attempt->resend, now_ms);
     }
+}
+
+static void ask_soon(const struct consumer *consumer, struct attempt *attempt,
+                     int64_t now_ms)
+{
+    attempt->asked_ms = attempt->received_ms =
+        now_ms - ATTEMPTS_ASK_MS * consumer->patience;
 }
 
 static bool is_of_attempt(const struct attempt *attempt,
@@ -271,7 +290,7 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
     if (attempt == NULL) {
         if (state->state == ATTEMPT_ENDED) {
             attempts_send_acknowledge(&consumer->attempts, msg->site, &state->run,
-                                      effects);
+                                      consumer->attempts.commits, effects);
         }
         return;
     }
@@ -282,14 +301,20 @@ static void note_state(struct consumer *consumer, const struct reporter *reporte
     attempt->received_ms = now_ms;
     switch (state->state) {
     case ATTEMPT_REFUSED:
-        if (!attempt_is_decided(attempt)) {
+        if (attempt->is_doubted) {
+            ask_soon(consumer, attempt, now_ms);
+        } else if (!attempt_is_decided(attempt)) {
             forget(consumer, reporter, attempt, CONSUMER_REFUSED, state->reason,
                    now_ms);
         }
         break;
     case ATTEMPT_LOST:
         forget(consumer, reporter, attempt, CONSUMER_LOST,
-               "its provider has no record of it", now_ms);
+               attempt->is_doubted
+                   ? "its provider has no record of it, and this site's journal is "
+                     "older than others know"
+                   : "its provider has no record of it",
+               now_ms);
         break;
     case ATTEMPT_ABSENT:
         note_absent(consumer, reporter, attempt, now_ms);

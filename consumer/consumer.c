@@ -47,7 +47,7 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
     contracts_begin_session(&consumer->contracts);
     for (int i = 0; i < attempts->count; i++) {
         struct attempt *attempt = attempts->items[i];
-        if (!attempt_is_decided(attempt) && !attempt->is_withdrawn) {
+        if (!attempt_is_asked_for(attempt)) {
             attempts_send_start(attempts, attempt, now_ms, effects);
         } else if (!attempt_is_ended(attempt)) {
             attempts_send_ask(attempts, attempt, now_ms, effects);
@@ -62,6 +62,18 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
 void consumer_set_commits(struct consumer *consumer, uint64_t commits)
 {
     consumer->attempts.commits = commits;
+}
+
+void consumer_doubt(struct consumer *consumer, uint64_t attempt)
+{
+    for (int i = 0; i < consumer->attempts.count; i++) {
+        struct attempt *known = consumer->attempts.items[i];
+        if (known->number > consumer->doubted_to && known->number <= attempt &&
+            !known->is_orphan) {
+            known->is_doubted = true;
+        }
+    }
+    consumer->doubted_to = attempt;
 }
 
 void consumer_broker_lost(struct consumer *consumer)
@@ -271,6 +283,7 @@ void consumer_resume(struct consumer *consumer, const struct consumer_attempt *f
 {
     struct attempt *attempt = attempts_add(&consumer->attempts, from, now_ms);
     if (attempt != NULL) {
+        attempt->is_doubted = attempt->number <= consumer->doubted_to;
         attempt_report_count_use(consumer, attempt, 1);
     }
 }
@@ -291,6 +304,14 @@ void consumer_control(struct consumer *consumer, uint64_t number,
         attempt_report_update_yielded(consumer, attempt);
     }
     attempts_send_control(&consumer->attempts, attempt, now_ms, effects);
+}
+
+void consumer_keep_suspended(struct consumer *consumer, uint64_t number)
+{
+    struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    if (attempt != NULL) {
+        attempt_report_keep_suspended(consumer, attempt);
+    }
 }
 
 bool consumer_is_yielded(const struct consumer *consumer, uint64_t number)
@@ -314,8 +335,9 @@ void consumer_acknowledge(struct consumer *consumer, uint64_t number,
     struct attempt *attempt = attempts_find(&consumer->attempts, number);
     if (attempt != NULL && attempt_is_ended(attempt)) {
         struct run_id run = attempts_run(&consumer->attempts, attempt);
+        /* The batch that has stored the end is the next commit. */
         attempts_send_acknowledge(&consumer->attempts, attempt->provider, &run,
-                                  effects);
+                                  consumer->attempts.commits + 1, effects);
         attempts_remove(&consumer->attempts, number);
     }
 }
@@ -377,8 +399,7 @@ static int64_t send_at(const struct consumer *consumer, const struct attempt *at
     if (attempt->is_orphan && attempt_is_ended(attempt)) {
         return INT64_MAX;
     }
-    bool is_asked_for = attempt_is_decided(attempt) || attempt->is_withdrawn;
-    if (!is_asked_for || attempt_is_ended(attempt)) {
+    if (!attempt_is_asked_for(attempt) || attempt_is_ended(attempt)) {
         return resend_wake_ms(&attempt->resend);
     }
     return least(ask_at(consumer, attempt), resend_wake_ms(&attempt->control_resend));
@@ -388,7 +409,7 @@ static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t
                      struct effects *effects)
 {
     struct attempts *attempts = &consumer->attempts;
-    if (!attempt_is_decided(attempt) && !attempt->is_withdrawn) {
+    if (!attempt_is_asked_for(attempt)) {
         attempts_send_start(attempts, attempt, now_ms, effects);
         return;
     }

@@ -93,6 +93,10 @@ bool consumer_recall_at(const struct consumer *consumer, int index,
  * being this site's until its provider says that it will not start (REFUSED, LOST).
  * Then nothing starts on its lease for as long. 0: never. */
 void consumer_set_start_timeout(struct consumer *consumer, int64_t start_timeout_ms);
+/* The journal is behind, and had attempts up to this one: they may have started and
+ * ended. START is sent again only if the provider has never decided about the attempt;
+ * if it has and knows no run, the attempt is LOST, and may have begun. */
+void consumer_doubt(struct consumer *consumer, uint64_t attempt);
 /* Its provider was asked to withdraw it, and has not answered yet. */
 bool consumer_is_withdrawn(const struct consumer *consumer, uint64_t attempt);
 /* Nothing starts on the lease, because an attempt on it was withdrawn. */
@@ -120,6 +124,7 @@ struct consumer_report {
     uint64_t attempt;
     int64_t start_ms;
     uint64_t control_done;
+    bool may_have_begun; /* LOST: the journal is behind, and does not know */
     struct run_exit exit;
     const char *reason;
     enum output_stream stream;
@@ -155,6 +160,8 @@ void consumer_resume(struct consumer *consumer, const struct consumer_attempt *a
 void consumer_control(struct consumer *consumer, uint64_t attempt,
                       const struct run_control *control, int64_t now_ms,
                       struct effects *effects);
+/* Why the attempt is suspended is not on record: others may use its slots. */
+void consumer_keep_suspended(struct consumer *consumer, uint64_t attempt);
 /* It is suspended by the latest control, and has yielded its slots. */
 bool consumer_is_yielded(const struct consumer *consumer, uint64_t attempt);
 /* A piece was written, or could not be: then the text of the end says what is missing.

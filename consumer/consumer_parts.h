@@ -15,6 +15,7 @@ struct consumer {
     struct attempts attempts;
     int64_t patience;                  /* at least 1 */
     int64_t start_timeout_ms;          /* 0: none */
+    uint64_t doubted_to;               /* attempts; 0: none */
     uint64_t orphans_from, orphans_to; /* attempts; to 0: none */
     int64_t orphans_ask_ms;            /* providers are asked then; INT64_MAX: never */
 };
@@ -41,6 +42,8 @@ int64_t orphan_wake_ms(const struct consumer *consumer);
 /* Updates whether the attempt has yielded its slots: after its phase, its order, or the
  * number of orders that were carried out has changed. */
 void attempt_report_update_yielded(struct consumer *consumer, struct attempt *attempt);
+/* Why it is suspended is not on record: others may use its slots. */
+void attempt_report_keep_suspended(struct consumer *consumer, struct attempt *attempt);
 /* Counts the attempt's slots in its contract, if there is one: in use (+1), free (-1).
  */
 void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,

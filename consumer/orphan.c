@@ -137,7 +137,8 @@ static void finish(struct consumer *consumer, struct attempt *attempt,
                    struct effects *effects)
 {
     struct run_id run = attempts_run(&consumer->attempts, attempt);
-    attempts_send_acknowledge(&consumer->attempts, attempt->provider, &run, effects);
+    attempts_send_acknowledge(&consumer->attempts, attempt->provider, &run,
+                              consumer->attempts.commits, effects);
     remove_orphan(consumer, attempt);
 }
 
@@ -224,12 +225,16 @@ bool orphan_next(const struct consumer *consumer, uint64_t after,
 void orphan_adopt(struct consumer *consumer, uint64_t number, int64_t now_ms)
 {
     struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    bool is_suspended = attempt->phase == ATTEMPTS_SUSPENDED;
     if (attempt_is_ended(attempt)) {
         attempt_report_count_use(consumer, attempt, 1);
     }
     attempts_decide(attempt); /* its provider is asked for the state it is in */
     attempt->is_orphan = false;
-    attempt->control.number = attempt->control_done;
+    attempt->control = (struct run_control){.number = attempt->control_done};
+    if (is_suspended) {
+        attempt_report_keep_suspended(consumer, attempt);
+    }
     attempt->asked_ms = attempt->received_ms = now_ms - ATTEMPTS_ASK_MS;
 }
 

@@ -87,6 +87,8 @@ struct msg_welcome {
      * those above the last one. `lists_runs` false: it does not. */
     bool lists_runs;
     uint64_t list_from, list_to;
+    bool lists_all; /* the site's journal has lost commits: it wants RUN_FOUND of all
+                       runs, also of leased ones */
 };
 
 struct lease_demand {

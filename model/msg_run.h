@@ -27,6 +27,7 @@ struct msg_start {
 
 struct msg_attempt { /* ATTEMPT_ASK, ATTEMPT_ACK */
     struct run_id run;
+    uint64_t commits;  /* ACK: of the consumer's journal, with the end on record */
     bool is_withdrawn; /* ASK: it is not to start any more, unless it may have */
     bool lists;        /* ASK: for the consumer's runs from this attempt to `list_to` */
     uint64_t list_to;
@@ -172,7 +173,9 @@ struct msg_run_start {
 
 struct msg_run_go {
     struct run_id run;
-    uint64_t token; /* the guard that may start; another guard refuses */
+    uint64_t token; /* the guard that may start; another guard refuses. 0: the site has
+                       lost its token, and asks for the state of the run */
+    uint64_t commits; /* of the site's journal, with the guard on record */
 };
 
 struct msg_run_control {

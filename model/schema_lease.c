@@ -41,6 +41,7 @@ static const struct field welcome[] = {
     UINT64(322, list_from),
     UINT64(323, list_to),
     UINT64(324, broker_commits),
+    BOOL(325, lists_all),
 };
 const struct schema schema_lease_welcome = SCHEMA("Welcome", welcome);
 #undef S

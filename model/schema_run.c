@@ -144,10 +144,8 @@ const struct schema schema_run_leased_start = SCHEMA("Start", start);
 
 #define S struct msg_attempt
 static const struct field attempt[] = {
-    PART(1, run, &schema_run_id),
-    BOOL(270, is_withdrawn),
-    BOOL(320, lists),
-    UINT64(321, list_to),
+    PART(1, run, &schema_run_id), BOOL(270, is_withdrawn), BOOL(320, lists),
+    UINT64(321, list_to),         UINT64(322, commits),
 };
 const struct schema schema_run_attempt = SCHEMA("Attempt", attempt);
 #undef S
@@ -316,6 +314,7 @@ const struct schema schema_run_start = SCHEMA("RunStart", run_start);
 static const struct field run_go[] = {
     PART(1, run, &schema_run_id),
     UINT64(2, token),
+    UINT64(320, commits),
 };
 const struct schema schema_run_go = SCHEMA("RunGo", run_go);
 #undef S

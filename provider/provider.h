@@ -153,6 +153,9 @@ void provider_run_set_yielded(struct provider *provider, const struct run_id *ru
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run);
 /* A consumer's run ended (its slots are free) and, later, was acknowledged. */
 void provider_run_ended(struct provider *provider, const struct run_id *run);
+void provider_run_acknowledged(struct provider *provider, const struct msg_attempt *ack,
+                               struct effects *effects);
+/* It was withdrawn. */
 void provider_run_forgotten(struct provider *provider, const struct run_id *run);
 
 /* Recalled slots of the lease at that index that are in use after the deadline: the

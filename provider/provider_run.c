@@ -145,14 +145,11 @@ static const char *check(const struct provider *provider,
 
 /* ------------------------------------------------------------ START */
 
-static void decide(struct provider *provider, const struct msg_start *start,
-                   struct effects *effects)
+static void store_mark(struct provider *provider, const char *consumer,
+                       const struct journal_mark *known, struct effects *effects)
 {
-    const char *consumer = start->run.site;
-    struct journal_mark mark = {.commits = start->commits,
-                                .attempt = start->run.attempt,
-                                .job = strtoull(start->job, NULL, 10)};
-    mark = admitted_set_highest(&provider->admitted, consumer, &mark);
+    struct journal_mark mark =
+        admitted_set_highest(&provider->admitted, consumer, known);
     struct row row = {
         .kind = ROW_HIGH,
         .high = {.consumer = consumer,
@@ -161,6 +158,15 @@ static void decide(struct provider *provider, const struct msg_start *start,
                  .commits = mark.commits},
     };
     effects_store(effects, &row);
+}
+
+static void decide(struct provider *provider, const struct msg_start *start,
+                   struct effects *effects)
+{
+    const struct journal_mark mark = {.commits = start->commits,
+                                      .attempt = start->run.attempt,
+                                      .job = strtoull(start->job, NULL, 10)};
+    store_mark(provider, start->run.site, &mark, effects);
 }
 
 static void admit(struct provider *provider, struct ledger_lease *lease,
@@ -252,6 +258,16 @@ void provider_run_ended(struct provider *provider, const struct run_id *run)
     struct admitted_run *admitted = admitted_find(&provider->admitted, run);
     if (admitted != NULL) {
         admitted_end(admitted);
+    }
+}
+
+void provider_run_acknowledged(struct provider *provider, const struct msg_attempt *ack,
+                               struct effects *effects)
+{
+    const struct journal_mark mark = {.commits = ack->commits};
+    admitted_remove(&provider->admitted, &ack->run);
+    if (ack->commits > admitted_highest(&provider->admitted, ack->run.site).commits) {
+        store_mark(provider, ack->run.site, &mark, effects);
     }
 }
 

@@ -336,6 +336,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
     site->loss.loaded_job = site->last_job;
+    site->loss.loaded_attempt = job_dispatch_last_attempt(site->life);
     int64_t gap_ms = job_table_start(site->jobs, now_ms);
     if (gap_ms != 0) {
         doubt_clock(site, gap_ms, now_ms, effects);
@@ -516,6 +517,7 @@ static void count_commit(struct site *site, struct effects *effects)
         site_uplink_store(site->uplink, site->now_ms, effects);
         journal_loss_count_commit(&site->loss, effects);
         consumer_set_commits(site->consumer, site->loss.present.commits);
+        runs_set_commits(site->runs, site->loss.present.commits);
     }
 }
 

@@ -115,8 +115,19 @@ static void learn_mark(struct site *site, const struct journal_mark *mark,
     if (journal_loss_learn(loss, mark, who, effects)) {
         job_dispatch_raise(site->life, loss->present.attempt);
         site->last_job = loss->present.job;
+        runs_doubt(site->runs, effects);
         site_dispatch_sync_mark(site, site->now_ms);
+    } else if (mark->commits > 0) {
+        runs_vouch(site->runs, site->now_ms, effects);
     }
+}
+
+/* Runs may be started on all hosts, or on none. */
+static void sync_hosts(struct site *site)
+{
+    host_admin_sync(&site->host_admin, site->hosts, site->provider,
+                    site->now_ms + site->utc_offset_ms);
+    pass_request_set(&site->pass_request);
 }
 
 void site_dispatch_sync_mark(struct site *site, int64_t now_ms)
@@ -124,9 +135,17 @@ void site_dispatch_sync_mark(struct site *site, int64_t now_ms)
     struct journal_loss *loss = &site->loss;
     loss->present.attempt = job_dispatch_last_attempt(site->life);
     loss->present.job = site->last_job;
-    host_table_set_mark(site->hosts, &loss->present, loss->from, loss->to);
-    runs_keep_orphans(site->runs, loss->from, loss->to);
+    bool was_awaiting = host_table_is_awaiting(site->hosts);
+    host_table_set_mark(site->hosts, &loss->present, loss->from, loss->to,
+                        journal_loss_is_alarm(loss));
+    if (host_table_is_awaiting(site->hosts) != was_awaiting) {
+        sync_hosts(site);
+    }
+    runs_set_commits(site->runs, loss->present.commits);
+    consumer_set_commits(site->consumer, loss->present.commits);
+    runs_orphan_keep(site->runs, loss->from, loss->to);
     job_table_doubt(site->jobs, journal_loss_doubted_to(loss));
+    consumer_doubt(site->consumer, loss->doubted_attempt);
     orphan_keep(site->consumer, loss->from, loss->to, journal_loss_is_alarm(loss),
                 now_ms);
 }
@@ -357,8 +376,12 @@ static void on_host_hello(struct site *site, const struct call *call,
 static void on_host_synced(struct site *site, const struct call *call,
                            struct effects *effects)
 {
+    bool was_awaiting = host_table_is_awaiting(site->hosts);
     host_table_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
+    if (host_table_is_awaiting(site->hosts) != was_awaiting) {
+        sync_hosts(site);
+    }
     host_admin_sync_host(&site->host_admin, site->hosts, site->provider, call->host,
                          site->now_ms + site->utc_offset_ms);
     pass_request_set(&site->pass_request);
@@ -440,7 +463,7 @@ static void on_run_found(struct site *site, const struct call *call,
 {
     const struct msg_run_start *start = &call->msg->run_start;
     learn_run(site, call, &start->run, strtoull(start->job, NULL, 10), effects);
-    runs_host_found(site->runs, call->host, start, call->now_ms, effects);
+    runs_orphan_found(site->runs, call->host, start, call->now_ms, effects);
     pass_request_set(&site->pass_request);
 }
 
@@ -451,7 +474,7 @@ static void on_run_state(struct site *site, const struct call *call,
     if (state->phase != RUN_UNKNOWN) {
         learn_run(site, call, &state->run, 0, effects);
     }
-    if (state->phase == RUN_ENDED) {
+    if (state->phase == RUN_ENDED || state->phase == RUN_UNKNOWN) {
         pass_request_set(&site->pass_request);
     }
     runs_host_state(site->runs, call->host, &call->msg->run_state, call->now_ms,

@@ -116,9 +116,12 @@ static bool knows_all_runs(const struct exec_session *session)
 static bool is_to_be_described(const struct exec_session *session,
                                const struct host_run *run)
 {
-    return session->lists_runs && !session->is_synced && !run->is_leased &&
-           (run->attempt > session->list_above ||
-            (run->attempt >= session->list_from && run->attempt <= session->list_to));
+    bool is_asked_for =
+        !run->is_leased &&
+        (run->attempt > session->list_above ||
+         (run->attempt >= session->list_from && run->attempt <= session->list_to));
+    return session->lists_runs && !session->is_synced &&
+           (is_asked_for || session->lists_all);
 }
 
 static void describe(const struct exec_session *session, const struct host_run *run,
@@ -347,6 +350,8 @@ static void take_welcome(struct exec_session *session, const struct msg *msg,
         session->list_from = welcome->list_from;
         session->list_to = welcome->list_to;
         session->list_above = welcome->mark.attempt;
+        session->lists_all =
+            welcome->lists_all || session->mark.commits > welcome->mark.commits;
         resend_end(&session->hello);
         return;
     }
@@ -426,6 +431,15 @@ static void take_order(struct exec_session *session, const struct msg *msg,
     }
 }
 
+/* What the site has on record with the order, it knows of for good. */
+static void take_go(struct exec_session *session, const struct msg *msg,
+                    struct effects *effects)
+{
+    msg_raise_mark(&session->mark,
+                   &(struct journal_mark){.commits = msg->run_go.commits});
+    take_order(session, msg, &msg->run_go.run, effects);
+}
+
 static void take_resize(struct exec_session *session, const struct msg *msg,
                         struct effects *effects)
 {
@@ -494,7 +508,7 @@ static void take_message(struct exec_session *session, const struct msg *msg,
         take_start(session, msg, effects);
         break;
     case MSG_RUN_GO:
-        take_order(session, msg, &msg->run_go.run, effects);
+        take_go(session, msg, effects);
         break;
     case MSG_RUN_CONTROL:
         take_order(session, msg, &msg->run_control.run, effects);

@@ -72,8 +72,9 @@ struct exec_session {
     struct journal_mark mark; /* the last one of the site; at first as it was stored */
     bool lists_runs;          /* the site asks for RUN_FOUND of own attempts ... */
     uint64_t list_from, list_to, list_above; /* ... in this range, and above this */
-    struct host_run *runs;                   /* by name */
-    struct host_run *due;                    /* to be reported, in this order */
+    bool lists_all;        /* ... and of all runs, because its journal is behind */
+    struct host_run *runs; /* by name */
+    struct host_run *due;  /* to be reported, in this order */
 };
 
 /* Without a session: the first one begins with exec_session_begin. */

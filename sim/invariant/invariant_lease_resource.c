@@ -2,7 +2,7 @@
 /* invariant_lease_resource.c: shared resources and memory of leases (8): summed over a
  * site's ledger when it has changed, and compared with the configured exports and with
  * what ResourceMap and the hosts have. An excess may remain from earlier, but must not
- * grow. */
+ * grow. A journal that is restored from a copy may have had an excess itself. */
 #include "sim/invariant/invariant_state.h"
 
 #include <stdio.h>
@@ -28,7 +28,8 @@ static bool check_sum(struct invariants *invariants, const struct seen_site *of,
     struct seen_lease_resource *seen =
         invariant_state_see(&invariants->lease_resources, key, sizeof *seen);
     bool was_there = seen->check + 1 >= of->n_checks;
-    int64_t before = was_there ? seen->sum : 0;
+    bool is_copy = of->is_restored && of->n_checks == of->restored_checks + 1;
+    int64_t before = is_copy ? sum : was_there ? seen->sum : 0;
 
     seen->sum = sum;
     seen->check = of->n_checks;

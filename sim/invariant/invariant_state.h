@@ -104,14 +104,16 @@ struct seen_load {
 };
 
 struct seen_site {
-    struct seen base;       /* key: name */
-    int n_jobs;             /* jobs and elements in the journal */
-    uint64_t n_checks;      /* checks of lease resources ... */
-    uint64_t n_changes;     /* ... and changes of the ledger that they have seen */
-    int n_configs;          /* configurations before the present one */
-    int64_t steps_to_check; /* until its machine's jobs are checked again */
-    bool is_restoring;      /* rows of a copy are being reported */
-    bool is_restored;       /* ever */
+    struct seen base;         /* key: name */
+    int n_jobs;               /* jobs and elements in the journal */
+    uint64_t n_checks;        /* checks of lease resources ... */
+    uint64_t restored_checks; /* ... as many when its journal was restored: the first
+                                 one after that takes what the copy has ... */
+    uint64_t n_changes;       /* ... and changes of the ledger that they have seen */
+    int n_configs;            /* configurations before the present one */
+    int64_t steps_to_check;   /* until its machine's jobs are checked again */
+    bool is_restoring;        /* rows of a copy are being reported */
+    bool is_restored;         /* ever */
 };
 
 struct invariants {

@@ -178,6 +178,13 @@ static struct job *make_job(struct site_api *api, const struct orphan *orphan,
                     run != NULL ? 0 : start->epoch, &place, "");
     job->is_decided = true;
     job->control.number = run != NULL ? run->control_done : orphan->leased.control_done;
+    if ((run != NULL ? run->phase : orphan->leased.phase) == RUN_SUSPENDED) {
+        /* By what is lost: it is resumed when it can have its slots. */
+        job->control.action = CONTROL_SUSPEND;
+        job->control.yields = true;
+        job->suspension.causes = SUSPEND_PREEMPT;
+        job->suspension.yields = true;
+    }
     job_store(job, effects);
     return job;
 }
@@ -192,7 +199,7 @@ static void adopt(struct site_api *api, const struct peer *from,
     struct value *value = value_object(arena);
     uint64_t id = job->id;
     if (orphan->run != NULL) {
-        runs_adopt(api->runs, orphan->run, api->now_ms, effects);
+        runs_orphan_adopt(api->runs, orphan->run, api->now_ms, effects);
     } else {
         orphan_adopt(api->consumer, order->attempt, api->now_ms);
     }
@@ -211,7 +218,7 @@ static void end(struct site_api *api, const struct peer *from,
     struct arena *arena = &effects->arena;
     const char *where = arena_str(arena, orphan->where);
     if (orphan->run != NULL) {
-        runs_end_orphan(api->runs, orphan->run, effects);
+        runs_orphan_end(api->runs, orphan->run, effects);
     } else {
         orphan_end(api->consumer, order->attempt, api->now_ms, effects);
     }

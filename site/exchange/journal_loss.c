@@ -16,6 +16,7 @@ static const struct {
     {"lost_from", offsetof(struct journal_loss, from)},
     {"lost_to", offsetof(struct journal_loss, to)},
     {"doubted_to", offsetof(struct journal_loss, doubted_to)},
+    {"doubted_attempt", offsetof(struct journal_loss, doubted_attempt)},
 };
 
 static uint64_t *counter_at(struct journal_loss *loss, size_t index)
@@ -67,6 +68,7 @@ bool journal_loss_learn(struct journal_loss *loss, const struct journal_mark *kn
     loss->lost.commits += now.commits;
     loss->lost.attempt += now.attempt;
     loss->lost.job += now.job;
+    loss->doubted_attempt = loss->loaded_attempt;
     if (now.attempt > 0) {
         bool is_first = loss->to == 0 || before.attempt < loss->from;
         loss->from = is_first ? before.attempt + 1 : loss->from;

@@ -4,10 +4,14 @@
  *
  * Others are the broker (WELCOME), the site's hosts (HOST_HELLO, RUN_FOUND, RUN_STATE)
  * and the providers of its leases (ATTEMPT_STATE). Nothing is started on a host or on a
- * lease before that host, or the broker, has sent its mark; one that is away holds up
- * nothing else. What a mark missed is refused by the host or the provider that has the
- * attempt, and its answer has the next mark. After each mark all counters of the site
- * are above it, so that no number is used again.
+ * lease before that host, or the broker, has sent its mark. Once the journal is known
+ * to be behind, nothing is started before all hosts have connected (host_table.h). What
+ * a mark missed is refused by the host or the provider that has the attempt, and its
+ * answer has the next mark. After each mark all counters of the site are above it, so
+ * that no number is used again.
+ *
+ * What was about to start by the journal may have started and ended (site/run/runs.c
+ * for runs on own hosts, consumer_doubt for leased ones).
  *
  * A job that waits by the journal may have been started by a lost attempt, and may have
  * ended. It is not started again until an administrator has accepted the loss, unless
@@ -30,7 +34,11 @@ struct journal_loss {
     struct journal_mark lost;    /* how many of each; until they are accepted */
     uint64_t from, to;           /* attempts that may have been lost; to 0: none */
     struct journal_mark present; /* as of the latest commit */
-    uint64_t loaded_job;         /* the last job of the journal at the start */
+    uint64_t loaded_job;         /* the last job of the journal at the start ... */
+    uint64_t loaded_attempt;     /* ... and the last attempt */
+    uint64_t doubted_attempt;    /* the last attempt that the journal had when it was
+                                    found to be behind: what is undecided up to there
+                                    may have started and ended; 0: none. For good */
     uint64_t doubted_to;         /* jobs that the journal had when attempts were found
                                     to be missing: those that wait may have started */
 };

@@ -277,7 +277,7 @@ static void list_runs(const struct lending *lending, const struct msg_attempt *a
     int n_told = 0;
     for (int i = 0; i < run_table_count(table) && n_told < LISTED_MAX; i++) {
         const struct run *run = run_table_at(table, i);
-        if (run == NULL || strcmp(run->id.site, ask->run.site) != 0 ||
+        if (run == NULL || run->is_orphan || strcmp(run->id.site, ask->run.site) != 0 ||
             run->id.attempt < ask->run.attempt || run->id.attempt > ask->list_to) {
             continue;
         }
@@ -341,7 +341,7 @@ static void on_ack(struct lending *lending, const struct msg *msg, struct run *r
 {
     (void)now_ms;
     if (run != NULL && run->record == RUN_RECORD_ENDED) {
-        provider_run_forgotten(lending->parts.provider, &msg->attempt.run);
+        provider_run_acknowledged(lending->parts.provider, &msg->attempt, effects);
         runs_forget(lending->parts.runs, run, effects);
     }
 }
@@ -438,6 +438,13 @@ void lending_request(struct lending *lending, const struct msg *msg, int64_t now
         return;
     }
     struct run *run = runs_find(lending->parts.runs, id);
+    if (run == NULL && host_table_is_awaiting(lending->parts.hosts)) {
+        return; /* a host that is awaited may have it: it is asked for again */
+    }
+    if (run != NULL && run->is_orphan && msg->kind != MSG_OUTPUT_ASK) {
+        tell(lending, run, effects); /* it is being ended */
+        return;
+    }
     bool is_another = run != NULL && run->id.nonce != id->nonce &&
                       (run->id.nonce != 0 || msg->kind == MSG_START);
     handlers[msg->kind].handler(lending, msg, is_another ? NULL : run, now_ms, effects);

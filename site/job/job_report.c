@@ -59,6 +59,11 @@ static void note_unknown(struct lifecycle *life, struct job *job,
     }
 }
 
+static bool has_begun(enum run_phase phase)
+{
+    return phase == RUN_RUNNING || phase == RUN_SUSPENDED;
+}
+
 void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
                     struct effects *effects)
 {
@@ -83,6 +88,10 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
     if (job->resize.event != RESIZE_NONE && run->resize_done >= job->resize.number) {
         resize_requests_answered(life->parts.resize_requests, job, run, now_ms,
                                  effects);
+    }
+    if (!run->is_away && has_begun(run->phase)) {
+        lost_order_note(life, job, run->control_done, run->phase == RUN_SUSPENDED,
+                        now_ms, effects);
     }
     if (run->is_away) {
         note_unknown(life, job, effects);
@@ -134,14 +143,19 @@ static void give_back_refused(struct lifecycle *life, struct job *job,
 }
 
 /* Never began, or its trace is gone: in both cases what we know of it decides. */
-static void lose(struct lifecycle *life, struct job *job, const char *reason,
-                 int64_t now_ms, struct effects *effects)
+static void lose(struct lifecycle *life, struct job *job,
+                 const struct consumer_report *report, int64_t now_ms,
+                 struct effects *effects)
 {
+    const char *reason = report->reason;
     struct run_exit exit = {.end = RUN_END_LOST,
                             .start_ms = job->start_ms,
                             .text = "its provider has no record of it"};
     if (reason != NULL && reason[0] != '\0') {
         exit.text = reason;
+    }
+    if (report->may_have_begun && exit.start_ms == 0) {
+        exit.start_ms = now_ms;
     }
     job_end_run(life, job, &exit, now_ms, effects);
 }
@@ -205,11 +219,13 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
         give_back_refused(life, job, report->reason, now_ms, effects);
         break;
     case CONSUMER_LOST:
-        lose(life, job, report->reason, now_ms, effects);
+        lose(life, job, report, now_ms, effects);
         break;
     case CONSUMER_RUNNING:
     case CONSUMER_SUSPENDED:
         take(life, job, now_ms, effects);
+        lost_order_note(life, job, report->control_done,
+                        report->kind == CONSUMER_SUSPENDED, now_ms, effects);
         note_state(life, job, report->kind == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
                    report->start_ms, now_ms, effects);
         break;

@@ -2,7 +2,8 @@
 /* lifecycle_parts.h: struct lifecycle, and what the files that work on it call of each
  * other.
  *
- * Order of the units, each calls those before it: lifecycle, job_end, job_report,
+ * Order of the units, each calls those before it: lifecycle, job_end, lost_order,
+ * job_report,
  * job_dispatch, suspend, control_job. Layer: site. */
 #ifndef SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
 #define SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
@@ -26,6 +27,9 @@ void job_end_unstarted(struct lifecycle *life, struct job *job, int64_t now_ms,
  * in the meantime. */
 void job_end_refused(struct lifecycle *life, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects);
+/* The run has carried out an order with this number; see lost_order.c. */
+void lost_order_note(struct lifecycle *life, struct job *job, uint64_t done,
+                     bool is_suspended, int64_t now_ms, struct effects *effects);
 /* The reason of a job that is requeued because its slots were recalled. */
 extern const char job_end_recalled[];
 

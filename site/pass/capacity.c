@@ -118,7 +118,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
         host->n_resume_slots = provider_host_local_max(
             ledger_host, host_table_leaving_max(parts->hosts, index), host->used);
     }
-    host->is_unreported = !host_table_is_ready(parts->hosts, index);
+    host->is_unreported = !host_table_is_usable(parts->hosts, index);
     host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
                     !host_admin_is_closed(parts->host_admin, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);

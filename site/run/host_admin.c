@@ -74,7 +74,7 @@ void host_admin_sync_host(const struct host_admin *closed,
                       host_table_is_away(hosts, host) ||
                           host_admin_is_closed(closed, name) ||
                           host_table_is_window_closed(hosts, host, local_ms));
-    provider_set_awaited(provider, name, !host_table_is_ready(hosts, host));
+    provider_set_awaited(provider, name, !host_table_is_usable(hosts, host));
 }
 
 void host_admin_sync(const struct host_admin *closed, const struct host_table *hosts,

@@ -25,6 +25,7 @@ struct host_state {
     char *boot;
     int n_cpus[NCPUS_UNITS]; /* 0: not known */
     bool is_synced;
+    bool has_synced; /* since the start */
     bool is_away;
     bool knows_nonces;
     int64_t hello_ms, heard_ms;
@@ -42,6 +43,8 @@ struct host_table {
     int64_t silent_ms;
     struct journal_mark mark; /* for WELCOME */
     uint64_t list_from, list_to;
+    bool is_behind;   /* the journal is */
+    bool is_awaiting; /* see host_table_is_awaiting */
 };
 
 static void fill(struct host_table *hosts, const struct site_host *config, int n_hosts)
@@ -88,6 +91,15 @@ void host_table_free(struct host_table *hosts)
     }
 }
 
+static void update_awaiting(struct host_table *hosts)
+{
+    hosts->is_awaiting = false;
+    for (int i = 0; hosts->is_behind && i < hosts->n_hosts; i++) {
+        hosts->is_awaiting |=
+            !hosts->states[i].has_synced && !hosts->config[i].is_leaving;
+    }
+}
+
 void host_table_change(struct host_table *hosts, const struct site_host *config,
                        int n_hosts, int *places, int64_t now_ms,
                        struct effects *effects)
@@ -110,6 +122,7 @@ void host_table_change(struct host_table *hosts, const struct site_host *config,
         }
     }
     empty(&before);
+    update_awaiting(hosts);
 }
 
 void host_table_set_patience(struct host_table *hosts, int patience)
@@ -258,6 +271,7 @@ static void send_welcome(const struct host_table *hosts, const struct peer *from
         msg.welcome.lists_runs = true;
         msg.welcome.list_from = hosts->list_from;
         msg.welcome.list_to = hosts->list_to;
+        msg.welcome.lists_all = hosts->is_behind;
     }
     effects_send(effects, from, &msg);
 }
@@ -319,7 +333,18 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
 
 void host_table_synced(struct host_table *hosts, int index)
 {
-    hosts->states[index].is_synced = true;
+    hosts->states[index].is_synced = hosts->states[index].has_synced = true;
+    update_awaiting(hosts);
+}
+
+bool host_table_is_awaiting(const struct host_table *hosts)
+{
+    return hosts->is_awaiting;
+}
+
+bool host_table_is_usable(const struct host_table *hosts, int index)
+{
+    return host_table_is_ready(hosts, index) && !hosts->is_awaiting;
 }
 
 bool host_table_heard(struct host_table *hosts, int index, int64_t now_ms)
@@ -359,6 +384,9 @@ static void remove_nonce(struct msg *msg)
         [MSG_OUTPUT_ASK] = offsetof(struct msg, output_ask.run),
         [MSG_STREAM_DOWN] = offsetof(struct msg, stream_down.run),
     };
+    if (msg->kind == MSG_RUN_GO) {
+        msg->run_go.commits = 0;
+    }
     if (runs[msg->kind] != 0) {
         ((struct run_id *)((char *)msg + runs[msg->kind]))->nonce = 0;
     }
@@ -370,8 +398,10 @@ bool host_table_knows_nonces(const struct host_table *hosts, int index)
 }
 
 void host_table_set_mark(struct host_table *hosts, const struct journal_mark *mark,
-                         uint64_t list_from, uint64_t list_to)
+                         uint64_t list_from, uint64_t list_to, bool is_behind)
 {
+    hosts->is_behind = is_behind;
+    update_awaiting(hosts);
     hosts->mark = *mark;
     hosts->list_from = list_from;
     hosts->list_to = list_to;

@@ -59,8 +59,14 @@ int host_table_find(const struct host_table *hosts, const char *name);
 int host_table_find_session(const struct host_table *hosts, const struct peer *from,
                             uint64_t session);
 
-/* Runs may be started there. */
+/* Its runs are known, and it takes orders. */
 bool host_table_is_ready(const struct host_table *hosts, int index);
+/* The journal is behind, and some host has not connected since the start: it may have
+ * an unknown run with slots on any other host, and only the first host of a run knows
+ * the run. */
+bool host_table_is_awaiting(const struct host_table *hosts);
+/* Runs may be started there: it is ready, and no other host is awaited. */
+bool host_table_is_usable(const struct host_table *hosts, int index);
 bool host_table_is_away(const struct host_table *hosts, int index);
 /* The boot of the host in its session; "": it has none. */
 const char *host_table_boot(const struct host_table *hosts, int index);
@@ -84,9 +90,9 @@ void host_table_refuse(const struct peer *from, const struct msg *msg,
 /* Its sublet-host reports the nonces of runs. */
 bool host_table_knows_nonces(const struct host_table *hosts, int index);
 /* What WELCOME says: how far the journal is, and the own attempts whose runs a host
- * describes by RUN_FOUND. */
+ * describes by RUN_FOUND; all runs, if the journal is behind. */
 void host_table_set_mark(struct host_table *hosts, const struct journal_mark *mark,
-                         uint64_t list_from, uint64_t list_to);
+                         uint64_t list_from, uint64_t list_to, bool is_behind);
 void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
                      struct effects *effects);
 

@@ -57,6 +57,7 @@ static void run_free(struct run *run)
     submission_remove_run(run->submission);
     dup_free(run->exit.text);
     dup_free(run->boot);
+    dup_free(run->orphan_lease);
     free(run);
 }
 
@@ -270,6 +271,7 @@ static struct run *insert(struct run_table *table, const struct row_run *row,
     run->host =
         row->n_hosts > 0 ? host_table_find(table->hosts, row->hosts[0].host) : -1;
     run->boot = dup_text("");
+    run->orphan_lease = dup_text("");
     run->record = row->record;
     set_exit(run, &row->exit);
     if (run->record != RUN_RECORD_ENDED) {
@@ -364,6 +366,15 @@ void run_table_end(struct run_table *table, struct run *run,
     run->phase = RUN_ENDED;
     run->is_away = false;
     set_exit(run, exit);
+}
+
+void run_table_keep_suspended(struct run_table *table, struct run *run,
+                              struct effects *effects)
+{
+    run->control = (struct run_control){
+        .number = run->control_done, .action = CONTROL_SUSPEND, .yields = true};
+    run_table_update_suspended(table, run);
+    run_table_store(run, false, effects);
 }
 
 void run_table_forget(struct run_table *table, struct run *run, struct effects *effects)

@@ -34,7 +34,7 @@ struct run {
     int n_hosts;
     const struct job_spec *spec;
     struct submission *submission; /* that owns the spec; NULL: the run owns it */
-    uint64_t token;
+    uint64_t token;                /* 0: none, or lost with a part of the journal */
     struct run_control control;
     struct run_exit exit; /* owns its text; is_recalled since the kill for a recall */
     int priority;         /* of the queue of its job */
@@ -55,6 +55,10 @@ struct run {
     bool is_orphan;               /* the journal has no such run: it has no row, and
                                      gets no orders (runs.h) */
     bool is_given_up;             /* an orphan that is being ended */
+    char *orphan_lease;           /* of an orphan; its slots count as the site's own */
+    bool is_unconfirmed;          /* TAKEN since before the start, and its host has not
+                                     connected since */
+    uint64_t guard_commit;        /* that has its guard; 0: one before the start */
     uint64_t
         go_session; /* the session in which RUN_GO was sent; 0: none since the start */
     char *boot;     /* of the host, when its guard was stored; "" unknown */
@@ -102,6 +106,10 @@ void run_table_sweep(struct run_table *table);
  * action, or what was carried out. True if that has changed. */
 bool run_table_update_suspended(struct run_table *table, struct run *run);
 
+/* Stores that the run is suspended by an order that is not on record, and that others
+ * may use its slots. */
+void run_table_keep_suspended(struct run_table *table, struct run *run,
+                              struct effects *effects);
 /* Slots in use on a host (by index): of runs that have not ended and are not suspended.
  */
 void run_table_used_slots(const struct run_table *table, int host, int *own,

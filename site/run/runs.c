@@ -10,6 +10,14 @@
  *  2. No RUN_GO was ever sent for a run that is TAKEN. RUN_START may be sent again, and
  *     the run may be ended, also when its host is unreachable. A guard that still waits
  *     gets RUN_FORGET when it reports, and ends.
+ *     A journal that is older than others know (a restored copy) proves nothing of the
+ *     kind. RUN_GO carries the number of the commit that has the guard, the host
+ *     remembers it before the guard may start, and repeats it in its HELLO. So the
+ *     host's HELLO decides about a run that was TAKEN at the start: if it names no
+ * later commit, no RUN_GO was sent; if it does, the run counts as GUARDED with an
+ * unknown token (0): what its host lists is taken over, and otherwise it is lost and
+ * may have begun. Until that HELLO the run is not withdrawn, and its host's silence
+ * ends it only if somebody else has said that the journal is not behind.
  *  3. A run that is GUARDED may have started, whatever was reported since. Its host
  *     lists it, or it has an exit, or it is lost; it is never started again under this
  *     attempt. A guard with another token does not prove that the stored one did not
@@ -26,7 +34,7 @@
  *
  * A killed run whose guard waits, and for which no RUN_GO was sent in this session,
  * ends here without having started. */
-#include "site/run/runs.h"
+#include "site/run/runs_parts.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -36,21 +44,6 @@
 
 /* An answer takes milliseconds; a busy host must not get more requests than needed. */
 static const struct resend_waits waits = {.first_ms = 2000, .last_ms = 2000};
-
-/* The number of the control action that ends a run which is not on record. It is above
- * all others, so that the action is carried out exactly once. */
-#define ORPHAN_ORDER ((uint64_t)INT64_MAX)
-
-struct runs {
-    struct runs_setting setting;
-    struct host_table *hosts;
-    struct run_table *table;
-    struct lease_accounts *accounts;
-    runs_changed_fn on_changed;
-    void *arg;
-    uint64_t orphans_from, orphans_to; /* attempts; to 0: none */
-    int64_t next_ms;                   /* no resend is due before */
-};
 
 struct runs *runs_new(const struct runs_setting *setting, struct host_table *hosts,
                       runs_changed_fn on_changed, void *arg)
@@ -79,7 +72,11 @@ void runs_free(struct runs *runs)
 void runs_load(struct runs *runs, const struct row_run *row,
                struct submission *submission)
 {
-    run_table_put(runs->table, row, row->spec == NULL ? submission : NULL);
+    struct run *run =
+        run_table_put(runs->table, row, row->spec == NULL ? submission : NULL);
+    if (run != NULL) {
+        run->is_unconfirmed = run->record == RUN_RECORD_TAKEN;
+    }
 }
 
 void runs_change_hosts(struct runs *runs, const int *places)
@@ -191,17 +188,10 @@ static void send_go(const struct runs *runs, struct run *run, struct effects *ef
     struct msg msg = {.kind = MSG_RUN_GO};
     msg.run_go.run = run->id;
     msg.run_go.token = run->token;
+    msg.run_go.commits =
+        run->guard_commit > runs->commits ? run->guard_commit : runs->commits;
     run->go_session = host_table_session(runs->hosts, run->host);
     host_table_send(runs->hosts, run->host, &msg, effects);
-}
-
-static void send_control(const struct runs *runs, int host, const struct run_id *id,
-                         const struct run_control *control, struct effects *effects)
-{
-    struct msg msg = {.kind = MSG_RUN_CONTROL};
-    msg.run_control.run = *id;
-    msg.run_control.control = *control;
-    host_table_send(runs->hosts, host, &msg, effects);
 }
 
 static void send_resize(const struct runs *runs, const struct run *run,
@@ -220,14 +210,6 @@ static void send_resize(const struct runs *runs, const struct run *run,
         .command = resizing->command,
     };
     host_table_send(runs->hosts, run->host, &msg, effects);
-}
-
-static void send_forget(const struct runs *runs, int host, const struct run_id *id,
-                        struct effects *effects)
-{
-    struct msg msg = {.kind = MSG_RUN_FORGET};
-    msg.run.run = *id;
-    host_table_send(runs->hosts, host, &msg, effects);
 }
 
 /* ---------------------------------------------------------------- state changes */
@@ -331,7 +313,7 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     }
     if (run->control.number > run->control_done && !is_suspend_delayed(run) &&
         (!is_open || is_killed(run))) {
-        send_control(runs, run->host, &run->id, &run->control, effects);
+        runs_order_control(runs, run->host, &run->id, &run->control, effects);
     }
 }
 
@@ -348,6 +330,11 @@ struct run *runs_add(struct runs *runs, const struct row_run *row,
         send_start(runs, run, now_ms, effects);
     }
     return run;
+}
+
+void runs_keep_suspended(struct runs *runs, struct run *run, struct effects *effects)
+{
+    run_table_keep_suspended(runs->table, run, effects);
 }
 
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
@@ -437,7 +424,7 @@ bool runs_withdraw(struct runs *runs, struct run *run, int64_t now_ms,
 {
     struct run_exit exit = {
         .end = RUN_END_LOST, .end_ms = now_ms, .text = "withdrawn before it started"};
-    if (run->record != RUN_RECORD_TAKEN) {
+    if (run->record != RUN_RECORD_TAKEN || run->is_unconfirmed) {
         return false;
     }
     run_table_end(runs->table, run, &exit);
@@ -451,7 +438,7 @@ void runs_forget(struct runs *runs, struct run *run, struct effects *effects)
     run_table_forget(runs->table, run, effects);
     /* An unreachable host gets the message when it lists the run. */
     if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host)) {
-        send_forget(runs, run->host, &run->id, effects);
+        runs_order_forget(runs, run->host, &run->id, effects);
     }
 }
 
@@ -463,35 +450,47 @@ static void end_unknown(const struct runs *runs, int host,
                         const struct msg_run_state *state, struct effects *effects)
 {
     if (state->phase == RUN_WAITING || state->phase == RUN_ENDED) {
-        send_forget(runs, host, &state->run, effects);
+        runs_order_forget(runs, host, &state->run, effects);
         return;
     }
-    if (state->phase == RUN_UNKNOWN || state->control_done == ORPHAN_ORDER) {
+    if (state->phase == RUN_UNKNOWN || state->control_done == RUNS_ORPHAN_ORDER) {
         return;
     }
-    effects_log(
-        effects, LOG_LEVEL_WARNING,
-        "host %s runs attempt %llu of %s, which is not on record here: it is killed",
-        host_table_name(runs->hosts, host), (unsigned long long)state->run.attempt,
-        state->run.site);
-    send_control(runs, host, &state->run,
-                 &(struct run_control){.number = ORPHAN_ORDER, .action = CONTROL_KILL},
-                 effects);
+    runs_orphan_log(runs, host, state, effects);
+    runs_order_control(
+        runs, host, &state->run,
+        &(struct run_control){.number = RUNS_ORPHAN_ORDER, .action = CONTROL_KILL},
+        effects);
+}
+
+/* The token is not on record: a guard that waits has never had a RUN_GO. */
+static bool is_unguarded(const struct run *run)
+{
+    return run->record == RUN_RECORD_TAKEN || run->token == 0;
+}
+
+/* The batch that stores this is the next commit. */
+static void record_guard(struct runs *runs, struct run *run, uint64_t token,
+                         struct effects *effects)
+{
+    run->record = RUN_RECORD_GUARDED;
+    run->token = token;
+    run->is_unconfirmed = false;
+    run->guard_commit = runs->commits + 1;
+    run_table_store(run, false, effects);
 }
 
 static void see_waiting(struct runs *runs, struct run *run, uint64_t token,
                         int64_t now_ms, struct effects *effects)
 {
-    if (run->record == RUN_RECORD_TAKEN) {
-        run->record = RUN_RECORD_GUARDED;
-        run->token = token;
+    if (is_unguarded(run)) {
         dup_set_text(&run->boot, host_table_boot(runs->hosts, run->host));
-        run_table_store(run, false, effects);
+        record_guard(runs, run, token, effects);
         drive(runs, run, now_ms, effects);
         return;
     }
     if (run->token != token) {
-        send_forget(runs, run->host, &run->id, effects);
+        runs_order_forget(runs, run->host, &run->id, effects);
         lose_run(runs, run, true, "its guard has died", now_ms, effects);
         return;
     }
@@ -508,15 +507,13 @@ static void see_begun(struct runs *runs, struct run *run,
                       const struct msg_run_state *state, bool is_new, int64_t now_ms,
                       struct effects *effects)
 {
-    if (run->record == RUN_RECORD_TAKEN) {
+    if (is_unguarded(run)) {
         /* The run has started, so its GUARDED row was stored once, and the journal is
          * older than that. It can only be stored again. */
         effects_log(effects, LOG_LEVEL_WARNING,
                     "attempt %llu of %s has begun without a record here: taken over",
                     (unsigned long long)run->id.attempt, run->id.site);
-        run->record = RUN_RECORD_GUARDED;
-        run->token = state->token;
-        run_table_store(run, false, effects);
+        record_guard(runs, run, state->token, effects);
     }
     run->start_ms = state->start_ms;
     runs->on_changed(runs->arg, run, now_ms, effects);
@@ -548,23 +545,49 @@ static void see_nothing(struct runs *runs, struct run *run, int64_t now_ms,
     bool is_same_boot = run->boot[0] != '\0' &&
                         strcmp(run->boot, host_table_boot(runs->hosts, run->host)) == 0;
     lose_run(runs, run, !is_same_boot || run->start_ms != 0,
-             "its host has no record of it", now_ms, effects);
+             run->token == 0 ? "its host has no record of it, and the journal of its "
+                               "site is older than others know"
+                             : "its host has no record of it",
+             now_ms, effects);
 }
 
-/* ---- orphans */
+/* ---- a journal that may be behind */
 
-void runs_keep_orphans(struct runs *runs, uint64_t from, uint64_t to)
+void runs_set_commits(struct runs *runs, uint64_t commits)
 {
-    runs->orphans_from = from;
-    runs->orphans_to = to;
+    runs->commits = commits;
 }
 
-static bool is_kept(const struct runs *runs, const struct msg_run_state *state)
+void runs_doubt(struct runs *runs, struct effects *effects)
 {
-    return state->phase != RUN_UNKNOWN && state->phase != RUN_WAITING &&
-           strcmp(state->run.site, runs->setting.site) == 0 &&
-           state->run.attempt >= runs->orphans_from &&
-           state->run.attempt <= runs->orphans_to;
+    for (int i = 0; i < run_table_count(runs->table); i++) {
+        struct run *run = run_table_at(runs->table, i);
+        if (run != NULL && run->is_unconfirmed) {
+            effects_log(effects, LOG_LEVEL_WARNING,
+                        "attempt %llu of %s was about to start by this journal, and "
+                        "may have ended since: it is not started again",
+                        (unsigned long long)run->id.attempt, run->id.site);
+            record_guard(runs, run, 0, effects);
+        }
+    }
+}
+
+/* The host cannot be asked. */
+static void give_up_silent(struct runs *runs, struct run *run, int64_t now_ms,
+                           struct effects *effects)
+{
+    lose_run(runs, run, false, "its host is unreachable", now_ms, effects);
+}
+
+void runs_vouch(struct runs *runs, int64_t now_ms, struct effects *effects)
+{
+    runs->is_vouched = true;
+    for (int i = 0; i < run_table_count(runs->table); i++) {
+        struct run *run = run_table_at(runs->table, i);
+        if (run != NULL && run->is_unconfirmed && run->is_away) {
+            give_up_silent(runs, run, now_ms, effects);
+        }
+    }
 }
 
 /* It is about another run with the same number. A run that was guarded by an earlier
@@ -576,119 +599,6 @@ static bool is_of_another(const struct runs *runs, const struct run *run, int ho
         state->run.nonce == 0 && (run->record != RUN_RECORD_TAKEN ||
                                   !host_table_knows_nonces(runs->hosts, host));
     return state->run.nonce != run->id.nonce && !is_without;
-}
-
-static struct run *add_orphan(struct runs *runs, const struct run_id *id,
-                              const char *job, const struct host_slots *hosts,
-                              int n_hosts, const struct job_spec *spec, int64_t now_ms)
-{
-    const struct row_run row = {
-        .run = *id,
-        .job = job,
-        .lease = "",
-        .record = RUN_RECORD_GUARDED,
-        .hosts = hosts,
-        .n_hosts = n_hosts,
-        .spec = spec,
-        .exit = {.text = ""},
-    };
-    struct run *run = run_table_put(runs->table, &row, NULL);
-    run->is_orphan = true;
-    run->start_ms = now_ms;
-    return run;
-}
-
-void runs_host_found(struct runs *runs, int host, const struct msg_run_start *start,
-                     int64_t now_ms, struct effects *effects)
-{
-    struct run *known = run_table_find(runs->table, &start->run);
-    bool is_ours =
-        strcmp(start->run.site, runs->setting.site) == 0 && start->lease[0] == '\0' &&
-        strcmp(start->hosts[0].host, host_table_name(runs->hosts, host)) == 0;
-    if (!is_ours || start->run.attempt < runs->orphans_from ||
-        start->run.attempt > runs->orphans_to) {
-        return;
-    }
-    if (known != NULL && known->is_orphan && known->job[0] == '\0') {
-        run_table_forget(runs->table, known, effects); /* until now nothing was known */
-        known = NULL;
-    }
-    if (known == NULL) {
-        add_orphan(runs, &start->run, start->job, start->hosts, start->n_hosts,
-                   &start->spec, now_ms);
-        effects_log(effects, LOG_LEVEL_WARNING,
-                    "host %s has attempt %llu (job <%s>), which is not on record here: "
-                    "it is kept, see `sublet runs --orphans`",
-                    host_table_name(runs->hosts, host),
-                    (unsigned long long)start->run.attempt, start->job);
-    }
-}
-
-/* Its host could not say what was started: nothing else may use that host. */
-static struct run *add_unknown_orphan(struct runs *runs, int host,
-                                      const struct msg_run_state *state, int64_t now_ms)
-{
-    const struct host_slots all = {host_table_name(runs->hosts, host),
-                                   host_table_max(runs->hosts, host)};
-    return add_orphan(runs, &state->run, "", &all, 1, NULL, now_ms);
-}
-
-static void forget_orphan(struct runs *runs, struct run *run, struct effects *effects)
-{
-    run_table_forget(runs->table, run, effects);
-    if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host)) {
-        send_forget(runs, run->host, &run->id, effects);
-    }
-}
-
-static void see_orphan(struct runs *runs, struct run *run, int host,
-                       const struct msg_run_state *state, struct effects *effects)
-{
-    if (run->host != host) {
-        return; /* two hosts have an attempt with this number and nonce: impossible */
-    }
-    run->is_seen = true;
-    run->phase = state->phase;
-    run->token = state->token;
-    run->control_done = state->control_done;
-    run->resize_done = state->resize_done;
-    run->start_ms = state->start_ms != 0 ? state->start_ms : run->start_ms;
-    if (state->phase == RUN_UNKNOWN) {
-        run_table_forget(runs->table, run, effects);
-    } else if (state->phase == RUN_ENDED) {
-        if (run->record != RUN_RECORD_ENDED) {
-            run_table_end(runs->table, run, &state->exit);
-        }
-        if (run->is_given_up) {
-            forget_orphan(runs, run, effects);
-        }
-    } else if (run->is_given_up) {
-        runs_end_orphan(runs, run, effects);
-    }
-}
-
-void runs_adopt(struct runs *runs, struct run *run, int64_t now_ms,
-                struct effects *effects)
-{
-    run->is_orphan = false;
-    run->control.number = run->control_done;
-    run_table_update_suspended(runs->table, run);
-    run_table_store(run, true, effects);
-    runs->on_changed(runs->arg, run, now_ms, effects);
-}
-
-void runs_end_orphan(struct runs *runs, struct run *run, struct effects *effects)
-{
-    run->is_given_up = true;
-    if (run->record == RUN_RECORD_ENDED) {
-        forget_orphan(runs, run, effects);
-    } else if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host) &&
-               run->control_done != ORPHAN_ORDER) {
-        send_control(
-            runs, run->host, &run->id,
-            &(struct run_control){.number = ORPHAN_ORDER, .action = CONTROL_KILL},
-            effects);
-    }
 }
 
 /* The host has another run with this number. This one has not begun, and its job gets
@@ -709,11 +619,11 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
     if (run != NULL && is_of_another(runs, run, host, state)) {
         run = NULL;
     }
-    if (run == NULL && is_kept(runs, state)) {
-        run = add_unknown_orphan(runs, host, state, now_ms);
+    if (run == NULL && runs_orphan_is_kept(runs, state)) {
+        run = runs_orphan_add_unknown(runs, host, state, now_ms);
     }
     if (run != NULL && run->is_orphan) {
-        see_orphan(runs, run, host, state, effects);
+        runs_orphan_see(runs, run, host, state, now_ms, effects);
         return;
     }
     if (run != NULL && state->is_refused) {
@@ -764,12 +674,21 @@ static bool is_on(const struct runs *runs, int index, int host, struct run **run
            (*run)->record != RUN_RECORD_ENDED;
 }
 
+static bool is_orphan_on(const struct runs *runs, int index, int host, struct run **run)
+{
+    *run = run_table_at(runs->table, index);
+    return *run != NULL && (*run)->host == host && (*run)->is_orphan;
+}
+
 void runs_host_hello(struct runs *runs, int host)
 {
     struct run *run;
     for (int i = 0; i < run_table_count(runs->table); i++) {
-        if (is_on(runs, i, host, &run)) {
+        if (is_orphan_on(runs, i, host, &run)) {
             run->is_seen = false;
+        } else if (is_on(runs, i, host, &run)) {
+            run->is_seen = false;
+            run->is_unconfirmed = false;
         }
     }
 }
@@ -779,7 +698,12 @@ void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
 {
     struct run *run;
     for (int i = 0; i < run_table_count(runs->table); i++) {
-        if (is_on(runs, i, host, &run)) {
+        if (is_orphan_on(runs, i, host, &run) && !run->is_seen) {
+            run->token = 0; /* a question only: the host may have lost it */
+            send_go(runs, run, effects);
+        } else if (is_orphan_on(runs, i, host, &run) && run->is_given_up) {
+            runs_orphan_end(runs, run, effects);
+        } else if (is_on(runs, i, host, &run)) {
             drive(runs, run, now_ms, effects);
         }
     }
@@ -800,8 +724,9 @@ void runs_host_away(struct runs *runs, int host, int64_t now_ms,
         if (!is_on(runs, i, host, &run)) {
             continue;
         }
-        if (run->record == RUN_RECORD_TAKEN) {
-            lose_run(runs, run, false, "its host is unreachable", now_ms, effects);
+        if (run->record == RUN_RECORD_TAKEN &&
+            (!run->is_unconfirmed || runs->is_vouched)) {
+            give_up_silent(runs, run, now_ms, effects);
         } else {
             run->is_seen = false;
             run->is_away = true;

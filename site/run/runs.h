@@ -7,10 +7,12 @@
  * stored). The site that owns the run, which may be this one, decides when it is
  * forgotten. runs.c explains at its top why no command is started twice.
  *
- * An orphan is an own run that a host has, and that the journal does not have, because
- * it was replaced by an older copy or has lost commits. It is in the table, so that its
- * slots are in use, but it has no row, and its host gets no orders until an
- * administrator has it adopted or ended.
+ * An orphan is a run that a host has, and that the journal does not have, because it
+ * was replaced by an older copy or has lost commits. It is in the table, so that its
+ * slots are in use, but it has no row. An own run of a lost attempt gets no orders
+ * until an administrator has it adopted or ended. Any other (of a consumer, or of an
+ * attempt that is over by the journal) is ended at once, and its slots count as used by
+ * this site until its host says that it has ended.
  *
  * Ownership: runs belong to the table (run_table.h); a pointer is valid until
  * runs_sweep. Units: milliseconds, slots. Layer: site. */
@@ -97,17 +99,28 @@ bool runs_withdraw(struct runs *runs, struct run *run, int64_t now_ms,
 void runs_forget(struct runs *runs, struct run *run, struct effects *effects);
 
 /* Own attempts that a lost part of the journal has started: their runs are orphans. */
-void runs_keep_orphans(struct runs *runs, uint64_t from, uint64_t to);
-/* RUN_FOUND: the run of such an attempt, as it was started. */
-void runs_host_found(struct runs *runs, int host, const struct msg_run_start *start,
-                     int64_t now_ms, struct effects *effects);
+void runs_orphan_keep(struct runs *runs, uint64_t from, uint64_t to);
+/* RUN_FOUND: a run that the journal may not have, as it was started. */
+void runs_orphan_found(struct runs *runs, int host, const struct msg_run_start *start,
+                       int64_t now_ms, struct effects *effects);
+/* Why the run is suspended is not on record: others may use its slots. */
+void runs_keep_suspended(struct runs *runs, struct run *run, struct effects *effects);
 /* The run has a job now: it gets a row, and is reported as any other. */
-void runs_adopt(struct runs *runs, struct run *run, int64_t now_ms,
-                struct effects *effects);
+void runs_orphan_adopt(struct runs *runs, struct run *run, int64_t now_ms,
+                       struct effects *effects);
 /* Ends an orphan; it is forgotten as soon as its host has ended it. */
-void runs_end_orphan(struct runs *runs, struct run *run, struct effects *effects);
+void runs_orphan_end(struct runs *runs, struct run *run, struct effects *effects);
+
+/* A journal that may be older than others know. */
+/* How many commits it has. */
+void runs_set_commits(struct runs *runs, uint64_t commits);
+/* It is behind: runs whose host has not connected since the start may have started. */
+void runs_doubt(struct runs *runs, struct effects *effects);
+/* Another host or the broker has a mark of it, and it is not behind that. */
+void runs_vouch(struct runs *runs, int64_t now_ms, struct effects *effects);
 
 /* Messages of hosts. */
+/* Its mark was compared before. */
 void runs_host_hello(struct runs *runs, int host);
 void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
                       struct effects *effects);

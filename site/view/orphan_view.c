@@ -67,7 +67,7 @@ void orphan_view_list(struct site_view *view, struct page *page,
     (void)query;
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
-        if (run != NULL && run->is_orphan) {
+        if (run != NULL && run->is_orphan && run_table_is_own(table, run)) {
             bool is_known = run->spec->command != NULL;
             add_row(page, ++number,
                     &(struct orphan_row){.run = &run->id,

@@ -60,7 +60,7 @@ static enum slot_count_kind kind_of_run(struct site_view *view, const struct run
 {
     if (run->phase == RUN_SUSPENDED) {
         const struct job *job =
-            run->lease[0] == '\0'
+            run->lease[0] == '\0' && !run->is_orphan
                 ? job_table_find_attempt_const(view->jobs, run->id.attempt)
                 : NULL;
         return job != NULL && job->state == JOB_SSUSP ? SLOT_COUNT_SSUSP

@@ -362,6 +362,22 @@ static void test_runs_are_described(void **state)
     expect(trial, "HOST_HELLO");
     take(trial, asks);
     expect(trial, "RUN_FOUND state:1:2 state:2:3 state:3:2 HOST_SYNCED HOST_LOAD");
+    /* A journal that has lost commits: leased runs too. */
+    asks.welcome.list_from = asks.welcome.list_to = 0;
+    asks.welcome.lists_all = true;
+    exec_session_begin(&trial->session, 0, trial->now_ms);
+    expect(trial, "HOST_HELLO");
+    take(trial, asks);
+    expect(trial, "RUN_FOUND state:1:2 RUN_FOUND state:2:3 RUN_FOUND state:3:2 "
+                  "HOST_SYNCED HOST_LOAD");
+    /* The host itself knows of more commits. */
+    asks.welcome.lists_all = false;
+    trial->session.mark.commits = asks.welcome.mark.commits + 1;
+    exec_session_begin(&trial->session, 0, trial->now_ms);
+    expect(trial, "HOST_HELLO");
+    take(trial, asks);
+    expect(trial, "RUN_FOUND state:1:2 RUN_FOUND state:2:3 RUN_FOUND state:3:2 "
+                  "HOST_SYNCED HOST_LOAD");
 }
 
 static void test_mark(void **state)
@@ -378,12 +394,16 @@ static void test_mark(void **state)
     start.run_start.run.attempt = 99; /* of another site's journal */
     start.run_start.lease = "north/1/south";
     take(trial, start);
+    struct msg go = {.kind = MSG_RUN_GO};
+    go.run_go.run = (struct run_id){"north", 8, 900};
+    go.run_go.commits = 9; /* with the guard on record */
+    take(trial, go);
     effects_clear(&trial->effects);
     exec_session_begin(&trial->session, 0, trial->now_ms);
     step(trial, &(struct event){.kind = EVENT_TICK, .now_ms = trial->now_ms});
     const struct msg_host_hello *hello = &trial->effects.items[0].send.msg.host_hello;
     assert_true(hello->knows_nonces);
-    assert_int_equal(hello->mark.commits, 7);
+    assert_int_equal(hello->mark.commits, 9);
     assert_int_equal(hello->mark.attempt, 8);
     assert_int_equal(hello->mark.job, 6);
 }

@@ -673,6 +673,163 @@ static void test_runs_are_described(void **state)
     site_stage_release(&stage);
 }
 
+/* ---------------------------------------------------------------- an old journal */
+
+enum { LATER = 1000 };
+
+/* The host has heard of more commits than the journal has. */
+static void host_knows_more(struct site_stage *stage)
+{
+    struct peer from = site_stage_host("s1");
+    struct msg msg = {.kind = MSG_HOST_HELLO, .session = ++stage->host_session};
+    msg.site = "";
+    msg.host_hello = (struct msg_host_hello){.name = "s1",
+                                             .boot_id = "boot-1",
+                                             .knows_nonces = true,
+                                             .mark = {.commits = LATER}};
+    site_stage_message(stage, &from, &msg);
+}
+
+/* RUN_FOUND of a run of east that the journal does not have. */
+static void host_finds(struct site_stage *stage, uint64_t attempt)
+{
+    const struct host_slots slots = {"s1", 1};
+    struct peer from = site_stage_host("s1");
+    struct msg msg = {
+        .kind = MSG_RUN_FOUND, .session = stage->host_session, .site = ""};
+    msg.run_start = (struct msg_run_start){.run = {"east", attempt, stage->nonce},
+                                           .job = "44",
+                                           .lease = "south/spare/east",
+                                           .hosts = &slots,
+                                           .n_hosts = 1,
+                                           .spec = site_stage_spec("q", "work"),
+                                           .account = "guest"};
+    msg.run_start.spec.user = "eva";
+    site_stage_message(stage, &from, &msg);
+}
+
+/* It is ended, its slot stays in use meanwhile, and its consumer is told how it ended,
+ * so that it does not start the job again for being refused. */
+static void test_a_run_that_the_journal_lost_is_ended_and_reported(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, lending);
+    site_stage_broker_up(&stage);
+    host_knows_more(&stage);
+    host_finds(&stage, 9);
+    host_says(&stage, 9, RUN_RUNNING);
+    site_stage_host_synced(&stage, "s1");
+    const struct msg *kill = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
+    assert_non_null(kill);
+    assert_int_equal(kill->run_control.control.action, CONTROL_KILL);
+    uint64_t number = kill->run_control.control.number;
+    start(&stage, 9, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_RUNNING);
+    int own, consumers;
+    site_host_used(stage.site, "s1", &own, &consumers);
+    assert_int_equal(own + consumers, 1);
+    site_stage_run_state(
+        &stage, "s1", "east", 9,
+        &(struct msg_run_state){
+            .phase = RUN_ENDED,
+            .start_ms = 500,
+            .control_done = number,
+            .exit = {.end = RUN_END_SIGNALLED, .code = 9, .start_ms = 500}});
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+    assert_int_equal(answer(&stage)->exit.end, RUN_END_LOST);
+    assert_int_equal(answer(&stage)->exit.start_ms, 500); /* it did begin */
+    site_host_used(stage.site, "s1", &own, &consumers);
+    assert_int_equal(own + consumers, 0);
+    /* On record until it is acknowledged. */
+    site_stage_restart(&stage);
+    site_stage_broker_up(&stage);
+    start(&stage, 9, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+    say(&stage, MSG_ATTEMPT_ACK, "east", 9);
+    assert_null(site_stage_run_row(&stage, "east", 9));
+    site_stage_release(&stage);
+}
+
+/* One that has ended by itself is reported as it ended. */
+static void test_an_end_that_the_journal_lost_is_reported(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, lending);
+    site_stage_broker_up(&stage);
+    host_knows_more(&stage);
+    host_finds(&stage, 9);
+    host_says(&stage, 9, RUN_ENDED);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+    assert_int_equal(answer(&stage)->exit.code, 4);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 0);
+    site_stage_release(&stage);
+}
+
+/* A host that is awaited may have the run: silence, not a refusal. */
+static void test_no_answer_while_a_host_is_awaited(void **state)
+{
+    struct site_stage stage;
+    struct msg msg = {.kind = MSG_WELCOME};
+    (void)state;
+    site_stage_init_text(&stage, lending);
+    site_stage_pass(&stage, 1000);
+    stage.session = site_stage_sent(&stage, MSG_HELLO, 0)->session;
+    msg.welcome = (struct msg_welcome){
+        .is_accepted = true, .text = "", .mark = {.commits = LATER}};
+    site_stage_broker(&stage, &msg);
+    start(&stage, 9, 1);
+    say(&stage, MSG_ATTEMPT_ASK, "east", 9);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_STATE), 0);
+    host_knows_more(&stage);
+    site_stage_host_synced(&stage, "s1");
+    start(&stage, 9, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    site_stage_release(&stage);
+}
+
+/* A run of a consumer that the journal shows as about to start may have begun: it is
+ * not withdrawn before its host has told. */
+static void test_a_loaded_run_is_not_withdrawn_unasked(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 1, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    site_stage_restart(&stage);
+    site_stage_broker_up(&stage);
+    withdraw(&stage, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    stage.host_session++;
+    site_stage_host_up(&stage, "s1");
+    withdraw(&stage, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_LOST);
+    site_stage_release(&stage);
+}
+
+/* An acknowledgement tells how far the consumer's journal was with the end on record.
+ */
+static void test_an_acknowledgement_raises_the_mark(void **state)
+{
+    struct site_stage stage;
+    struct msg msg = {.kind = MSG_ATTEMPT_ACK, .site = "east"};
+    (void)state;
+    init(&stage);
+    stage.nonce = 77;
+    start(&stage, 1, 1);
+    host_says(&stage, 1, RUN_WAITING);
+    host_says(&stage, 1, RUN_RUNNING);
+    host_says(&stage, 1, RUN_ENDED);
+    msg.attempt = (struct msg_attempt){.run = {"east", 1, 77}, .commits = LATER};
+    site_stage_broker(&stage, &msg);
+    start(&stage, 1, 1); /* by an older copy of the consumer's journal */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+    assert_int_equal(answer(&stage)->mark.commits, LATER);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -692,6 +849,11 @@ int main(void)
         cmocka_unit_test(test_unacknowledged),
         cmocka_unit_test(test_another_run_has_the_number),
         cmocka_unit_test(test_runs_are_described),
+        cmocka_unit_test(test_a_run_that_the_journal_lost_is_ended_and_reported),
+        cmocka_unit_test(test_an_end_that_the_journal_lost_is_reported),
+        cmocka_unit_test(test_no_answer_while_a_host_is_awaited),
+        cmocka_unit_test(test_a_loaded_run_is_not_withdrawn_unasked),
+        cmocka_unit_test(test_an_acknowledgement_raises_the_mark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,7 @@ static void numbers_go_on_above_all_marks(void **state)
     (void)state;
     hello(50, 8, 30);
     synced();
+    site_stage_host_up(&stage, "s2");
     uint64_t id = site_stage_submit(&stage, "local", "new work");
     assert_int_equal(id, 31);
     assert_int_equal(site_stage_attempt_of(&stage, id), 9);
@@ -124,6 +125,7 @@ static void a_mark_of_the_broker_counts(void **state)
         .is_accepted = true, .text = "", .mark = {.attempt = 4, .job = 5}};
     site_stage_broker(&stage, &msg);
     site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
     uint64_t id = site_stage_submit(&stage, "local", "new work");
     assert_int_equal(id, 6);
     assert_int_equal(site_stage_attempt_of(&stage, id), 5);
@@ -175,11 +177,17 @@ static void an_orphan_is_kept_and_uses_its_slot(void **state)
     assert_int_equal(runs()->count, 1);
     assert_string_equal(value_find(runs()->first, "job")->text, "7");
     assert_string_equal(value_find(runs()->first, "user")->text, "eva");
-    /* s1 has two slots; s2 is not there. */
+    /* s1 has two slots; those of s2 are taken. */
+    struct job_spec two = site_stage_spec("local", "all of s2");
+    two.n_slots = 2;
+    stage.nonce = 0;
+    site_stage_host_up(&stage, "s2");
+    stage.nonce = FRESH;
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &two), 8);
     uint64_t first = site_stage_submit(&stage, "local", "new work"),
              second = site_stage_submit(&stage, "local", "new work");
-    assert_int_equal(first, 8);
-    assert_int_equal(site_stage_attempt_of(&stage, first), 4);
+    assert_int_equal(first, 9);
+    assert_int_equal(site_stage_attempt_of(&stage, first), 5);
     assert_int_equal(site_stage_attempt_of(&stage, second), 0);
     assert_int_equal(site_stage_count_rows(&stage, ROW_RUN), 0);
     /* It ends by itself: its slot is free, its end is kept. */
@@ -306,6 +314,7 @@ static void a_job_that_may_have_started_is_not_started_again(void **state)
     (void)state;
     wait_by_an_older_journal();
     synced();
+    site_stage_host_up(&stage, "s2");
     assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
     assert_int_not_equal(site_stage_attempt_of(&stage, 2), 0);
     uint64_t fresh = site_stage_submit(&stage, "local", "new work");

@@ -30,6 +30,17 @@ static void hello_again(struct site_stage *stage)
     site_stage_host_hello(stage, "s1");
 }
 
+/* Another host has heard of this journal's first commit: it is no copy. */
+static void vouch(struct site_stage *stage)
+{
+    struct peer from = site_stage_host("s2");
+    struct msg msg = {.kind = MSG_HOST_HELLO, .session = ++stage->host_session};
+    msg.site = "";
+    msg.host_hello = (struct msg_host_hello){
+        .name = "s2", .boot_id = "boot", .mark = {.commits = 1}};
+    site_stage_message(stage, &from, &msg);
+}
+
 static void says_unknown(struct site_stage *stage, uint64_t attempt)
 {
     site_stage_run_state(stage, "s1", "south", attempt,
@@ -120,6 +131,7 @@ static void test_taken_and_host_lost(void **state)
     site_stage_init(&stage);
     uint64_t attempt = start_job(&stage, false, &id);
     site_stage_restart(&stage);
+    vouch(&stage);
     site_stage_pass(&stage, 61000);
     assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
     assert_int_equal(site_stage_job_row(&stage, id)->attempt, 0);
@@ -438,6 +450,7 @@ static void test_host_removed(void **state)
     stage.config.hosts++;
     stage.config.n_hosts--;
     site_stage_restart(&stage);
+    vouch(&stage);
     site_stage_pass(&stage, 15000);
     assert_int_equal(site_stage_state(&stage, id), JOB_UNKWN);
     assert_int_equal(site_stage_state(&stage, second), JOB_PEND);
