@@ -250,6 +250,22 @@ def test_drained_leases_stay_and_resume():
 
 
 @with_browser
+def test_rebalance_now():
+    """The button asks first; the history says who asked and what the rule called for."""
+    f.wait_lease("it to be active", lambda l: l["state"] == "active")
+    browser.open(URL + "?lease=" + LEASE)
+    browser.wait("[...document.querySelectorAll('button')].some("
+                 "(b) => b.innerText === 'Rebalance …' && !b.disabled)")
+    browser.click("text=Rebalance …")
+    expect("No job is stopped" in browser.text("#act-body"), browser.text("#act-body"))
+    browser.fill("[name=token]", TOKEN)
+    browser.click("#act-do")
+    f.wait_for("the event", lambda: any(
+        event["event"] == "lease_rebalance" and "requested by ops (HTTP): " in event["reason"]
+        for event in get("/api/v1/events?limit=500")["events"]))
+
+
+@with_browser
 def test_charts_show_the_whole_time():
     """An hour shows an hour, also when the broker has samples of a minute only."""
     for span in (3600, 86400):
@@ -600,7 +616,7 @@ try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
          test_latest_rows_of_short_answers, test_one_lease, test_pools,
          test_csv_of_what_is_shown, test_hand_overs_are_folded,
-         test_drained_leases_stay_and_resume, test_charts_show_the_whole_time, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
+         test_drained_leases_stay_and_resume, test_rebalance_now, test_charts_show_the_whole_time, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
          test_a_silent_stream_is_noticed, test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,
          shared=f, setup=setup)

@@ -189,6 +189,16 @@ export function askDelay(lease) {
   });
 }
 
+// ---- a rebalance now
+
+export function askRebalance(lease) {
+  open('Rebalance the lease', 'Rebalance', [el('div', { class: 'preview' },
+    el('p', {}, `The rebalance rule is applied to ${lease.id} at once. Idle slots change sides if the rule calls for it. No job is stopped.`),
+    el('p', {}, lease.next_rebalance_at === null ? 'Regular rebalances are not changed.'
+      : `The next regular rebalance stays at ${formatClock(lease.next_rebalance_at)}.`)), tokenField()],
+  () => change(`/api/v1/leases/${leasePath(lease.id)}/rebalance`, 'POST', {}));
+}
+
 // ---- draining
 
 export function askDrain(lease) {

@@ -5,7 +5,7 @@ import { ask, askLast, known } from './feed.js';
 import { badgeOf, describe, partsOf } from './leases.js';
 import { read, write } from './address.js';
 import { drawChart, dropChart, makeCanvas } from './charts.js';
-import { askDelay, askDrain, askResume } from './admin.js';
+import { askDelay, askDrain, askRebalance, askResume } from './admin.js';
 
 const HISTORY = 60;
 const SPAN_S = 86400;
@@ -39,6 +39,7 @@ function build(id) {
   parts.hosts = el('tbody');
   parts.timeline = el('ol', { class: 'timeline' });
   parts.canvas = makeCanvas();
+  parts.rebalance = el('button', { type: 'button', onclick: () => askRebalance(known.leases.get(id)) }, 'Rebalance …');
   parts.drain = el('button', { type: 'button', onclick: () => (known.leases.get(id).drained ? askResume : askDrain)(known.leases.get(id)) }, 'Drain …');
   parts.delayButton = el('button', { type: 'button', onclick: () => askDelay(known.leases.get(id)) },
     'Set reclaim delay …');
@@ -49,7 +50,7 @@ function build(id) {
       ...fact('Next rebalance', parts.next), ...fact('Reclaim delay', parts.delay),
       ...fact('Epoch', parts.epoch), ...fact('Made', parts.made)),
     parts.bar,
-    el('div', { class: 'buttons' }, parts.delayButton, parts.drain), parts.hint,
+    el('div', { class: 'buttons' }, parts.delayButton, parts.rebalance, parts.drain), parts.hint,
     el('h3', {}, 'Over time'), el('div', { class: 'canvas' }, parts.canvas),
     el('h3', {}, 'Hosts'), el('table', { class: 'hosts' }, parts.hosts),
     el('h3', {}, 'Timeline'), parts.timeline]);
@@ -87,6 +88,7 @@ function drawFacts(lease) {
   drawLeaseClock();
   const actions = known.about?.actions ?? {};
   built.delayButton.disabled = !actions.reclaim_delay || lease.type !== 'shared';
+  built.rebalance.disabled = !actions.drain || lease.state !== 'active' || lease.type === 'pool';
   setText(built.drain, lease.drained ? 'Resume …' : 'Drain …');
   built.drain.disabled = !actions.drain || (lease.state === 'ended' && !lease.drained);
   setText(built.hint, !actions.reclaim_delay ? 'Nothing is changed over HTTP here: the Broker section names no TOKENS.'
