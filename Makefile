@@ -73,9 +73,10 @@ TEST_FLAGS = $(SHELL_FLAGS) -Wno-unused-parameter
 room = $(sort $(wildcard $(foreach dir,$(1),$(dir)/*.c $(dir)/*/*.c)))
 SITE_SRCS := $(sort $(wildcard site/io/*.c))
 BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
-PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS), \
-	$(call room,base model sched broker provider consumer site sim) $(wildcard host/exec/*.c))
-TOOLKIT_SRCS := $(call room,sys proto)
+SLURM_SRCS := $(sort $(wildcard slurm/io/*.c))
+PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS) $(SLURM_SRCS), \
+	$(call room,base model sched broker provider consumer site sim slurm) $(wildcard host/exec/*.c))
+TOOLKIT_SRCS := $(call room,sys proto) $(SLURM_SRCS)
 # What a guard and its sublet-host both are made of; the guard alone; sublet-host alone.
 RUN_SRCS := $(call room,host/kernel host/run_dir)
 GUARD_SRCS := $(call room,host/guard host/stdio)
@@ -88,7 +89,7 @@ SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SR
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
-E2E := $(sort $(wildcard tests/e2e/test_*.py tests/packages/test_*.py))
+E2E := $(sort $(wildcard tests/e2e/test_*.py tests/packages/test_*.py tests/slurm/test_*.py))
 # Each has a corpus, which replay.c runs it over; a fuzzer brings a main() of its own.
 FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_MAIN := $(wildcard tests/fuzz/replay.c)
@@ -390,7 +391,7 @@ fuzz:
 	$(FUZZ_B)/fuzz/$(T) -max_total_time=$(or $(S),60) -timeout=20 -rss_limit_mb=2048 \
 		-artifact_prefix=build/fuzz/$(T)- build/fuzz/$(T) tests/fuzz/corpus/$(T)
 
-ROOM_DIRS := base model sched broker provider consumer site sim sys proto host cli tests
+ROOM_DIRS := base model sched broker provider consumer site sim slurm sys proto host cli tests
 format:
 	find $(ROOM_DIRS) -name '*.[ch]' -exec clang-format -i {} +
 

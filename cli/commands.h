@@ -15,7 +15,8 @@ extern const struct call_option cmd_resize_options[], cmd_submit_options[],
     cmd_leases_options[], cmd_leases_one_options[], cmd_reclaim_delay_options[],
     cmd_events_options[], cmd_simulate_options[], cmd_top_options[],
     main_version_options[], cmd_resreq_options[], cmd_plan_options[],
-    cmd_hist_options[], cmd_resources_limits_options[], cmd_runs_options[];
+    cmd_hist_options[], cmd_resources_limits_options[], cmd_runs_options[],
+    cmd_slurm_options[];
 
 int cmd_submit_run(struct call *call);
 /* The words of a submission: `announce` gives the sentence that is printed about it
@@ -50,6 +51,7 @@ int cmd_resources_exports(struct call *call);
 int cmd_resources_users(struct call *call);
 int cmd_resources_limits(struct call *call);
 int cmd_runs_run(struct call *call);
+int cmd_slurm_run(struct call *call);
 int cmd_load_run(struct call *call);
 int cmd_leases_run(struct call *call);
 int cmd_leases_one(struct call *call);

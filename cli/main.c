@@ -85,6 +85,10 @@ static const struct command commands[] = {
     {"doctor", "[PATH...]",
      "Checks this machine: files, modes, keys, connections, disk, clock, cgroups.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_doctor_run},
+    {"slurm", "nodes|check",
+     "A Slurm cluster: its nodes, and which of them are wholly idle; whether its settings "
+     "suit leases.",
+     cmd_slurm_options, listing_options, CALL_WORDS_MIXED, cmd_slurm_run},
     {"users", "[USER...]", "Users and groups: their shares and their use.",
      NULL, listing_options, CALL_WORDS_MIXED, cmd_resources_users},
     {"limits", "[NAME...]", "Limits of slots and jobs: for which users, and how much is used.",

@@ -277,6 +277,16 @@ static const struct column explain_table[] =
     COLUMNS(TEXT("NODE", "node"), NUMBER("QUOTA", "quota"), TEXT("RULE", "rule"),
             TEXT("WHY", "why"));
 
+static const struct column slurm_nodes_table[] =
+    COLUMNS(TEXT("HOST_NAME", "host"), TEXT("STATE", "state"), NUMBER("CPUS", "cpus"),
+            NUMBER("USED", "used_cpus"), SIZE("MEM", "mem"), TEXT("GRES", "gres"),
+            TEXT("FEATURES", "features"), TEXT("PARTITIONS", "partitions"),
+            TEXT("IDLE", "idle"), TEXT("REASON", "reason"));
+
+static const struct column slurm_settings_table[] =
+    COLUMNS(TEXT("", "verdict"), TEXT("SETTING", "setting"), TEXT("VALUE", "value"),
+            TEXT("WHAT TO DO", "advice"));
+
 const struct columns columns_hist = {hist_table, hist_table, NULL,
                                      "nothing is on record of such jobs"};
 const struct columns columns_jobs_waiting = {jobs_waiting, jobs_block, NULL,
@@ -317,3 +327,6 @@ const struct columns columns_plan_why = {plan_why_table, NULL, NULL,
 const struct columns columns_quota = {quota_table, NULL, NULL, "the plan has no nodes"};
 const struct columns columns_explain = {explain_table, NULL, NULL,
                                         "the plan has no nodes"};
+const struct columns columns_slurm_nodes = {slurm_nodes_table, NULL, NULL,
+                                            "Slurm has no such node"};
+const struct columns columns_slurm_settings = {slurm_settings_table, NULL, NULL, ""};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slurm_row.c: see slurm_row.h. */
+#include "slurm/slurm_row.h"
+
+#include <string.h>
+
+const char *slurm_row_format(struct arena *arena, const struct slurm_column *columns,
+                             int n_columns)
+{
+    const char *format = "";
+    for (int i = 0; i < n_columns; i++) {
+        format = arena_printf(arena, "%s%s%s:%d|", format, i > 0 ? "," : "",
+                              columns[i].field, columns[i].width);
+    }
+    return format;
+}
+
+static const char *read_cell(struct arena *arena, const char *at, size_t width)
+{
+    while (width > 0 && at[width - 1] == ' ') {
+        width--;
+    }
+    const char *cell = arena_strn(arena, at, width);
+    return strcmp(cell, "(null)") == 0 || strcmp(cell, "N/A") == 0 ? "" : cell;
+}
+
+int slurm_row_read(struct arena *arena, const char **text,
+                   const struct slurm_column *columns, int n_columns,
+                   const char **cells, struct err *err)
+{
+    const char *at = *text;
+    size_t left = strcspn(at, "\n");
+    for (int i = 0; i < n_columns; i++) {
+        size_t width = (size_t)columns[i].width;
+        if (left < width + 1 || at[width] != '|') {
+            return err_set(err, ERR_PARSE,
+                           "column %s is not %d characters wide, expected the output "
+                           "of sinfo or squeue of Slurm 22.05 or later",
+                           columns[i].field, columns[i].width);
+        }
+        if (at[width - 1] != ' ') {
+            return err_set(err, ERR_PARSE,
+                           "column %s is full, so that its value may be cut: \"%.40s\"",
+                           columns[i].field, at);
+        }
+        cells[i] = read_cell(arena, at, width);
+        at += width + 1;
+        left -= width + 1;
+    }
+    if (left > 0) {
+        return err_set(err, ERR_PARSE, "there is \"%.40s\" behind the last column", at);
+    }
+    *text = *at == '\n' ? at + 1 : at;
+    return 0;
+}
