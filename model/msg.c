@@ -66,6 +66,7 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(RUN_FOUND, 321, run_start),
     KIND(ORPHAN, 322, client_orphan),
     KIND(REBALANCE, 340, client_rebalance),
+    KIND(JOB_MODIFY, 360, client_job_modify),
 };
 
 const char *msg_kind_name(enum msg_kind kind)

@@ -111,6 +111,7 @@ enum msg_kind {
     MSG_RUN_FOUND,     /* host: RUN_START as it was, before the RUN_STATE */
     MSG_ORPHAN,        /* command line: what becomes of them */
     MSG_REBALANCE,     /* broker: the rule is applied to a lease now */
+    MSG_JOB_MODIFY,    /* command line: a waiting job becomes another one (bmod) */
     MSG_KINDS
 };
 
@@ -178,6 +179,7 @@ struct msg {
         struct msg_submit submit;
         struct msg_job_control job_control;
         struct msg_job_move job_move;
+        struct msg_job_modify job_modify;
         struct msg_job_resize job_resize;
         struct msg_queue_control queue_control;
         struct msg_orphan orphan;

@@ -19,6 +19,41 @@ struct msg_submit {
                              a unit, for which the site's unit counts */
 };
 
+/* Parts of a job that bmod changes. */
+enum job_field {
+    JOB_FIELD_NAME, /* of an array: "%3", its bound of running elements */
+    JOB_FIELD_QUEUE,
+    JOB_FIELD_COMMAND,
+    JOB_FIELD_CWD,
+    JOB_FIELD_IN,
+    JOB_FIELD_OUT,
+    JOB_FIELD_ERR,
+    JOB_FIELD_ENV,
+    JOB_FIELD_SLOTS,
+    JOB_FIELD_HOSTS,
+    JOB_FIELD_RES_REQS,
+    JOB_FIELD_RUN_LIMIT,
+    JOB_FIELD_RERUNNABLE,
+    JOB_FIELD_EXCLUSIVE,
+    JOB_FIELD_APP,
+    JOB_FIELD_PRE_EXECS,
+    JOB_FIELD_POST_EXECS,
+    JOB_FIELD_DEPEND,
+    JOB_FIELD_BEGIN,
+    JOB_FIELD_PROJECT,
+    JOB_FIELD_PRIORITY,
+    JOB_FIELD_GROUP,
+    JOB_FIELDS,
+};
+
+struct msg_job_modify {
+    uint64_t request;
+    const char *job;      /* a job, or a whole array */
+    uint64_t fields;      /* sum of 1 << enum job_field: what changes ... */
+    uint64_t limits;      /* ... and of 1 << enum job_rlimit */
+    struct msg_submit to; /* what these become; all else is not read */
+};
+
 struct msg_job_control {
     uint64_t request;
     enum control_action action;

@@ -341,6 +341,7 @@ enum job_event {
     JOB_EVENT_UNKNOWN, /* its state is unknown ... */
     JOB_EVENT_KNOWN,   /* ... and known again */
     JOB_EVENT_RESIZE,
+    JOB_EVENT_MODIFY, /* bmod */
     JOB_EVENTS
 };
 

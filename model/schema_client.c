@@ -43,6 +43,14 @@ static const struct field submit[] = {
 const struct schema schema_client_submit = SCHEMA("Submit", submit);
 #undef S
 
+#define S struct msg_job_modify
+static const struct field job_modify[] = {
+    UINT64(1, request), TEXT(2, job, JOB, 1, JOB_MAX),      UINT64(3, fields),
+    UINT64(4, limits),  PART(5, to, &schema_client_submit),
+};
+const struct schema schema_client_job_modify = SCHEMA("JobModify", job_modify);
+#undef S
+
 #define S struct msg_job_control
 static const struct field job_control[] = {
     UINT64(1, request),

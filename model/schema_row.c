@@ -33,7 +33,7 @@ const char *const schema_row_job_event_words[] = {
     [JOB_EVENT_SWITCH] = "switch",   [JOB_EVENT_MOVE] = "move",
     [JOB_EVENT_END] = "end",         [JOB_EVENT_RUN_END] = "run_end",
     [JOB_EVENT_UNKNOWN] = "unknown", [JOB_EVENT_KNOWN] = "known",
-    [JOB_EVENT_RESIZE] = "resize",
+    [JOB_EVENT_RESIZE] = "resize",   [JOB_EVENT_MODIFY] = "modify",
 };
 const char *const schema_row_job_state_words[] = {
     [JOB_PEND] = "PEND",   [JOB_PSUSP] = "PSUSP", [JOB_RUN] = "RUN",

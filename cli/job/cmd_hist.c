@@ -116,6 +116,7 @@ static void print_event(struct arena *arena, const json_t *row, const json_t *ev
         {"requeue", "Waits again", false, false},
         {"resize", "Resized to", true, false},
         {"switch", "Switched to queue", false, true},
+        {"modify", "Parameters of Job are changed, queue", false, true},
         {"move", "Moved", false, false},
         {"unknown", "Nobody knows how it is", false, false},
         {"known", "It is known again", false, false},

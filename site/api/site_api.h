@@ -62,6 +62,15 @@ typedef void site_api_fn(struct site_api *api, const struct peer *from,
  * ("h@site": of a lease that is made). A job that needs more slots than there are is
  * accepted: it pends, with that reason. */
 site_api_fn submit_request;
+/* All checks of SUBMIT but those of requirement strings and of the number of pending
+ * jobs: what becomes of the job of that owner, and its queue. */
+struct job_spec;
+struct job_terms;
+struct msg_submit;
+int submit_check(const struct site_api *api, const struct peer *owner,
+                 const struct msg_submit *submit, struct arena *arena,
+                 struct job_spec *spec, struct job_terms *terms, int *queue,
+                 struct err *err) MUST_CHECK;
 
 /* JOB_CONTROL. KILL ends a pending job, and so does each signal that ends programs: its
  * state is EXIT without an exit code (LSF's TERM_OWNER). SUSPEND holds a pending job
@@ -71,6 +80,10 @@ site_api_fn job_signal_request;
 
 /* JOB_MOVE: requeue, switch to another queue, move to the top or the bottom. */
 site_api_fn job_move_request;
+
+/* JOB_MODIFY: a job, or an array, that waits becomes another one. It keeps its id, its
+ * place and the time of its submission. All checks of SUBMIT apply, for its owner. */
+site_api_fn job_modify_request;
 
 /* JOB_RESIZE: other slots for running jobs (`resize`), fewer (`resize release`), no
  * more

@@ -278,12 +278,12 @@ static int check_group(const struct site_api *api, const char *user, const char 
                          "%s: User %s is not a member of the user group", group, user);
 }
 
-/* All checks of a submission; adds to the spec what the queue and the application
+/* All checks of what is to run; adds to the spec what the queue and the application
  * profile say. */
-static int check_submit(const struct site_api *api, const struct peer *from,
-                        const struct msg_submit *submit, struct arena *arena,
-                        struct job_spec *spec, struct job_terms *terms, int *place,
-                        struct err *err)
+static int check_spec(const struct site_api *api, const struct peer *from,
+                      const struct msg_submit *submit, struct arena *arena,
+                      struct job_spec *spec, struct job_terms *terms, int *place,
+                      struct err *err)
 {
     *place = find_queue(api, spec->queue);
     if (*place < 0) {
@@ -330,6 +330,19 @@ static int check_submit(const struct site_api *api, const struct peer *from,
         return err->code;
     }
     return check_asked(api, arena, spec, err);
+}
+
+int submit_check(const struct site_api *api, const struct peer *owner,
+                 const struct msg_submit *submit, struct arena *arena,
+                 struct job_spec *spec, struct job_terms *terms, int *queue,
+                 struct err *err)
+{
+    *spec = submit->spec;
+    *terms = submit->terms;
+    int code = check_spec(api, owner, submit, arena, spec, terms, queue, err);
+    return code != 0 ? code
+                     : check_terms(api, owner, job_id_is_array_name(spec->name), arena,
+                                   terms, err);
 }
 
 /* A requirement string is invalid: LSF's sentence, and the position for the command
@@ -469,11 +482,9 @@ void submit_request(struct site_api *api, const struct peer *from,
     struct err err;
     const int *indices;
     int queue, n_indices;
-    struct job_spec spec = submit->spec;
-    struct job_terms terms = submit->terms;
-    if (check_submit(api, from, submit, arena, &spec, &terms, &queue, &err) != 0 ||
-        check_terms(api, from, job_id_is_array_name(spec.name), arena, &terms, &err) !=
-            0 ||
+    struct job_spec spec;
+    struct job_terms terms;
+    if (submit_check(api, from, submit, arena, &spec, &terms, &queue, &err) != 0 ||
         read_indices(api, arena, &spec, &indices, &n_indices, &err) != 0 ||
         check_pending(api, from, n_indices, &err) != 0) {
         effects_reply_error(effects, from, submit->request, err.code,

@@ -107,6 +107,12 @@ void history_reordered(const struct history *history, const struct job *job,
                effects);
 }
 
+void history_modified(const struct history *history, const struct job *job,
+                      struct effects *effects)
+{
+    record_job(history, job, JOB_EVENT_MODIFY, job_queue_name(job), effects);
+}
+
 void history_resized(const struct history *history, const struct job *job,
                      const char *what, struct effects *effects)
 {

@@ -33,6 +33,10 @@ void history_switched(const struct history *history, const struct job *job,
 void history_reordered(const struct history *history, const struct job *job,
                        bool to_top, struct effects *effects);
 
+/* Its options were changed while it waited. */
+void history_modified(const struct history *history, const struct job *job,
+                      struct effects *effects);
+
 /* Its slots have changed, or its notification command has refused that. */
 void history_resized(const struct history *history, const struct job *job,
                      const char *what, struct effects *effects);

@@ -48,6 +48,8 @@ void job_pending_enter(struct job_table *jobs, struct job *job);
 void job_pending_leave(struct job_table *jobs, struct job *job);
 /* Adds the job to the table of dependents, or removes it, as its state requires. */
 void job_pending_watch(struct job_table *jobs, struct job *job);
+/* Removes it, before it gets another condition. */
+void job_pending_unwatch(struct job_table *jobs, struct job *job);
 
 void job_index_add(struct job_table *jobs, struct job *job);
 void job_index_remove(struct job_table *jobs, struct job *job);

@@ -126,6 +126,14 @@ void job_pending_watch(struct job_table *jobs, struct job *job)
     }
 }
 
+void job_pending_unwatch(struct job_table *jobs, struct job *job)
+{
+    if (job->is_watching) {
+        job->is_watching = false;
+        dependents_remove(jobs->dependents, job_key(job), job->terms->depend_on);
+    }
+}
+
 void job_pending_enter(struct job_table *jobs, struct job *job)
 {
     jobs->n_waiting_slots += job->spec->n_slots;

@@ -297,6 +297,36 @@ void job_table_switch(struct job_table *jobs, struct job *job, int queue)
     job_index_add(jobs, job);
 }
 
+/* In a submission of its own, which may be that of several elements. */
+static void change_job(struct job_table *jobs, struct job *job,
+                       struct submission *submission)
+{
+    job_index_remove(jobs, job);
+    job_pending_unwatch(jobs, job);
+    job->submission->n_unfinished--;
+    submission_leave(job->submission);
+    submission->n_jobs++;
+    submission->n_unfinished++;
+    job->submission = submission;
+    job->spec = &submission->row->spec;
+    job->terms = &submission->row->terms;
+    job->is_released = job->terms->depend_on[0] == '\0';
+    job->is_never_satisfied = false;
+    dup_free(job->switched_queue);
+    job->switched_queue = NULL;
+    job_table_enter_queue(jobs, job, job->spec->queue);
+    job_index_add(jobs, job);
+}
+
+void job_table_modify(struct job_table *jobs, const struct row_job *row)
+{
+    struct submission *submission = submission_new(row);
+    for (int i = job_table_index_of(jobs, row->id);
+         i < jobs->all.count && jobs->all.items[i]->id == row->id; i++) {
+        change_job(jobs, jobs->all.items[i], submission);
+    }
+}
+
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
 {
     job_index_remove(jobs, job);

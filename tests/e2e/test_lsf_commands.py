@@ -87,7 +87,7 @@ def directory(name):
 
 def normal(text):
     """Without what differs from run to run: ids in sentences, dates, this machine."""
-    text = re.sub(r"Job <\d+>", "Job <ID>", text)
+    text = re.sub(r"([Jj]ob|array,) <\d+", r"\1 <ID", text)
     text = text.replace(socket.gethostname(), "HOST")
     return re.sub(r"[A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d(:\d\d)?", "DATE", text)
 

@@ -94,6 +94,9 @@ static void test_enums_keep_their_numbers(void **state)
     assert_int_equal(JOB_RESIZE_RELEASE, 1);
     assert_int_equal(JOB_RESIZE_KEEP, 2);
     assert_int_equal(JOB_RESIZE_CANCEL, 3);
+    assert_int_equal(JOB_FIELD_NAME, 0);
+    assert_int_equal(JOB_FIELD_RUN_LIMIT, 11);
+    assert_int_equal(JOB_FIELD_GROUP, 21);
     assert_int_equal(MOVE_REQUEUE, 0);
     assert_int_equal(MOVE_SWITCH, 1);
     assert_int_equal(MOVE_TOP, 2);

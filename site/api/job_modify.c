@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_modify.c: JOB_MODIFY: a waiting job gets other options (bmod). */
+#include "site/api/site_api.h"
+
+#include <string.h>
+
+#include "model/job_id.h"
+#include "model/job_rlimit.h"
+#include "site/api/job_answer.h"
+#include "site/config/site_config.h"
+#include "site/job/history.h"
+
+static bool has(const struct msg_job_modify *modify, enum job_field field)
+{
+    return (modify->fields >> field & 1) != 0;
+}
+
+/* ---------------------------------------------------------------- which job */
+
+static int check_job(const struct site_api *api, const struct peer *from,
+                     const struct job *job, struct err *err)
+{
+    int code = job_answer_check(api, from, job, err);
+    if (code != 0) {
+        return code;
+    }
+    if (job->is_killed) {
+        return err_set(err, ERR_STATE, "job is being terminated");
+    }
+    if (job->attempt != 0) {
+        return err_set(err, ERR_STATE, "%s has started, only waiting jobs are modified",
+                       job->index != 0 ? "an element of the array" : "job");
+    }
+    return job->spec->interaction == INTERACTION_NONE
+               ? 0
+               : err_set(err, ERR_STATE, "an interactive job is not modified");
+}
+
+/* The first job that is meant; NULL, and an error, if it may not be changed. All
+ * elements of an array have one spec. */
+static const struct job *find(const struct site_api *api, const struct peer *from,
+                              const char *text, struct arena *arena, struct err *err)
+{
+    const struct job_table *jobs = api->jobs;
+    struct job_id wanted;
+    int first, end;
+    if (job_id_read(arena, text, &wanted, NULL) != 0 ||
+        (end = job_answer_find_end(jobs, &wanted, &first)) == first) {
+        err_set(err, ERR_NOT_FOUND, "No matching job found");
+        return NULL;
+    }
+    if (wanted.n_ranges > 0) {
+        err_set(err, ERR_STATE,
+                "an element is not modified alone, expected the whole array, <%llu>",
+                (unsigned long long)wanted.number);
+        return NULL;
+    }
+    for (int i = first; i < end; i++) {
+        const struct job *job = job_table_at_const(jobs, i);
+        if (check_job(api, from, job, err) != 0) {
+            return NULL;
+        }
+        if (strcmp(job_queue_name(job),
+                   job_queue_name(job_table_at_const(jobs, first))) != 0) {
+            err_set(err, ERR_STATE,
+                    "its elements wait in several queues, switch them to one before");
+            return NULL;
+        }
+    }
+    return job_table_at_const(jobs, first);
+}
+
+/* ---------------------------------------------------------------- what it becomes */
+
+/* The indices of an array stay; "%3" is another bound of running elements. */
+static int change_name(const struct job *job, struct arena *arena, const char *name,
+                       struct job_spec *spec, struct err *err)
+{
+    const char *own = job->spec->name;
+    if (job->index == 0 && !job_id_is_array_name(name)) {
+        spec->name = name[0] == '%' ? own : name;
+        return 0;
+    }
+    if (job->index != 0 && name[0] == '%') {
+        size_t length = (size_t)(strchr(own, ']') - own) + 1;
+        spec->name = arena_printf(arena, "%.*s%s", (int)length, own, name);
+        struct job_id list;
+        return job_id_read_name(arena, spec->name, JOB_INDEX_MAX, &list, err);
+    }
+    return err_set(err, ERR_STATE,
+                   "-J %s: the elements of a job do not change, expected %s", name,
+                   job->index != 0 ? "\"%N\", the number that run at a time"
+                                   : "a name without [...]");
+}
+
+static void change_spec(const struct msg_job_modify *modify, struct job_spec *spec)
+{
+    const struct job_spec *to = &modify->to.spec;
+#define CHANGE(field, name) spec->name = has(modify, field) ? to->name : spec->name
+    CHANGE(JOB_FIELD_QUEUE, queue);
+    CHANGE(JOB_FIELD_COMMAND, command);
+    CHANGE(JOB_FIELD_CWD, cwd);
+    CHANGE(JOB_FIELD_IN, in_file);
+    CHANGE(JOB_FIELD_OUT, out_file);
+    CHANGE(JOB_FIELD_ERR, err_file);
+    CHANGE(JOB_FIELD_ENV, env);
+    CHANGE(JOB_FIELD_ENV, n_env);
+    CHANGE(JOB_FIELD_SLOTS, n_slots);
+    CHANGE(JOB_FIELD_HOSTS, hosts_asked);
+    CHANGE(JOB_FIELD_HOSTS, n_hosts_asked);
+    CHANGE(JOB_FIELD_RES_REQS, res_reqs);
+    CHANGE(JOB_FIELD_RES_REQS, n_res_reqs);
+    CHANGE(JOB_FIELD_RUN_LIMIT, run_limit_ms);
+    CHANGE(JOB_FIELD_RERUNNABLE, is_rerunnable);
+    CHANGE(JOB_FIELD_EXCLUSIVE, is_exclusive);
+    CHANGE(JOB_FIELD_APP, app);
+    CHANGE(JOB_FIELD_PRE_EXECS, pre_execs);
+    CHANGE(JOB_FIELD_PRE_EXECS, n_pre_execs);
+    CHANGE(JOB_FIELD_POST_EXECS, post_execs);
+    CHANGE(JOB_FIELD_POST_EXECS, n_post_execs);
+#undef CHANGE
+}
+
+/* The condition is resolved again only if it is another one: its jobs may be gone. */
+static void change_terms(const struct msg_job_modify *modify, struct job_terms *terms)
+{
+    const struct job_terms *to = &modify->to.terms;
+#define CHANGE(field, name) terms->name = has(modify, field) ? to->name : terms->name
+    terms->depend = has(modify, JOB_FIELD_DEPEND) ? to->depend : "";
+    CHANGE(JOB_FIELD_SLOTS, has_slots);
+    CHANGE(JOB_FIELD_SLOTS, max_slots);
+    CHANGE(JOB_FIELD_BEGIN, begin_ms);
+    CHANGE(JOB_FIELD_PROJECT, project);
+    CHANGE(JOB_FIELD_PRIORITY, priority);
+    CHANGE(JOB_FIELD_GROUP, user_group);
+#undef CHANGE
+}
+
+static int change_limits(const struct msg_job_modify *modify, struct arena *arena,
+                         struct job_spec *spec, struct err *err)
+{
+    struct job_rlimits limits, to;
+    const struct job_spec *other = &modify->to.spec;
+    int code = job_rlimits_read(spec->limits, spec->n_limits, &limits, err);
+    if (code == 0) {
+        code = job_rlimits_read(other->limits, other->n_limits, &to, err);
+    }
+    for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
+        if ((modify->limits >> i & 1) != 0) {
+            limits.values[i] = to.values[i];
+        }
+    }
+    if (code == 0) {
+        spec->n_limits = job_rlimits_write(arena, &limits, &spec->limits);
+    }
+    return code;
+}
+
+/* The same checks as at submission. */
+static int check_requirements(const struct site_api *api, struct arena *arena,
+                              int queue, const struct row_job *row, struct err *err)
+{
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error fault;
+    if (resreq_cache_check(api->resreq_cache, queue, &row->spec, &notes, &fault) != 0) {
+        return err_set(err, ERR_PARSE, "%s %s", fault.text, fault.hint);
+    }
+    bool has_alternatives =
+        row->terms.resizable != RESIZABLE_NO &&
+        resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &row->spec);
+    return has_alternatives
+               ? err_set(err, ERR_PARSE,
+                         "a resizable job may not have alternative resource "
+                         "requirements (||), expected one rusage")
+               : 0;
+}
+
+static int change(const struct site_api *api, const struct peer *from,
+                  const struct msg_job_modify *modify, const struct job *job,
+                  struct arena *arena, struct row_job *row, struct err *err)
+{
+    struct msg_submit submit = {.spec = row->spec,
+                                .terms = row->terms,
+                                .bare_limits = modify->to.bare_limits & modify->limits};
+    struct peer owner = *from;
+    int queue;
+    owner.name = row->spec.user;
+    owner.uid = row->spec.uid;
+    submit.spec.queue = job_queue_name(job);
+    change_spec(modify, &submit.spec);
+    change_terms(modify, &submit.terms);
+    int code = has(modify, JOB_FIELD_NAME)
+                   ? change_name(job, arena, modify->to.spec.name, &submit.spec, err)
+                   : 0;
+    if (code == 0) {
+        code = change_limits(modify, arena, &submit.spec, err);
+    }
+    struct job_terms before = row->terms;
+    if (code == 0) {
+        code = submit_check(api, &owner, &submit, arena, &row->spec, &row->terms,
+                            &queue, err);
+    }
+    if (code != 0) {
+        return code;
+    }
+    if (!has(modify, JOB_FIELD_DEPEND)) {
+        row->terms.depend = before.depend;
+        row->terms.depend_on = before.depend_on;
+    }
+    row->spec.queue = api->config->queues[queue].name;
+    return check_requirements(api, arena, queue, row, err);
+}
+
+/* ---------------------------------------------------------------- the request */
+
+void job_modify_request(struct site_api *api, const struct peer *from,
+                        const struct msg *msg, struct effects *effects)
+{
+    const struct msg_job_modify *modify = &msg->job_modify;
+    struct arena *arena = &effects->arena;
+    struct err err;
+    const struct job *job = find(api, from, modify->job, arena, &err);
+    struct row_job row;
+    if (job != NULL) {
+        row = *job->submission->row;
+    }
+    if (job == NULL || change(api, from, modify, job, arena, &row, &err) != 0) {
+        effects_reply_error(effects, from, modify->request, err.code,
+                            "Job <%s>: %s. Job not modified.", modify->job, err.text);
+        return;
+    }
+    job_table_modify(api->jobs, &row);
+    int end = job_table_count(api->jobs), at = job_table_index_of(api->jobs, row.id);
+    job_store_spec(job_table_at_const(api->jobs, at), effects);
+    for (; at < end && job_table_at_const(api->jobs, at)->id == row.id; at++) {
+        const struct job *changed = job_table_at_const(api->jobs, at);
+        job_store(changed, effects);
+        history_modified(api->history, changed, effects);
+    }
+    pass_request_set(api->pass_request);
+    effects_reply(
+        effects, from, modify->request,
+        arena_printf(arena, "Parameters of job <%s> are being changed", modify->job),
+        NULL, "");
+}

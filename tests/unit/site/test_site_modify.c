@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What bmod changes of a job that waits, who may, and that all checks of a submission
+ * apply. Source: LSF's bmod. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "tests/unit/site/site_stage.h"
+
+static const char site_text[] =
+    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nADMINS = olga\nEnd Site\n"
+    "Begin Host\nHOST_NAME MXJ\ns1 4\nEnd Host\n"
+    "Begin Queue\nQUEUE_NAME = local\nPRIORITY = 30\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = other\nPRIORITY = 20\nUSERS = ana\n"
+    "TASKLIMIT = 2\nEnd Queue\n";
+
+static void init(struct site_stage *stage)
+{
+    site_stage_init_text(stage, site_text);
+    site_stage_host_up(stage, "s1");
+}
+
+static uint64_t add(struct site_stage *stage, const char *user, const char *name,
+                    const char *depend)
+{
+    struct peer from = site_stage_user(user);
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    msg.submit.request = ++stage->request;
+    msg.submit.spec = site_stage_spec("local", "work");
+    msg.submit.spec.name = name;
+    msg.submit.terms.depend = depend;
+    site_stage_message(stage, &from, &msg);
+    const struct msg_reply *reply = site_stage_reply(stage);
+    return reply->code == 0 ? (uint64_t)value_find(reply->value, "job")->number : 0;
+}
+
+static const struct msg_reply *modify(struct site_stage *stage, const char *user,
+                                      const char *job, uint64_t fields,
+                                      const struct msg_submit *to)
+{
+    struct peer from = site_stage_user(user);
+    struct msg msg = {.kind = MSG_JOB_MODIFY, .site = ""};
+    msg.job_modify = (struct msg_job_modify){
+        .request = ++stage->request, .job = job, .fields = fields, .to = *to};
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage);
+}
+
+static uint64_t bit(enum job_field field)
+{
+    return UINT64_C(1) << field;
+}
+
+static bool has_started(const struct site_stage *stage, uint64_t id)
+{
+    return site_stage_attempt_of(stage, id) != 0;
+}
+
+static void end(struct site_stage *stage, uint64_t id)
+{
+    uint64_t attempt = site_stage_attempt_of(stage, id);
+    site_stage_waiting(stage, "s1", attempt, 7);
+    site_stage_running(stage, "s1", attempt, 7);
+    site_stage_exited(stage, "s1", attempt, 0);
+}
+
+/* What is not named stays, and the journal has the change. */
+static void test_only_what_is_named_changes(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t first = add(&stage, "ana", "first", "");
+    uint64_t job = add(&stage, "ana", "job", "done(first)");
+    struct msg_submit to = {.spec = {.name = "else", .queue = "other", .n_slots = 2},
+                            .terms = {.project = "chip", .has_slots = true}};
+    const struct msg_reply *reply = modify(
+        &stage, "ana", "2",
+        bit(JOB_FIELD_QUEUE) | bit(JOB_FIELD_SLOTS) | bit(JOB_FIELD_PROJECT), &to);
+    assert_string_equal(reply->text, "Parameters of job <2> are being changed");
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(site_stage_job_text(&stage, job, "queue"), "other");
+        assert_string_equal(site_stage_job_text(&stage, job, "name"), "job");
+        assert_string_equal(site_stage_job_text(&stage, job, "project"), "chip");
+        assert_string_equal(site_stage_job_text(&stage, job, "depend"), "done(first)");
+        assert_int_equal(site_stage_job_int(&stage, job, "slots"), 2);
+        site_stage_restart(&stage);
+    }
+    site_stage_host_hello(&stage, "s1");
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, first), 7);
+    site_stage_host_synced(&stage, "s1");
+    assert_false(has_started(&stage, job));
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, first), 0);
+    assert_true(has_started(&stage, job));
+    site_stage_release(&stage);
+}
+
+/* The end of the job that the old condition names does not start it. */
+static void test_another_condition(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t a = add(&stage, "ana", "a", ""), b = add(&stage, "ana", "b", "");
+    uint64_t job = add(&stage, "ana", "job", "done(a)");
+    struct msg_submit to = {.terms = {.depend = "done(b)"}};
+    assert_int_equal(modify(&stage, "ana", "3", bit(JOB_FIELD_DEPEND), &to)->code, 0);
+    end(&stage, a);
+    assert_false(has_started(&stage, job));
+    end(&stage, b);
+    assert_true(has_started(&stage, job));
+    uint64_t last = add(&stage, "ana", "last", "exit(a)"); /* never */
+    assert_false(has_started(&stage, last));
+    to.terms.depend = "";
+    assert_int_equal(modify(&stage, "ana", "4", bit(JOB_FIELD_DEPEND), &to)->code, 0);
+    assert_true(has_started(&stage, last));
+    site_stage_release(&stage);
+}
+
+static void assert_refused(struct site_stage *stage, const char *user, uint64_t fields,
+                           const struct msg_submit *to, int code, const char *words)
+{
+    const struct msg_reply *reply = modify(stage, user, "1", fields, to);
+    assert_int_equal(reply->code, code);
+    if (strstr(reply->text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", reply->text, words);
+    }
+    assert_non_null(strstr(reply->text, "Job not modified."));
+}
+
+/* As at submission, and for the job's owner, also if an administrator asks. Nothing
+ * changes by halves. */
+static void test_the_checks_of_a_submission(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t job = add(&stage, "bob", "job[1-3]", "");
+    assert_int_equal(job, 1);
+    struct msg_submit to = {.spec = {.name = "x", .queue = "other", .n_slots = 3},
+                            .terms = {.has_slots = true}};
+    assert_refused(&stage, "bob", bit(JOB_FIELD_QUEUE), &to, ERR_STATE, "has started");
+    site_stage_release(&stage);
+    init(&stage);
+    add(&stage, "bob", "first", "");
+    end(&stage, 1);
+    assert_refused(&stage, "bob", bit(JOB_FIELD_QUEUE), &to, ERR_STATE, "finished");
+    site_stage_release(&stage);
+}
+
+static void test_owners_and_administrators(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    struct msg_submit to = {.spec = {.name = "x", .queue = "other", .n_slots = 3},
+                            .terms = {.has_slots = true}};
+    for (int i = 0; i < 4; i++) {
+        add(&stage, "bob", "fills", ""); /* all slots */
+    }
+    uint64_t job = add(&stage, "bob", "waits", "");
+    assert_int_equal(job, 5);
+    const struct msg_reply *reply =
+        modify(&stage, "ana", "5", bit(JOB_FIELD_SLOTS), &to);
+    assert_int_equal(reply->code, ERR_DENIED);
+    reply = modify(&stage, "olga", "5", bit(JOB_FIELD_QUEUE), &to);
+    assert_int_equal(reply->code, ERR_DENIED); /* the queue is not for bob */
+    assert_string_equal(site_stage_job_text(&stage, job, "queue"), "local");
+    reply = modify(&stage, "olga", "5", bit(JOB_FIELD_SLOTS), &to);
+    assert_int_equal(reply->code, 0);
+    assert_int_equal(site_stage_job_int(&stage, job, "slots"), 3);
+    assert_string_equal(site_stage_job_text(&stage, job, "user"), "bob");
+    end(&stage, 1);
+    assert_false(has_started(&stage, job)); /* one of three slots */
+    end(&stage, 2);
+    end(&stage, 3);
+    assert_true(has_started(&stage, job));
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_what_is_named_changes),
+        cmocka_unit_test(test_another_condition),
+        cmocka_unit_test(test_the_checks_of_a_submission),
+        cmocka_unit_test(test_owners_and_administrators),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
