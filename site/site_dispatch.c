@@ -100,6 +100,16 @@ static bool is_believed(const struct journal_mark *present,
            mark->job <= present->job + MARK_STEP_MAX;
 }
 
+static void log_awaiting(const struct site *site, struct effects *effects)
+{
+    if (host_table_is_awaiting(site->hosts)) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "nothing starts before all hosts of this site have connected: one "
+                    "that is away may have a run that the journal has lost; if it will "
+                    "not come back, `sublet runs --accept-loss`");
+    }
+}
+
 /* The journal is compared with what another knows of it. */
 static void learn_mark(struct site *site, const struct journal_mark *mark,
                        const char *who, struct effects *effects)
@@ -117,6 +127,7 @@ static void learn_mark(struct site *site, const struct journal_mark *mark,
         site->last_job = loss->present.job;
         runs_doubt(site->runs, effects);
         site_dispatch_sync_mark(site, site->now_ms);
+        log_awaiting(site, effects);
     } else if (mark->commits > 0) {
         runs_vouch(site->runs, site->now_ms, effects);
     }

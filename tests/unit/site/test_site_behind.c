@@ -202,8 +202,16 @@ static void a_silent_host_is_awaited_by_an_old_journal(void **state)
 /* Only the first host of a run knows of its slots on other hosts. */
 static void nothing_starts_before_all_hosts_have_told(void **state)
 {
+    int n_said = 0;
     (void)state;
-    up("s1", LATER);
+    hello("s1", LATER);
+    for (int i = 0; i < stage.effects.count; i++) {
+        const struct effect *effect = &stage.effects.items[i];
+        n_said += effect->kind == EFFECT_LOG &&
+                  strstr(effect->log.text, "before all hosts") != NULL;
+    }
+    assert_int_equal(n_said, 1);
+    site_stage_host_synced(&stage, "s1");
     uint64_t id = site_stage_submit(&stage, "local", "new work");
     assert_int_equal(site_stage_attempt_of(&stage, id), 0);
     up("s2", 0);
