@@ -85,13 +85,10 @@ static struct arena_block *block_new(size_t size)
     return block;
 }
 
-/* A block with at least `bytes` free. */
-static struct arena_block *block_for(struct arena *arena, size_t bytes)
+/* Adds a block with at least `bytes` free. */
+static struct arena_block *add_block(struct arena *arena, size_t bytes)
 {
     struct arena_block *first = arena->first;
-    if (first != NULL && first->size - first->used >= bytes) {
-        return first;
-    }
     size_t size = arena->least != 0 ? arena->least : BLOCK_FIRST;
     if (first != NULL) {
         size = first->size < BLOCK_MAX / 2 ? first->size * 2 : BLOCK_MAX;
@@ -109,14 +106,18 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes)
     return block;
 }
 
-/* At least one byte behind `bytes` is zeroed. */
+/* The last ALIGNMENT bytes are zeroed, of which at least one is behind `bytes`. Their
+ * number is constant, so that this is one instruction. */
 static void *take(struct arena *arena, size_t bytes)
 {
     size_t rounded = (bytes + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1);
-    struct arena_block *block = block_for(arena, rounded);
+    struct arena_block *block = arena->first;
+    if (block == NULL || block->size - block->used < rounded) {
+        block = add_block(arena, rounded);
+    }
     unsigned char *memory = block->data + block->used;
     block->used += rounded;
-    memset(memory + bytes, 0, rounded - bytes);
+    memset(memory + rounded - ALIGNMENT, 0, ALIGNMENT);
     return memory;
 }
 

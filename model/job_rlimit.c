@@ -229,13 +229,17 @@ int job_rlimits_read(const char *const *texts, int n_texts, struct job_rlimits *
 int job_rlimits_write(struct arena *arena, const struct job_rlimits *limits,
                       const char *const **texts)
 {
-    const char **list = arena_alloc(arena, JOB_RLIMITS, sizeof(*list));
+    const char **list = NULL; /* most jobs have no limit */
     int count = 0;
     for (int i = 0; i < JOB_RLIMITS; i++) {
-        if (limits->values[i] != JOB_RLIMIT_NONE) {
-            list[count++] = arena_printf(arena, "%s=%lld", job_rlimit_kinds[i].name,
-                                         (long long)limits->values[i]);
+        if (limits->values[i] == JOB_RLIMIT_NONE) {
+            continue;
         }
+        if (list == NULL) {
+            list = arena_alloc(arena, JOB_RLIMITS, sizeof(*list));
+        }
+        list[count++] = arena_printf(arena, "%s=%lld", job_rlimit_kinds[i].name,
+                                     (long long)limits->values[i]);
     }
     *texts = list;
     return count;

@@ -15,14 +15,16 @@ struct space_left {
     size_t used;
 };
 
-static void *take(struct space_left *space, size_t size, size_t alignment)
+/* The copy of `size` bytes; NULL while the size is measured. */
+static void *put(struct space_left *space, const void *data, size_t size,
+                 size_t alignment)
 {
     if (space->arena != NULL) {
-        return arena_alloc(space->arena, 1, size);
+        return arena_copy(space->arena, data, size);
     }
     size_t at = (space->used + alignment - 1) / alignment * alignment;
     space->used = at + size;
-    return space->block != NULL ? space->block + at : NULL;
+    return space->block != NULL ? memcpy(space->block + at, data, size) : NULL;
 }
 
 static const char *own_text(struct space_left *space, const char *text)
@@ -33,17 +35,14 @@ static const char *own_text(struct space_left *space, const char *text)
     if (text == NULL || text[0] == '\0') {
         return "";
     }
-    size_t size = strlen(text) + 1;
-    char *copy = take(space, size, 1);
-    return copy != NULL ? memcpy(copy, text, size) : NULL;
+    return put(space, text, strlen(text) + 1, 1);
 }
 
 static const void *own_texts(struct space_left *space, const char *const *texts,
                              int count)
 {
     const char **copies =
-        count > 0 ? take(space, (size_t)count * sizeof(*copies), alignof(char *))
-                  : NULL;
+        put(space, texts, (size_t)count * sizeof(*copies), alignof(char *));
     for (int i = 0; i < count; i++) {
         const char *copy = own_text(space, texts[i]);
         if (copies != NULL) {
@@ -53,31 +52,31 @@ static const void *own_texts(struct space_left *space, const char *const *texts,
     return copies;
 }
 
-static const void *own_bytes(struct space_left *space, const void *bytes, size_t size)
-{
-    void *copy = size > 0 ? take(space, size, 1) : NULL;
-    return copy != NULL ? memcpy(copy, bytes, size) : NULL;
-}
-
 static void own(struct space_left *space, const struct schema *schema, const char *from,
                 char *to);
 
 static const void *own_list(struct space_left *space, const struct schema *schema,
                             const char *list, int count)
 {
-    if (count == 0) {
-        return NULL;
-    }
     size_t size = (size_t)count * schema->size;
-    char *copy = take(space, size, alignof(max_align_t));
-    if (copy != NULL) {
-        memcpy(copy, list, size);
-    }
+    char *copy = put(space, list, size, alignof(max_align_t));
     for (int i = 0; i < count; i++) {
         size_t at = (size_t)i * schema->size;
         own(space, schema, list + at, copy != NULL ? copy + at : NULL);
     }
     return copy;
+}
+
+/* The copy of a list with `count` members, or of `count` bytes. */
+static const void *own_counted(struct space_left *space, const struct field *field,
+                               const void *list, int count)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    return field->kind == FIELD_TEXTS   ? own_texts(space, list, count)
+           : field->kind == FIELD_BYTES ? put(space, list, (size_t)count, 1)
+                                        : own_list(space, field->part, list, count);
 }
 
 /* The copy of what a field points to. */
@@ -88,13 +87,9 @@ static const void *own_pointer(struct space_left *space, const struct field *fie
     if (field->kind == FIELD_TEXT) {
         return own_text(space, pointer);
     }
-    if (field->kind == FIELD_OPTION) {
-        return own_list(space, field->part, pointer, pointer != NULL);
-    }
-    int count = field_count(field, from);
-    return field->kind == FIELD_TEXTS   ? own_texts(space, pointer, count)
-           : field->kind == FIELD_BYTES ? own_bytes(space, pointer, (size_t)count)
-                                        : own_list(space, field->part, pointer, count);
+    return own_counted(space, field, pointer,
+                       field->kind == FIELD_OPTION ? pointer != NULL
+                                                   : field_count(field, from));
 }
 
 /* `to` is a shallow copy of `from`, or NULL while the size is measured. Each start of a
@@ -131,7 +126,7 @@ void *record_copy_list(struct arena *arena, const struct schema *schema,
                        const void *list, int count)
 {
     struct space_left space = {.arena = arena};
-    return (void *)(uintptr_t)own_list(&space, schema, list, count);
+    return count > 0 ? (void *)(uintptr_t)own_list(&space, schema, list, count) : NULL;
 }
 
 void *record_dup_list(const struct schema *schema, const void *list, int count)
@@ -209,8 +204,13 @@ static bool is_same_field(const struct field *field, const char *a, const char *
     return false;
 }
 
+/* Most records that are compared have equal bytes, and are then equal. Others may be,
+ * since the bytes between their fields may differ. */
 bool record_is_same(const struct schema *schema, const void *a, const void *b)
 {
+    if (memcmp(a, b, schema->size) == 0) {
+        return true;
+    }
     for (int i = 0; i < schema->n_fields; i++) {
         if (!is_same_field(&schema->fields[i], a, b)) {
             return false;

@@ -298,6 +298,9 @@ static void apply_commands(struct arena *arena, const char *const *own, int n_ow
                            const char *app, const char *queue, bool is_queue_first,
                            const char *const **list, int *n_list)
 {
+    if (app[0] == '\0' && queue[0] == '\0') {
+        return;
+    }
     const char **commands = arena_alloc(arena, (size_t)n_own + 2, sizeof(*commands));
     int count = 0;
     if (is_queue_first && queue[0] != '\0') {
@@ -320,15 +323,19 @@ static void apply_commands(struct arena *arena, const char *const *own, int n_ow
 static void apply_controls(struct arena *arena, const struct job_controls *controls,
                            struct job_spec *spec)
 {
-    const char **texts = arena_alloc(arena, JOB_CONTROL_KINDS, sizeof(*texts));
+    const char **texts = NULL;
     spec->n_controls = 0;
     for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         bool is_site = i == JOB_CONTROL_SUSPEND && job_controls_requeue(controls);
-        if (controls->actions[i] != NULL && !is_site) {
-            texts[spec->n_controls++] =
-                arena_printf(arena, "%s=%s", job_control_name((enum job_control)i),
-                             controls->actions[i]);
+        if (controls->actions[i] == NULL || is_site) {
+            continue;
         }
+        if (texts == NULL) {
+            texts = arena_alloc(arena, JOB_CONTROL_KINDS, sizeof(*texts));
+        }
+        texts[spec->n_controls++] =
+            arena_printf(arena, "%s=%s", job_control_name((enum job_control)i),
+                         controls->actions[i]);
     }
     spec->controls = texts;
 }
