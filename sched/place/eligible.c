@@ -99,7 +99,7 @@ static bool is_allowed(const struct place_snapshot *snapshot,
         return false;
     }
     if (!queue_allows(queue, host->name, host->site, preference) ||
-        !place_state_takes_queue(host, queue->name)) {
+        (host->n_queues > 0 && !place_state_takes_queue(host, queue->name))) {
         return false;
     }
     if (terms->host_list == NULL) {
@@ -143,7 +143,8 @@ static void list_hosts(struct eligible_set *set, const struct place_state *state
         if ((is_named != NULL && !is_named[i]) ||
             !is_allowed(snapshot, terms, &snapshot->hosts[i], &preference)) {
             eligible->n_excluded++;
-        } else if (host_list_avoids(terms->host_list, snapshot->hosts[i].name)) {
+        } else if (terms->host_list != NULL &&
+                   host_list_avoids(terms->host_list, snapshot->hosts[i].name)) {
             eligible->n_avoided++;
         } else {
             indexes[eligible->n_hosts] = i;

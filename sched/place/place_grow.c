@@ -52,14 +52,14 @@ const struct place_snapshot *place_grow_init(struct place_pass *pass,
                                              const struct place_snapshot *snapshot)
 {
     size_t n_classes = (size_t)snapshot->n_classes;
-    bool has_suspended = has_suspended_slots(snapshot), has_any = false;
+    bool has_any = false;
     for (int i = 0; i < snapshot->n_classes; i++) {
         const struct place_grow *grow = snapshot->classes[i].grow;
-        has_any = has_any || (grow != NULL && has_suspended);
+        has_any = has_any || grow != NULL;
         pass->has_exclusive_grow =
             pass->has_exclusive_grow || (grow != NULL && grow->is_exclusive);
     }
-    if (!pass->has_exclusive_grow && !has_any) {
+    if (!has_any || (!pass->has_exclusive_grow && !has_suspended_slots(snapshot))) {
         return snapshot;
     }
     pass->grow_kept =

@@ -43,25 +43,32 @@ bool place_state_is_full(struct place_state *state)
     return state->n_full == snapshot->n_hosts;
 }
 
-static void group_hosts(struct place_state *state)
+/* Hosts of one lease come one after the other. */
+static int group_of(struct place_state *state, int host)
+{
+    const struct place_host *hosts = state->snapshot->hosts;
+    if (hosts[host].lease[0] == '\0') {
+        return 0;
+    }
+    if (host == 0 || strcmp(hosts[host - 1].lease, hosts[host].lease) != 0) {
+        state->first_host[state->n_groups++] = host;
+    }
+    return state->n_groups - 1;
+}
+
+/* One walk over the hosts, of which there are thousands. */
+static void set_hosts(struct place_state *state)
 {
     const struct place_snapshot *snapshot = state->snapshot;
-    size_t n_hosts = (size_t)snapshot->n_hosts;
-    state->group_of = arena_alloc(state->arena, n_hosts, sizeof(int));
-    state->first_host = arena_alloc(state->arena, n_hosts + 1, sizeof(int));
     state->n_groups = 1; /* the own hosts, even if there are none */
     for (int i = 0; i < snapshot->n_hosts; i++) {
-        const char *lease = snapshot->hosts[i].lease;
-        state->has_queue_hosts =
-            state->has_queue_hosts || snapshot->hosts[i].n_queues > 0;
-        if (lease[0] == '\0') {
-            continue;
-        }
-        /* Hosts of one lease stand together. */
-        if (i == 0 || strcmp(snapshot->hosts[i - 1].lease, lease) != 0) {
-            state->first_host[state->n_groups++] = i;
-        }
-        state->group_of[i] = state->n_groups - 1;
+        const struct place_host *host = &snapshot->hosts[i];
+        state->used[i] = host->used;
+        state->suspended[i] = host->n_suspended;
+        state->dispatched_ms[i] = host->dispatched_ms;
+        state->is_used_exclusively[i] = host->is_used_exclusively;
+        state->has_queue_hosts = state->has_queue_hosts || host->n_queues > 0;
+        state->group_of[i] = group_of(state, i);
     }
 }
 
@@ -78,30 +85,23 @@ bool place_state_takes_queue(const struct place_host *host, const char *queue)
 void place_state_init(struct place_state *state, struct arena *arena,
                       const struct place_snapshot *snapshot)
 {
+    size_t n_hosts = (size_t)snapshot->n_hosts;
     state->snapshot = snapshot;
     state->arena = arena;
-    state->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
-    state->suspended =
-        arena_alloc(state->arena, (size_t)snapshot->n_hosts, sizeof(int));
-    state->dispatched_ms =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*state->dispatched_ms));
-    state->is_used_exclusively =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
-    for (int i = 0; i < snapshot->n_hosts; i++) {
-        state->used[i] = snapshot->hosts[i].used;
-        state->suspended[i] = snapshot->hosts[i].n_suspended;
-        state->dispatched_ms[i] = snapshot->hosts[i].dispatched_ms;
-        state->is_used_exclusively[i] = snapshot->hosts[i].is_used_exclusively;
-    }
+    state->used = arena_alloc(arena, n_hosts, sizeof(int));
+    state->suspended = arena_alloc(arena, n_hosts, sizeof(int));
+    state->dispatched_ms = arena_alloc(arena, n_hosts, sizeof(*state->dispatched_ms));
+    state->is_used_exclusively = arena_alloc(arena, n_hosts, sizeof(bool));
+    state->group_of = arena_alloc(arena, n_hosts, sizeof(int));
+    state->first_host = arena_alloc(arena, n_hosts + 1, sizeof(int));
+    set_hosts(state);
     if (snapshot->supply != NULL) {
         state->supply_left =
             arena_copy(arena, snapshot->supply->left,
                        (size_t)snapshot->supply->n_supplies * sizeof(int64_t));
     }
-    group_hosts(state);
     state->same_as = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
-    state->ranked =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*state->ranked));
+    state->ranked = arena_alloc(arena, n_hosts, sizeof(*state->ranked));
     if (snapshot->limits != NULL) {
         state->of_class = arena_alloc(arena, (size_t)snapshot->n_classes,
                                       sizeof(struct candidates *));
