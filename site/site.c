@@ -8,10 +8,7 @@
 
 #include "model/dup.h"
 #include "site/api/site_api.h"
-#include "site/exchange/lending.h"
-#include "site/exchange/recall_enforce.h"
-#include "site/exchange/report_queue.h"
-#include "site/exchange/site_usage.h"
+#include "site/exchange/exchange.h"
 #include "site/job/history.h"
 #include "site/job/lifecycle.h"
 #include "site/site_dispatch.h"

@@ -18,7 +18,7 @@
 
 #include "base/err.h"
 #include "model/effect.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 
 struct site_config;
 struct site;

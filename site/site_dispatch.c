@@ -10,9 +10,7 @@
 #include "base/err.h"
 #include "site/api/site_api.h"
 #include "site/client/site_client.h"
-#include "site/exchange/lending.h"
-#include "site/exchange/recall_enforce.h"
-#include "site/exchange/report_queue.h"
+#include "site/exchange/exchange.h"
 #include "site/site_parts.h"
 #include "site/site_reload.h"
 

@@ -192,4 +192,10 @@ bool conf_is_resource_char(char c);
 int conf_parse_address(const char *value, struct arena *arena, const char **host,
                        const char **port, struct err *err) MUST_CHECK;
 
+/* ---------------------------------------------------------------- conf_if.c */
+
+/* True if a condition of the files that were read has another value at that time, so
+ * that they should be read again. */
+bool conf_if_has_changed(const struct conf *conf, const struct conf_clock *clock);
+
 #endif

@@ -24,8 +24,4 @@
 int conf_if_eval(struct arena *arena, const char *text, const struct conf_clock *clock,
                  bool *value, struct err *err) MUST_CHECK;
 
-/* True if a condition of the files that were read has another value at that time, so
- * that they should be read again. */
-bool conf_if_has_changed(const struct conf *conf, const struct conf_clock *clock);
-
 #endif

@@ -40,7 +40,7 @@
 #include "base/window.h"
 #include "sched/queue/groups.h"
 #include "sched/queue/job_rules.h"
-#include "sched/reservation/reservation_config.h"
+#include "sched/queue/reservation_config.h"
 #include "sched/resource/resource.h"
 
 enum queue_term_kind {

@@ -11,7 +11,7 @@
 #include "model/exported_resources.h"
 #include "provider/provider.h"
 #include "site/config/resource_config.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 
 /* The state of summing up one site's jobs. */
 struct summing {

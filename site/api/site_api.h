@@ -14,7 +14,7 @@
 #include "site/api/permission.h"
 #include "site/client/site_client.h"
 #include "site/config/site_config.h"
-#include "site/exchange/journal_loss.h"
+#include "site/exchange/exchange.h"
 #include "site/exchange/site_uplink.h"
 #include "site/job/history.h"
 #include "site/job/job.h"

@@ -7,7 +7,7 @@
  * RES_SELECT is a select section only, its default is `type == any`, and there is no
  * local host. If the configuration gives all that it names (type, model and factor of
  * every host, RESOURCES, ResourceMap, names, slots), it is judged at once; else when
- * the hosts have reported (export_select.h). Simulated hosts do not report: what the
+ * the hosts have reported (site_resource.h). Simulated hosts do not report: what the
  * configuration does not give is absent there.
  *
  * Source: docs/design/leases.md "Export policies", "Decided"; docs/design/resreq.md

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* journal_loss.c: see journal_loss.h. */
-#include "site/exchange/journal_loss.h"
+/* journal_loss.c: see exchange.h. */
+#include "site/exchange/exchange.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lending.c: see lending.h. */
-#include "site/exchange/lending.h"
+/* lending.c: see exchange.h. */
+#include "site/exchange/exchange.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recall_enforce.c: see recall_enforce.h. */
-#include "site/exchange/recall_enforce.h"
+/* recall_enforce.c: see exchange.h. */
+#include "site/exchange/exchange.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_queue.c: see report_queue.h. */
-#include "site/exchange/report_queue.h"
+/* report_queue.c: see exchange.h. */
+#include "site/exchange/exchange.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_usage.c: see site_usage.h. */
-#include "site/exchange/site_usage.h"
+/* site_usage.c: see exchange.h. */
+#include "site/exchange/exchange.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/conf/conf_if.h"
+#include "base/conf/conf.h"
 #include "site/config/site_config.h"
 #include "site/io/children.h"
 #include "site/io/history_answer.h"

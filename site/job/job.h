@@ -30,7 +30,7 @@
 #include "sched/place/place.h"
 #include "sched/queue/queue.h"
 
-/* The fairshare account that is charged for a job (site/ledger/fairshare_ledger.h). */
+/* The fairshare account that is charged for a job (site/ledger/site_ledger.h). */
 struct job_fairshare {
     int scope; /* -1: its queue has no fairshare */
     int account;
@@ -88,7 +88,7 @@ struct job {
     char *reason;             /* of the last change of its state; "": none */
     char *overload;           /* why load has suspended it, or let it resume; NULL */
     struct job_resize resize; /* of its attempt; owns its hosts */
-    char *reserved; /* rusage of its attempt (site/ledger/rusage_ledger.h); NULL:
+    char *reserved; /* rusage of its attempt (site/ledger/site_ledger.h); NULL:
                        nothing */
 
     /* Not stored. */
@@ -144,7 +144,7 @@ int64_t job_table_wake_ms(const struct job_table *jobs);
 /* Releases all jobs that were refused. */
 void job_table_retry_all(struct job_table *jobs);
 /* Holds the jobs with numbers up to `last` that have not started as far as is on
- * record, and are not rerunnable (site/exchange/journal_loss.h); 0: releases them. */
+ * record, and are not rerunnable (site/exchange/exchange.h); 0: releases them. */
 void job_table_doubt(struct job_table *jobs, uint64_t last);
 
 /* Other queues, limits and shares: each job finds its queue by name, its class, and its

@@ -92,7 +92,7 @@ static struct host_slots *names_at_provider(struct effects *effects,
 }
 
 /* The spec as it goes to the provider: with SUBLET_RECALL_GRACE in its environment if
- * the lease is of a leaf of a pool (recall_enforce.h). */
+ * the lease is of a leaf of a pool (exchange.h). */
 static const struct job_spec *spec_with_grace(const struct lifecycle *life,
                                               const struct job *job,
                                               const struct job_spec *from,

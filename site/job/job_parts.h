@@ -15,8 +15,7 @@
 #include "site/job/job.h"
 #include "site/job/job_list.h"
 #include "site/job/submission.h"
-#include "site/ledger/fairshare_ledger.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 
 struct job_table {
     const struct queue_config *queues;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept_times.c: see accept_times.h. */
-#include "site/ledger/accept_times.h"
+/* accept_times.c: see site_ledger.h. */
+#include "site/ledger/site_ledger.h"
 
 #include <stdlib.h>
 #include <string.h>

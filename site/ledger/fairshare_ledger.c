@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fairshare_ledger.c: see fairshare_ledger.h. */
-#include "site/ledger/fairshare_ledger.h"
+/* fairshare_ledger.c: see site_ledger.h. */
+#include "site/ledger/site_ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

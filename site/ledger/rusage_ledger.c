@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rusage_ledger.c: the ledger (rusage_ledger.h): a list of the open jobs that reserve
+/* rusage_ledger.c: the ledger (site_ledger.h): a list of the open jobs that reserve
  * something. Jobs with equal texts share one reading of it. */
 #include <stdlib.h>
 #include <string.h>

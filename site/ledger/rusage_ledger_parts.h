@@ -11,7 +11,7 @@
 
 #include "consumer/consumer.h"
 #include "site/job/job.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 #include "site/resource/host_resources.h"
 #include "site/run/host_table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rusage_pass.c: what is left of what jobs reserve, as a pass sees it
- * (rusage_ledger.h); part of rusage_ledger_parts.h.
+ * (site_ledger.h); part of rusage_ledger_parts.h.
  *
  * A resource is looked at when the first job of the pass requests for it: which supply
  * each host is in, what it has, and what open jobs take off it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supply_map.c: the pools of a resource (rusage_ledger.h): each host's own, those of
+/* supply_map.c: the pools of a resource (site_ledger.h): each host's own, those of
  * ResourceMap, those that providers export; part of rusage_ledger_parts.h. A host has
  * at maximum one of each resource. */
 #include <string.h>

@@ -4,7 +4,7 @@
  * its resources.
  *
  * Ownership: the parts are borrowed; texts live in the arena. Source: resource.h,
- * load_suspend.h. Layer: site. */
+ * site_load.h. Layer: site. */
 #ifndef SUBLET_SITE_LOAD_LOAD_JUDGE_H
 #define SUBLET_SITE_LOAD_LOAD_JUDGE_H
 

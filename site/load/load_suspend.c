@@ -8,7 +8,7 @@
  *                                                     stays above 2.0; 9 not, where it
  *                                                     is the only one left
  *     r1m falls to 0.8                                7 goes on, then 8 */
-#include "site/load/load_suspend.h"
+#include "site/load/site_load.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time_windows.c: see time_windows.h. */
-#include "site/load/time_windows.h"
+/* time_windows.c: see site_load.h. */
+#include "site/load/site_load.h"
 
 #include "site/job/lifecycle.h"
 

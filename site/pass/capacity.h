@@ -11,7 +11,7 @@
 #include "provider/provider.h"
 #include "sched/place/place.h"
 #include "site/config/site_config.h"
-#include "site/ledger/accept_times.h"
+#include "site/ledger/site_ledger.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"

@@ -18,7 +18,7 @@
 #define SUBLET_SITE_PASS_HOST_STATUS_H
 
 #include "site/job/job.h"
-#include "site/load/load_suspend.h"
+#include "site/load/site_load.h"
 #include "site/pass/capacity.h"
 
 struct host_status_parts {

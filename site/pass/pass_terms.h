@@ -5,7 +5,7 @@
 #define SUBLET_SITE_PASS_PASS_TERMS_H
 
 #include "site/job/queue_table.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 #include "site/pass/host_list_cache.h"
 #include "site/pass/resreq_match.h"
 

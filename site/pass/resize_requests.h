@@ -22,7 +22,7 @@
 #include "sched/place/place.h"
 #include "site/job/history.h"
 #include "site/job/job.h"
-#include "site/ledger/accept_times.h"
+#include "site/ledger/site_ledger.h"
 #include "site/pass/pass_request.h"
 #include "site/pass/pass_terms.h"
 #include "site/run/host_table.h"

@@ -3,7 +3,7 @@
  * of their queues with the hosts of a pass, and orders the hosts.
  *
  * A class of requirements is matched once in a pass, over the known values of all hosts
- * less what running jobs reserve as the pass begins (rusage_ledger.h). `local` is the
+ * less what running jobs reserve as the pass begins (site_ledger.h). `local` is the
  * type and model of the first host on this machine (HOSTS_HERE), else of the first
  * host; a host of unknown type counts as local. A job without any string requires
  * type==local and no exclusive hosts.
@@ -17,7 +17,7 @@
 #define SUBLET_SITE_PASS_RESREQ_MATCH_H
 
 #include "sched/place/place.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 #include "site/pass/resreq_cache.h"
 
 struct resreq_match;

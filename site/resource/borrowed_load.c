@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* borrowed_load.c: see borrowed_load.h. */
-#include "site/resource/borrowed_load.h"
+/* borrowed_load.c: see site_resource.h. */
+#include "site/resource/site_resource.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_select.c: see export_select.h. */
-#include "site/resource/export_select.h"
+/* export_select.c: see site_resource.h. */
+#include "site/resource/site_resource.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_resources.c: see lease_resources.h. */
-#include "site/resource/lease_resources.h"
+/* lease_resources.c: see site_resource.h. */
+#include "site/resource/site_resource.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "model/page.h"
-#include "site/ledger/rusage_ledger.h"
-#include "site/load/load_suspend.h"
+#include "site/ledger/site_ledger.h"
+#include "site/load/site_load.h"
 #include "site/view/slot_count.h"
 #include "site/view/view_rows.h"
 

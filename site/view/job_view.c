@@ -8,8 +8,8 @@
 #include "model/page.h"
 #include "sched/resreq/resreq.h"
 #include "site/job/job.h"
-#include "site/ledger/rusage_ledger.h"
-#include "site/load/load_suspend.h"
+#include "site/ledger/site_ledger.h"
+#include "site/load/site_load.h"
 #include "site/pass/resize_requests.h"
 
 enum {

@@ -3,7 +3,7 @@
  * lease; and how many hosts do not meet which part of its requirement. */
 #include <string.h>
 
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 #include "site/pass/resreq_match.h"
 #include "site/view/view_rows.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/page.h"
-#include "site/ledger/rusage_ledger.h"
+#include "site/ledger/site_ledger.h"
 #include "site/view/view_rows.h"
 
 void rusage_view_add_amount(struct arena *arena, struct value *row, const char *key,

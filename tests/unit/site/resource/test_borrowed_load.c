@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "site/resource/borrowed_load.h"
+#include "site/resource/site_resource.h"
 #include "tests/unit/site/site_stage.h"
 
 #define LEASE "north/spare/south"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "provider/provider.h"
-#include "site/resource/export_select.h"
+#include "site/resource/site_resource.h"
 #include "site/site.h"
 #include "tests/unit/site/site_stage.h"
 

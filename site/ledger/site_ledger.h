@@ -1,5 +1,126 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rusage_ledger.h: the resources that running jobs reserve (rusage), and what is left
+/* site_ledger.h: what open jobs use, kept from pass to pass: times of dispatch, shares,
+ * and resources.
+ *
+ * Layer: site. */
+#ifndef SUBLET_SITE_LEDGER_SITE_LEDGER_H
+#define SUBLET_SITE_LEDGER_SITE_LEDGER_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/effect.h"
+#include "model/row.h"
+#include "sched/place/place.h"
+#include "site/job/job.h"
+
+/* ---------------------------------------------------------- accept_times.c */
+
+/* When each host, own or borrowed, was last given a job, if a queue has
+ * JOB_ACCEPT_INTERVAL (sched/queue/accept_interval.h). A host in several leases counts
+ * once.
+ *
+ * In memory. After a restart it is restored from the start times of jobs; a job that is
+ * being started counts as of now. */
+
+struct accept_times;
+struct job_table;
+struct accept_times *accept_times_new(void);
+void accept_times_free(struct accept_times *times);
+
+/* The longest JOB_ACCEPT_INTERVAL of all queues; 0: no queue has one, and nothing is
+ * recorded. */
+void accept_times_set_interval(struct accept_times *times, int64_t longest_ms);
+/* Restores the times when the site starts. */
+void accept_times_load(struct accept_times *times, const struct job_table *jobs,
+                       int64_t now_ms);
+/* A job is dispatched to these hosts. */
+void accept_times_set(struct accept_times *times, const struct host_slots *hosts,
+                      int n_hosts, int64_t now_ms);
+/* INT64_MIN: unknown, or too long ago. */
+int64_t accept_times_get(const struct accept_times *times, const char *host);
+
+/* ------------------------------------------------------ fairshare_ledger.c */
+
+/* What the users and queues of a site use and have used, where they
+ * have shares: an account for each user of a fairshare queue, and slot time for each
+ * queue of a slot pool (slot_pool_ledger.h).
+ *
+ * Jobs of this site count, wherever they run; those that a lease brings do not: they
+ * count at home.
+ *
+ * What fades is on record (ROW_SHARE): of an account when a job of it has ended, of a
+ * pool when its queues' slots change; what runs is known from the jobs. So nothing
+ * jumps with a restart. Rows are stored by fairshare_ledger_tick, in the transaction of
+ * the jobs' own.
+ *
+ * Ownership: the configuration is borrowed. Units: milliseconds, slots. */
+
+struct site_config;
+struct fairshare_ledger;
+struct fairshare_ledger *fairshare_ledger_new(const struct site_config *config);
+void fairshare_ledger_free(struct fairshare_ledger *ledger);
+/* Another configuration: what was used goes with the names of queues, pools and users;
+ * the jobs do so by themselves. Then fairshare_ledger_settle. */
+void fairshare_ledger_inherit(struct fairshare_ledger *ledger,
+                              const struct fairshare_ledger *before, int64_t now_ms);
+/* Queues had the slots all the time that their jobs have now. */
+void fairshare_ledger_settle(struct fairshare_ledger *ledger);
+
+/* The journal's rows; fairshare_ledger_start once the jobs are counted. */
+void fairshare_ledger_load(struct fairshare_ledger *ledger,
+                           const struct row_share *row);
+void fairshare_ledger_start(struct fairshare_ledger *ledger, int64_t now_ms,
+                            struct effects *effects);
+/* Stores what has changed. */
+void fairshare_ledger_tick(struct fairshare_ledger *ledger, int64_t now_ms,
+                           struct effects *effects);
+
+/* Where a job of the user, of that group (-G; "": none), in that queue (by index; -1:
+ * none) counts. */
+struct job_fairshare fairshare_ledger_seat(struct fairshare_ledger *ledger, int queue,
+                                           const char *user, const char *group);
+/* Adds a job that has its slots; removes it with what was added. */
+void fairshare_ledger_add_job(struct fairshare_ledger *ledger, struct job *job,
+                              int64_t now_ms);
+void fairshare_ledger_remove_job(struct fairshare_ledger *ledger, struct job *job,
+                                 int64_t now_ms);
+/* A job with slots has started, was suspended or resumed. */
+void fairshare_ledger_update_job(struct fairshare_ledger *ledger, struct job *job,
+                                 int64_t now_ms);
+/* The processor time of its run until now. */
+void fairshare_ledger_set_cpu_used(struct fairshare_ledger *ledger, struct job *job,
+                                   int64_t cpu_ms, int64_t now_ms);
+/* Its execution has ended; before the job is removed. */
+void fairshare_ledger_finish_run(struct fairshare_ledger *ledger, const struct job *job,
+                                 const struct run_exit *exit, int64_t now_ms);
+
+/* A job of the user, of that group, comes to the queue: ERR_DENIED, with LSF's
+ * sentence, where he has no share there. */
+int fairshare_ledger_check(const struct fairshare_ledger *ledger, int queue,
+                           const char *user, const char *group,
+                           struct err *err) MUST_CHECK;
+/* Before a pass: ranks new accounts (fairshare.h). */
+void fairshare_ledger_rank(struct fairshare_ledger *ledger);
+/* What a pass needs; arrays are in the arena. */
+void fairshare_ledger_snapshot(const struct fairshare_ledger *ledger,
+                               struct arena *arena, int64_t now_ms,
+                               struct place_snapshot *snapshot);
+/* By queue: whether its jobs pend for slots. */
+void fairshare_ledger_set_waiting(struct fairshare_ledger *ledger, const bool *waits);
+
+/* To look things up: the tree of the queue's scope; NULL: it has none. */
+const struct fairshare_tree *
+fairshare_ledger_tree(const struct fairshare_ledger *ledger, int queue);
+const struct fairshare_tree *
+fairshare_ledger_scope_tree(const struct fairshare_ledger *ledger, int scope);
+/* Of a queue of a slot pool; false: it is in none. */
+bool fairshare_ledger_find_queue(const struct fairshare_ledger *ledger, int queue,
+                                 int64_t now_ms, struct slot_member *member);
+
+/* --------------------------------------------------------- rusage_ledger.c */
+
+/* The resources that running jobs reserve (rusage), and what is left
  * of them.
  *
  * A job reserves what its rusage said when it was dispatched, until its attempt ends;
@@ -15,11 +136,7 @@
  *
  * Ownership: entries belong to the ledger; a rusage_pass lives in its arena. Units:
  * thousandths, milliseconds. Source: docs/design/leases.md "Export policies", "Shared
- * leases", docs/design/resreq.md "Rusage"; docs/adr/0015. Layer: site. */
-#ifndef SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
-#define SUBLET_SITE_LEDGER_RUSAGE_LEDGER_H
-
-#include "sched/place/place.h"
+ * leases", docs/design/resreq.md "Rusage"; docs/adr/0015. */
 
 struct consumer;
 struct host_resources;

@@ -18,8 +18,8 @@
  * Units: milliseconds. Ownership: none. Errors: diagnostics.
  * Source: docs/design/scheduling.md "Reservation and backfill", "Interruptible
  * backfill". Layer: sched (base only). */
-#ifndef SUBLET_SCHED_RESERVATION_RESERVATION_CONFIG_H
-#define SUBLET_SCHED_RESERVATION_RESERVATION_CONFIG_H
+#ifndef SUBLET_SCHED_QUEUE_RESERVATION_CONFIG_H
+#define SUBLET_SCHED_QUEUE_RESERVATION_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reservation_config.c: see reservation_config.h. */
-#include "sched/reservation/reservation_config.h"
+#include "sched/queue/reservation_config.h"
 
 #include <string.h>
 #include <strings.h>
