@@ -15,6 +15,8 @@ const struct call_option cmd_simulate_options[] = {
     {"--json", NULL, "the summary as JSON", false},
     {"--seed", "N", "seed of the random numbers (default 1)", false},
     {"--plot", "FILE", "slots used, lent and borrowed over time, as SVG", false},
+    {"--usage", "FILE",
+     "slot time of leases held, used and idle, as JSON; -: standard output", false},
     {"--compare", NULL, "several scenarios, side by side", false},
     {"--log", NULL, "the daemons' logs go to standard error", false},
     {NULL, NULL, NULL, false},
@@ -32,9 +34,9 @@ static int take_seed(const struct call *call, uint64_t *seed)
     return CALL_OK;
 }
 
-static int open_events(const struct call *call, FILE **file)
+static int open_file(const struct call *call, const char *option, FILE **file)
 {
-    const char *path = call_value(call, "--events");
+    const char *path = call_value(call, option);
     *file = path == NULL ? NULL : strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (path != NULL && *file == NULL) {
         call_fail("simulate: %s: %s", path, strerror(errno));
@@ -43,14 +45,14 @@ static int open_events(const struct call *call, FILE **file)
     return CALL_OK;
 }
 
-static int close_events(const struct call *call, FILE *file)
+static int close_file(const struct call *call, const char *option, FILE *file)
 {
     bool is_written = file == NULL || !ferror(file);
     if (file != NULL && file != stdout) {
         is_written = fclose(file) == 0 && is_written;
     }
     return is_written ? CALL_OK
-                      : call_fail("simulate: %s: %s", call_value(call, "--events"),
+                      : call_fail("simulate: %s: %s", call_value(call, option),
                                   strerror(errno));
 }
 
@@ -73,7 +75,7 @@ static int finish_one(struct call *call, const struct simulate_run *run)
     struct err err;
     if (call_has(call, "--json")) {
         print_json(run->summary);
-    } else if (run->events != stdout) {
+    } else if (run->events != stdout && run->usage != stdout) {
         simulate_show(call, run->summary);
     }
     if (plot != NULL && simulate_plot(run, plot, &err) != 0) {
@@ -92,11 +94,15 @@ static int simulate_one(struct call *call)
         status = simulate_run_read(&run);
     }
     if (status == CALL_OK) {
-        status = open_events(call, &run.events);
+        status = open_file(call, "--events", &run.events);
+    }
+    if (status == CALL_OK) {
+        status = open_file(call, "--usage", &run.usage);
     }
     if (status == CALL_OK) {
         status = simulate_run_play(&run);
-        status = worse(status, close_events(call, run.events));
+        status = worse(status, close_file(call, "--events", run.events));
+        status = worse(status, close_file(call, "--usage", run.usage));
         status = worse(status, finish_one(call, &run));
     }
     simulate_run_release(&run);
@@ -163,13 +169,24 @@ static int simulate_many(struct call *call)
     return worse(status, call_finish_output());
 }
 
+static bool is_output(const struct call *call, const char *option)
+{
+    return call_has(call, option) && strcmp(call_value(call, option), "-") == 0;
+}
+
 int cmd_simulate_run(struct call *call)
 {
     bool is_many = call_has(call, "--compare");
-    if (is_many && (call_has(call, "--events") || call_has(call, "--plot"))) {
+    if (is_many && (call_has(call, "--events") || call_has(call, "--plot") ||
+                    call_has(call, "--usage"))) {
         return call_misuse(call,
-                           "--compare with --events or --plot, expected them with "
-                           "one scenario");
+                           "--compare with --events, --plot or --usage, expected them "
+                           "with one scenario");
+    }
+    if (is_output(call, "--events") && is_output(call, "--usage")) {
+        return call_misuse(call,
+                           "--events - with --usage -, expected a file for one of "
+                           "them");
     }
     if (call->n_operands == 0 || (call->n_operands > 1 && !is_many)) {
         return call_misuse(call, "expected one scenario, or several with --compare");

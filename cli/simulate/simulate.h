@@ -31,6 +31,7 @@ struct simulate_curve {
 struct simulate_run {
     const char *file;
     FILE *events; /* NULL: not written */
+    FILE *usage;  /* likewise */
     bool with_curves;
     bool with_log; /* prints the daemons' logs to standard error */
     uint64_t seed;

@@ -179,12 +179,23 @@ static json_t *show_summary(const struct simulate_run *run)
     return summary;
 }
 
+static void write_usage(const struct simulate_run *run)
+{
+    struct arena arena;
+    arena_init(&arena);
+    char *text = json_render(play_usage(run->play, &arena));
+    fprintf(run->usage, "%s\n", text);
+    free(text);
+    arena_release(&arena);
+}
+
 int simulate_run_play(struct simulate_run *run)
 {
     struct play_options options = {
         .seed = run->seed,
         .on_event = run->events != NULL ? write_event : NULL,
         .on_level = run->with_curves ? note_level : NULL,
+        .with_usage = run->usage != NULL,
         .on_progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .on_line = run->with_log ? write_line : NULL,
         .arg = run,
@@ -196,6 +207,9 @@ int simulate_run_play(struct simulate_run *run)
     clear_progress(run);
     print_remarks(run);
     run->summary = show_summary(run);
+    if (run->usage != NULL) {
+        write_usage(run);
+    }
     if (end == PLAY_VIOLATED) {
         call_say("%s: an invariant is violated: %s", run->file,
                  play_violation(run->play));

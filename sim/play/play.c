@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "provider/provider.h"
 #include "sim/play/play_action.h"
 #include "sim/play/play_config.h"
 #include "sim/play/play_expect.h"
@@ -17,9 +18,39 @@ enum {
 
 /* ---- what watches the world */
 
+/* The slots of its leases that the site's own jobs use. */
+static void log_own_use(struct play *play, int site, int64_t now_ms)
+{
+    struct site *machine = world_site(play->world, site);
+    struct provider *provider = machine ? site_provider(machine) : NULL;
+
+    for (int i = 0; provider && i < provider_count_leases(provider); i++) {
+        const char *lease = provider_lease_id(provider, i);
+        struct msg_state state;
+        int n_used = 0;
+
+        if (provider_find_lease(provider, lease, &state)) {
+            for (int k = 0; k < state.n_hosts; k++) {
+                n_used += state.hosts[k].provider_used;
+            }
+            usage_log_own(play->usage, lease, n_used, now_ms);
+        }
+    }
+}
+
+static void log_usage(struct play *play, int site, const struct row *row,
+                      int64_t now_ms)
+{
+    if (play->usage && site >= 0) {
+        usage_log_stored(play->usage, site, row, now_ms - PLAY_EPOCH_MS);
+        log_own_use(play, site, now_ms - PLAY_EPOCH_MS);
+    }
+}
+
 static void on_stored(void *arg, int site, const struct row *row, int64_t now_ms)
 {
     event_log_stored(((struct play *)arg)->log, site, row, now_ms);
+    log_usage(arg, site, row, now_ms);
     if (row->kind == ROW_CPUS) {
         play_config_count_slots(arg, site);
     }
@@ -172,6 +203,7 @@ struct play *play_new(const struct scenario *scenario,
     configure(play);
     list_actions(play);
     begin_log(play);
+    play->usage = options->with_usage ? usage_log_new() : NULL;
     play->faults = (struct world_options){.seed = options->seed,
                                           .start_ms = PLAY_EPOCH_MS,
                                           .utc_offset_ms = PLAY_UTC_OFFSET_MS,
@@ -194,6 +226,7 @@ void play_free(struct play *play)
     world_free(play->world);
     event_log_free(play->log);
     summary_free(play->summary);
+    usage_log_free(play->usage);
     free(play->sites);
     free(play->given);
     free(play->actions);
@@ -377,6 +410,11 @@ const struct play_remark *play_remarks(const struct play *play)
 const char *play_violation(const struct play *play)
 {
     return world_violation(play->world);
+}
+
+struct value *play_usage(const struct play *play, struct arena *arena)
+{
+    return usage_log_show(play->usage, arena, play->scenario->until_ms);
 }
 
 const struct summary *play_summary(const struct play *play)

@@ -28,6 +28,7 @@ struct play_options {
     /* The level of a site has changed. May be NULL. */
     void (*on_level)(void *arg, int site, const struct summary_level *level,
                      int64_t now_ms);
+    bool with_usage; /* for play_usage */
     /* Called periodically. May be NULL. */
     void (*on_progress)(void *arg, int64_t now_ms, int64_t until_ms);
     /* Each line that a daemon logs. NULL: none. */
@@ -63,6 +64,8 @@ bool play_settle(struct play *play, int64_t limit_ms, char *text, int size);
 const struct play_remark *play_remarks(const struct play *play);
 const char *play_violation(const struct play *play); /* "": none */
 const struct summary *play_summary(const struct play *play);
+/* The slot time of leases (usage_log.h), in the arena. */
+struct value *play_usage(const struct play *play, struct arena *arena);
 struct world_counts play_counts(const struct play *play);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "sim/play/event_log.h"
 #include "sim/play/play.h"
+#include "sim/play/usage_log.h"
 
 /* The machines' clock at 0. All machines are 12 hours behind UTC, so that it is 00:00
  * on Thursday, 1 January 1970 there, while no instant is 0, which means "none" on disk
@@ -32,6 +33,7 @@ struct play {
     const struct site_config **given; /* as in their present files */
     struct event_log *log;
     struct summary *summary;
+    struct usage_log *usage;     /* NULL: none is kept */
     struct play_action *actions; /* by time, then line, then order in the trace */
     int n_actions, next_action;
     struct play_action *late; /* delayed, because the site was down; in order */

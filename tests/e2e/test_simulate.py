@@ -163,9 +163,88 @@ def test_exit_codes():
     for args in ([], [place.name + "/nothing.scn"], [story, story], [story, "--seed", "x"],
                  [story, "--nonsense"], [story, "--events", "/no/such/place"],
                  ["--compare", story, bad], ["--compare", story, "--plot", "x"],
+                 ["--compare", story, "--usage", "x"], [story, "--usage", "/no/such/place"],
+                 [story, "--usage", "-", "--events", "-"],
                  [place.name]):
         result = simulate(*args, code=2)
         expect_equal((result.stdout, bool(result.stderr)), ("", True), args)
+
+
+def slot_seconds_of(rows, side, field="held_s"):
+    return sum(row[field] for row in rows if row["side"] == side)
+
+
+def used_by_events(events):
+    """Slot-seconds of leased jobs, from their starts, suspensions, resizes and ends."""
+    running, used_s = {}, 0
+    for event in events:
+        if not event["event"].startswith("job_"):
+            continue
+        key = event["site"], event["job"]
+        if event["event"] in ("job_start", "job_resume", "job_resize", "job_suspend",
+                              "job_requeue", "job_end") and key in running:
+            since, n_slots = running.pop(key)
+            used_s += (event["t"] - since) * n_slots
+        if event["event"] in ("job_start", "job_resume", "job_resize") and "lease" in event:
+            running[key] = event["t"], sum(event["hosts"].values())
+    expect_equal(running, {}, "jobs that have not ended")
+    return used_s
+
+
+def test_usage():
+    path = os.path.join(place.name, "usage")
+    summary = json.loads(simulate(story, "--json", "--usage", path).stdout)
+    with open(path) as file:
+        text = file.read()
+    expect_equal(simulate(story, "--usage", "-").stdout, text, "standard output")
+    rows = json.loads(text)["usage"]
+    # Policy spare exports all 8 slots for 2 hours from the first instant on.
+    expect_equal(sum(row["held_s"] for row in rows), 8 * 7200, "what the lease has")
+    expect_equal(slot_seconds_of(rows, "consumer"),
+                 round(summary["sites"]["south"]["borrowed_slot_h"] * 3600), "borrowed")
+    events = events_of(story)
+    expect_equal(slot_seconds_of(rows, "consumer", "used_s"), used_by_events(events), "used")
+    ana = [row for row in rows if row["user"] == "ana"]
+    expect_equal([[row[key] for key in ("lease", "provider", "consumer", "side", "site",
+                                        "queue", "project", "day", "idle_s")]
+                  for row in ana],
+                 [["north/spare/south", "north", "south", "consumer", "south", "normal",
+                   "default", "1970-01-01", 0]], "the user")
+    # The three jobs of north take slots that only the lease has.
+    expect_equal(slot_seconds_of(rows, "provider", "used_s"), 3 * 1200, "north's jobs")
+    for row in rows:
+        expect_equal(row["held_s"], row["used_s"] + row["idle_s"], row)
+
+
+def test_usage_over_midnight():
+    night = put("night.scn", SITES + "at 23h submit south run=90m name=a count=3 user=ana "
+                "project=p\nat 24h stop south a[3]\nat 25h resume south a[3]\nuntil 30h\n")
+    rows = json.loads(simulate(night, "--usage", "-").stdout)["usage"]
+    expect_equal(slot_seconds_of(rows, "consumer", "used_s"),
+                 used_by_events(events_of(night)), "used")
+    # Two of the three jobs have the own slots; the third one runs for an hour, is
+    # stopped for an hour, and runs for another half.
+    expect_equal([(row["day"], row["used_s"], row["project"]) for row in rows
+                  if row["user"] == "ana"],
+                 [("1970-01-01", 3600, "p"), ("1970-01-02", 1800, "p")], "by day")
+
+
+def test_usage_of_a_lost_consumer():
+    """Its jobs are ended without its knowledge: it holds no more than the provider says."""
+    lost = put("lost.scn", SITES + "broker lost.conf\n"
+               "at 0 submit south run=1h name=a count=6 user=ana rerun=yes\n"
+               "at 10m partition south 30m\nuntil 4h\n")
+    put("lost.conf", "Begin Broker\nLOST_AFTER = 20s\nEnd Broker\nBegin Member\n"
+        "NAME ROLES\nnorth (provider)\nsouth (consumer)\nEnd Member\n")
+    put("conf.d/lsb.north", NORTH.replace("TYPE = shared",
+                                          "TYPE = shared\nLEASE_TERM = 1m\nON_LOST = kill"))
+    result = simulate(lost, "--json", "--usage", os.path.join(place.name, "lost"))
+    put("conf.d/lsb.north", NORTH)
+    with open(os.path.join(place.name, "lost")) as file:
+        rows = json.load(file)["usage"]
+    borrowed = json.loads(result.stdout)["sites"]["south"]["borrowed_slot_h"] * 3600
+    expect(abs(slot_seconds_of(rows, "consumer") - borrowed) <= 4, (rows, borrowed))
+    expect(any(row["used_s"] > row["held_s"] for row in rows), rows)
 
 
 def test_plot():
@@ -221,5 +300,6 @@ def test_same_bytes_from_another_build():
         expect_equal(len(found), len(expected), "lines of " + scenario)
 
 
-main(test_summary, test_events, test_exit_codes, test_plot, test_compare, test_log,
-     test_same_seed_same_bytes, test_same_bytes_from_another_build)
+main(test_summary, test_events, test_exit_codes, test_usage, test_usage_over_midnight,
+     test_usage_of_a_lost_consumer, test_plot, test_compare, test_log, test_same_seed_same_bytes,
+     test_same_bytes_from_another_build)
