@@ -363,6 +363,14 @@ soak-floods:
 	@FLOOD_S=$(or $(S),3600) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin \
 		$(call test_bins,build/$(COMPILER),tests/bench/bench_floods.c)
 
+# The leader of two brokers killed KILLS times under load (tests/e2e/test_standby.py).
+.PHONY: soak-standby
+KILLS ?= 100
+soak-standby:
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all
+	@KILLS=$(KILLS) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tests/e2e/test_standby.py \
+		test_the_leader_is_killed_again_and_again_under_load
+
 # The guard's tests where version 2 of cgroups has all controllers: in a virtual machine.
 .PHONY: vm
 VM_TESTS := $(call test_bins,$(B),$(wildcard tests/io/test_guard*.c))
@@ -545,6 +553,7 @@ help:
 	@echo 'make mutate M=sched/preempt  changes one comparison at a time: does a test fail?'
 	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'
 	@echo '                             against real daemons; S=SEED'
+	@echo 'make soak-standby KILLS=100   the leader of two brokers killed under load'
 	@echo 'make soak-floods S=3600      floods of a hostile member, and the memory of the broker'
 	@echo 'make vm                      the guard in a virtual machine, for cgroup version 2'
 	@echo 'make docs                    pages of configuration keys, from their tables'

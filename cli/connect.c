@@ -2,6 +2,8 @@
 /* connect.c: see connect.h. */
 #include "cli/connect.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +20,8 @@ static const char spool_socket[] = "/var/lib/sublet/sublet.sock";
 enum {
     CONNECTING_MS = 50,             /* between attempts to send until connected */
     CONNECT_PATIENCE_TCP_MS = 5000, /* for connecting */
+    SILENCE_MS = 2000,              /* then the next of several brokers is asked */
+    PAUSE_MS = 200,                 /* between two brokers that do not answer */
 };
 static const struct resend_waits resends = {.first_ms = 1000, .last_ms = 1000};
 static const struct resend_waits connects = {.first_ms = CONNECTING_MS,
@@ -33,6 +37,8 @@ struct connect {
     struct msg_reply *reply;
     uint64_t awaited;
     bool is_answered;
+    bool is_standby; /* what answered does not lead, and there is another broker */
+    int64_t opened_ms;
     struct err refusal;
 };
 
@@ -54,12 +60,65 @@ static const struct wire_words words = {
     .list = "KEY_FILE in your Member row at the broker",
 };
 
+/* The next word of a list that spaces separate; "" at its end. */
+static void take_word(const char **at, char *word, size_t size)
+{
+    *at += strspn(*at, " ");
+    size_t length = strcspn(*at, " ");
+    snprintf(word, size, "%.*s", (int)length, *at);
+    *at += length;
+}
+
+/* Several brokers, as in BROKER and BROKER_KEY of a site: one key for all, or each its
+ * own. */
+static int add_brokers(struct connect *connect, const struct wire_key *key,
+                       const char *keys, struct err *err)
+{
+    char endpoint[PATH_MAX], file[PATH_MAX], next[PATH_MAX];
+    const char *at = connect->where;
+    int rc = 0;
+    bool is_one = strchr(at + strspn(at, " "), ' ') == NULL;
+    if (is_one) { /* a path alone may have spaces */
+        snprintf(file, sizeof(file), "%s", keys);
+        keys += strlen(keys);
+    } else {
+        take_word(&keys, file, sizeof(file));
+    }
+    take_word(&keys, next, sizeof(next));
+    bool has_each = next[0] != '\0';
+    for (take_word(&at, endpoint, sizeof(endpoint)); rc == 0 && endpoint[0] != '\0';
+         take_word(&at, endpoint, sizeof(endpoint))) {
+        struct wire_key broker;
+        if (file[0] == '\0') {
+            return err_set(err, ERR_PARSE,
+                           "there is no key for the broker at %s: give one key for all "
+                           "brokers, or one for each",
+                           endpoint);
+        }
+        rc = wire_key_load(file, &broker, err);
+        if (rc == 0) {
+            rc = connect->broker == NULL
+                     ? wire_client_new(endpoint, key, broker.public_z85,
+                                       &connect->broker, err)
+                     : wire_client_add(connect->broker, endpoint, broker.public_z85,
+                                       err);
+        }
+        if (has_each) {
+            snprintf(file, sizeof(file), "%s", next);
+            take_word(&keys, next, sizeof(next));
+        }
+    }
+    return rc == 0 && connect->broker == NULL
+               ? err_set(err, ERR_PARSE, "--broker is empty, expected tcp://HOST:PORT")
+               : rc;
+}
+
 static int open_broker(struct connect *connect, const struct call *call,
                        struct err *err)
 {
     const char *key_file = setting(call, "--key", "SUBLET_KEY");
     const char *broker_key_file = setting(call, "--broker-key", "SUBLET_BROKER_KEY");
-    struct wire_key key, broker_key;
+    struct wire_key key;
     int rc;
     if (key_file == NULL || broker_key_file == NULL) {
         return err_set(err, ERR_DENIED,
@@ -68,9 +127,6 @@ static int open_broker(struct connect *connect, const struct call *call,
                        connect->where);
     }
     rc = wire_key_load(key_file, &key, err);
-    if (rc == 0) {
-        rc = wire_key_load(broker_key_file, &broker_key, err);
-    }
     if (rc != 0) {
         return rc;
     }
@@ -82,8 +138,7 @@ static int open_broker(struct connect *connect, const struct call *call,
     }
     /* SIGINT must end the program, not be handled by the library. */
     zsys_handler_set(NULL);
-    rc = wire_client_new(connect->where, &key, broker_key.public_z85, &connect->broker,
-                         err);
+    rc = add_brokers(connect, &key, broker_key_file, err);
     return rc == 0 ? wire_client_explain(connect->broker, &words, err) : rc;
 }
 
@@ -193,6 +248,11 @@ static void on_broker_message(void *arg, const struct peer *from, const struct m
     struct connect *connect = arg;
     struct msg_reply *reply = connect->reply;
     (void)from;
+    connect->is_standby |= msg->kind == MSG_ERROR && msg->error.code == ERR_AWAY &&
+                           wire_client_count_choices(connect->broker) > 1;
+    if (connect->is_standby) {
+        return;
+    }
     if (connect->is_answered || !handle_message(connect, msg)) {
         return;
     }
@@ -213,6 +273,22 @@ static void on_broker_rubbish(void *arg, const struct peer *from,
             cause->text);
 }
 
+/* The next of several brokers is asked if this one is a standby, cannot be reached, or
+ * is silent. Whether it was. */
+static bool ask_other(struct connect *connect, int64_t now_ms, struct err *err)
+{
+    struct wire_client *client = connect->broker;
+    int64_t age_ms = now_ms - connect->opened_ms;
+    bool is_wanted = connect->is_standby || age_ms >= SILENCE_MS ||
+                     wire_client_has_failed(client, now_ms);
+    if (wire_client_count_choices(client) < 2 || age_ms < PAUSE_MS || !is_wanted) {
+        return false;
+    }
+    connect->is_standby = false;
+    connect->opened_ms = now_ms;
+    return wire_client_move(client, "", err) == 0;
+}
+
 static int ask_broker(struct connect *connect, const struct msg *msg, int timeout_ms,
                       struct err *err)
 {
@@ -221,17 +297,22 @@ static int ask_broker(struct connect *connect, const struct msg *msg, int timeou
     struct resend resend;
     bool is_sent = false;
     connect->is_answered = false;
+    connect->opened_ms = start_ms;
     resend_begin(&resend, start_ms);
     while (!connect->is_answered) {
         int64_t now_ms = daemon_now_ms();
+        struct err why;
+        if (ask_other(connect, now_ms, &why)) {
+            resend_begin(&resend, now_ms);
+        }
         int patience_ms = is_sent ? timeout_ms : CONNECT_PATIENCE_TCP_MS;
         zmq_pollitem_t item = {zsock_resolve(wire_client_socket(connect->broker)), 0,
                                ZMQ_POLLIN, 0};
         bool is_late = patience_ms >= 0 && now_ms >= start_ms + patience_ms;
-        struct err why;
         /* A broker that is away may come back; a wrong name or key stays wrong. */
         if (!is_sent && wire_client_look(connect->broker, now_ms, &why) &&
-            (is_late || why.code != ERR_AWAY)) {
+            (is_late || (why.code != ERR_AWAY &&
+                         wire_client_count_choices(connect->broker) < 2))) {
             return err_set(err, why.code, "no connection to the broker: %s", why.text);
         }
         if (is_late) {

@@ -59,7 +59,8 @@ struct event {
 enum effect_kind {
     EFFECT_STORE,
     EFFECT_SEND,
-    EFFECT_RECONNECT, /* the broker is silent: close and reopen the uplink */
+    EFFECT_RECONNECT, /* the broker is silent, or a standby: close the uplink, and open
+                         it to another one */
     EFFECT_HISTORY,   /* read history rows from the store and send them as REPLY */
     EFFECT_SNAPSHOT,  /* send a piece of a copy of the store as REPLY */
     EFFECT_RELOAD,    /* read the configuration again, pass it in, send REPLY */
@@ -83,6 +84,9 @@ struct effect {
             struct peer to; /* kind and name, or kind and link */
             struct msg msg;
         } send;
+        struct {
+            const char *endpoint; /* of the leader, from a standby; "": not known */
+        } reconnect;
         struct {
             struct peer to;
             uint64_t session;       /* of the query, for the REPLY */

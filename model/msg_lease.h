@@ -79,7 +79,8 @@ struct msg_hello {
 struct msg_welcome {
     bool is_accepted;
     uint64_t min_session; /* refused: repeat HELLO with a session above this */
-    const char *text;     /* refused: why */
+    const char *text;     /* refused: why; by a standby: the leader's endpoint, or "" */
+    bool is_standby;      /* refused by a broker that does not lead */
     int64_t lost_after_ms;
     struct journal_mark mark; /* broker: the last mark that it has of the site */
     uint64_t broker_commits;  /* of the broker's store */

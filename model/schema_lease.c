@@ -42,6 +42,7 @@ static const struct field welcome[] = {
     UINT64(323, list_to),
     UINT64(324, broker_commits),
     BOOL(325, lists_all),
+    BOOL(326, is_standby),
 };
 const struct schema schema_lease_welcome = SCHEMA("Welcome", welcome);
 #undef S

@@ -48,9 +48,9 @@
 const struct conf_key conf_keys[] = {
 #define SECTION "Site"
     NAME("NAME", NULL, "the site's name in the federation"),
-    TEXT("BROKER", NULL, "where the broker listens, as tcp://HOST:PORT"),
+    TEXT("BROKER", NULL, "where the broker listens, as tcp://HOST:PORT; several: the one that leads and its standbys, which are tried in turn"),
     TEXT("KEY", NULL, "file with the site's secret CURVE key"),
-    TEXT("BROKER_KEY", NULL, "file with the broker's public CURVE key"),
+    TEXT("BROKER_KEY", NULL, "file with the broker's public CURVE key; of several brokers: one file for all, or one for each"),
     TEXT("SPOOL", NULL, "directory of the journal and of jobs' records"),
     TEXT("LISTEN", NULL, "where hosts on other machines connect, as tcp://HOST:PORT"),
     HOSTS("HOSTS_HERE", NULL, "hosts on this machine: the site starts their sublet-host"),

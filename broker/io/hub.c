@@ -8,13 +8,11 @@
 #include "base/budget.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
-#include "sys/wire/wire.h"
 
 enum {
     MESSAGES_PER_BATCH = 1024, /* that share one commit */
     LISTING_US = 1000,         /* of the batch, whose end may have to write a page */
-    SHUT_LOG_BURST = 10,
-    WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
+    WARNED_LOG_BURST = 100,    /* what members can cause at will: refusals */
 };
 
 /* A request through hub_ask (PEER_NONE: it has no socket), and its answer. */
@@ -25,17 +23,14 @@ struct ask {
 };
 
 struct hub {
-    zloop_t *loop;
     struct shell *shell;
     struct broker *broker;
     struct store *store;
-    struct wire_server *server;
-    struct wire_key *keys; /* of the members */
-    int n_keys;
+    struct door *door;
+    struct wire_server *server; /* the door's */
     struct metrics metrics;
-    struct log_limit shut, warned;
+    struct log_limit warned;
     struct ask *ask; /* hub_ask is under way; else NULL */
-    int watch_id;    /* the timer of the connections' bounds */
 };
 
 /* ---------------------------------------------------------------- the machine */
@@ -195,127 +190,18 @@ int hub_ask(struct hub *hub, struct msg *msg, const char *who, struct arena *are
     return ask.code < 0 ? err_set(err, ask.code, "%s", ask.text) : 0;
 }
 
-static int on_zap(zloop_t *loop, zsock_t *socket, void *arg)
-{
-    (void)loop;
-    (void)socket;
-    struct hub *hub = arg;
-    wire_server_zap(hub->server);
-    return 0;
-}
-
-static int on_watch(zloop_t *loop, int timer_id, void *arg)
-{
-    (void)loop;
-    (void)timer_id;
-    struct hub *hub = arg;
-    uint64_t before = wire_server_count_shut(hub->server);
-    wire_server_watch(hub->server, daemon_now_ms());
-    uint64_t n_shut = wire_server_count_shut(hub->server) - before;
-    if (n_shut > 0 && log_limit_pass(&hub->shut, daemon_now_ms())) {
-        log_line(LOG_LEVEL_WARNING,
-                 "%llu connections are shut down: silent, too many, or their message "
-                 "does not end",
-                 (unsigned long long)n_shut);
-    }
-    return 0;
-}
-
 /* ---------------------------------------------------------------- life */
 
-/* A site is identified by its key, so no two members may have the same. */
-static int check_key_is_new(const struct broker_setup *setup,
-                            const struct wire_key *keys, int index, struct err *err)
-{
-    const struct broker_member *members = setup->config.members;
-    for (int i = 0; i < index; i++) {
-        if (strcmp(keys[i].public_z85, keys[index].public_z85) == 0) {
-            return err_set(err, ERR_EXISTS,
-                           "members \"%s\" and \"%s\" have the same key (%s, %s)",
-                           members[i].name, members[index].name, setup->key_files[i],
-                           setup->key_files[index]);
-        }
-    }
-    return 0;
-}
-
-/* The keys of all members; NULL and an error if one is bad. */
-static struct wire_key *load_keys(const struct broker_setup *setup, struct err *err)
-{
-    int n_members = setup->config.n_members, rc = 0;
-    struct wire_key *keys = mem_alloc((size_t)n_members + 1, sizeof(*keys));
-    for (int i = 0; i < n_members && rc == 0; i++) {
-        rc = wire_key_load(setup->key_files[i], &keys[i], err);
-        rc = rc == 0 ? check_key_is_new(setup, keys, i, err)
-                     : err_prefix(err, "member \"%s\"", setup->config.members[i].name);
-    }
-    if (rc < 0) {
-        free(keys);
-        return NULL;
-    }
-    return keys;
-}
-
-static bool has_key(const struct wire_key *keys, int n_keys, const char *public_z85)
-{
-    for (int i = 0; i < n_keys; i++) {
-        if (strcmp(keys[i].public_z85, public_z85) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int allow_members(struct hub *hub, const struct broker_setup *setup,
-                         struct err *err)
-{
-    const struct broker_member *members = setup->config.members;
-    int n_members = setup->config.n_members;
-    struct wire_key *keys = load_keys(setup, err);
-    if (keys == NULL) {
-        return err->code;
-    }
-    for (int i = 0; i < hub->n_keys; i++) {
-        if (!has_key(keys, n_members, hub->keys[i].public_z85)) {
-            wire_server_revoke(hub->server, hub->keys[i].public_z85);
-        }
-    }
-    for (int i = 0; i < n_members; i++) {
-        wire_server_allow(hub->server, keys[i].public_z85, members[i].name,
-                          members[i].roles);
-    }
-    free(hub->keys);
-    hub->keys = keys;
-    hub->n_keys = n_members;
-    return 0;
-}
-
-static int open_server(struct hub *hub, const struct broker_setup *setup,
-                       struct err *err)
-{
-    struct wire_key key;
-    int rc = wire_key_load(setup->key, &key, err);
-    if (rc == 0) {
-        rc = wire_server_new(setup->listen, &key, PEER_SITE, &hub->server, err);
-    }
-    explicit_bzero(&key, sizeof(key));
-    return rc == 0 ? allow_members(hub, setup, err) : rc;
-}
-
-int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *broker,
-            struct store *store, struct hub **hub, struct err *err)
+struct hub *hub_new(zloop_t *loop, struct door *door, struct broker *broker,
+                    struct store *store)
 {
     struct hub *made = mem_alloc(1, sizeof(*made));
-    made->loop = loop;
+    made->door = door;
+    made->server = door_take(door);
     made->broker = broker;
     made->store = store;
-    made->shut.burst = SHUT_LOG_BURST;
     made->warned.burst = WARNED_LOG_BURST;
     metrics_init(&made->metrics);
-    if (open_server(made, setup, err) < 0) {
-        hub_free(made);
-        return err->code;
-    }
     wire_server_set_relays(made->server, broker_messages_is_relayed);
     const struct shell_machine machine = {.machine = broker,
                                           .step = step,
@@ -334,10 +220,7 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
     shell_set_counter(made->shell, count_batch, made);
     made->metrics.commits = shell_commits(made->shell);
     made->metrics.server = made->server;
-    zloop_reader(loop, wire_server_zap_socket(made->server), on_zap, made);
-    made->watch_id = zloop_timer(loop, WIRE_WATCH_MS, 0, on_watch, made);
-    *hub = made;
-    return 0;
+    return made;
 }
 
 void hub_free(struct hub *hub)
@@ -345,15 +228,9 @@ void hub_free(struct hub *hub)
     if (hub == NULL) {
         return;
     }
-    if (hub->shell != NULL) {
-        shell_remove_source(hub->shell, wire_server_socket(hub->server));
-        zloop_reader_end(hub->loop, wire_server_zap_socket(hub->server));
-        zloop_timer_end(hub->loop, hub->watch_id);
-    }
+    shell_remove_source(hub->shell, wire_server_socket(hub->server));
     shell_free(hub->shell);
-    wire_server_free(hub->server);
     metrics_release(&hub->metrics);
-    free(hub->keys);
     free(hub);
 }
 
@@ -381,7 +258,7 @@ void hub_start(struct hub *hub)
 int hub_reload(struct hub *hub, const struct broker_setup *setup, const char *who,
                struct err *err)
 {
-    int rc = allow_members(hub, setup, err);
+    int rc = door_allow(hub->door, setup, err);
     if (rc == 0) {
         broker_reload(hub->broker, &setup->config, daemon_now_ms());
         broker_record_reload(who, daemon_now_ms(), shell_effects(hub->shell));

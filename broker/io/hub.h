@@ -2,26 +2,25 @@
 /* hub.h: the members' connections to the broker, and the broker in its shell
  * (sys/shell.h).
  *
- * Ownership: broker, store and loop are borrowed and outlive the hub; the setup until
- * hub_new returns.
- * Errors: ERR_IO the socket cannot be bound; ERR_PARSE, ERR_DENIED, ERR_EXISTS a key
- * file is bad, readable by others, or two members' at once.
- * Source: docs/design/architecture.md "The shell". Layer: broker/io. */
+ * Ownership: door, broker, store and loop are borrowed and outlive the hub; a setup
+ * until the call returns. Source: docs/design/architecture.md "The shell". Layer:
+ * broker/io. */
 #ifndef SUBLET_BROKER_IO_HUB_H
 #define SUBLET_BROKER_IO_HUB_H
 
 #include <czmq.h>
 
 #include "broker/broker_config.h"
+#include "broker/io/door.h"
 #include "broker/io/metrics.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
 #include "sys/shell.h"
 
 struct hub;
-/* Binds, and accepts the members' keys. Nothing is answered before hub_start. */
-int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *broker,
-            struct store *store, struct hub **hub, struct err *err) MUST_CHECK;
+/* Nothing is answered before hub_start. */
+struct hub *hub_new(zloop_t *loop, struct door *door, struct broker *broker,
+                    struct store *store);
 void hub_free(struct hub *hub); /* NULL is fine */
 
 /* Answers SNAPSHOT; borrowed. Without it such requests are refused. */

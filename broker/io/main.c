@@ -2,7 +2,6 @@
 /* main.c: sublet-broker: makes the parts in order, runs the loop, frees in reverse.
  * Layer: broker/io. */
 #include <czmq.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "broker/broker_config.h"
+#include "broker/io/door.h"
 #include "broker/io/http_page.h"
 #include "broker/io/hub.h"
 #include "broker/io/reload.h"
@@ -22,8 +22,6 @@
 #include "broker/io/store_transfer.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
-
-enum { ADDRESS_SIZE = 256 };
 
 static const char usage_text[] =
     "usage: sublet-broker PATH...\n"
@@ -140,15 +138,16 @@ static int check_copy(const struct broker_setup *setup, bool accepts_loss,
     return err->code;
 }
 
-/* Opens the store and waits until this broker leads. 1: it does; 0: it is to end. */
+/* Opens the store and the door, and waits until this broker leads. 1: it does; 0: it is
+ * to end. */
 static int lead(zloop_t *loop, const struct broker_setup *setup, bool accepts_loss,
-                char **argv, struct store **store, struct err *err)
+                char **argv, struct store **store, struct door **door, struct err *err)
 {
-    char name[HOST_NAME_MAX + 1 + ADDRESS_SIZE], host[HOST_NAME_MAX + 1] = "";
-    gethostname(host, sizeof(host) - 1);
-    snprintf(name, sizeof(name), "%s at %.*s", host, ADDRESS_SIZE - 8, setup->listen);
     int rc = standby_open(loop, setup->state, accepts_loss, store, err);
-    return rc > 0 ? standby_wait(loop, *store, name, argv) : rc;
+    if (rc > 0 && door_new(loop, setup, door, err) < 0) {
+        rc = err->code;
+    }
+    return rc > 0 ? standby_wait(loop, *store, *door, setup->listen, argv) : rc;
 }
 
 static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss,
@@ -158,6 +157,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
     struct store *store = NULL;
     struct broker *broker = NULL;
     struct snapshot *snapshot = NULL;
+    struct door *door = NULL;
     struct hub *hub = NULL;
     struct sampler *sampler = NULL;
     struct web web = {0};
@@ -173,7 +173,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
         rc = daemon_watch_signals(loop, on_signal, &reload, &err);
     }
     if (rc == 0) {
-        rc = lead(loop, setup, accepts_loss, argv, &store, &err);
+        rc = lead(loop, setup, accepts_loss, argv, &store, &door, &err);
     }
     if (rc <= 0) {
         goto out;
@@ -184,9 +184,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
     }
     rc = store_load(store, load_row, broker, &err);
     if (rc == 0) {
-        rc = hub_new(loop, setup, broker, store, &hub, &err);
-    }
-    if (rc == 0) {
+        hub = hub_new(loop, door, broker, store);
         snapshot = snapshot_new(loop, setup, broker, store);
         hub_set_snapshot(hub, snapshot);
         sampler = sampler_new(loop, broker, store, setup->sample_interval_ms);
@@ -211,6 +209,7 @@ out:
     sampler_free(sampler);
     reload_free(reload);
     hub_free(hub);
+    door_free(door);
     snapshot_free(snapshot);
     broker_free(broker);
     store_close(store);

@@ -3,6 +3,8 @@
 #include "broker/io/standby.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@ struct wait {
     const char *state, *name;
     bool accepts_loss, is_done, is_waiting; /* it has said that it waits */
     struct store *store;
+    struct door *door;
     struct err err;
     struct log_limit complaints;
 };
@@ -69,10 +72,12 @@ int standby_open(zloop_t *loop, const char *state, bool accepts_loss,
 
 /* ---------------------------------------------------------------- waiting */
 
-static void say_leads(struct wait *wait, const char *sentence)
+static void say_leads(struct wait *wait, const struct store_leader *leader)
 {
     if (!wait->is_waiting) {
-        log_line(LOG_LEVEL_NOTICE, "this broker is a standby: %s", sentence);
+        log_line(LOG_LEVEL_NOTICE, "this broker is a standby: %s leads with term %lld",
+                 leader->name[0] != '\0' ? leader->name : "no broker",
+                 (long long)leader->term);
         wait->is_waiting = true;
         daemon_ready();
     }
@@ -84,15 +89,18 @@ static int on_look(zloop_t *loop, int timer_id, void *arg)
     struct wait *wait = arg;
     struct arena arena;
     struct err err;
-    const char *sentence = "";
+    struct store_leader leader = {.name = ""};
     arena_init(&arena);
-    int rc = store_lead_try(wait->store, wait->name, &arena, &sentence, &err);
+    int rc = store_lead_try(wait->store, wait->name, &arena, &leader, &err);
     if (rc > 0) {
-        log_line(LOG_LEVEL_NOTICE, "this broker leads: %s", sentence);
+        log_line(LOG_LEVEL_NOTICE, "this broker leads: %s with term %lld", leader.name,
+                 (long long)leader.term);
         wait->is_done = true;
     } else if (rc == 0) {
-        say_leads(wait, sentence);
+        say_leads(wait, &leader);
+        door_refuse(wait->door, leader.name);
     } else {
+        door_refuse(wait->door, "");
         wait->err = err;
         complain(wait);
         wait->err = (struct err){0};
@@ -120,9 +128,30 @@ static void begin_anew(void *argv, const struct err *why)
     _exit(EXIT_FAILURE);
 }
 
-int standby_wait(zloop_t *loop, struct store *store, const char *name, char **argv)
+/* LISTEN as sites can connect to it: "*" is this machine's name. */
+static const char *endpoint_of(const char *listen, char *text, size_t size)
 {
-    struct wait wait = {.loop = loop, .store = store, .name = name};
+    static const char *const wildcards[] = {"tcp://*:", "tcp://0.0.0.0:"};
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    for (size_t i = 0; i < sizeof(wildcards) / sizeof(wildcards[0]); i++) {
+        size_t length = strlen(wildcards[i]);
+        if (strncmp(listen, wildcards[i], length) == 0) {
+            snprintf(text, size, "tcp://%s:%s", host, listen + length);
+            return text;
+        }
+    }
+    return listen;
+}
+
+int standby_wait(zloop_t *loop, struct store *store, struct door *door,
+                 const char *listen, char **argv)
+{
+    char name[HOST_NAME_MAX + 32];
+    struct wait wait = {.loop = loop,
+                        .store = store,
+                        .door = door,
+                        .name = endpoint_of(listen, name, sizeof(name))};
     wait.complaints.burst = LOG_BURST;
     if (store_db(store) != NULL) {
         return 1; /* a file has one broker */

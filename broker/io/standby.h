@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* standby.h: a broker before it leads, and when it has to stop leading.
  *
- * Of several brokers on one database one leads. The others wait here: they have no
- * sockets, and nothing of the contracts in memory, which the leader changes. A broker
+ * Of several brokers on one database one leads. The others wait here: they refuse
+ * sessions with the leader's endpoint, and have nothing of the contracts in memory,
+ * which the leader changes. A broker
  * that is dismissed is started anew, as the program that it is with the arguments that
  * it has: whatever it had in memory and had promised to send is gone. Layer: broker/io.
  */
@@ -11,6 +12,7 @@
 
 #include <czmq.h>
 
+#include "broker/io/door.h"
 #include "broker/io/store.h"
 
 /* Opens the store. A database that cannot be reached is waited for, with a line in the
@@ -18,9 +20,11 @@
 int standby_open(zloop_t *loop, const char *state, bool accepts_loss,
                  struct store **store, struct err *err) MUST_CHECK;
 
-/* Waits until this broker leads under this name ("ready" is said once it waits). Then
- * the lead is renewed as long as the loop runs. Returns 1 if it leads, 0 if the loop
- * was ended. */
-int standby_wait(zloop_t *loop, struct store *store, const char *name, char **argv);
+/* Waits until this broker leads ("ready" is said once it waits). Its name for the
+ * others is LISTEN, with the machine's name for an address that means all. Then the
+ * lead is renewed as long as the loop runs. Returns 1 if it leads, 0 if the loop was
+ * ended. */
+int standby_wait(zloop_t *loop, struct store *store, struct door *door,
+                 const char *listen, char **argv);
 
 #endif

@@ -5,10 +5,10 @@
 #include "broker/io/store_parts.h"
 
 int store_lead_try(struct store *store, const char *name, struct arena *arena,
-                   const char **sentence, struct err *err)
+                   struct store_leader *leader, struct err *err)
 {
     return store->ops->try_lead != NULL
-               ? store->ops->try_lead(store, name, arena, sentence, err)
+               ? store->ops->try_lead(store, name, arena, leader, err)
                : 1;
 }
 

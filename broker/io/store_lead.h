@@ -11,10 +11,17 @@
 
 #include "broker/io/store.h"
 
-/* Tries to take the lead under this name. 1: it leads; 0: another broker leads, whose
- * name and term are in `sentence`, in the arena. Connects again if need be. */
+/* Which broker leads, as the store says. */
+struct store_leader {
+    const char *name; /* its endpoint; "": none has renewed the lead in time */
+    int64_t term;
+};
+
+/* Tries to take the lead under this name, which is the endpoint that sites connect to.
+ * 1: it leads; 0: another broker does, or none yet. `leader` is in the arena. Connects
+ * again if need be. */
 int store_lead_try(struct store *store, const char *name, struct arena *arena,
-                   const char **sentence, struct err *err) MUST_CHECK;
+                   struct store_leader *leader, struct err *err) MUST_CHECK;
 
 typedef void store_dismissed_fn(void *arg, const struct err *why);
 void store_lead_set_dismissed(struct store *store, store_dismissed_fn *fn, void *arg);

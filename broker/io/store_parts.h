@@ -59,7 +59,7 @@ struct store_ops {
     int (*find_series)(struct store *store, const struct store_series_ask *ask,
                        int64_t *series, int64_t *first_ms, struct err *err);
     int (*try_lead)(struct store *store, const char *name, struct arena *arena,
-                    const char **sentence, struct err *err);
+                    struct store_leader *leader, struct err *err);
     int (*renew_lead)(struct store *store, struct err *err);
     void (*leave_lead)(struct store *store);
     int (*read_samples)(struct store *store, const struct store_samples *samples,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "broker/io/store_parts.h"
 #include "broker/leader/leader.h"
@@ -13,8 +12,6 @@
 
 enum {
     PARAM_SIZE = 24, /* a number as text */
-    SETTLE_TRIES = 20,
-    SETTLE_PAUSE_US = 500000, /* 10 s together */
 };
 
 /* From schema/postgres, by tools/embed-sql. */
@@ -61,13 +58,15 @@ static int begin(struct store *store, struct err *err)
     return 0;
 }
 
-/* Connects again and reads what became of the last transaction: its session is ended
- * first, so that nothing of it comes later. 0: it was committed; ERR_AWAY: it was not,
- * and can be sent again. */
-static int settle_once(struct store_postgres *server, struct err *err)
+/* Connects again, once, and reads what became of the last transaction: its session is
+ * ended first, so that nothing of it comes later. 0: it was committed; ERR_AWAY: it was
+ * not, and can be sent again; any other error: it is not known, and this broker starts
+ * anew, from what is stored then. */
+static int settle(struct store_postgres *server, struct err *err)
 {
     char sql[320];
     PGresult *rows;
+    log_line(LOG_LEVEL_WARNING, "%s; it is opened again", err->text);
     snprintf(sql, sizeof(sql),
              "SELECT end_session(%lld); UPDATE leader SET pid = pg_backend_pid(),"
              " session_at = (SELECT backend_start FROM pg_stat_activity AS activity"
@@ -77,6 +76,7 @@ static int settle_once(struct store_postgres *server, struct err *err)
     int rc = pg_reopen(server->pg, err);
     rc = rc == 0 ? pg_query(server->pg, sql, &rows, err) : rc;
     if (rc < 0) {
+        err->code = ERR_IO;
         return ERR_IO;
     }
     bool leads = PQntuples(rows) == 1;
@@ -87,19 +87,6 @@ static int settle_once(struct store_postgres *server, struct err *err)
                        (long long)server->term);
     }
     return is_committed ? 0 : err_set(err, ERR_AWAY, "the connection was lost");
-}
-
-static int settle(struct store_postgres *server, struct err *err)
-{
-    int rc = ERR_IO;
-    log_line(LOG_LEVEL_WARNING, "%s; it is opened again", err->text);
-    for (int i = 0; i < SETTLE_TRIES && rc == ERR_IO; i++) {
-        if (i > 0) {
-            usleep(SETTLE_PAUSE_US);
-        }
-        rc = settle_once(server, err);
-    }
-    return rc;
 }
 
 static int commit(struct store *store, struct err *err)
@@ -116,7 +103,7 @@ static int commit(struct store *store, struct err *err)
 /* ---------------------------------------------------------------- the lead */
 
 static int look(struct store_postgres *server, struct leader_row *row,
-                struct arena *arena, const char **sentence, struct err *err)
+                struct arena *arena, struct store_leader *leader, struct err *err)
 {
     PGresult *rows;
     int rc = pg_query(
@@ -132,8 +119,8 @@ static int look(struct store_postgres *server, struct leader_row *row,
     *row = (struct leader_row){pg_number(rows, 0, 0), pg_number(rows, 0, 1),
                                pg_number(rows, 0, 2) != 0, pg_number(rows, 0, 3) != 0};
     server->batch = pg_number(rows, 0, 4);
-    *sentence = arena_printf(arena, "%s leads with term %lld", PQgetvalue(rows, 0, 5),
-                             (long long)row->term);
+    leader->term = row->term;
+    leader->name = leader_may_take(row) ? "" : arena_str(arena, PQgetvalue(rows, 0, 5));
     PQclear(rows);
     return 0;
 }
@@ -158,19 +145,18 @@ static int take(struct store_postgres *server, const struct leader_row *row,
  * it.
  */
 static int try_lead(struct store *store, const char *name, struct arena *arena,
-                    const char **sentence, struct err *err)
+                    struct store_leader *leader, struct err *err)
 {
     struct store_postgres *server = server_of(store);
     struct leader_row row;
-    int rc = look(server, &row, arena, sentence, err);
+    int rc = look(server, &row, arena, leader, err);
     if (rc == ERR_AWAY && pg_reopen(server->pg, err) == 0) {
-        rc = look(server, &row, arena, sentence, err);
+        rc = look(server, &row, arena, leader, err);
     }
     if (rc == 0 && leader_may_take(&row)) {
         rc = take(server, &row, name, err);
     }
-    return rc > 0 ? (look(server, &row, arena, sentence, err) == 0 ? 1 : err->code)
-                  : rc;
+    return rc > 0 ? (look(server, &row, arena, leader, err) == 0 ? 1 : err->code) : rc;
 }
 
 /* NULL: the batch stays as it is. */

@@ -290,10 +290,12 @@ static void look_at_site(struct doctor *doctor, const struct site_setup *setup)
               &err);
     }
     look_at_socket(doctor, setup->socket);
-    if (setup->broker != NULL && has_key &&
-        load_key(doctor, "the broker's key", setup->broker_key, false, NULL,
-                 &broker_key)) {
-        look_at_peer(doctor, setup->broker, &words, &key, &broker_key);
+    for (int i = 0; i < setup->n_brokers && has_key; i++) {
+        const struct site_broker *broker = &setup->brokers[i];
+        if (load_key(doctor, "the broker's key", broker->key, false, NULL,
+                     &broker_key)) {
+            look_at_peer(doctor, broker->endpoint, &words, &key, &broker_key);
+        }
     }
     if (setup->n_hosts_here > 0) {
         look_at_cgroups(doctor);

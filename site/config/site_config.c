@@ -187,6 +187,38 @@ static const char *need(struct conf *conf, const struct conf_place *site,
     return text;
 }
 
+/* BROKER_KEY has a file for each of BROKER, or one for all. */
+static void read_brokers(struct conf *conf, const struct conf_place *site,
+                         struct site_setup *setup)
+{
+    struct conf_words brokers = conf_words(conf->arena, setup->broker);
+    struct conf_words keys = {.words = &setup->broker_key, .count = 1};
+    if (brokers.count > 1) { /* a path alone may have spaces */
+        keys = conf_words(conf->arena, setup->broker_key);
+    }
+    if (keys.count != 1 && keys.count != brokers.count) {
+        COMPLAIN(site, conf_cell(site->row, "BROKER_KEY"),
+                 "BROKER_KEY has %d files for %d brokers, expected one for all, or one "
+                 "for each",
+                 keys.count, brokers.count);
+        return;
+    }
+    setup->brokers =
+        arena_alloc(conf->arena, (size_t)brokers.count, sizeof(*setup->brokers));
+    for (int i = 0; i < brokers.count; i++) {
+        setup->brokers[i] =
+            (struct site_broker){brokers.words[i], keys.words[keys.count > 1 ? i : 0]};
+        for (int j = 0; j < i; j++) {
+            if (strcmp(brokers.words[j], brokers.words[i]) == 0) {
+                COMPLAIN(site, conf_cell(site->row, "BROKER"),
+                         "broker %s is listed twice", brokers.words[i]);
+            }
+        }
+    }
+    setup->n_brokers = brokers.count;
+    setup->config.has_standbys = brokers.count > 1;
+}
+
 static void read_shell(struct conf *conf, const struct conf_place *site,
                        struct site_setup *setup)
 {
@@ -197,7 +229,9 @@ static void read_shell(struct conf *conf, const struct conf_place *site,
     setup->broker_key = conf_text(row, "BROKER_KEY", NULL);
     if (setup->broker != NULL) {
         need(conf, site, "KEY", "with BROKER");
-        need(conf, site, "BROKER_KEY", "with BROKER");
+        if (need(conf, site, "BROKER_KEY", "with BROKER") != NULL) {
+            read_brokers(conf, site, setup);
+        }
     }
     setup->listen = conf_text(row, "LISTEN", NULL);
     setup->host_keys = conf_text(row, "HOST_KEYS", NULL);

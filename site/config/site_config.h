@@ -108,17 +108,25 @@ struct site_config {
     int n_methods;
     const char *const *preemptable; /* PREEMPTABLE_RESOURCES */
     int n_preemptable;
-    bool is_alone; /* there is no broker */
+    bool is_alone;     /* there is no broker */
+    bool has_standbys; /* BROKER lists several */
     /* Of simulated worlds; 0 in a daemon. */
     int patience;   /* if no message can be lost, timeouts are so many times longer */
     bool is_prompt; /* USAGE is sent at each change, since a message costs nothing */
 };
 
+/* A broker, and the file with its public key. */
+struct site_broker {
+    const char *endpoint, *key;
+};
+
 /* What only the daemon needs is beside what the step machine gets. */
 struct site_setup {
     struct site_config config;
-    const char *broker; /* endpoint; NULL: alone */
-    const char *key, *broker_key;
+    struct site_broker *brokers; /* in the order of BROKER; none: alone */
+    int n_brokers;
+    const char *broker, *broker_key; /* both as they are written; NULL: alone */
+    const char *key;
     const char *spool;
     const char *socket;                /* default SPOOL/sublet.sock */
     const char *http_host, *http_port; /* NULL: no metrics; "*": all addresses */
@@ -136,7 +144,8 @@ struct site_setup {
 };
 
 /* True if there is a Site section. Errors: no NAME or SPOOL; BROKER without KEY and
- * BROKER_KEY; a host or queue twice; an unknown host in HOSTS_HERE, PER_HOST or HOSTS;
+ * BROKER_KEY, or with another number of keys than one, or one for each broker; a broker
+ * twice; a host or queue twice; an unknown host in HOSTS_HERE, PER_HOST or HOSTS;
  * no queue; whatever the readers of other sections find. */
 bool site_config_read(struct conf *conf, struct site_setup *setup);
 /* For a simulation: of section Site only NAME is needed; nothing is connected, and the

@@ -19,6 +19,12 @@ static const struct resend_waits hello_waits = {.first_ms = 1000, .last_ms = 100
 /* How long the broker may be silent: three heartbeats without a PONG; longer each time
  * while it is down. */
 static const struct resend_waits silences = {.first_ms = 6000, .last_ms = 32000};
+/* The same of a site that can turn to another broker. */
+enum { USAGE_WITH_STANDBYS_MS = 600 };
+static const struct resend_waits hellos_with_standbys = {.first_ms = 200,
+                                                         .last_ms = 1000};
+static const struct resend_waits silences_with_standbys = {.first_ms = 2000,
+                                                           .last_ms = 2000};
 
 struct site_uplink {
     struct site_uplink_setting setting;
@@ -32,6 +38,7 @@ struct site_uplink {
     int64_t sent_ms;  /* last USAGE */
     bool is_held;     /* a USAGE may be due as soon as the last is old enough */
     int n_silences;   /* since the session was up */
+    int n_refusals;   /* by standbys, likewise */
     uint64_t broker_commits, broker_commits_stored;
     int64_t commits_stored_ms;
     bool has_trouble;
@@ -44,6 +51,7 @@ struct site_uplink_setting site_uplink_setting_of(const struct site_config *conf
                                         .roles = config->roles,
                                         .reclaim_delay_ms = config->reclaim_delay_ms,
                                         .is_alone = config->is_alone,
+                                        .has_standbys = config->has_standbys,
                                         .patience = config->patience,
                                         .is_prompt = config->is_prompt};
 }
@@ -153,11 +161,35 @@ static void note_commits(struct site_uplink *uplink, uint64_t commits)
     }
 }
 
+/* Says HELLO anew, under the next number. */
+static void begin(struct site_uplink *uplink, int64_t now_ms)
+{
+    uplink->is_up = false;
+    uplink->session++;
+    resend_begin(&uplink->hello, now_ms);
+    uplink->heard_ms = now_ms;
+}
+
+static void reconnect(const char *endpoint, struct effects *effects)
+{
+    effects_add(effects, EFFECT_RECONNECT)->reconnect.endpoint =
+        arena_str(&effects->arena, endpoint);
+}
+
 bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                          int64_t now_ms, struct effects *effects)
 {
     if (uplink->is_up || msg->session != uplink->session) {
         return false; /* repeated, or of an earlier HELLO */
+    }
+    if (msg->welcome.is_standby) {
+        uplink->n_refusals++;
+        effects_log(effects, uplink->n_refusals == 1 ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG,
+                    "the broker is a standby: %s leads",
+                    msg->welcome.text[0] != '\0' ? msg->welcome.text : "no broker");
+        reconnect(msg->welcome.text, effects);
+        begin(uplink, now_ms);
+        return false;
     }
     if (!msg->welcome.is_accepted) {
         effects_log(effects, LOG_LEVEL_WARNING, "the broker refused the session: %s",
@@ -174,22 +206,13 @@ bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
     uplink->heard_ms = now_ms;
     uplink->sent_ms = 0;
     uplink->digest = 0;
-    uplink->n_silences = 0;
+    uplink->n_silences = uplink->n_refusals = 0;
     return true;
 }
 
 void site_uplink_pong(struct site_uplink *uplink, const struct msg *msg, int64_t now_ms)
 {
     note_commits(uplink, msg->pong.broker_commits);
-    uplink->heard_ms = now_ms;
-}
-
-/* Says HELLO anew, under the next number. */
-static void begin(struct site_uplink *uplink, int64_t now_ms)
-{
-    uplink->is_up = false;
-    uplink->session++;
-    resend_begin(&uplink->hello, now_ms);
     uplink->heard_ms = now_ms;
 }
 
@@ -220,14 +243,19 @@ static void send_hello(struct site_uplink *uplink, int n_books, int64_t now_ms,
     msg.hello.n_books = n_books;
     msg.hello.reclaim_delay_ms = uplink->setting.reclaim_delay_ms;
     msg.hello.broker_commits = uplink->broker_commits;
-    resend_sent(&uplink->hello, hello_waits, now_ms);
+    resend_sent(&uplink->hello,
+                uplink->setting.has_standbys ? hellos_with_standbys : hello_waits,
+                now_ms);
     send(uplink, &msg, effects);
 }
 
 static int64_t silent_at(const struct site_uplink *uplink)
 {
-    return uplink->heard_ms +
-           resend_wait_ms(silences, uplink->n_silences + 1) * uplink->patience;
+    return uplink->heard_ms + resend_wait_ms(uplink->setting.has_standbys
+                                                 ? silences_with_standbys
+                                                 : silences,
+                                             uplink->n_silences + 1) *
+                                  uplink->patience;
 }
 
 bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
@@ -241,7 +269,7 @@ bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
     if (is_silent) {
         effects_log(effects, was_up ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
                     "the broker is silent: connecting again");
-        effects_add(effects, EFFECT_RECONNECT);
+        reconnect("", effects);
         uplink->n_silences += !was_up;
         begin(uplink, now_ms);
     }
@@ -252,6 +280,12 @@ bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
 }
 
 /* ---------------------------------------------------------------- usage */
+
+static int64_t heartbeat_ms(const struct site_uplink *uplink)
+{
+    return (uplink->setting.has_standbys ? USAGE_WITH_STANDBYS_MS : USAGE_MS) *
+           uplink->patience;
+}
 
 static uint64_t digest_add(uint64_t digest, uint64_t number)
 {
@@ -314,8 +348,7 @@ void site_uplink_usage(struct site_uplink *uplink, const struct msg_usage *usage
                        int64_t now_ms, struct effects *effects)
 {
     uint64_t digest = digest_of(usage);
-    if (digest == uplink->digest &&
-        now_ms - uplink->sent_ms < USAGE_MS * uplink->patience) {
+    if (digest == uplink->digest && now_ms - uplink->sent_ms < heartbeat_ms(uplink)) {
         return;
     }
     struct msg msg = {.kind = MSG_USAGE, .usage = *usage};
@@ -331,7 +364,7 @@ int64_t site_uplink_wake_ms(const struct site_uplink *uplink)
         return INT64_MAX;
     }
     int64_t silent_ms = silent_at(uplink);
-    int64_t pause_ms = uplink->is_held ? USAGE_CHANGE_MS : USAGE_MS * uplink->patience;
+    int64_t pause_ms = uplink->is_held ? USAGE_CHANGE_MS : heartbeat_ms(uplink);
     int64_t next_ms =
         uplink->is_up ? uplink->sent_ms + pause_ms : resend_wake_ms(&uplink->hello);
     return next_ms < silent_ms ? next_ms : silent_ms;

@@ -22,6 +22,7 @@ struct site_uplink_setting {
     bool is_alone;
     int patience; /* as site_config's */
     bool is_prompt;
+    bool has_standbys; /* there is another broker to turn to */
 };
 
 struct site_config;
@@ -59,7 +60,8 @@ uint64_t site_uplink_session(const struct site_uplink *uplink);
 void site_uplink_send(const struct site_uplink *uplink, const struct msg *msg,
                       struct effects *effects);
 
-/* WELCOME. True if the session begins with it. */
+/* WELCOME. True if the session begins with it. A standby's refusal ends the session,
+ * and RECONNECT is among the effects. */
 bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                          int64_t now_ms, struct effects *effects);
 void site_uplink_pong(struct site_uplink *uplink, const struct msg *msg,

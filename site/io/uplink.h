@@ -2,6 +2,10 @@
 /* uplink.h: the site's connection to the broker: a DEALER with CURVE. The session
  * on it is site/site_uplink's.
  *
+ * Of several brokers, or addresses of a broker's name, the next is tried when the
+ * connection is refused or closed, and when the session asks for it: after silence, or
+ * to the leader that a standby has named.
+ *
  * Ownership: the shell is borrowed; the setup until uplink_new returns.
  * Errors: ERR_IO, ERR_PARSE, ERR_DENIED as wire.h has them, for keys and endpoint.
  * Layer: site/io. */

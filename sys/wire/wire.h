@@ -111,6 +111,21 @@ void wire_client_free(struct wire_client *client);
 /* Closes and reopens the socket: what was queued is gone. The zsock changes, so take
  * the old one out of the reactor first. */
 int wire_client_reopen(struct wire_client *client, struct err *err) MUST_CHECK;
+/* A further server, of which the client uses one at a time. Before wire_client_explain.
+ */
+int wire_client_add(struct wire_client *client, const char *endpoint,
+                    const char *server_public, struct err *err) MUST_CHECK;
+/* Servers and the addresses of their names, as far as they are known. */
+int wire_client_count_choices(const struct wire_client *client);
+/* Like wire_client_reopen: to the server of that endpoint if the list has it and the
+ * client is not there; else to the next address of the present server's name, and after
+ * the last one to the next server. */
+int wire_client_move(struct wire_client *client, const char *endpoint,
+                     struct err *err) MUST_CHECK;
+const char *wire_client_endpoint(const struct wire_client *client);
+/* The connection was refused or closed since it was opened; only of a client that
+ * explains itself. */
+bool wire_client_has_failed(struct wire_client *client, int64_t now_ms);
 zsock_t *wire_client_socket(struct wire_client *client);
 /* Messages of other sites that the server relays wait for their turn, and have budgets,
  * each site its own. The server itself is trusted. */

@@ -16,30 +16,46 @@ enum {
     RECONNECT_MAX_MS = 2000, /* for a quick recovery */
     CONNECT_TIMEOUT_MS = 5000,
     TAKEN_MAX = 2048, /* in a batch, with budgets */
+    ADDRESS_SIZE = 96,
+};
+
+struct server {
+    struct wire_endpoint *endpoint;
+    char public_z85[41];
+    struct wire_trouble *trouble; /* NULL: it need not explain itself */
+    struct err logged;            /* code 0: nothing */
 };
 
 struct wire_client {
     zsock_t *socket;
-    struct wire_endpoint *endpoint;
+    struct server *servers;
+    int n_servers, at; /* `at`: that it connects to */
+    int address;       /* of that one's name; -1: the one that libzmq finds */
     bool has_key;
     struct wire_key key;
-    char server_public[41];
-    struct wire_queue *queue;     /* NULL: no budgets */
-    struct wire_trouble *trouble; /* NULL: it need not explain itself */
-    const char *peer;             /* its name in the log */
-    struct err logged;            /* code 0: nothing */
+    struct wire_queue *queue;       /* NULL: no budgets */
+    const struct wire_words *words; /* NULL: it need not explain itself */
     struct arena arena;
     struct wire_counters counters;
 };
 
+static struct server *server_of(const struct wire_client *client)
+{
+    return &client->servers[client->at];
+}
+
 static void close_socket(struct wire_client *client)
 {
-    wire_trouble_end(client->trouble);
+    if (client->n_servers > 0) {
+        wire_trouble_end(server_of(client)->trouble);
+    }
     zsock_destroy(&client->socket);
 }
 
 static int connect_socket(struct wire_client *client, struct err *err)
 {
+    const struct server *server = server_of(client);
+    char text[ADDRESS_SIZE];
     client->socket = zsock_new(ZMQ_DEALER);
     if (client->socket == NULL) {
         return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
@@ -52,13 +68,18 @@ static int connect_socket(struct wire_client *client, struct err *err)
     zsock_set_reconnect_ivl_max(client->socket, RECONNECT_MAX_MS);
     zsock_set_connect_timeout(client->socket, CONNECT_TIMEOUT_MS);
     if (client->has_key) {
-        zsock_set_curve_serverkey(client->socket, client->server_public);
+        zsock_set_curve_serverkey(client->socket, server->public_z85);
         zsock_set_curve_publickey(client->socket, client->key.public_z85);
         zsock_set_curve_secretkey(client->socket, client->key.secret_z85);
     }
-    const char *endpoint = wire_frames_endpoint_text(client->endpoint);
-    if (client->trouble != NULL &&
-        wire_trouble_watch(client->trouble, client->socket, err) < 0) {
+    const char *endpoint = wire_frames_endpoint_text(server->endpoint);
+    if (client->address >= 0 &&
+        wire_name_endpoint(wire_trouble_name(server->trouble), client->address, text,
+                           sizeof(text))) {
+        endpoint = text;
+    }
+    if (server->trouble != NULL &&
+        wire_trouble_watch(server->trouble, client->socket, err) < 0) {
         close_socket(client);
         return err->code;
     }
@@ -71,19 +92,42 @@ static int connect_socket(struct wire_client *client, struct err *err)
 }
 
 /* Both keys or none; complete keys only. */
-static int take_keys(struct wire_client *client, const struct wire_key *key,
-                     const char *server_public, struct err *err)
+static int check_keys(const struct wire_key *key, const char *server_public,
+                      struct err *err)
 {
-    client->has_key = key != NULL;
-    if (key == NULL) {
-        return ERR_NONE;
+    bool is_whole =
+        key == NULL || (strlen(key->secret_z85) == 40 && server_public != NULL &&
+                        strlen(server_public) == 40);
+    return is_whole ? ERR_NONE
+                    : err_set(err, ERR_PARSE,
+                              "a secret key and the server's key are needed");
+}
+
+static void explain(struct wire_client *client, struct server *server)
+{
+    server->trouble =
+        wire_trouble_new(wire_frames_endpoint_text(server->endpoint), client->words,
+                         client->key.public_z85, server->public_z85);
+}
+
+int wire_client_add(struct wire_client *client, const char *endpoint,
+                    const char *server_public, struct err *err)
+{
+    struct server server = {.trouble = NULL};
+    int status = check_keys(client->has_key ? &client->key : NULL, server_public, err);
+    if (status == ERR_NONE) {
+        status =
+            wire_frames_endpoint_new(endpoint, client->has_key, &server.endpoint, err);
     }
-    if (strlen(key->secret_z85) != 40 || server_public == NULL ||
-        strlen(server_public) != 40) {
-        return err_set(err, ERR_PARSE, "a secret key and the server's key are needed");
+    if (status != ERR_NONE) {
+        return status;
     }
-    client->key = *key;
-    memcpy(client->server_public, server_public, sizeof(client->server_public));
+    if (client->has_key) {
+        memcpy(server.public_z85, server_public, sizeof(server.public_z85));
+    }
+    client->servers = mem_grow(client->servers, (size_t)client->n_servers + 1,
+                               sizeof(*client->servers));
+    client->servers[client->n_servers++] = server;
     return ERR_NONE;
 }
 
@@ -94,10 +138,12 @@ int wire_client_new(const char *endpoint, const struct wire_key *key,
     *client = NULL;
     struct wire_client *built = mem_alloc(1, sizeof(*built));
     arena_init(&built->arena);
-    int status = take_keys(built, key, server_public, err);
-    if (status == ERR_NONE) {
-        status = wire_frames_endpoint_new(endpoint, key != NULL, &built->endpoint, err);
+    built->address = -1;
+    built->has_key = key != NULL;
+    if (key != NULL) {
+        built->key = *key;
     }
+    int status = wire_client_add(built, endpoint, server_public, err);
     if (status == ERR_NONE) {
         status = connect_socket(built, err);
     }
@@ -115,8 +161,11 @@ void wire_client_free(struct wire_client *client)
         return;
     }
     close_socket(client);
-    wire_trouble_free(client->trouble);
-    wire_frames_endpoint_free(client->endpoint);
+    for (int i = 0; i < client->n_servers; i++) {
+        wire_trouble_free(client->servers[i].trouble);
+        wire_frames_endpoint_free(client->servers[i].endpoint);
+    }
+    free(client->servers);
     wire_queue_free(client->queue);
     arena_release(&client->arena);
     explicit_bzero(&client->key, sizeof(client->key));
@@ -132,20 +181,114 @@ int wire_client_reopen(struct wire_client *client, struct err *err)
 int wire_client_explain(struct wire_client *client, const struct wire_words *words,
                         struct err *err)
 {
-    if (client->has_key && client->trouble == NULL) {
-        client->peer = words->peer;
-        client->trouble =
-            wire_trouble_new(wire_frames_endpoint_text(client->endpoint), words,
-                             client->key.public_z85, client->server_public);
+    if (client->has_key && client->words == NULL) {
+        client->words = words;
+        for (int i = 0; i < client->n_servers; i++) {
+            explain(client, &client->servers[i]);
+        }
         return wire_client_reopen(client, err);
     }
     return ERR_NONE;
 }
 
+/* ---------------------------------------------------------------- of several servers
+ */
+
+int wire_client_count_choices(const struct wire_client *client)
+{
+    int count = client->n_servers;
+    for (int i = 0; i < client->n_servers; i++) {
+        struct wire_trouble *trouble = client->servers[i].trouble;
+        const struct wire_name *name =
+            trouble != NULL ? wire_trouble_name(trouble) : NULL;
+        for (int n = 1; name != NULL && wire_name_address(name, n) != NULL; n++) {
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The one that libzmq found first comes again, in the order of the answer. */
+static bool take_next_address(struct wire_client *client)
+{
+    struct wire_trouble *trouble = server_of(client)->trouble;
+    struct wire_name *name = trouble != NULL ? wire_trouble_name(trouble) : NULL;
+    bool has_next = name != NULL && wire_name_look(name) == 0 &&
+                    wire_name_address(name, 1) != NULL &&
+                    wire_name_address(name, client->address + 1) != NULL;
+    client->address = has_next ? client->address + 1 : -1;
+    return has_next;
+}
+
+static int find_server(const struct wire_client *client, const char *endpoint)
+{
+    int at = 0;
+    while (at < client->n_servers &&
+           strcmp(wire_frames_endpoint_text(client->servers[at].endpoint), endpoint) !=
+               0) {
+        at++;
+    }
+    return at < client->n_servers ? at : -1;
+}
+
+int wire_client_move(struct wire_client *client, const char *endpoint, struct err *err)
+{
+    int wanted = find_server(client, endpoint);
+    close_socket(client);
+    if (wanted >= 0 && wanted != client->at) {
+        client->at = wanted;
+        client->address = -1;
+    } else if (!take_next_address(client)) {
+        client->at = (client->at + 1) % client->n_servers;
+    }
+    if (client->address < 0 && server_of(client)->trouble != NULL) {
+        wire_name_ask(wire_trouble_name(server_of(client)->trouble));
+    }
+    return connect_socket(client, err);
+}
+
+const char *wire_client_endpoint(const struct wire_client *client)
+{
+    return wire_frames_endpoint_text(server_of(client)->endpoint);
+}
+
+bool wire_client_has_failed(struct wire_client *client, int64_t now_ms)
+{
+    struct wire_trouble *trouble = server_of(client)->trouble;
+    return client->socket == NULL ||
+           (trouble != NULL && wire_trouble_has_failed(trouble, now_ms));
+}
+
+/* ---------------------------------------------------------------- why */
+
 bool wire_client_look(struct wire_client *client, int64_t now_ms, struct err *why)
 {
-    return client->trouble != NULL && wire_trouble_look(client->trouble, now_ms, why);
+    struct wire_trouble *trouble = server_of(client)->trouble;
+    return trouble != NULL && wire_trouble_look(trouble, now_ms, why);
 }
+
+const char *wire_client_report(struct wire_client *client, int64_t now_ms)
+{
+    struct err why, *logged = &server_of(client)->logged;
+    if (!wire_client_look(client, now_ms, &why)) {
+        logged->code = wire_client_is_connected(client) ? 0 : logged->code;
+        return NULL;
+    }
+    if (logged->code == 0 || strcmp(logged->text, why.text) != 0) {
+        log_line(LOG_LEVEL_WARNING, "no connection to %s: %s", client->words->peer,
+                 why.text);
+    }
+    *logged = why;
+    return logged->text;
+}
+
+bool wire_client_is_connected(const struct wire_client *client)
+{
+    const struct wire_trouble *trouble = server_of(client)->trouble;
+    return trouble != NULL && wire_trouble_is_up(trouble);
+}
+
+/* ---------------------------------------------------------------- messages */
 
 zsock_t *wire_client_socket(struct wire_client *client)
 {
@@ -255,23 +398,4 @@ int wire_client_send(struct wire_client *client, const struct msg *msg, struct e
 const struct wire_counters *wire_client_counters(const struct wire_client *client)
 {
     return &client->counters;
-}
-
-const char *wire_client_report(struct wire_client *client, int64_t now_ms)
-{
-    struct err why;
-    if (!wire_client_look(client, now_ms, &why)) {
-        client->logged.code = 0;
-        return NULL;
-    }
-    if (client->logged.code == 0 || strcmp(client->logged.text, why.text) != 0) {
-        log_line(LOG_LEVEL_WARNING, "no connection to %s: %s", client->peer, why.text);
-    }
-    client->logged = why;
-    return client->logged.text;
-}
-
-bool wire_client_is_connected(const struct wire_client *client)
-{
-    return client->trouble != NULL && wire_trouble_is_up(client->trouble);
 }

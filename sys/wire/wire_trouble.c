@@ -3,7 +3,6 @@
 #include "sys/wire/wire_trouble.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,8 @@ enum {
     TRY_EVERY_MS = 10000, /* between two trials */
     EVENTS = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
              ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
-             ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL,
+             ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+             ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_CONNECT_RETRIED,
 };
 
 /* What libzmq has reported last. */
@@ -27,39 +27,20 @@ enum trial { TRIAL_NONE, TRIAL_NAME, TRIAL_PORT };
 struct wire_trouble {
     const struct wire_words *words;
     const char *own_z85, *server_z85;
-    char host[256], port[8];
+    struct wire_name name;
     zsock_t *socket; /* that is watched */
     zsock_t *monitor;
     unsigned n_watched; /* sockets so far: libzmq frees the name of one late */
     enum link link;
+    bool has_failed; /* closed or refused since the socket is watched */
     bool is_open; /* there is a connection, or has been since the socket is watched */
     int64_t link_ms; /* the last change; 0: the next look sets it */
     /* A trial that is under way, and the result of the last one. */
     enum trial trial;
     int64_t trial_ms, next_ms;
-    struct gaicb asked;
-    struct addrinfo hints, *found;
     int fd;
     struct err result; /* code 0: none */
 };
-
-/* ---------------------------------------------------------------- endpoint */
-
-/* tcp://HOST:PORT, where HOST may be [IPv6]. */
-static void take_endpoint(struct wire_trouble *trouble, const char *endpoint)
-{
-    const char *host = strstr(endpoint, "://");
-    host = host != NULL ? host + 3 : endpoint;
-    const char *colon = strrchr(host, ':');
-    size_t length = colon != NULL ? (size_t)(colon - host) : strlen(host);
-    if (length >= 2 && host[0] == '[' && host[length - 1] == ']') {
-        host++;
-        length -= 2;
-    }
-    snprintf(trouble->host, sizeof(trouble->host), "%.*s", (int)length, host);
-    snprintf(trouble->port, sizeof(trouble->port), "%s",
-             colon != NULL ? colon + 1 : "");
-}
 
 struct wire_trouble *wire_trouble_new(const char *endpoint,
                                       const struct wire_words *words,
@@ -68,7 +49,7 @@ struct wire_trouble *wire_trouble_new(const char *endpoint,
     struct wire_trouble *made = mem_alloc(1, sizeof(*made));
     *made = (struct wire_trouble){
         .words = words, .own_z85 = own_z85, .server_z85 = server_z85, .fd = -1};
-    take_endpoint(made, endpoint);
+    wire_name_init(&made->name, endpoint);
     return made;
 }
 
@@ -76,18 +57,6 @@ struct wire_trouble *wire_trouble_new(const char *endpoint,
 
 static void end_trial(struct wire_trouble *trouble)
 {
-    if (trouble->trial == TRIAL_NAME) {
-        /* The library's thread may still write to what was asked. */
-        const struct gaicb *asked[] = {&trouble->asked};
-        while (gai_error(&trouble->asked) == EAI_INPROGRESS &&
-               gai_cancel(&trouble->asked) == EAI_NOTCANCELED) {
-            gai_suspend(asked, 1, NULL);
-        }
-    }
-    if (trouble->asked.ar_result != NULL) {
-        freeaddrinfo(trouble->asked.ar_result);
-        trouble->asked.ar_result = NULL;
-    }
     if (trouble->fd >= 0) {
         close(trouble->fd);
         trouble->fd = -1;
@@ -97,16 +66,10 @@ static void end_trial(struct wire_trouble *trouble)
 
 static void begin_trial(struct wire_trouble *trouble, int64_t now_ms)
 {
-    struct gaicb *asked[] = {&trouble->asked};
-    trouble->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM};
-    trouble->asked = (struct gaicb){.ar_name = trouble->host,
-                                    .ar_service = trouble->port,
-                                    .ar_request = &trouble->hints};
     trouble->next_ms = now_ms + TRY_EVERY_MS;
     trouble->trial_ms = now_ms;
-    if (getaddrinfo_a(GAI_NOWAIT, asked, 1, NULL) == 0) {
-        trouble->trial = TRIAL_NAME;
-    }
+    trouble->trial = TRIAL_NAME;
+    wire_name_ask(&trouble->name);
 }
 
 static void conclude_port(struct wire_trouble *trouble, int error)
@@ -118,23 +81,23 @@ static void conclude_port(struct wire_trouble *trouble, int error)
         err_set(&trouble->result, ERR_AWAY,
                 "%s refuses connections to port %s: does %s run there, and is this the "
                 "port of its LISTEN?",
-                trouble->host, trouble->port, words->peer);
+                trouble->name.host, trouble->name.port, words->peer);
     } else if (error == ETIMEDOUT) {
         err_set(
             &trouble->result, ERR_AWAY,
             "port %s of %s does not answer: is that machine up, and does a firewall "
             "let the port through?",
-            trouble->port, trouble->host);
+            trouble->name.port, trouble->name.host);
     } else {
         err_set(&trouble->result, ERR_AWAY, "port %s of %s cannot be reached: %s",
-                trouble->port, trouble->host, strerror(error));
+                trouble->name.port, trouble->name.host, strerror(error));
     }
 }
 
 /* The first address is the one that libzmq uses. */
 static void begin_port(struct wire_trouble *trouble, int64_t now_ms)
 {
-    const struct addrinfo *to = trouble->asked.ar_result;
+    const struct addrinfo *to = wire_name_address(&trouble->name, 0);
     trouble->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (trouble->fd < 0) {
         end_trial(trouble);
@@ -151,7 +114,7 @@ static void begin_port(struct wire_trouble *trouble, int64_t now_ms)
 
 static void look_at_name(struct wire_trouble *trouble, int64_t now_ms)
 {
-    int rc = gai_error(&trouble->asked);
+    int rc = wire_name_look(&trouble->name);
     if (rc == EAI_INPROGRESS && now_ms - trouble->trial_ms < ANSWER_MS) {
         return;
     }
@@ -159,14 +122,11 @@ static void look_at_name(struct wire_trouble *trouble, int64_t now_ms)
         begin_port(trouble, now_ms);
         return;
     }
-    if (rc != EAI_INPROGRESS) {
-        trouble->trial = TRIAL_NONE;
-    }
     err_set(
         &trouble->result, ERR_NOT_FOUND,
         "the name \"%s\" cannot be resolved: %s; correct %s, or add the name to DNS "
         "or /etc/hosts",
-        trouble->host,
+        trouble->name.host,
         rc == EAI_INPROGRESS ? "no name server answers" : gai_strerror(rc),
         trouble->words->endpoint);
     end_trial(trouble);
@@ -224,6 +184,7 @@ void wire_trouble_free(struct wire_trouble *trouble)
         return;
     }
     end_trial(trouble);
+    wire_name_release(&trouble->name);
     wire_trouble_end(trouble);
     free(trouble);
 }
@@ -234,7 +195,10 @@ int wire_trouble_watch(struct wire_trouble *trouble, zsock_t *socket, struct err
     snprintf(endpoint, sizeof(endpoint), "inproc://trouble-%p-%u", (void *)trouble,
              trouble->n_watched++);
     wire_trouble_end(trouble);
-    trouble->is_open = false;
+    trouble->is_open = trouble->has_failed = false;
+    if (trouble->link == LINK_UP || trouble->link == LINK_OPEN) {
+        trouble->link = LINK_NONE; /* of the socket before */
+    }
     trouble->link_ms = 0;
     trouble->socket = socket;
     trouble->monitor = zsock_new(ZMQ_PAIR);
@@ -263,7 +227,11 @@ static void take_event(struct wire_trouble *trouble, int event, int64_t now_ms)
 {
     bool is_refused =
         trouble->link == LINK_KEY_REFUSED || trouble->link == LINK_NO_HANDSHAKE;
+    trouble->has_failed |=
+        event != ZMQ_EVENT_CONNECTED && event != ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
     switch (event) {
+    case ZMQ_EVENT_CONNECT_RETRIED:
+        break;
     case ZMQ_EVENT_CONNECTED:
         trouble->result.code = 0;
         trouble->is_open = true;
@@ -308,9 +276,20 @@ static void take_events(struct wire_trouble *trouble, int64_t now_ms)
     }
 }
 
+struct wire_name *wire_trouble_name(struct wire_trouble *trouble)
+{
+    return &trouble->name;
+}
+
 bool wire_trouble_is_up(const struct wire_trouble *trouble)
 {
     return trouble->link == LINK_UP;
+}
+
+bool wire_trouble_has_failed(struct wire_trouble *trouble, int64_t now_ms)
+{
+    take_events(trouble, now_ms);
+    return trouble->has_failed;
 }
 
 /* ---------------------------------------------------------------- answers */
@@ -320,7 +299,8 @@ static void say_key_refused(const struct wire_trouble *trouble, struct err *why)
     err_set(
         why, ERR_DENIED,
         "%s at %s does not know this key: its public half is %s; compare it with %s",
-        trouble->words->peer, trouble->host, trouble->own_z85, trouble->words->list);
+        trouble->words->peer, trouble->name.host, trouble->own_z85,
+        trouble->words->list);
 }
 
 static void say_no_handshake(const struct wire_trouble *trouble, struct err *why)
@@ -328,8 +308,8 @@ static void say_no_handshake(const struct wire_trouble *trouble, struct err *why
     err_set(why, ERR_DENIED,
             "port %s of %s answers, but not as %s with the public key %s: compare %s "
             "with the .key file there, and check the port",
-            trouble->port, trouble->host, trouble->words->peer, trouble->server_z85,
-            trouble->words->peer_key);
+            trouble->name.port, trouble->name.host, trouble->words->peer,
+            trouble->server_z85, trouble->words->peer_key);
 }
 
 bool wire_trouble_look(struct wire_trouble *trouble, int64_t now_ms, struct err *why)

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "sys/wire/wire.h"
+#include "sys/wire/wire_name.h"
 
 struct wire_trouble;
 
@@ -29,7 +30,12 @@ int wire_trouble_watch(struct wire_trouble *trouble, zsock_t *socket,
 /* Before a watched socket is closed. */
 void wire_trouble_end(struct wire_trouble *trouble);
 
+/* Of the endpoint. */
+struct wire_name *wire_trouble_name(struct wire_trouble *trouble);
+
 bool wire_trouble_is_up(const struct wire_trouble *trouble);
+/* The connection was closed, or refused, since the socket is watched. */
+bool wire_trouble_has_failed(struct wire_trouble *trouble, int64_t now_ms);
 /* See wire_client_look. */
 bool wire_trouble_look(struct wire_trouble *trouble, int64_t now_ms, struct err *why);
 

@@ -1,30 +1,58 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two brokers on one database of PostgreSQL: one leads, the other one waits. The leader is
-killed, stopped and continued, ended, and its server is killed; contracts and jobs go on,
-and a broker that was replaced commits nothing more. Each job leaves a line when it begins
-and when it ends."""
+"""Two brokers on one database of PostgreSQL, which all sites list: one leads, the other one
+is a standby, which refuses with the leader's endpoint. The leader is killed again and again
+under load ($KILLS times), stopped and continued, ended, and its server is killed; contracts
+and jobs go on, and a broker that was replaced commits nothing more. Each job leaves a line
+when it begins and when it ends."""
 import os
+import re
 import signal
+import statistics
+import sys
+import threading
+import time
 
-from federation import BROKER, Federation, expect, expect_equal, free_port, main
+from federation import (BROKER, NORTH, SOUTH, Federation, expect, expect_equal, free_port,
+                        main)
 from postgres import Server
 
 JOBS = 6
+KILLS = int(os.environ.get("KILLS", "5"))
+BROKERS = ("broker", "broker2")
+WEST = "north/2/west"
 
 
-def federation(server, own_ports=False):
-    """Its brokers have one address, which the leader alone has, or each its own."""
+def federation(server):
+    """North lends a host to each of south and west. The sites list the second broker first."""
     f = Federation()
-    text = BROKER.replace("@DIR@/broker.db", server.url)
+    f.run("sublet", "keygen", f.dir + "/keys/west", code=0)
+    text = BROKER.replace("@DIR@/broker.db", server.url).replace(
+        "ops @DIR@", "west @DIR@/keys/west.key (consumer)\nops @DIR@")
     expect(server.url in text, "the broker's STATE is replaced")
+    f.urls = {"broker": "tcp://127.0.0.1:" + f.words["PORT"],
+              "broker2": "tcp://127.0.0.1:%d" % free_port()}
     f.configure("broker", text)
-    f.configure("broker2", text.replace("@PORT@", str(free_port())) if own_ports else text)
+    f.configure("broker2", re.sub("LISTEN = .*", "LISTEN = " + f.urls["broker2"], text))
+    for site, of in (("north", NORTH), ("south", SOUTH), ("west", SOUTH)):
+        of = re.sub("BROKER = .*", "BROKER = %s %s" % (f.urls["broker2"], f.urls["broker"]), of)
+        of = of.replace("PER_HOST = n1 n2", "PER_HOST = n1")
+        if site == "north":
+            of += of[of.index("Begin HostExport"):].replace("n1", "n2").replace("south", "west")
+        f.configure(site, of.replace("s1", "w1") if site == "west" else of)
     return f
 
 
+def ask(f, url, *args, code=0):
+    """By an administrator's key, through no site."""
+    return f.run("sublet", *args, "--broker", url, "--key", f.dir + "/keys/ops.key_secret",
+                 "--broker-key", f.dir + "/keys/broker.key", code=code)
+
+
 def says(f, name, words):
+    """Since its last start."""
     with open(f.log(name)) as log:
+        log.seek(f.starts[name])
         return words in log.read()
 
 
@@ -36,75 +64,172 @@ def term(server):
     return int(server.ask("SELECT term FROM leader"))
 
 
-def marked(f):
-    file = "%s/south.$LSB_JOBID" % f.marks
+def leader(f, server):
+    url = server.ask("SELECT name FROM leader")
+    return next(name for name in BROKERS if f.urls[name] == url)
+
+
+def start_brokers(f):
+    """The first one leads."""
+    f.start("broker")
+    wait_says(f, "broker", "this broker leads")
+    f.start("broker2")
+    wait_says(f, "broker2", "this broker is a standby: %s leads" % f.urls["broker"])
+
+
+def is_connected(lease):
+    """Whether or not its slots are in use."""
+    return lease["status"] in ("ok", "conn")
+
+
+def marked(f, site):
+    file = "%s/%s.$LSB_JOBID" % (f.marks, site)
     return ("echo begin >>%s; while [ ! -e %s/gate ]; do sleep 0.1; done; echo end >>%s" %
             (file, f.dir, file))
 
 
-def test_a_standby_takes_over_from_a_killed_broker():
+def check_marks(f, site, jobs):
+    for job in jobs:
+        with open("%s/%s.%d" % (f.marks, site, job)) as file:
+            expect_equal(file.read().split(), ["begin", "end"], "job %d of %s" % (job, site))
+
+
+class Load(threading.Thread):
+    """Short jobs of both consumers, some of which run on borrowed hosts, one after the
+    other until it is ended."""
+
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+        self.jobs = {"south": [], "west": []}
+        self.is_over = False
+        self.error = None
+
+    def run(self):
+        try:
+            while not self.is_over:
+                for site, jobs in self.jobs.items():
+                    file = "%s/%s.$LSB_JOBID" % (self.f.marks, site)
+                    jobs.append(self.f.submit(
+                        site, "echo begin >>%s; sleep 0.3; echo end >>%s" % (file, file)))
+                time.sleep(0.5)
+        except Exception as error:  # the test's own thread says it
+            self.error = error
+
+    def end(self):
+        self.is_over = True
+        self.join()
+        if self.error is not None:
+            raise self.error
+        return self.jobs
+
+
+def check_books(f):
+    """The contracts are the same at the broker, the provider and the consumers."""
+    for site, lease in (("south", "north/1/south"), ("west", WEST)):
+        f.wait_for("%s to be the same everywhere" % lease, lambda: all(
+            is_connected(row) and row["provider"]["used"] == row["consumer"]["used"] == 0
+            for row in (f.lease("north", lease), f.lease(site, lease))))
+        rows = [f.lease("north", lease), f.lease(site, lease)]
+        expect_equal(rows[0]["epoch"], rows[1]["epoch"], "the epoch of " + lease)
+
+
+def test_the_leader_is_killed_again_and_again_under_load():
     with Server() as server, federation(server) as f:
-        f.start("broker", "broker2")
-        wait_says(f, "broker", "this broker leads")
-        wait_says(f, "broker2", "this broker is a standby")
-        f.start("north", "south")
-        jobs = [f.submit("south", marked(f)) for _ in range(JOBS)]
-        f.wait_for("jobs to run", lambda: f.n_jobs("south", "RUN") == JOBS)
-        epoch = f.lease()["epoch"]
-        for leader, other in (("broker", "broker2"), ("broker2", "broker")):
-            before = term(server)
-            f.kill9(leader)
+        start_brokers(f)
+        f.start("north", "south", "west")
+        jobs = {site: [f.submit(site, marked(f, site)) for _ in range(JOBS // 2)]
+                for site in ("south", "west")}
+        f.wait_for("jobs to run", lambda: all(
+            f.n_jobs(site, "RUN") == JOBS // 2 for site in jobs))
+        load = Load(f)
+        load.start()
+        times = []
+        for _ in range(KILLS):
+            victim = leader(f, server)
+            epoch, before, batch = f.lease()["epoch"], term(server), None
+            start = time.monotonic()
+            f.kill9(victim)
             f.wait_for("another term", lambda: term(server) > before)
-            f.wait_lease("the sites to be back", lambda l: l["status"] == "ok")
+            batch = int(server.ask("SELECT batch FROM leader"))
+            f.wait_for("a change of a contract or a site to be stored", lambda: int(
+                server.ask("SELECT batch FROM leader")) > batch)
+            times.append(time.monotonic() - start)
+            f.wait_lease("the sites to be back", is_connected)
             expect(f.lease()["epoch"] >= epoch, "the contract goes on")
-            f.start(leader)
-            wait_says(f, leader, "this broker is a standby")
-            expect(other in f.daemons, "the other one leads")
+            f.start(victim)
+            wait_says(f, victim, "this broker ")
+        of_load = load.end()
+        print("takeover: %d kills, median %.1f s, worst %.1f s" %
+              (KILLS, statistics.median(times), max(times)), file=sys.stderr)
         open(os.path.join(f.dir, "gate"), "w").close()
-        f.cli("south", "wait", *map(str, jobs))
-        for job in jobs:
-            with open("%s/south.%d" % (f.marks, job)) as file:
-                expect_equal(file.read().split(), ["begin", "end"], "job %d" % job)
+        for site, gated in jobs.items():
+            done = gated + of_load[site]
+            f.cli(site, "wait", *map(str, done))
+            check_marks(f, site, done)
+        check_books(f)
         events = server.ask("SELECT count(*), max(id) FROM event")
         expect_equal(*events.split("|"), "events without a gap")
-        expect_equal(server.ask("SELECT count(*) FROM event WHERE event = 'made'"), "1",
-                     "one contract was made")
+        expect_equal(server.ask("SELECT count(*) FROM event WHERE event = 'made'"), "2",
+                     "each contract was made once")
+
+
+def test_a_standby_refuses_with_the_leaders_endpoint():
+    with Server() as server, federation(server) as f:
+        start_brokers(f)
+        f.start("north", "south")  # they list the standby first
+        f.wait_lease("the contract", is_connected)
+        wait_says(f, "south", "the broker is a standby: %s leads" % f.urls["broker"])
+        refused = ask(f, f.urls["broker2"], "sites", code=1).stderr
+        expect("a standby: %s leads" % f.urls["broker"] in refused, refused)
+        both = "%s %s" % (f.urls["broker2"], f.urls["broker"])
+        expect("north" in ask(f, both, "sites").stdout, "the command line asks the other one")
+        ask(f, both, "reclaim-delay", "2m", "--lease", "north/1/south")
+        f.kill9("broker")
+        f.wait_for("broker2 to lead", lambda: leader(f, server) == "broker2")
+        f.wait_lease("the override at the other broker",
+                     lambda l: is_connected(l) and l["reclaim_delay_s"] == 120)
 
 
 def test_a_stopped_broker_commits_nothing_more():
-    with Server() as server, federation(server, own_ports=True) as f:
-        f.start("broker", "broker2")
-        wait_says(f, "broker2", "this broker is a standby")
+    with Server() as server, federation(server) as f:
+        start_brokers(f)
+        f.start("north", "south")
+        f.wait_lease("the contract", is_connected)
         before = term(server)
         os.kill(f.daemons["broker"].pid, signal.SIGSTOP)
         f.wait_for("another term", lambda: term(server) > before)
         wait_says(f, "broker2", "this broker leads")
+        f.wait_lease("the sites to be back", is_connected)
         os.kill(f.daemons["broker"].pid, signal.SIGCONT)
         wait_says(f, "broker", "becomes a standby")
         wait_says(f, "broker", "this broker is a standby")
         # A busy machine may have delayed a renewal, so that either leads by now.
         before = term(server)
-        for name in ("broker", "broker2"):
+        for name in BROKERS:
             expect_equal(f.stop(name), 0, "the exit status")
         f.wait_for("the leader to have left", lambda: server.ask(
             "SELECT has_left FROM leader WHERE term >= %d" % before) == "t")
 
 
-def test_a_leader_goes_on_when_its_server_is_back():
+def test_a_broker_leads_again_when_its_server_is_back():
     with Server() as server, federation(server) as f:
         f.start("broker", "north", "south")
-        jobs = [f.submit("south", marked(f)) for _ in range(JOBS)]
+        jobs = [f.submit("south", marked(f, "south")) for _ in range(JOBS)]
         f.wait_for("jobs to run", lambda: f.n_jobs("south", "RUN") == JOBS)
-        before = term(server)
+        epoch = f.lease()["epoch"]
         server.control("restart")
         wait_says(f, "broker", "it is opened again")
+        f.wait_lease("the broker to lead", is_connected)
+        expect(f.lease()["epoch"] >= epoch, "the contract goes on")
         open(os.path.join(f.dir, "gate"), "w").close()
         f.cli("south", "wait", *map(str, jobs))
-        expect_equal(term(server), before, "the term")
+        check_marks(f, "south", jobs)
         f.wait_lease("slots to return", lambda l: l["consumer"]["used"] == 0)
 
 
 if __name__ == "__main__":
-    main(test_a_standby_takes_over_from_a_killed_broker,
+    main(test_the_leader_is_killed_again_and_again_under_load,
+         test_a_standby_refuses_with_the_leaders_endpoint,
          test_a_stopped_broker_commits_nothing_more,
-         test_a_leader_goes_on_when_its_server_is_back)
+         test_a_broker_leads_again_when_its_server_is_back)

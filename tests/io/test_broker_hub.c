@@ -32,6 +32,7 @@ struct fixture {
     zloop_t *loop;
     struct store *store;
     struct broker *broker;
+    struct door *door;
     struct hub *hub;
 };
 
@@ -65,8 +66,7 @@ static void start_broker(struct fixture *fixture)
     if (rc == 0) {
         /* libzmq gives an old port back some time after it is closed */
         for (int i = 0; i < 500; i++) {
-            rc = hub_new(fixture->loop, &fixture->setup, fixture->broker,
-                         fixture->store, &fixture->hub, &err);
+            rc = door_new(fixture->loop, &fixture->setup, &fixture->door, &err);
             if (rc == 0) {
                 break;
             }
@@ -76,16 +76,20 @@ static void start_broker(struct fixture *fixture)
     if (rc < 0) {
         fail_msg("%s", err.text);
     }
+    fixture->hub =
+        hub_new(fixture->loop, fixture->door, fixture->broker, fixture->store);
     hub_start(fixture->hub);
 }
 
 static void stop_broker(struct fixture *fixture)
 {
     hub_free(fixture->hub);
+    door_free(fixture->door);
     broker_free(fixture->broker);
     store_close(fixture->store);
     zloop_destroy(&fixture->loop);
     fixture->hub = NULL;
+    fixture->door = NULL;
     fixture->broker = NULL;
     fixture->store = NULL;
 }
@@ -193,6 +197,8 @@ static void keep_answer(void *arg, const struct peer *from, const struct msg *ms
     if (msg->kind == MSG_REPLY) {
         talker->answer.reply.text = arena_str(&talker->arena, msg->reply.text);
         talker->answer.reply.json = arena_str(&talker->arena, msg->reply.json);
+    } else if (msg->kind == MSG_WELCOME) {
+        talker->answer.welcome.text = arena_str(&talker->arena, msg->welcome.text);
     } else if (msg->kind == MSG_ERROR) {
         talker->answer.error.text = arena_str(&talker->arena, msg->error.text);
     }
@@ -369,16 +375,43 @@ static void test_what_was_promised_is_there_after_a_restart(void **state)
     talker_free(ops);
 }
 
+/* A broker that does not lead: a site hears where the leader is, and a client that it
+ * has asked a standby. */
+static void test_a_standby_names_the_leader(void **state)
+{
+    struct fixture *fixture = *state;
+    struct msg hello = {.kind = MSG_HELLO, .session = 7, .site = ""};
+    hello.hello = (struct msg_hello){.name = "north", .roles = ROLE_PROVIDER};
+    hub_free(fixture->hub);
+    fixture->hub = NULL;
+    door_refuse(fixture->door, "tcp://other:5570");
+    struct talker *north = talker_new(fixture, "north");
+    const struct msg *answer = talk(fixture, north, &hello, NULL);
+    assert_int_equal(answer->kind, MSG_WELCOME);
+    assert_false(answer->welcome.is_accepted);
+    assert_true(answer->welcome.is_standby);
+    assert_string_equal(answer->welcome.text, "tcp://other:5570");
+    assert_int_equal(answer->session, 7);
+    struct talker *ops = talker_new(fixture, "ops");
+    struct msg sites = query(QUERY_SITES, "");
+    answer = talk(fixture, ops, &sites, NULL);
+    assert_int_equal(answer->kind, MSG_ERROR);
+    assert_int_equal(answer->error.code, ERR_AWAY);
+    assert_non_null(strstr(answer->error.text, "tcp://other:5570 leads"));
+    talker_free(north);
+    talker_free(ops);
+}
+
 static void test_one_key_for_two_members_is_refused(void **state)
 {
     struct fixture *fixture = *state;
     struct err err = {0};
-    struct hub *hub = NULL;
+    struct door *door = NULL;
     stop_broker(fixture);
     fixture->setup.key_files[1] = fixture->setup.key_files[0];
     fixture->setup.listen = "tcp://127.0.0.1:!"; /* the old port may not be free yet */
     fixture->loop = zloop_new();
-    int rc = hub_new(fixture->loop, &fixture->setup, NULL, NULL, &hub, &err);
+    int rc = door_new(fixture->loop, &fixture->setup, &door, &err);
     assert_int_equal(rc, ERR_EXISTS);
     assert_non_null(strstr(err.text, "north"));
     assert_non_null(strstr(err.text, "ops"));
@@ -393,6 +426,7 @@ int main(void)
         TEST(test_rubbish_is_answered_and_does_no_harm),
         TEST(test_history_is_read_from_the_store),
         TEST(test_what_was_promised_is_there_after_a_restart),
+        TEST(test_a_standby_names_the_leader),
         TEST(test_one_key_for_two_members_is_refused),
 #undef TEST
     };

@@ -653,9 +653,9 @@ static int try_lead(struct store *store, const char *name)
 {
     struct err err = {0};
     struct arena arena;
-    const char *sentence = "";
+    struct store_leader leader = {.name = ""};
     arena_init(&arena);
-    int rc = store_lead_try(store, name, &arena, &sentence, &err);
+    int rc = store_lead_try(store, name, &arena, &leader, &err);
     must(rc, &err);
     arena_release(&arena);
     return rc;

@@ -18,6 +18,7 @@
 #include "base/value.h"
 #include "proto/codec.h"
 #include "sys/wire/wire.h"
+#include "sys/wire/wire_name.h"
 
 enum { DEADLINE_MS = 60000, TURN_MS = 20 };
 
@@ -309,6 +310,60 @@ static void test_a_client_that_is_watched_connects_many_times(void **state)
     struct wire_client *ops = connect_as(&ops_key);
     greet(ops);
     wire_client_free(ops);
+}
+
+/* Of two servers the first one is not there: the client is told that it was refused,
+ * and moves to the other one; a third of that name is not on its list. */
+static void test_a_client_moves_to_another_server(void **state)
+{
+    static const struct wire_words words = {.peer = "the broker",
+                                            .endpoint = "BROKER",
+                                            .peer_key = "BROKER_KEY",
+                                            .list = "Member"};
+    struct wire_client *north;
+    struct err err;
+    (void)state;
+    assert_int_equal(wire_client_new("tcp://127.0.0.1:1", &north_key,
+                                     server_key.public_z85, &north, &err),
+                     ERR_NONE);
+    assert_int_equal(wire_client_add(north, endpoint, server_key.public_z85, &err),
+                     ERR_NONE);
+    assert_int_equal(wire_client_explain(north, &words, &err), ERR_NONE);
+    assert_int_equal(wire_client_count_choices(north), 2);
+    assert_string_equal(wire_client_endpoint(north), "tcp://127.0.0.1:1");
+    TURN_UNTIL(north, wire_client_has_failed(north, now_ms()));
+    assert_int_equal(wire_client_move(north, "tcp://127.0.0.1:2", &err), ERR_NONE);
+    assert_string_equal(wire_client_endpoint(north), endpoint);
+    greet(north);
+    assert_false(wire_client_has_failed(north, now_ms()));
+    assert_int_equal(wire_client_move(north, "", &err), ERR_NONE); /* around */
+    assert_string_equal(wire_client_endpoint(north), "tcp://127.0.0.1:1");
+    assert_int_equal(wire_client_move(north, endpoint, &err), ERR_NONE);
+    assert_string_equal(wire_client_endpoint(north), endpoint);
+    greet(north);
+    wire_client_free(north);
+}
+
+static void test_addresses_of_a_name(void **state)
+{
+    struct wire_name name;
+    char text[96];
+    (void)state;
+    wire_name_init(&name, "tcp://127.0.0.7:5570");
+    assert_string_equal(name.host, "127.0.0.7");
+    assert_string_equal(name.port, "5570");
+    assert_null(wire_name_address(&name, 0)); /* it was not asked for */
+    wire_name_ask(&name);
+    TURN_UNTIL(NULL, wire_name_look(&name) != EAI_INPROGRESS);
+    assert_int_equal(wire_name_look(&name), 0);
+    assert_true(wire_name_endpoint(&name, 0, text, sizeof(text)));
+    assert_string_equal(text, "tcp://127.0.0.7:5570");
+    assert_false(wire_name_endpoint(&name, 1, text, sizeof(text)));
+    wire_name_release(&name);
+    wire_name_init(&name, "tcp://[::1]:5570");
+    assert_string_equal(name.host, "::1");
+    wire_name_ask(&name);
+    wire_name_release(&name); /* while it is asked for */
 }
 
 static void *raw_socket(void)
@@ -610,6 +665,8 @@ int main(void)
         TEST(test_a_send_to_who_is_gone_is_dropped),
         TEST(test_a_client_comes_back_after_a_restart),
         TEST(test_a_client_that_is_watched_connects_many_times),
+        TEST(test_a_client_moves_to_another_server),
+        TEST(test_addresses_of_a_name),
         TEST(test_a_key_that_is_on_no_list),
         TEST(test_no_key_at_all),
         TEST(test_a_password_instead),

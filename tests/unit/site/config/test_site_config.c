@@ -231,6 +231,38 @@ static void test_counted_slots(void **state)
     }
 }
 
+/* One key for all, or one for each in their order. */
+static void test_brokers(void **state)
+{
+    static const struct {
+        const char *brokers, *keys, *want;
+        bool has_standbys;
+    } rows[] = {
+        {"tcp://a:1", "k", "tcp://a:1=k", false},
+        {"tcp://a:1  tcp://b:1", "k", "tcp://a:1=k tcp://b:1=k", true},
+        {"tcp://a:1 tcp://b:1", "ka kb", "tcp://a:1=ka tcp://b:1=kb", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[512], got[256] = "";
+        snprintf(text, sizeof(text),
+                 "Begin Site\nNAME = n\nSPOOL = /s\nKEY = k\nBROKER = %s\n"
+                 "BROKER_KEY = %s\nEnd Site\n" HOSTS QUEUE,
+                 rows[i].brokers, rows[i].keys);
+        read_text(&world, text);
+        assert_int_equal(world.conf.n_errors, 0);
+        for (int b = 0; b < world.setup.n_brokers; b++) {
+            size_t n = strlen(got);
+            snprintf(got + n, sizeof(got) - n, "%s%s=%s", b > 0 ? " " : "",
+                     world.setup.brokers[b].endpoint, world.setup.brokers[b].key);
+        }
+        assert_string_equal(got, rows[i].want);
+        assert_int_equal(world.setup.config.has_standbys, rows[i].has_standbys);
+        arena_release(&world.arena);
+    }
+}
+
 static void test_complaints(void **state)
 {
     static const struct {
@@ -245,6 +277,12 @@ static void test_complaints(void **state)
         {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\nEnd "
          "Site\n" HOSTS QUEUE,
          1, "BROKER_KEY is missing", "the broker's key is known beforehand"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1 tcp://h:2 tcp://h:3\n"
+         "KEY = k\nBROKER_KEY = a b\nEnd Site\n" HOSTS QUEUE,
+         6, "BROKER_KEY has 2 files for 3 brokers", "one for all, or each its own"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1 tcp://h:1\n"
+         "KEY = k\nBROKER_KEY = a\nEnd Site\n" HOSTS QUEUE,
+         4, "broker tcp://h:1 is listed twice", "a broker once"},
         {"Begin Site\nNAME = n\nSPOOL = /s\nKEY = k\nLISTEN = tcp://h:1\nEnd "
          "Site\n" HOSTS QUEUE,
          1, "HOST_KEYS is missing", "and each its own"},
@@ -438,8 +476,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_counted_slots),
-        cmocka_unit_test(test_complaints),  cmocka_unit_test(test_res_select),
-        cmocka_unit_test(test_lease_user),  cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_brokers),     cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_lease_user),
+        cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,58 @@ static void test_stale(void **state)
     site_stage_release(&stage);
 }
 
+/* A site that lists several brokers leaves one that is silent for 2 s, and so has to
+ * ask more often than that whether it is there. */
+static void test_silence_with_standbys(void **state)
+{
+    struct site_stage stage;
+    struct msg pong = {.kind = MSG_PONG};
+    (void)state;
+    site_stage_init_text(&stage,
+                         "Begin Site\nNAME = south\nSPOOL = /nowhere\nKEY = k\n"
+                         "BROKER = tcp://a:1 tcp://b:1\nBROKER_KEY = b\nEnd Site\n"
+                         "Begin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"
+                         "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n");
+    site_stage_broker_up(&stage);
+    site_stage_pass(&stage, 1900);
+    assert_in_range(site_stage_count(&stage, MSG_USAGE), 2, 4);
+    assert_null(site_stage_effect(&stage, EFFECT_RECONNECT));
+    site_stage_broker(&stage, &pong);
+    site_stage_pass(&stage, 1900);
+    assert_null(site_stage_effect(&stage, EFFECT_RECONNECT));
+    site_stage_pass(&stage, 200);
+    const struct effect *move = site_stage_effect(&stage, EFFECT_RECONNECT);
+    assert_non_null(move);
+    assert_string_equal(move->reconnect.endpoint, ""); /* whichever is next */
+    site_stage_pass(&stage, 2000);
+    assert_non_null(site_stage_effect(&stage, EFFECT_RECONNECT)); /* nor this one */
+    site_stage_release(&stage);
+}
+
+static void test_a_standby_names_the_leader(void **state)
+{
+    struct site_stage stage;
+    struct msg msg = {.kind = MSG_WELCOME};
+    (void)state;
+    site_stage_init(&stage);
+    uint64_t first = site_stage_sent(&stage, MSG_HELLO, 0)->session;
+    msg.welcome =
+        (struct msg_welcome){.is_standby = true, .text = "tcp://leader.example:5570"};
+    stage.session = first - 1; /* of an earlier HELLO: late */
+    site_stage_broker(&stage, &msg);
+    assert_null(site_stage_effect(&stage, EFFECT_RECONNECT));
+    stage.session = first;
+    site_stage_broker(&stage, &msg);
+    const struct effect *move = site_stage_effect(&stage, EFFECT_RECONNECT);
+    assert_non_null(move);
+    assert_string_equal(move->reconnect.endpoint, "tcp://leader.example:5570");
+    assert_true(site_stage_sent(&stage, MSG_HELLO, 0)->session > first);
+    assert_int_equal(site_stage_count(&stage, MSG_USAGE), 0);
+    site_stage_broker_up(&stage);
+    assert_int_equal(site_stage_count(&stage, MSG_USAGE), 1);
+    site_stage_release(&stage);
+}
+
 static void test_alone(void **state)
 {
     struct site_stage stage;
@@ -164,9 +216,14 @@ static void test_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hello),  cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_demand), cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_stale),  cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_hello),
+        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_demand),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_silence_with_standbys),
+        cmocka_unit_test(test_a_standby_names_the_leader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
