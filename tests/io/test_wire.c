@@ -326,13 +326,18 @@ static void test_a_client_moves_to_another_server(void **state)
     assert_int_equal(wire_client_new("tcp://127.0.0.1:1", &north_key,
                                      server_key.public_z85, &north, &err),
                      ERR_NONE);
+    assert_int_equal(
+        wire_client_add(north, "tcp://127.0.0.1:3", server_key.public_z85, &err),
+        ERR_NONE);
     assert_int_equal(wire_client_add(north, endpoint, server_key.public_z85, &err),
                      ERR_NONE);
     assert_int_equal(wire_client_explain(north, &words, &err), ERR_NONE);
-    assert_int_equal(wire_client_count_choices(north), 2);
+    assert_int_equal(wire_client_count_choices(north), 3);
     assert_string_equal(wire_client_endpoint(north), "tcp://127.0.0.1:1");
     TURN_UNTIL(north, wire_client_has_failed(north, now_ms()));
     assert_int_equal(wire_client_move(north, "tcp://127.0.0.1:2", &err), ERR_NONE);
+    assert_string_equal(wire_client_endpoint(north), "tcp://127.0.0.1:3");
+    assert_int_equal(wire_client_move(north, "", &err), ERR_NONE);
     assert_string_equal(wire_client_endpoint(north), endpoint);
     greet(north);
     assert_false(wire_client_has_failed(north, now_ms()));
