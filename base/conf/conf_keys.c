@@ -60,6 +60,7 @@ const struct conf_key conf_keys[] = {
     DURATION("START_TIMEOUT", SECOND, SECOND, DAY, "5m",
              "a job that has not started on a borrowed host for this time is withdrawn"),
     LIST("ROLES", "provider consumer", "what the site does: provider, consumer"),
+    WORD("SCHEDULER", "builtin", "builtin", "what runs the site's jobs: builtin; a Slurm cluster cannot join yet (sublet slurm looks at one)"),
     TEXT("SOCKET", NULL, "path of the socket for the command line; default in SPOOL"),
     TEXT("HOST_KEYS", NULL, "directory of the public keys of hosts on other machines, HOST.key for each"),
     TEXT("HOST_KEY", NULL, "file with a public key that all hosts on other machines may have; better: HOST_KEYS"),
