@@ -147,7 +147,9 @@ def test_many_rows():
     f.stop("broker")
     path = os.path.join(f.dir, "broker.db")
     db = sqlite3.connect(path)
-    n_rows = db.execute("SELECT count(*) FROM event").fetchone()[0]
+    # Those of no lease, such as a new delay for all, were not in the schema before.
+    ids = [row[0] for row in
+           db.execute("SELECT id FROM event WHERE lease <> '' ORDER BY id")]
     db.executescript("""
         DROP VIEW v_leases; DROP VIEW v_lease_hosts; DROP VIEW v_lease_history;
         DROP VIEW v_sites; DROP TABLE present_lease; DROP TABLE present_site;
@@ -187,12 +189,11 @@ def test_many_rows():
     job = f.submit("south", "sleep 1", "-q", "away")  # things change meanwhile
     made, _ = snapshot("large.db")
     views = read(made)
-    expect(len(views["v_lease_history"]) >= n_rows + 50000, "rows of history")
+    expect(len(views["v_lease_history"]) >= len(ids) + 50000, "rows of history")
     expect_equal([row["id"] for row in views["v_leases"]],
                  [LEASE] + ["north/p%03d/south" % i for i in range(600)], "leases")
     expect(all(row["reclaim_delay_s"] for row in views["v_leases"]), "of all pages")
-    first = list(range(1, n_rows + 1))[:3]
-    expect_equal([row["seq"] for row in f.history()][:len(first)], first,
+    expect_equal([row["seq"] for row in f.history()][:len(ids[:3])], ids[:3],
                  "history from before")
     f.wait_state("south", job, "DONE")
 

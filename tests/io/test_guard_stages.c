@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/io/guard_trial.h"
@@ -238,6 +239,14 @@ static bool has_begun(const struct guard_trial *trial, const char *name)
     return run_fixture_exists(run_fixture_path(&trial->fixture, "%s", name));
 }
 
+/* The file is there before the shell has written to it. */
+static bool has_written(const struct guard_trial *trial, const char *name)
+{
+    struct stat file;
+    return stat(run_fixture_path(&trial->fixture, "%s", name), &file) == 0 &&
+           file.st_size > 0;
+}
+
 static void start_with(struct guard_trial *trial, const char *before,
                        const char *command, const char *after,
                        const char *const *limits, int n_limits)
@@ -415,7 +424,7 @@ static void test_reaping_runs_nothing_twice(void **state)
 {
     struct guard_trial *trial = *state;
     start_with(trial, NULL, "exit 6", "echo once >> $D/after; sleep 1003", NULL, 0);
-    assert_true(run_fixture_wait(has_begun(trial, "after")));
+    assert_true(run_fixture_wait(has_written(trial, "after")));
     kill_guard(trial);
     guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
@@ -433,7 +442,7 @@ static void test_reaping_is_killed_too(void **state)
     assert_true(run_fixture_wait(has_begun(trial, "began")));
     kill_guard(trial);
     guard_trial_receive_until(trial, RUN_RUNNING);
-    assert_true(run_fixture_wait(has_begun(trial, "after")));
+    assert_true(run_fixture_wait(has_written(trial, "after")));
     kill_guard(trial);
     guard_trial_receive_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
