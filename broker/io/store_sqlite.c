@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "sys/daemon.h"
+
 enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
 
 /* From schema/broker, by tools/embed-sql. */
@@ -57,7 +59,7 @@ static int commit(struct store *store, struct err *err)
 
 static void maintain(struct store *store)
 {
-    db_maintain(store_sqlite_of(store)->db);
+    db_maintain(store_sqlite_of(store)->db, daemon_now_ms());
 }
 
 static int load(struct store *store, store_row_fn *fn, void *arg, struct err *err)

@@ -3,14 +3,16 @@
 #include "host/agent/mark_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/agent/host_spool.h"
 #include "sys/log.h"
 
-enum { PATH_SIZE = HOST_SPOOL_PATH_SIZE + sizeof("/mark.new") };
+enum { PATH_SIZE = HOST_SPOOL_PATH_SIZE + sizeof("/mark"), LINE_SIZE = 80 };
 
 /* A number that one changed digit of the mark changes. */
 static uint64_t check_of(const struct journal_mark *mark)
@@ -46,14 +48,16 @@ struct journal_mark mark_file_read(const char *spool)
 void mark_file_write(const char *spool, const struct journal_mark *mark)
 {
     static bool is_logged;
-    char path[PATH_SIZE], fresh[PATH_SIZE];
+    char path[PATH_SIZE], line[LINE_SIZE + 1];
     snprintf(path, sizeof(path), "%s/mark", spool);
-    snprintf(fresh, sizeof(fresh), "%s/mark.new", spool);
-    FILE *file = fopen(fresh, "we");
-    bool is_ok = file != NULL &&
-                 fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n",
-                         mark->commits, mark->attempt, mark->job, check_of(mark)) > 0;
-    is_ok = file != NULL && fclose(file) == 0 && is_ok && rename(fresh, path) == 0;
+    snprintf(line, sizeof(line), "%20" PRIu64 " %20" PRIu64 " %20" PRIu64 " %16" PRIx64,
+             mark->commits, mark->attempt, mark->job, check_of(mark));
+    line[LINE_SIZE - 1] = '\n';
+    int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool is_ok = fd >= 0 && pwrite(fd, line, LINE_SIZE, 0) == LINE_SIZE;
+    if (fd >= 0) {
+        close(fd);
+    }
     if (!is_ok && !is_logged) {
         log_line(LOG_LEVEL_WARNING, "\"%s\" cannot be written: %s", path,
                  strerror(errno));

@@ -21,7 +21,8 @@ enum {
     CHECK_EVERY_OPS = 10000,
     PAGE_BYTES = 4096,
     CHECKPOINT_PAGES = 16 * 1024 * 1024 / PAGE_BYTES,
-    REST_PAGES = 1024 * 1024 / PAGE_BYTES, /* if nothing was committed since */
+    REST_PAGES = 1024 * 1024 / PAGE_BYTES, /* if nothing is committed for ... */
+    REST_MS = 1000,
     ALARM_PAGES = 64 * 1024 * 1024 / PAGE_BYTES,
 };
 
@@ -31,10 +32,11 @@ struct db {
     sqlite3_stmt *begin, *commit;
     struct db_wal wal;
     struct db_sums sums;
-    int wal_pages;   /* after the last commit ... */
-    int maintained;  /* ... and at the last db_maintain */
-    bool is_alarmed; /* about the WAL's size */
-    bool is_dead;    /* an error after which only a restart is safe */
+    int wal_pages;      /* after the last commit ... */
+    int maintained;     /* ... and at the last db_maintain ... */
+    int64_t changed_ms; /* ... when they last differed */
+    bool is_alarmed;    /* about the WAL's size */
+    bool is_dead;       /* an error after which only a restart is safe */
     struct log_limit full;
 };
 
@@ -372,10 +374,13 @@ int db_commit(struct db *db, struct err *err)
 
 /* ---------------------------------------------------------------- checkpoints */
 
-void db_maintain(struct db *db)
+void db_maintain(struct db *db, int64_t now_ms)
 {
-    bool is_at_rest = db->wal_pages == db->maintained && db->wal_pages >= REST_PAGES;
-    db->maintained = db->wal_pages;
+    if (db->wal_pages != db->maintained) {
+        db->maintained = db->wal_pages;
+        db->changed_ms = now_ms;
+    }
+    bool is_at_rest = db->wal_pages >= REST_PAGES && now_ms - db->changed_ms >= REST_MS;
     if (db->is_dead || (db->wal_pages < CHECKPOINT_PAGES && !is_at_rest)) {
         return;
     }

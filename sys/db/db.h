@@ -50,8 +50,9 @@ int db_run(struct db *db, sqlite3_stmt *statement, struct err *err) MUST_CHECK;
 int db_begin(struct db *db, struct err *err) MUST_CHECK; /* BEGIN IMMEDIATE */
 int db_commit(struct db *db, struct err *err) MUST_CHECK;
 
-/* Call regularly, between transactions: checkpoints when the WAL has grown. */
-void db_maintain(struct db *db);
+/* Call regularly, between transactions, with a monotonic clock: checkpoints when the
+ * WAL has grown, and a smaller one when nothing was committed for a second. */
+void db_maintain(struct db *db, int64_t now_ms);
 
 /* ---- a consistent copy of an open database, made in steps while it is in use
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* db_batch.c: see db.h. */
+#include "sys/daemon.h"
 #include "sys/db/db.h"
 
 static int commit_once(const struct db_batch *batch, const struct effects *effects,
@@ -24,5 +25,5 @@ int db_batch_commit(void *arg, const struct effects *effects, struct err *err)
 void db_batch_maintain(void *arg)
 {
     const struct db_batch *batch = arg;
-    db_maintain(batch->db);
+    db_maintain(batch->db, daemon_now_ms());
 }

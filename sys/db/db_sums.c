@@ -165,6 +165,22 @@ static bool resize(struct db_sums *sums, int count)
     return true;
 }
 
+/* A page that many commits changed is in the log as often. */
+static bool sum_logged(struct db_sums *sums, const struct db_pages *log)
+{
+    bool *is_done = mem_alloc((size_t)sums->count + 1, sizeof(*is_done));
+    bool is_well = true;
+    for (int i = 0; i < log->count && is_well; i++) {
+        int page = (int)log->items[i];
+        if (page <= sums->count && !is_done[page]) {
+            is_done[page] = true;
+            is_well = sum_page(sums->fd, page, &sums->sums[page - 1]);
+        }
+    }
+    free(is_done);
+    return is_well;
+}
+
 static bool write_all(int fd, const void *bytes, size_t size, off_t at)
 {
     errno = ENOSPC;
@@ -180,11 +196,8 @@ int db_sums_write(struct db_sums *sums, int commit_fd, const struct db_pages *lo
     if (n_pages < 0 || !resize(sums, n_pages)) {
         return -1;
     }
-    for (int i = 0; log != NULL && i < log->count; i++) {
-        int page = (int)log->items[i];
-        if (page <= n_pages && !sum_page(sums->fd, page, &sums->sums[page - 1])) {
-            return -1;
-        }
+    if (log != NULL && !sum_logged(sums, log)) {
+        return -1;
     }
     size_t size = (size_t)n_pages * sizeof(uint64_t);
     struct head head = {.n_pages = (uint64_t)n_pages, .sum = sum_of(sums->sums, size)};

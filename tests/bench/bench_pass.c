@@ -241,7 +241,7 @@ static void carry_out(struct lone_site *lone, double *journal_s, double *pack_s)
         }
     }
     code = code == 0 ? db_commit(journal_db(lone->journal), &err) : code;
-    db_maintain(journal_db(lone->journal));
+    db_maintain(journal_db(lone->journal), 0);
     double packing_s = bench_cpu_now();
     for (int i = 0; code == 0 && i < lone->effects.count; i++) {
         uint8_t *bytes = NULL;

@@ -465,10 +465,30 @@ static void test_wal_is_bounded_by_maintenance(void **state)
     memset(name, 'x', sizeof(name) - 1);
     for (int id = 1; id < 600; id++) {
         add_thing(db, id, name);
-        db_maintain(db);
+        db_maintain(db, id);
     }
     assert_true(wal_size() > 0);
     assert_true(wal_size() < 24 * 1024 * 1024);
+    db_close(db);
+}
+
+/* A batch without rows is no rest: between two changes of a contract there are some. */
+static void test_wal_is_emptied_at_rest(void **state)
+{
+    enum { REST_MS = 1000 };
+    struct db *db = open_db(first);
+    static char name[2 << 20];
+    memset(name, 'x', sizeof(name) - 1);
+    add_thing(db, 1, name);
+    db_maintain(db, 5000);
+    db_maintain(db, 5000);
+    db_maintain(db, 5000 + REST_MS - 1);
+    assert_true(wal_size() > (long)sizeof(name));
+    add_thing(db, 2, "");
+    db_maintain(db, 5000 + REST_MS);
+    assert_true(wal_size() > (long)sizeof(name));
+    db_maintain(db, 5000 + 2 * REST_MS);
+    assert_int_equal(wal_size(), 0);
     db_close(db);
 }
 
@@ -491,6 +511,7 @@ int main(void)
         TEST(test_a_disk_that_the_log_has_filled),
         TEST(test_a_full_disk_uses_the_room_of_the_log),
         TEST(test_wal_is_bounded_by_maintenance),
+        TEST(test_wal_is_emptied_at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,6 +343,7 @@ static void test_a_refused_store_keeps_its_log(void **state)
  * commit is told through `pipe`. */
 static void commit_until_killed(int pipe, int first)
 {
+    enum { REST_MS = 1000 };
     static char text[1 << 20];
     struct db *db;
     struct err err;
@@ -356,8 +357,8 @@ static void commit_until_killed(int pipe, int first)
         sqlite3_bind_text(add, 2, text, sizeof(text), SQLITE_STATIC);
         is_well = is_well && db_run(db, add, &err) == 0 && db_commit(db, &err) == 0 &&
                   write(pipe, &id, sizeof(id)) == (ssize_t)sizeof(id);
-        db_maintain(db);
-        db_maintain(db);
+        db_maintain(db, 0);
+        db_maintain(db, REST_MS);
     }
     _exit(1);
 }
