@@ -53,7 +53,8 @@ static void handle_hello(struct broker *broker, struct member *member,
         return;
     }
     if (event->msg->session == 0) {
-        outbox_refuse(effects, event, ERR_BOUNDS, "session 0, expected a number above");
+        outbox_refuse(effects, event, ERR_BOUNDS,
+                      "session 0, expected a number above 0");
         return;
     }
     enum hello_verdict verdict =

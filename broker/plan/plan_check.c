@@ -283,12 +283,13 @@ static void check_sources(const struct plan *plan, const struct plan_complaints 
                         strcmp(before->queue, source->queue) == 0;
         const struct source *other = all != NULL ? all : is_twice ? before : NULL;
         if (other != NULL) {
-            complain(to, CONF_ERROR, source->pos, source->queue ? "QUEUES" : "SITE",
-                     "%s%s%s of site \"%s\" stand%s for \"%s\" already, expected each "
-                     "queue in one leaf",
-                     source->queue ? "queue \"" : "all queues",
-                     source->queue ? source->queue : "", source->queue ? "\"" : "",
-                     source->site, source->queue ? "s" : "", other->node);
+            complain(
+                to, CONF_ERROR, source->pos, source->queue ? "QUEUES" : "SITE",
+                "%s%s%s of site \"%s\" belong%s to node \"%s\" already, expected each "
+                "queue in one leaf",
+                source->queue ? "queue \"" : "all queues",
+                source->queue ? source->queue : "", source->queue ? "\"" : "",
+                source->site, source->queue ? "s" : "", other->node);
         }
         all = source->queue == NULL && all == NULL ? source : all;
     }

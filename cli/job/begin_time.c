@@ -87,7 +87,7 @@ int begin_time_read(const char *text, time_t now, int64_t *begin_ms, struct err 
     if (tm.tm_min > 59 || tm.tm_hour > 23 || tm.tm_mday < 1 || tm.tm_mday > 31 ||
         tm.tm_mon < 0 || tm.tm_mon > 11 || tm.tm_year < YEAR_MIN - 1900 ||
         tm.tm_year > YEAR_MAX - 1900) {
-        return fail(text, "is no time of the calendar", err);
+        return fail(text, "is not a time of the calendar", err);
     }
     for (int i = 0; i < TRIES; i++) {
         if (make_time(&tm, &at) && at > now) {
@@ -95,9 +95,9 @@ int begin_time_read(const char *text, time_t now, int64_t *begin_ms, struct err 
             return 0;
         }
         if (count == FIELDS_MAX) {
-            return fail(text, "is over, or no time of the calendar", err);
+            return fail(text, "is over, or not a time of the calendar", err);
         }
         advance(&tm, count);
     }
-    return fail(text, "is no time of the calendar", err);
+    return fail(text, "is not a time of the calendar", err);
 }

@@ -112,14 +112,14 @@ static void print_event(struct arena *arena, const json_t *row, const json_t *ev
         {"start", "Started on", true, false},
         {"suspend", "Suspended", false, false},
         {"resume", "Resumed", false, false},
-        {"kill", "Its end is ordered", false, false},
+        {"kill", "Termination is requested", false, false},
         {"requeue", "Waits again", false, false},
         {"resize", "Resized to", true, false},
         {"switch", "Switched to queue", false, true},
         {"modify", "Parameters of Job are changed, queue", false, true},
         {"move", "Moved", false, false},
-        {"unknown", "Nobody knows how it is", false, false},
-        {"known", "It is known again", false, false},
+        {"unknown", "Its state is unknown", false, false},
+        {"known", "Its state is known again", false, false},
     };
     const char *what = text_of(event, "event");
     printf("%s: ", format_time(arena, json_object_get(event, "at")));

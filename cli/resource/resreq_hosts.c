@@ -52,10 +52,11 @@ static int set_resource(struct line_reader *line, const char *name, const json_t
         return 0;
     }
     if (json_is_object(value) || json_is_array(value)) {
-        return err_set(line->err, ERR_PARSE,
-                       "resource \"%s\" has a value that is none, expected a text, a "
-                       "number, true or false",
-                       name);
+        return err_set(
+            line->err, ERR_PARSE,
+            "resource \"%s\" has a value of another kind, expected a text, a "
+            "number, true or false",
+            name);
     }
     int code = find_resource(line, name, type_of(value), &id);
     if (code != 0) {

@@ -20,8 +20,8 @@
 #include "sys/daemon.h"
 
 const struct call_option cmd_top_options[] = {
-    {"--once", NULL,
-     "one picture, then end; the default if the output is not a terminal", false},
+    {"--once", NULL, "print once and exit; the default if the output is not a terminal",
+     false},
     {"--interval", "TIME", "ask so often, whole seconds; default 1s", false},
     {"--filter", "WORDS", "leases with all of these in id, state or reason", false},
     {NULL, NULL, NULL, false},

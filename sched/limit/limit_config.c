@@ -362,7 +362,7 @@ static void read_limit(struct list *list, const struct conf_place *at)
     }
     if (!has_slots && !has_jobs && !has_milli) {
         COMPLAIN(list, at, "NAME",
-                 "a limit of nothing, expected SLOTS, SLOTS_PER_PROCESSOR or JOBS");
+                 "the row limits nothing, expected SLOTS, SLOTS_PER_PROCESSOR or JOBS");
     }
 }
 

@@ -196,7 +196,7 @@ static int check_limits(const struct job_rules *rules, const struct job_spec *sp
             continue;
         }
         if (kind->option == NULL) {
-            code = err_set(err, ERR_DENIED, "%s is not a job's to ask for", kind->key);
+            code = err_set(err, ERR_DENIED, "a job cannot request %s", kind->key);
         } else if (requested.values[i] > rules->hard.values[i]) {
             arena_init(&arena);
             code = err_set(

@@ -60,11 +60,12 @@ static void judge_root(struct conf *conf, const struct conf_place *at,
     } else if (config->users.is_set) {
         return;
     } else if (config->lease_account[0] == '\0' && machine->uids_taken != NULL) {
-        CONF_COMPLAIN(conf, CONF_ERROR, at, "LEASE_UIDS",
-                      "%lld-%lld has numbers of %s, expected LEASE_UIDS that nobody "
-                      "has",
-                      (long long)config->lease_uids.first,
-                      (long long)config->lease_uids.last, machine->uids_taken);
+        CONF_COMPLAIN(
+            conf, CONF_ERROR, at, "LEASE_UIDS",
+            "%lld-%lld contains the number of %s, expected a range for LEASE_UIDS "
+            "without accounts",
+            (long long)config->lease_uids.first, (long long)config->lease_uids.last,
+            machine->uids_taken);
     } else if (config->lease_account[0] != '\0' && machine->lease_user_uid <= 0) {
         CONF_COMPLAIN(conf, CONF_ERROR, at, "LEASE_USER",
                       "\"%s\", expected a user of this machine, not root: jobs of "

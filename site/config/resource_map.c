@@ -219,7 +219,7 @@ static void read_location(struct map_row *map, struct map_list *list)
         read_place(map, words.words[i], REMAINING, list);
     }
     if (words.count == 0) {
-        COMPLAIN(map, "LOCATION", "\"%s\" is nowhere, expected LOCATION",
+        COMPLAIN(map, "LOCATION", "resource \"%s\" has no location, expected LOCATION",
                  map->resource->name);
     }
 }

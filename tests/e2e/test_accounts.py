@@ -178,7 +178,7 @@ def test_range():
     with Federation() as f:
         for value, says in (("LEASE_UIDS = 1-5", "expected FIRST-LAST"),
                             ("LEASE_UIDS = 70000", "expected FIRST-LAST"),
-                            ("LEASE_UIDS = 60000-70000", "has numbers of user "),
+                            ("LEASE_UIDS = 60000-70000", "contains the number of user "),
                             ("LEASE_USER = no-such-user", "expected a user of this machine"),
                             ("LEASE_USER = self", "never run as root")):
             f.configure("north", NORTH.replace("HOSTS_HERE", value + "\nHOSTS_HERE"))

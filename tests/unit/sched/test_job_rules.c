@@ -73,8 +73,8 @@ static void test_limits(void **state)
          NULL},
         {"the job's beats the application's default", "", "MEMLIMIT = 5 9", "mem=8", 8,
          NULL},
-        {"what is no job's to ask for", "", "", "nice=-5", 0,
-         "NICE is not a job's to ask for"},
+        {"what a job cannot request", "", "", "nice=-5", 0,
+         "a job cannot request NICE"},
         {"nor what is not known", "", "", "sleep=5", 0, "is not known here"},
     };
     (void)state;

@@ -481,7 +481,7 @@ static const struct {
     {"5[n1]", "is not a place"},
     {"n1", "is not a place"},
     {"(5@[n1] 6@[n1 n2])", "host \"n1\" is in two places"},
-    {"-", "is nowhere"},
+    {"-", "has no location"},
 };
 
 static void check_complaint(const char *what, const char *text, const char *complaint)
