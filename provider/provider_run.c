@@ -238,10 +238,25 @@ struct journal_mark provider_run_mark(const struct provider *provider,
     return admitted_highest(&provider->admitted, consumer);
 }
 
+/* Whether its hosts have room beside what runs there. They may have shrunk while it was
+ * suspended; a job that is alone on its host resumes in any case. */
+static bool fits_hosts(const struct admitted_run *admitted)
+{
+    for (int i = 0; i < admitted->n_hosts; i++) {
+        const struct ledger_host *host = admitted->hosts[i].host;
+        int n_used = count_used(host, false);
+        if (n_used > 0 && n_used + admitted->hosts[i].n_slots > host->max) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run)
 {
     const struct admitted_run *admitted = admitted_find(&provider->admitted, run);
-    return admitted == NULL || admitted_fits(admitted);
+    return admitted == NULL ||
+           (admitted_fits(admitted) && (!admitted->is_yielded || fits_hosts(admitted)));
 }
 
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,

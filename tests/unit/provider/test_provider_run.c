@@ -257,6 +257,25 @@ static void test_resume_needs_the_yielded_slots(void **state)
     assert_true(provider_run_may_resume(world->provider, &first));
 }
 
+/* The host has shrunk while the job was suspended, and the contract does not say so
+ * yet. A job that is alone on its host resumes even if the host is too small for it. */
+static void test_resume_needs_room_on_the_host(void **state)
+{
+    struct provider_world *world = *state;
+    struct run_id first = {.site = "south", .attempt = 1};
+    provider_world_start(world, "south", 1, LEASE, 2, "n1=2");
+    provider_run_set_yielded(world->provider, &first, true);
+    provider_world_start(world, "south", 2, LEASE, 2, "n1=1");
+    assert_true(provider_run_may_resume(world->provider, &first));
+    provider_set_local_used(world->provider, "n1", 3, 0);
+    assert_true(provider_run_may_resume(world->provider, &first));
+    provider_set_local_used(world->provider, "n1", 2, 0);
+    assert_false(provider_run_may_resume(world->provider, &first));
+    provider_world_end(world, "south", 2);
+    provider_set_local_used(world->provider, "n1", 1, 0);
+    assert_true(provider_run_may_resume(world->provider, &first));
+}
+
 /* The lease is made by its first job: under the same epoch, and the broker hears of it
  * before anybody hears of the job. */
 static void test_first_start_makes_the_lease(void **state)
@@ -456,6 +475,7 @@ int main(void)
         STORY(test_withdrawn),
         STORY(test_slots_are_counted),
         STORY(test_resume_needs_the_yielded_slots),
+        STORY(test_resume_needs_room_on_the_host),
         STORY(test_first_start_makes_the_lease),
         STORY(test_repeated_start_is_known),
         STORY(test_forgotten_attempt_never_begins_again),
