@@ -217,12 +217,12 @@ static int help_run(struct call *call)
             return call_finish_output();
         }
     }
-    const char *section = conf_keys_section(call->operands[0]);
-    if (section == NULL || section[0] == '\0') {
+    const struct conf_key *keys = conf_keys_of(call->operands[0]);
+    if (keys == NULL || keys->section[0] == '\0') {
         return call_misuse(NULL, "unknown command '%s', and no section is called so",
                            call->operands[0]);
     }
-    keys_help_print(section);
+    keys_help_print(keys->section);
     return call_finish_output();
 }
 

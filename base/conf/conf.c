@@ -23,6 +23,7 @@ void conf_init(struct conf *conf, struct arena *arena)
 {
     memset(conf, 0, sizeof(*conf));
     conf->arena = arena;
+    conf->keys_outside = conf_keys_of("");
 }
 
 /* The same has been said: a value is looked at by conf_check and by its reader. */

@@ -45,7 +45,8 @@ struct conf_row {
 };
 
 struct conf_section {
-    const char *name; /* as in the key table; unknown names as written */
+    const char *name;            /* as in the key table; unknown names as written */
+    const struct conf_key *keys; /* the first of its keys in the table; NULL: unknown */
     const char *file;
     int line;
     bool is_table;
@@ -98,6 +99,7 @@ struct conf {
     struct conf_clock clock;
     conf_include_fn include; /* NULL: #INCLUDE is an error */
     struct conf_condition *conditions;
+    const struct conf_key *keys_outside; /* of lines outside sections */
     struct conf_section *first, *last; /* in the order read; lines outside sections form
                                           sections named "", one per file */
     struct conf_diag *diags, *last_diag; /* in the order found */

@@ -147,7 +147,7 @@ static void check_table(struct conf *conf, const struct conf_section *section,
 {
     for (int column = 0; column < section->n_columns; column++) {
         const struct conf_key *key =
-            conf_keys_find(section->name, section->columns[column]);
+            conf_keys_among(section->keys, section->columns[column]);
         bool is_reported = key == NULL && !with_names;
         for (int i = 0; i < section->n_rows && !is_reported; i++) {
             const struct conf_row *row = &section->rows[i];
@@ -170,7 +170,7 @@ static void check_keyed(struct conf *conf, const struct conf_section *section,
                           "given again, expected once; first in line %d", before->line);
             continue;
         }
-        const struct conf_key *key = conf_keys_find(section->name, cell->key);
+        const struct conf_key *key = conf_keys_among(section->keys, cell->key);
         if (key != NULL || with_names) {
             check_cell(conf, section, row, cell, key);
         }
@@ -182,8 +182,10 @@ static void check(struct conf *conf, bool with_names)
     conf_hosts_expand(conf);
     for (const struct conf_section *section = conf->first; section != NULL;
          section = section->next) {
-        const char *what;
-        enum lsf_class class = lsf_keys_class(section->name, NULL, &what);
+        const char *what = NULL;
+        enum lsf_class class = section->keys != NULL
+                                   ? LSF_WORKS
+                                   : lsf_keys_class(section->name, NULL, &what);
         if (class == LSF_UNKNOWN && with_names) {
             conf_complain(conf, CONF_WARNING, section, NULL, NULL,
                           "section %.*s: unknown, expected a section of LSF or of ours",

@@ -242,7 +242,7 @@ static const char *expand_list(struct conf *conf, const struct conf_section *sec
 static bool is_short_list(const struct conf_section *section,
                           const struct conf_cell *cell)
 {
-    const struct conf_key *key = conf_keys_find(section->name, cell->key);
+    const struct conf_key *key = conf_keys_among(section->keys, cell->key);
     return cell->value != NULL && strpbrk(cell->value, "[*") != NULL && key != NULL &&
            key->kind == CONF_HOSTS;
 }

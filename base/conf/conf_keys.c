@@ -441,23 +441,30 @@ const struct conf_key conf_keys[] = {
 };
 /* clang-format on */
 
-const struct conf_key *conf_keys_find(const char *section, const char *key)
+const struct conf_key *conf_keys_of(const char *section)
 {
     for (const struct conf_key *entry = conf_keys; entry->section != NULL; entry++) {
-        if (strcasecmp(entry->section, section) == 0 &&
-            strcasecmp(entry->key, key) == 0) {
+        if (strcasecmp(entry->section, section) == 0) {
             return entry;
         }
     }
     return NULL;
 }
 
-const char *conf_keys_section(const char *section)
+const struct conf_key *conf_keys_among(const struct conf_key *first, const char *key)
 {
-    for (const struct conf_key *entry = conf_keys; entry->section != NULL; entry++) {
-        if (strcasecmp(entry->section, section) == 0) {
-            return entry->section;
+    for (const struct conf_key *entry = first;
+         entry != NULL && entry->section != NULL &&
+         strcmp(entry->section, first->section) == 0;
+         entry++) {
+        if (strcasecmp(entry->key, key) == 0) {
+            return entry;
         }
     }
     return NULL;
+}
+
+const struct conf_key *conf_keys_find(const char *section, const char *key)
+{
+    return conf_keys_among(conf_keys_of(section), key);
 }

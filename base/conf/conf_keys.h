@@ -33,13 +33,19 @@ struct conf_key {
     const char *what;    /* one line for help and manual */
 };
 
-/* The table, ended by an entry whose section is NULL. */
+/* The table, ended by an entry whose section is NULL. Entries of one section follow
+ * each other. */
 extern const struct conf_key conf_keys[];
 
 /* The entry, or NULL. Case is ignored. */
 const struct conf_key *conf_keys_find(const char *section, const char *key);
 
-/* The section's name as in the table, or NULL if it is unknown. */
-const char *conf_keys_section(const char *section);
+/* The section's first entry, or NULL if the section is unknown. Case is ignored. */
+const struct conf_key *conf_keys_of(const char *section);
+
+/* The entry of that key in the section whose first entry is given, or NULL. `first` may
+ * be NULL. A large file has one section of many rows: the section is found only once.
+ */
+const struct conf_key *conf_keys_among(const struct conf_key *first, const char *key);
 
 #endif

@@ -106,11 +106,20 @@ static const char *find_equals(const char *text)
 
 /* ------------------------------------------------------------ sections */
 
+/* A section often follows one of the same name. */
+static const struct conf_key *keys_of(const struct conf_section *before,
+                                      const char *name)
+{
+    return before != NULL && strcasecmp(before->name, name) == 0 ? before->keys
+                                                                 : conf_keys_of(name);
+}
+
 static struct conf_section *add_section(struct reader *reader, const char *name)
 {
     struct arena *arena = reader->conf->arena;
     struct conf_section *section = arena_alloc(arena, 1, sizeof(*section));
-    section->name = name;
+    section->keys = keys_of(reader->conf->last, name);
+    section->name = section->keys != NULL ? section->keys->section : name;
     section->file = reader->lines.file;
     section->line = reader->lines.text_line;
     if (reader->conf->last != NULL) {
@@ -184,8 +193,7 @@ static void begin_section(struct reader *reader, const char *at)
                  "text behind a section's name, expected Begin NAME");
     }
     const char *name = arena_strn(reader->conf->arena, at, length);
-    const char *known = conf_keys_section(name);
-    reader->section = add_section(reader, known != NULL ? known : name);
+    reader->section = add_section(reader, name);
 }
 
 static void end_section(struct reader *reader, const char *at)

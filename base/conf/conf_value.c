@@ -11,7 +11,7 @@ static const char *text_outside(const struct conf *conf, const char *key)
 {
     struct conf_place outside = {0};
     const char *text = NULL;
-    bool is_known = conf_keys_find("", key) != NULL;
+    bool is_known = conf_keys_among(conf->keys_outside, key) != NULL;
     while (is_known && text == NULL && conf_next_row(conf, "", &outside)) {
         text = conf_text(outside.row, key, NULL);
     }
@@ -28,6 +28,7 @@ struct conf_place conf_value_last(const struct conf *conf, const char *name,
     if (place.row == NULL) {
         struct conf_section *empty = arena_alloc(conf->arena, 1, sizeof(*empty));
         empty->name = name;
+        empty->keys = conf_keys_of(name);
         empty->rows = arena_alloc(conf->arena, 1, sizeof(*empty->rows));
         place = (struct conf_place){empty, empty->rows};
     }
@@ -39,13 +40,13 @@ const char *conf_value_text(const struct conf *conf, const struct conf_place *at
 {
     const char *text = conf_text(at->row, key, NULL);
     text = text != NULL ? text : text_outside(conf, key);
-    return text != NULL ? text : conf_keys_find(at->section->name, key)->initial;
+    return text != NULL ? text : conf_keys_among(at->section->keys, key)->initial;
 }
 
 int64_t conf_value_int(const struct conf *conf, const struct conf_place *at,
                        const char *key, int64_t otherwise)
 {
-    const struct conf_key *entry = conf_keys_find(at->section->name, key);
+    const struct conf_key *entry = conf_keys_among(at->section->keys, key);
     const char *text = conf_value_text(conf, at, key);
     int64_t number = otherwise;
     bool is_bad =
@@ -56,7 +57,7 @@ int64_t conf_value_int(const struct conf *conf, const struct conf_place *at,
 int64_t conf_value_duration(const struct conf *conf, const struct conf_place *at,
                             const char *key, int64_t otherwise_ms)
 {
-    const struct conf_key *entry = conf_keys_find(at->section->name, key);
+    const struct conf_key *entry = conf_keys_among(at->section->keys, key);
     const char *text = conf_value_text(conf, at, key);
     int64_t ms = otherwise_ms;
     bool is_bad =
@@ -78,7 +79,7 @@ int conf_value_word(const struct conf *conf, const struct conf_place *at,
                     const char *key)
 {
     const char *text = conf_value_text(conf, at, key);
-    const char *word = conf_keys_find(at->section->name, key)->words;
+    const char *word = conf_keys_among(at->section->keys, key)->words;
     for (int i = 0; text != NULL && *word != '\0'; i++) {
         size_t length = strcspn(word, " ");
         if (strlen(text) == length && strncasecmp(text, word, length) == 0) {

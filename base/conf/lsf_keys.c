@@ -910,7 +910,7 @@ enum lsf_class lsf_keys_class(const char *section, const char *key, const char *
         return entry->class;
     }
     bool is_built = key != NULL ? conf_keys_find(section, key) != NULL
-                                : conf_keys_section(section) != NULL;
+                                : conf_keys_of(section) != NULL;
     return is_built ? LSF_WORKS : LSF_UNKNOWN;
 }
 

@@ -19,7 +19,7 @@ int manual_print(const char *page, const struct command *commands);
 void keys_page_print(void);
 /* docs/lsf-parameters.md: the parameters of LSF that differ or have no effect. */
 void lsf_page_print(void);
-/* The keys of a section; `section` as returned by conf_keys_section. */
+/* The keys of a section; `section` as in the table (conf_keys.h). */
 void keys_help_print(const char *section);
 
 #endif

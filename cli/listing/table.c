@@ -36,7 +36,7 @@ static const char *colour_of(const char *text)
 }
 
 static void add_row(struct libscols_table *table, struct arena *arena,
-                    const struct column *columns, const json_t *row)
+                    const struct column *columns, const json_t *row, bool has_colours)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL) {
@@ -44,7 +44,7 @@ static void add_row(struct libscols_table *table, struct arena *arena,
     }
     for (size_t i = 0; columns[i].heading != NULL; i++) {
         const char *text = columns[i].format(arena, columns_find(row, columns[i].path));
-        const char *colour = colour_of(text);
+        const char *colour = has_colours ? colour_of(text) : NULL;
         if (scols_line_set_data(line, i, text) != 0) {
             abort();
         }
@@ -58,13 +58,14 @@ void table_print(struct arena *arena, const struct column *columns, const json_t
                  bool has_heading)
 {
     struct libscols_table *table = scols_new_table();
+    bool has_colours = may_colour();
     const json_t *row;
     size_t i;
     if (table == NULL) {
         abort();
     }
     scols_table_enable_noheadings(table, !has_heading);
-    scols_table_enable_colors(table, may_colour());
+    scols_table_enable_colors(table, has_colours);
     /* One line per row, even on a narrow terminal. */
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
     for (i = 0; columns[i].heading != NULL; i++) {
@@ -75,7 +76,7 @@ void table_print(struct arena *arena, const struct column *columns, const json_t
     }
     json_array_foreach(rows, i, row)
     {
-        add_row(table, arena, columns, row);
+        add_row(table, arena, columns, row, has_colours);
     }
     scols_print_table(table);
     scols_unref_table(table);

@@ -50,7 +50,7 @@ static bool is_named(const struct reader *reader, const char *key, int id)
     return strcasecmp(key, resource->name) == 0 &&
            (id < RESOURCE_BUILTINS
                 ? load_threshold_is_index(resource, id)
-                : conf_keys_find(reader->at.section->name, key) == NULL);
+                : conf_keys_among(reader->at.section->keys, key) == NULL);
 }
 
 /* The index that a key of the row is about, or -1. */

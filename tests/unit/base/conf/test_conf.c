@@ -507,8 +507,9 @@ static void the_table_agrees_with_itself(void **state)
         conf_check(&conf);
         assert_string_equal(diagnostics_text(), "");
     }
-    assert_string_equal(conf_keys_section("hostexport"), "HostExport");
-    assert_null(conf_keys_section("Nothing"));
+    assert_string_equal(conf_keys_of("hostexport")->section, "HostExport");
+    assert_null(conf_keys_of("Nothing"));
+    assert_null(conf_keys_among(conf_keys_of("Nothing"), "NAME"));
     assert_null(conf_keys_find("Queue", "Nothing"));
     assert_ptr_equal(conf_keys_find("queue", "hosts"),
                      conf_keys_find("Queue", "HOSTS"));

@@ -20,7 +20,7 @@ static void each_key_has_one_class(void **state)
         const char *what;
         bool is_built = entry->key != NULL
                             ? conf_keys_find(entry->section, entry->key) != NULL
-                            : conf_keys_section(entry->section) != NULL;
+                            : conf_keys_of(entry->section) != NULL;
         assert_int_equal(is_built, entry->class == LSF_DIFFERS);
         assert_int_equal(lsf_keys_class(entry->section, entry->key, &what),
                          entry->class);
