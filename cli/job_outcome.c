@@ -44,7 +44,7 @@ static int status_of(const json_t *row)
 static int read_state(struct connect *connect, const char *job, int *status,
                       struct err *err)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_JOBS);
     int rc;
     query.name = job;

@@ -169,6 +169,8 @@ struct msg_query {
     const char *res_req; /* load, hosts: only hosts that match; "": all */
     const char *after;   /* page: rows behind this id; "": from the first */
     int limit;           /* rows; 0: as many as a page takes */
+    const char *fields; /* plan: each row is an array of these, separated by commas; "":
+                           an object of all */
     int last;       /* history, events: so many of the latest after `after`; 0: all */
     uint64_t since; /* leases, sites: of this revision (broker_look) or newer; not on
                        the wire */

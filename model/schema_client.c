@@ -150,6 +150,7 @@ static const struct field query[] = {
     BOOL(170, shared),
     TEXT(310, project, LINE, 0, NAME_SIZE - 1),
     BOOL(311, configured),
+    TEXT(312, fields, LINE, 0, TEXT_MAX),
     COLUMN(UINT64, since),
 };
 const struct schema schema_client_query = SCHEMA("Query", query);

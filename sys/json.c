@@ -4,14 +4,13 @@
  * reals, still go through jansson. */
 #include "sys/json.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/digits.h"
 
 enum {
     REAL_DIGITS = 15, /* what a double holds for certain: 0.1 stays 0.1 */
@@ -91,9 +90,9 @@ static void add_text(struct text *text, const char *value)
 
 static void add_number(struct text *text, int64_t number)
 {
-    char digits[24];
-    int length = snprintf(digits, sizeof(digits), "%" PRId64, number);
-    add_bytes(text, digits, (size_t)length);
+    char digits[DIGITS_SIZE];
+    size_t length = digits_write(digits, number);
+    add_bytes(text, digits, length);
 }
 
 static void add_value(struct text *text, const struct value *value);

@@ -14,7 +14,9 @@ enum {
     ASKED_NODES = 10000, /* ... for each so many nodes of the plan */
     LISTED_MS = 60000,   /* a listing takes no longer */
     SHOWN_MS = 1000,     /* a large plan is computed for views at most so often ... */
-    SHOWN_NODES = 1000,  /* ... if it has so many nodes */
+    SHOWN_NODES = 1000,  /* ... if it has so many nodes, and a plan of more nodes more
+                            seldom: after a millisecond for each so many nodes */
+    SHOWN_NODES_A_MS = 20,
 };
 
 /* ---------------------------------------------------------------- time */
@@ -138,10 +140,10 @@ static void record_quotas(const struct pool_entry *pool, const struct plan_use *
                           struct effects *effects)
 {
     const struct plan *plan = cycle->plan;
-    for (int i = 0; i < plan->n_nodes; i++) {
+    for (int i = 0, at = 0; i < plan->n_nodes; i++) {
         int node = plan->by_name[i];
         const struct pool_record *before =
-            pool_table_find_record(pool, plan->nodes[node].name);
+            pool_table_next_record(pool, &at, plan->nodes[node].name);
         records[i] = (struct pool_record){
             .node = arena_str(memory, plan->nodes[node].name),
             .quota = cycle->shares[node].quota,
@@ -226,11 +228,12 @@ static struct pool_unused *list_unused(const struct pool_entry *pool,
 {
     struct pool_unused *unused =
         arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*unused));
-    for (int i = 0; i < plan->n_nodes; i++) {
+    for (int i = 0, at = 0; i < plan->n_nodes; i++) {
+        int node = plan->by_name[i];
         const struct pool_record *record =
-            pool_table_find_record(pool, plan->nodes[i].name);
-        if (record != NULL && plan_is_leaf(&plan->nodes[i])) {
-            unused[i] = record->unused;
+            pool_table_next_record(pool, &at, plan->nodes[node].name);
+        if (record != NULL && plan_is_leaf(&plan->nodes[node])) {
+            unused[node] = record->unused;
         }
     }
     return unused;
@@ -253,9 +256,10 @@ const struct pool_look *pool_clock_shown(const struct lease_table *leases,
                                          int64_t now_ms)
 {
     struct pool_look *look = pool->look;
-    int64_t kept_ms = is_next_page                   ? LISTED_MS
-                      : plan->n_nodes >= SHOWN_NODES ? SHOWN_MS
-                                                     : 0;
+    int64_t kept_ms = is_next_page ? LISTED_MS
+                      : plan->n_nodes >= SHOWN_NODES
+                          ? plan_max(SHOWN_MS, plan->n_nodes / SHOWN_NODES_A_MS)
+                          : 0;
     if (look->plan != plan || now_ms - look->at_ms >= kept_ms) {
         arena_clear(&look->arena);
         look->plan = plan;

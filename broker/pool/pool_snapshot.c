@@ -170,14 +170,18 @@ static int64_t demand_of(const struct builder *builder, int leaf)
 }
 
 /* What it has beyond what it may keep from its earlier policy (pool_switch.h). */
-static void set_forced(const struct builder *builder, int leaf)
+static void set_forced(const struct builder *builder)
 {
-    struct plan_use *use = &builder->snapshot->uses[leaf];
-    const struct pool_record *record = pool_table_find_record(
-        builder->pool, builder->snapshot->plan->nodes[leaf].name);
-    if (record != NULL) {
-        use->forced = plan_max(use->alloc - record->carried, 0);
-        use->is_switching = record->carried != PLAN_UNLIMITED;
+    const struct plan *plan = builder->snapshot->plan;
+    for (int i = 0, at = 0; i < plan->n_nodes; i++) {
+        int node = plan->by_name[i];
+        struct plan_use *use = &builder->snapshot->uses[node];
+        const struct pool_record *record =
+            pool_table_next_record(builder->pool, &at, plan->nodes[node].name);
+        if (record != NULL && plan_is_leaf(&plan->nodes[node])) {
+            use->forced = plan_max(use->alloc - record->carried, 0);
+            use->is_switching = record->carried != PLAN_UNLIMITED;
+        }
     }
 }
 
@@ -241,9 +245,9 @@ void pool_snapshot_take(const struct lease_table *leases, const struct members *
             use->recalled = plan_min(use->recalled, use->alloc);
             use->waiting = plan_min(use->waiting, use->recalled);
             use->young = plan_min(use->young, use->alloc);
-            set_forced(&builder, i);
         }
     }
+    set_forced(&builder);
     qsort(snapshot->parts, (size_t)snapshot->n_parts, sizeof(*snapshot->parts),
           compare_parts);
     measure_hosts(snapshot);

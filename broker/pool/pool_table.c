@@ -185,6 +185,17 @@ const struct pool_record *pool_table_find_record(const struct pool_entry *pool,
                                : NULL;
 }
 
+const struct pool_record *pool_table_next_record(const struct pool_entry *pool, int *at,
+                                                 const char *node)
+{
+    int order = -1;
+    while (*at < pool->n_records &&
+           (order = strcmp(pool->records[*at].node, node)) < 0) {
+        ++*at;
+    }
+    return *at < pool->n_records && order == 0 ? &pool->records[*at] : NULL;
+}
+
 void pool_table_set_cycle(struct pool_entry *pool, const struct pool_cycle *cycle,
                           struct arena *arena, struct pool_record *records,
                           int64_t now_ms)

@@ -368,7 +368,7 @@ struct value *broker_view(const struct broker *broker, struct arena *arena,
         return pools_view_list(broker, arena, query, now_ms, next);
     }
     if (query->kind == QUERY_PLAN) {
-        return pools_view_plan(broker, arena, query, now_ms, next);
+        return plan_view_page(broker, arena, query, now_ms, next);
     }
     if (query->kind == QUERY_SITES) {
         return view_sites(broker, arena, query, next);

@@ -24,10 +24,13 @@ struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
 struct value *pools_view_list(const struct broker *broker, struct arena *arena,
                               const struct msg_query *query, int64_t now_ms,
                               const char **next);
+
+/* --------------------------------------------------------------- plan_view.c */
+
 /* The nodes of the pool that is named; `host`: only the one with that path. */
-struct value *pools_view_plan(const struct broker *broker, struct arena *arena,
-                              const struct msg_query *query, int64_t now_ms,
-                              const char **next);
+struct value *plan_view_page(const struct broker *broker, struct arena *arena,
+                             const struct msg_query *query, int64_t now_ms,
+                             const char **next);
 
 /* ---------------------------------------------------------------- pool_sample.c */
 

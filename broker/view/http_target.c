@@ -437,6 +437,7 @@ int http_target_parse(const char *method, const char *uri, struct arena *arena,
                                        .queue = "",
                                        .host = "",
                                        .res_req = "",
+                                       .fields = "",
                                        .provider = "",
                                        .consumer = "",
                                        .after = ""};

@@ -69,7 +69,7 @@ static json_t *node_row(struct arena *arena, const struct slurm_node *node)
 static int show_nodes(struct call *call)
 {
     const char *partition = call_text(call, "--partition");
-    struct listing listing;
+    struct listing listing = {0};
     struct slurm_nodes nodes;
     const char *text;
     struct err err;
@@ -96,7 +96,7 @@ static int show_settings(struct call *call)
                                            [SLURM_VERDICT_WARN] = "warn",
                                            [SLURM_VERDICT_FAIL] = "FAIL"};
     struct slurm_setting settings[SLURM_SETTINGS];
-    struct listing listing;
+    struct listing listing = {0};
     const char *text;
     struct err err;
     bool has_failed = false;

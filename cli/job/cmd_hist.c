@@ -206,7 +206,7 @@ static int print_lives(struct call *call, const struct listing *listing)
 
 int cmd_hist_run(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HIST);
     query.with_ended =
         call_has(call, "-a") || call_has(call, "-d") || call->n_operands > 0;

@@ -94,7 +94,7 @@ int cmd_jobs_run(struct call *call)
                    {"-app", is_of_application},
                    {"-G", is_of_group},
                    {"-p", is_waiting}};
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_JOBS);
     for (int i = 0; i < call->n_operands; i++) {
         if (!job_operand_is_valid(call->operands[i])) {

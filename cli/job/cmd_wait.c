@@ -11,7 +11,7 @@
 static int wait_for_list(struct call *call, struct connect **connect, const char *list,
                          int *status, struct err *err)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_JOBS);
     query.name = list;
     query.with_ended = true;

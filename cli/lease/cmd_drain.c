@@ -115,7 +115,7 @@ static bool is_drained(const json_t *row)
 static int fetch_site(const struct drain *drain, struct connect *connect,
                       bool *is_site_drained, struct err *err)
 {
-    struct listing sites = {NULL, NULL};
+    struct listing sites = {0};
     struct msg_query query = listing_query(QUERY_SITES);
     query.name = drain->name;
     int rc = listing_fetch(&sites, connect, &query, err);
@@ -207,7 +207,7 @@ static int finish(struct drain *drain, struct listing *leases)
 /* True if the wait is over, with its exit status. */
 static bool is_over(struct drain *drain, int *status)
 {
-    struct listing leases = {NULL, NULL};
+    struct listing leases = {0};
     struct progress progress;
     struct err err;
     int rc = look(drain, &leases, &progress, &err);

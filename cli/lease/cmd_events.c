@@ -32,7 +32,7 @@ struct place {
 static int print_page(struct connect *connect, struct place *place, size_t *n_rows,
                       struct err *err)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_EVENTS);
     query.after = place->after;
     query.last = place->last;

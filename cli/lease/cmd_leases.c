@@ -76,7 +76,7 @@ static int show_lease(struct call *call, struct listing *listing)
 
 static int show_one(struct call *call, const char *id, enum query_kind kind)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(kind);
     query.name = id;
     query.with_ended = true;

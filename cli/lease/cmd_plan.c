@@ -14,7 +14,6 @@
 #include "cli/lease/cmd_plan_live.h"
 #include "cli/listing/listing.h"
 #include "sys/daemon.h"
-#include "sys/json.h"
 
 const struct call_option cmd_plan_options[] = {
     {"--pool", "NAME", "the pool; may be omitted if the file has only one", false},
@@ -296,6 +295,37 @@ static int read_uses(struct question *question)
 
 /* ---------------------------------------------------------------- the answer */
 
+static json_t *json_of(const struct value *value)
+{
+    return value->kind == VALUE_INT    ? json_integer(value->number)
+           : value->kind == VALUE_TEXT ? json_string(value->text)
+                                       : json_null();
+}
+
+/* The answer as a listing, whose rows are arrays of the same fields. */
+static struct listing make_listing(const struct value *root)
+{
+    struct listing listing = {
+        .object = json_object(), .rows = json_array(), .fields = json_array()};
+    for (const struct value *at = root->first; at != NULL; at = at->next) {
+        bool is_rows = at->kind == VALUE_ARRAY;
+        json_object_set_new(listing.object, at->key,
+                            is_rows ? listing.rows : json_of(at));
+        for (const struct value *row = at->first; row != NULL; row = row->next) {
+            json_t *values = json_array();
+            for (const struct value *cell = row->first; cell != NULL;
+                 cell = cell->next) {
+                json_array_append_new(values, json_of(cell));
+                if (row == at->first) {
+                    json_array_append_new(listing.fields, json_string(cell->key));
+                }
+            }
+            json_array_append_new(listing.rows, values);
+        }
+    }
+    return listing;
+}
+
 static int show(struct question *question, bool with_why)
 {
     struct call *call = question->call;
@@ -307,11 +337,8 @@ static int show(struct question *question, bool with_why)
         pool_cycle(question->plan, question->slots, question->uses, &cycle,
                    &call->arena);
     }
-    struct listing listing;
-    char *text = json_render(pool_view_cycle(&cycle, with_why, &call->arena));
-    listing.object = json_loads(text, 0, NULL);
-    listing.rows = json_object_get(listing.object, "nodes");
-    free(text);
+    struct listing listing =
+        make_listing(pool_view_cycle(&cycle, with_why, &call->arena));
     cmd_plan_live_filter(call, &listing, 2);
     int status =
         listing_show(call, &listing, with_why ? &columns_explain : &columns_quota);

@@ -18,7 +18,7 @@ int cmd_plan_live_pools(struct call *call)
 static int choose_pool(struct call *call, const char *given, const char **pool)
 {
     struct msg_query query = listing_query(QUERY_POOLS);
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     *pool = given;
     int status = given != NULL ? CALL_OK : listing_get(call, &query, &listing);
     if (status == CALL_OK && given == NULL) {
@@ -36,6 +36,7 @@ static int choose_pool(struct call *call, const char *given, const char **pool)
 }
 
 struct nodes {
+    const struct listing *listing;
     char **names;
     int count;
 };
@@ -43,9 +44,9 @@ struct nodes {
 static bool is_asked_for(const json_t *row, const void *arg)
 {
     const struct nodes *nodes = arg;
+    const char *name = json_string_value(listing_value(nodes->listing, row, "node"));
     for (int i = 0; i < nodes->count; i++) {
-        if (strcmp(json_string_value(json_object_get(row, "node")), nodes->names[i]) ==
-            0) {
+        if (strcmp(name, nodes->names[i]) == 0) {
             return true;
         }
     }
@@ -54,7 +55,7 @@ static bool is_asked_for(const json_t *row, const void *arg)
 
 void cmd_plan_live_filter(struct call *call, struct listing *listing, int first)
 {
-    struct nodes nodes = {call->operands + first, call->n_operands - first};
+    struct nodes nodes = {listing, call->operands + first, call->n_operands - first};
     listing_filter(listing, is_asked_for, &nodes);
 }
 
@@ -91,7 +92,8 @@ int cmd_plan_live_run(struct call *call, bool with_why)
         given = call->operands[1];
     }
     struct msg_query query = listing_query(QUERY_PLAN);
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
+    query.fields = listing_fields(call, with_why ? &columns_plan_why : &columns_plan);
     int status = choose_pool(call, given, &query.name);
     if (status == CALL_OK) {
         status = get_nodes(call, &query, with_why, &listing);

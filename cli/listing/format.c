@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/digits.h"
+
 static const char unset[] = "-";
 
 static const char *or_unset(const char *text)
@@ -46,6 +48,13 @@ static const char *format_json(struct arena *arena, json_t *value)
     return copy;
 }
 
+static const char *format_integer(struct arena *arena, json_int_t number)
+{
+    char digits[DIGITS_SIZE];
+    size_t length = digits_write(digits, number);
+    return arena_strn(arena, digits, length);
+}
+
 const char *format_plain(struct arena *arena, json_t *value)
 {
     const char *words;
@@ -55,7 +64,7 @@ const char *format_plain(struct arena *arena, json_t *value)
     case JSON_STRING:
         return or_unset(json_string_value(value));
     case JSON_INTEGER:
-        return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return format_integer(arena, json_integer_value(value));
     case JSON_REAL:
         return arena_printf(arena, "%g", json_real_value(value));
     case JSON_TRUE:

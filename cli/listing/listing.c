@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
+
 const struct call_option listing_options[] = {
     {"--json", NULL, "the whole as JSON", false},
     {"--noheader", NULL, "no heading", false},
@@ -24,6 +26,7 @@ struct msg_query listing_query(enum query_kind kind)
                               .host = "",
                               .project = "",
                               .res_req = "",
+                              .fields = "",
                               .after = "",
                               .provider = "",
                               .consumer = ""};
@@ -45,7 +48,26 @@ int listing_get(struct call *call, const struct msg_query *query,
 void listing_free(struct listing *listing)
 {
     json_decref(listing->object);
-    listing->object = listing->rows = NULL;
+    json_decref(listing->fields);
+    *listing = (struct listing){NULL, NULL, NULL};
+}
+
+/* The place of the field in rows that are arrays; their number if there is none. */
+static size_t place_of(const struct listing *listing, const char *path)
+{
+    size_t count = json_array_size(listing->fields), i = 0;
+    while (i < count &&
+           strcmp(json_string_value(json_array_get(listing->fields, i)), path) != 0) {
+        i++;
+    }
+    return i;
+}
+
+json_t *listing_value(const struct listing *listing, const json_t *row,
+                      const char *path)
+{
+    return listing->fields == NULL ? columns_find(row, path)
+                                   : json_array_get(row, place_of(listing, path));
 }
 
 void listing_filter(struct listing *listing, listing_keep_fn keep, const void *arg)
@@ -99,13 +121,14 @@ static int compare_items(const void *left, const void *right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-static void sort_rows(json_t *rows, const char *path, bool is_reversed)
+static void sort_rows(const struct listing *listing, const char *path, bool is_reversed)
 {
+    json_t *rows = listing->rows;
     size_t count = json_array_size(rows);
     struct sort_item *items = mem_alloc(count + 1, sizeof *items);
     for (size_t i = 0; i < count; i++) {
         items[i].row = json_incref(json_array_get(rows, i));
-        items[i].value = columns_find(items[i].row, path);
+        items[i].value = listing_value(listing, items[i].row, path);
         items[i].place = i;
         items[i].is_reversed = is_reversed;
     }
@@ -120,14 +143,17 @@ static void sort_rows(json_t *rows, const char *path, bool is_reversed)
 /* ---- fields */
 
 /* A field is known if any row has its first key, or if there are no rows. */
-static bool is_field_known(const json_t *rows, const char *path)
+static bool is_field_known(const struct listing *listing, const char *path)
 {
-    const json_t *row;
+    const json_t *rows = listing->rows, *row;
     size_t i;
     char first[256];
     size_t length = strcspn(path, ".");
     if (json_array_size(rows) == 0) {
         return true;
+    }
+    if (listing->fields != NULL) {
+        return place_of(listing, path) < json_array_size(listing->fields);
     }
     if (length >= sizeof first) {
         return false;
@@ -143,14 +169,21 @@ static bool is_field_known(const json_t *rows, const char *path)
     return false;
 }
 
-static int complain_field(struct call *call, const json_t *rows, const char *path)
+static int complain_field(struct call *call, const struct listing *listing,
+                          const char *path)
 {
     const char *known = "";
     const char *key;
     json_t *value;
-    json_object_foreach(json_array_get(rows, 0), key, value)
+    size_t i;
+    json_object_foreach(json_array_get(listing->rows, 0), key, value)
     {
         known = arena_printf(&call->arena, "%s%s%s", known, known[0] ? " " : "", key);
+    }
+    json_array_foreach(listing->fields, i, value)
+    {
+        known = arena_printf(&call->arena, "%s%s%s", known, known[0] ? " " : "",
+                             json_string_value(value));
     }
     return call_misuse(call, "unknown field '%s', expected of: %s", path, known);
 }
@@ -165,8 +198,8 @@ static const char *heading_of(struct arena *arena, const char *path)
 }
 
 /* The columns that -o names. */
-static int read_fields(struct call *call, const json_t *rows, const char *fields,
-                       struct column **columns)
+static int read_fields(struct call *call, const struct listing *listing,
+                       const char *fields, struct column **columns)
 {
     char *rest = arena_str(&call->arena, fields);
     size_t count = 0;
@@ -176,8 +209,8 @@ static int read_fields(struct call *call, const json_t *rows, const char *fields
         if (word[0] == '\0') {
             continue;
         }
-        if (!is_field_known(rows, word)) {
-            return complain_field(call, rows, word);
+        if (!is_field_known(listing, word)) {
+            return complain_field(call, listing, word);
         }
         column->heading = heading_of(&call->arena, word);
         column->path = word;
@@ -198,10 +231,10 @@ static int sort_as_asked(struct call *call, struct listing *listing)
     }
     is_reversed = path[0] == '-';
     path += is_reversed;
-    if (!is_field_known(listing->rows, path)) {
-        return complain_field(call, listing->rows, path);
+    if (!is_field_known(listing, path)) {
+        return complain_field(call, listing, path);
     }
-    sort_rows(listing->rows, path, is_reversed);
+    sort_rows(listing, path, is_reversed);
     return CALL_OK;
 }
 
@@ -243,6 +276,109 @@ static void show_blocks(struct call *call, const json_t *rows,
     }
 }
 
+static void show_table(struct call *call, const struct listing *listing,
+                       const struct column *columns)
+{
+    bool has_heading = !call_has(call, "--noheader");
+    size_t count = 0;
+    if (listing->fields == NULL) {
+        table_print(&call->arena, columns, listing->rows, has_heading);
+        return;
+    }
+    while (columns[count].heading != NULL) {
+        count++;
+    }
+    size_t *places = arena_alloc(&call->arena, count, sizeof(*places));
+    for (size_t i = 0; i < count; i++) {
+        places[i] = place_of(listing, columns[i].path);
+    }
+    table_print_places(&call->arena, columns, places, listing->rows, has_heading);
+}
+
+/* -o, or the table's, and --sort. */
+const char *listing_fields(struct call *call, const struct columns *columns)
+{
+    const char *fields = call_value(call, "-o"), *sort = call_value(call, "--sort");
+    if (call_has(call, "--json") || (fields != NULL && strchr(fields, ' ') != NULL)) {
+        return "";
+    }
+    if (fields == NULL) {
+        fields = columns->table[0].path;
+        for (const struct column *at = columns->table + 1; at->heading != NULL; at++) {
+            fields = arena_printf(&call->arena, "%s,%s", fields, at->path);
+        }
+    }
+    return sort == NULL
+               ? fields
+               : arena_printf(&call->arena, "%s,%s", fields, sort + (sort[0] == '-'));
+}
+
+static bool is_plain(const json_t *value)
+{
+    const char *at = json_is_string(value) ? json_string_value(value) : "\\";
+    while (*at >= ' ' && *at <= '~' && *at != '"' && *at != '\\') {
+        at++;
+    }
+    return *at == '\0';
+}
+
+static void print_json(const json_t *value)
+{
+    const int flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    if (is_plain(value)) {
+        putchar('"');
+        fputs(json_string_value(value), stdout);
+        putchar('"');
+        return;
+    }
+    if (json_is_integer(value)) {
+        char digits[DIGITS_SIZE];
+        fwrite(digits, 1, digits_write(digits, json_integer_value(value)), stdout);
+    } else {
+        json_dumpf(value, stdout, flags);
+    }
+}
+
+/* A row as an object, which it would take long to make of it. */
+static void print_row(const struct listing *listing, const json_t *row)
+{
+    const json_t *value;
+    size_t i;
+    json_array_foreach(row, i, value)
+    {
+        fputs(i > 0 ? "," : "{", stdout);
+        print_json(json_array_get(listing->fields, i));
+        putchar(':');
+        print_json(value);
+    }
+    putchar('}');
+}
+
+static void print_object(const struct listing *listing)
+{
+    const char *key;
+    const json_t *value, *row;
+    char before = '{';
+    size_t i;
+    json_object_foreach(listing->object, key, value)
+    {
+        printf("%c\"%s\":", before, key);
+        before = ',';
+        if (value != listing->rows || listing->fields == NULL) {
+            print_json(value);
+            continue;
+        }
+        putchar('[');
+        json_array_foreach(value, i, row)
+        {
+            fputs(i > 0 ? "," : "", stdout);
+            print_row(listing, row);
+        }
+        putchar(']');
+    }
+    puts("}");
+}
+
 static int show_rows(struct call *call, const struct listing *listing,
                      const struct columns *columns)
 {
@@ -250,7 +386,7 @@ static int show_rows(struct call *call, const struct listing *listing,
     const struct column *shown = columns->table;
     if (fields != NULL) {
         struct column *chosen;
-        int status = read_fields(call, listing->rows, fields, &chosen);
+        int status = read_fields(call, listing, fields, &chosen);
         if (status != CALL_OK) {
             return status;
         }
@@ -261,7 +397,7 @@ static int show_rows(struct call *call, const struct listing *listing,
     } else if (fields == NULL && columns->block != NULL && call_has(call, "-l")) {
         show_blocks(call, listing->rows, columns);
     } else {
-        table_print(&call->arena, shown, listing->rows, !call_has(call, "--noheader"));
+        show_table(call, listing, shown);
     }
     return CALL_OK;
 }
@@ -271,8 +407,7 @@ int listing_show(struct call *call, struct listing *listing,
 {
     int status = sort_as_asked(call, listing);
     if (status == CALL_OK && call_has(call, "--json")) {
-        json_dumpf(listing->object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        putchar('\n');
+        print_object(listing);
     } else if (status == CALL_OK) {
         status = show_rows(call, listing, columns);
     }
@@ -313,7 +448,7 @@ int listing_gather(struct call *call, const struct msg_query *query, const char 
 int listing_run(struct call *call, const struct msg_query *query, const char *thing,
                 const struct columns *columns)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     int status = listing_gather(call, query, thing, &listing);
     if (status == CALL_OK) {
         status = listing_show(call, &listing, columns);

@@ -24,12 +24,14 @@ extern const struct call_option listing_options[];
 struct listing {
     json_t *object; /* schema_version and one array */
     json_t *rows;   /* that array, borrowed */
+    json_t *fields; /* NULL: rows are objects; else rows are arrays of these fields */
 };
 
 /* A query for everything of that kind. */
 struct msg_query listing_query(enum query_kind kind);
 
-/* Fetches all pages and appends the rows to `listing`, which is zeroed at first. */
+/* Fetches all pages and appends the rows to `listing`, which is zeroed at first. If the
+ * query names fields, the rows may be arrays, or objects of all fields. */
 int listing_fetch(struct listing *listing, struct connect *connect,
                   const struct msg_query *query, struct err *err) MUST_CHECK;
 /* Fetches a single page. */
@@ -39,6 +41,12 @@ int listing_fetch_page(struct listing *listing, struct connect *connect,
 int listing_get(struct call *call, const struct msg_query *query,
                 struct listing *listing);
 void listing_free(struct listing *listing);
+
+/* The value of a row at a path, or NULL. */
+json_t *listing_value(const struct listing *listing, const json_t *row,
+                      const char *path);
+/* The fields that listing_show needs, for a query; "": all. */
+const char *listing_fields(struct call *call, const struct columns *columns);
 
 /* Removes the rows for which `keep` is false. */
 typedef bool (*listing_keep_fn)(const json_t *row, const void *arg);
@@ -63,7 +71,11 @@ const char *listing_user(struct call *call, bool is_named);
 
 /* ---- tables, on standard output; coloured on a terminal, unless NO_COLOR is set */
 
-/* `columns` ends with a NULL heading; `rows` is an array of objects. */
+/* `columns` ends with a NULL heading; `rows` is an array of objects, or of arrays in
+ * which each column has a place. */
+void table_print_places(struct arena *arena, const struct column *columns,
+                        const size_t *places, const json_t *rows, bool has_heading);
+/* The same with an array of objects. */
 void table_print(struct arena *arena, const struct column *columns, const json_t *rows,
                  bool has_heading);
 /* A block of "Heading: value" lines for each row; fields without a value are left out.

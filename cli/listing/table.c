@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c: tables by libsmartcols, blocks by hand. */
+/* table.c: tables and blocks.
+ *
+ * A table of a large plan has more than a million cells. Most are plain ASCII, which is
+ * measured and printed without a look at the locale. */
 #include "cli/listing/listing.h"
 
-#include <libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
+#include <wctype.h>
+
+#define GREEN "\033[32m"
+#define YELLOW "\033[1;33m"
+#define RED "\033[31m"
+static const char colour_end[] = "\033[0m";
 
 /* Colours of states. */
 static const struct {
     const char *word, *colour;
 } colours[] = {
-    {"RUN", "green"},   {"ok", "green"},        {"active", "green"},
-    {"PEND", "yellow"}, {"inactive", "yellow"}, {"draining", "yellow"},
-    {"EXIT", "red"},    {"disc", "red"},        {"UNKWN", "red"},
-    {"unavail", "red"},
+    {"RUN", GREEN},       {"ok", GREEN},        {"active", GREEN}, {"PEND", YELLOW},
+    {"inactive", YELLOW}, {"draining", YELLOW}, {"EXIT", RED},     {"disc", RED},
+    {"UNKWN", RED},       {"unavail", RED},
 };
 
 static bool may_colour(void)
@@ -35,51 +42,156 @@ static const char *colour_of(const char *text)
     return NULL;
 }
 
-static void add_row(struct libscols_table *table, struct arena *arena,
-                    const struct column *columns, const json_t *row, bool has_colours)
+/* ---------------------------------------------------------------- cells */
+
+struct cell {
+    const char *text;
+    int width; /* columns of a terminal */
+};
+
+/* What is no printable character of the locale becomes \xNN, byte by byte. */
+static struct cell escape(struct arena *arena, const char *text)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
-    if (line == NULL) {
-        abort();
-    }
-    for (size_t i = 0; columns[i].heading != NULL; i++) {
-        const char *text = columns[i].format(arena, columns_find(row, columns[i].path));
-        const char *colour = has_colours ? colour_of(text) : NULL;
-        if (scols_line_set_data(line, i, text) != 0) {
-            abort();
+    char *out = arena_alloc(arena, 4 * strlen(text) + 1, 1);
+    struct cell cell = {out, 0};
+    for (size_t at = 0, length; text[at] != '\0'; at += length) {
+        wchar_t character;
+        length = mbrtowc(&character, text + at, MB_CUR_MAX, &(mbstate_t){0});
+        bool is_valid = length != (size_t)-1 && length != (size_t)-2;
+        length = is_valid ? length : 1;
+        if (is_valid && iswprint((wint_t)character)) {
+            memcpy(out, text + at, length);
+            out += length;
+            cell.width += wcwidth(character);
+            continue;
         }
-        if (colour != NULL) {
-            scols_cell_set_color(scols_line_get_cell(line, i), colour);
+        for (size_t i = 0; i < length; i++) {
+            out += snprintf(out, 5, "\\x%02x", (unsigned char)text[at + i]);
+            cell.width += 4;
         }
     }
+    return cell;
+}
+
+static struct cell make_cell(struct arena *arena, const char *text)
+{
+    size_t length = 0;
+    while (text[length] >= ' ' && text[length] <= '~') {
+        length++;
+    }
+    return text[length] == '\0' ? (struct cell){text, (int)length}
+                                : escape(arena, text);
+}
+
+/* ---------------------------------------------------------------- tables */
+
+struct table {
+    struct arena *arena;
+    const struct column *columns;
+    size_t n_columns;
+    int *widths;
+    struct cell *cells; /* row after row */
+    size_t n_cells;
+    bool has_colours;
+    char *line; /* being written */
+    size_t length, capacity;
+};
+
+static void add_cell(struct table *table, const char *text)
+{
+    int *width = &table->widths[table->n_cells % table->n_columns];
+    struct cell cell = make_cell(table->arena, text);
+    *width = cell.width > *width ? cell.width : *width;
+    table->cells[table->n_cells++] = cell;
+}
+
+static void add_bytes(struct table *table, const char *bytes, size_t length)
+{
+    if (table->length + length > table->capacity) {
+        table->capacity = 2 * (table->length + length);
+        table->line = mem_grow(table->line, table->capacity, 1);
+    }
+    memcpy(table->line + table->length, bytes, length);
+    table->length += length;
+}
+
+static void add_blanks(struct table *table, int count)
+{
+    for (int i = 0; i < count; i++) {
+        add_bytes(table, " ", 1);
+    }
+}
+
+static void add_text(struct table *table, const char *text)
+{
+    const char *colour = table->has_colours ? colour_of(text) : NULL;
+    if (colour != NULL) {
+        add_bytes(table, colour, strlen(colour));
+    }
+    add_bytes(table, text, strlen(text));
+    if (colour != NULL) {
+        add_bytes(table, colour_end, strlen(colour_end));
+    }
+}
+
+static void print_row(struct table *table, const struct cell *cells)
+{
+    table->length = 0;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        int n_blanks = table->widths[i] - cells[i].width;
+        bool is_right = table->columns[i].is_right;
+        add_blanks(table, (i > 0) + (is_right ? n_blanks : 0));
+        add_text(table, cells[i].text);
+        add_blanks(table, is_right || i + 1 == table->n_columns ? 0 : n_blanks);
+    }
+    add_bytes(table, "\n", 1);
+    fwrite(table->line, 1, table->length, stdout);
+}
+
+static json_t *value_at(const struct column *columns, const size_t *places,
+                        const json_t *row, size_t i)
+{
+    return places == NULL ? columns_find(row, columns[i].path)
+                          : json_array_get(row, places[i]);
+}
+
+/* One line per row, even on a narrow terminal. */
+void table_print_places(struct arena *arena, const struct column *columns,
+                        const size_t *places, const json_t *rows, bool has_heading)
+{
+    struct table table = {.arena = arena, .columns = columns};
+    const json_t *row;
+    bool has_colours = may_colour();
+    size_t i;
+    while (columns[table.n_columns].heading != NULL) {
+        table.n_columns++;
+    }
+    table.widths = arena_alloc(arena, table.n_columns, sizeof(*table.widths));
+    table.cells =
+        mem_alloc((json_array_size(rows) + 1) * table.n_columns, sizeof(*table.cells));
+    for (i = 0; i < table.n_columns; i++) {
+        add_cell(&table, columns[i].heading);
+    }
+    json_array_foreach(rows, i, row)
+    {
+        for (size_t j = 0; j < table.n_columns; j++) {
+            add_cell(&table,
+                     columns[j].format(arena, value_at(columns, places, row, j)));
+        }
+    }
+    for (i = has_heading ? 0 : table.n_columns; i < table.n_cells;
+         i += table.n_columns) {
+        table.has_colours = has_colours && i > 0;
+        print_row(&table, &table.cells[i]);
+    }
+    free(table.cells);
+    free(table.line);
 }
 
 void table_print(struct arena *arena, const struct column *columns, const json_t *rows,
                  bool has_heading)
 {
-    struct libscols_table *table = scols_new_table();
-    bool has_colours = may_colour();
-    const json_t *row;
-    size_t i;
-    if (table == NULL) {
-        abort();
-    }
-    scols_table_enable_noheadings(table, !has_heading);
-    scols_table_enable_colors(table, has_colours);
-    /* One line per row, even on a narrow terminal. */
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (i = 0; columns[i].heading != NULL; i++) {
-        if (scols_table_new_column(table, columns[i].heading, 0,
-                                   columns[i].is_right ? SCOLS_FL_RIGHT : 0) == NULL) {
-            abort();
-        }
-    }
-    json_array_foreach(rows, i, row)
-    {
-        add_row(table, arena, columns, row, has_colours);
-    }
-    scols_print_table(table);
-    scols_unref_table(table);
+    table_print_places(arena, columns, NULL, rows, has_heading);
 }
 
 const char *table_pad(struct arena *arena, const char *text, int width)

@@ -173,7 +173,7 @@ static void copy_rest(FILE *from)
 /* The row of the one job that is meant; NULL after an error. */
 static json_t *fetch_job(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_JOBS);
     query.name = call->operands[0];
     query.with_ended = true;
@@ -315,7 +315,7 @@ static void look(void *arg, uint64_t id, int index, struct depend_counts *counts
 /* Judges the condition by all jobs as they are now. */
 static int judge(struct call *call, const char *condition, enum depend_verdict *verdict)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_JOBS);
     struct arena arena;
     const char *resolved;

@@ -71,7 +71,7 @@ static int gather(struct call *call, bool with_ended, struct listing *listing)
 
 int lsf_hist_run(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     if (call_has(call, "-l") || call_has(call, "-UF")) {
         if (!call_has(call, "-l")) {
             lsf_line_add(call, "-l", "");
@@ -288,7 +288,7 @@ static void print_heading(struct call *call)
 
 int lsf_hist_account(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct account account = {.n_done = 0};
     bool is_long = call_has(call, "-l") || call_has(call, "-UF"), is_valid = true;
     const json_t *row;

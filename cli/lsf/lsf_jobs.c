@@ -338,7 +338,7 @@ static int show(struct call *call, const struct listing *listing)
 
 int lsf_jobs_run(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     const char *format = getenv("LSB_BJOBS_FORMAT");
     json_t *row;
     size_t i;

@@ -32,7 +32,7 @@ static int gather(struct call *call, const struct msg_query *query, const char *
 static int show(struct call *call, enum query_kind kind, const char *thing,
                 const struct lsf_listing *fields)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(kind);
     int status = gather(call, &query, thing, &listing);
     if (status == CALL_OK) {
@@ -46,7 +46,7 @@ static int show(struct call *call, enum query_kind kind, const char *thing,
 
 int lsf_listing_hosts(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
     bool is_plain = !call_has(call, "-o") && !call_has(call, "-json");
     if (call_has(call, "-l") && is_plain) {
@@ -69,7 +69,7 @@ int lsf_listing_hosts(struct call *call)
 
 int lsf_listing_shared(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
     query.shared = true;
     int status = gather(call, &query, "resource", &listing);
@@ -83,7 +83,7 @@ int lsf_listing_shared(struct call *call)
 /* All hosts that are known run jobs. */
 int lsf_listing_lshosts(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
     json_t *row;
     size_t i;
@@ -105,7 +105,7 @@ int lsf_listing_lshosts(struct call *call)
 
 int lsf_listing_load(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_LOAD);
     const char *count = call_value(call, "-n");
     query.res_req = call_text(call, "-R");
@@ -129,7 +129,7 @@ int lsf_listing_load(struct call *call)
 /* Free slots of hosts that take jobs: nothing ends a job there before its run limit. */
 int lsf_listing_slots(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
     json_int_t n_free = 0;
     const json_t *row;
@@ -181,7 +181,7 @@ static bool may_use(const json_t *row, const void *arg)
 
 int lsf_listing_queues(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_QUEUES);
     bool is_long = call_has(call, "-l") || call_has(call, "-r");
     if (is_long && !call_has(call, "-o")) {
@@ -203,7 +203,7 @@ int lsf_listing_queues(struct call *call)
  * caller. */
 int lsf_listing_users(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_USERS);
     json_t *seen = json_object();
     bool is_all = call->n_operands == 1 && strcmp(call->operands[0], "all") == 0;
@@ -234,7 +234,7 @@ int lsf_listing_users(struct call *call)
 
 int lsf_listing_limits(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_LIMITS);
     query.name = call_text(call, "-n");
     query.queue = call_text(call, "-q");
@@ -263,7 +263,7 @@ int lsf_listing_partitions(struct call *call)
 {
     static const char layout[] = "user:15 share:-6 priority:-9 started:-8 reserved:-8 "
                                  "cpu_time:-9 run_time:-9";
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_USERS);
     const char *wanted = call->n_operands > 0 ? call->operands[0] : NULL;
     const char *last = "";
@@ -305,7 +305,7 @@ static bool is_of_kind(const json_t *row, const void *kind)
 static int show_groups(struct call *call, const char *kind,
                        const struct lsf_listing *fields)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_GROUPS);
     int status = gather(call, &query, "group", &listing);
     if (status == CALL_OK) {
@@ -328,7 +328,7 @@ int lsf_listing_host_groups(struct call *call)
 
 int lsf_listing_apps(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_APPS);
     const json_t *row;
     size_t i;
@@ -353,7 +353,7 @@ int lsf_listing_apps(struct call *call)
 
 int lsf_listing_params(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_PARAMS);
     bool is_all = call_has(call, "-a") || call_has(call, "-l");
     const json_t *row;
@@ -381,7 +381,7 @@ int lsf_listing_params(struct call *call)
 
 int lsf_listing_id(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_PARAMS);
     char host[HOST_NAME_SIZE] = "";
     const char *site = "";
@@ -407,7 +407,7 @@ int lsf_listing_id(struct call *call)
 /* The broker's leases, from this site's side. */
 int lsf_listing_clusters(struct call *call)
 {
-    struct listing listing = {NULL, NULL}, params = {NULL, NULL};
+    struct listing listing = {0}, params = {0};
     struct msg_query leases = listing_query(QUERY_LEASES);
     struct msg_query query = listing_query(QUERY_PARAMS);
     const json_t *row;
@@ -476,7 +476,7 @@ static bool is_named(const json_t *row, const struct call *call)
 
 int lsf_listing_resources(struct call *call)
 {
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_LOAD);
     int status = listing_get(call, &query, &listing);
     if (status != CALL_OK) {

@@ -165,7 +165,7 @@ int lsf_select_jobs(struct call *call, int first)
     bool is_all =
         call->n_operands == first + 1 && strcmp(call->operands[first], "0") == 0;
     bool has_ids = names_jobs(call, first);
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     int n_missing;
     if (has_ids && !has_filter(call)) {
         return check_ids(call, first);

@@ -67,7 +67,7 @@ static struct columns widen(struct arena *arena, const struct columns *base,
 int cmd_load_run(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LOAD);
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     query.res_req = call_text(call, "-R");
     int status = listing_gather(call, &query, "host", &listing);
     if (status == CALL_OK) {

@@ -50,7 +50,7 @@ int cmd_resources_hosts(struct call *call)
 int cmd_resources_queues(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_QUEUES);
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     int status = listing_gather(call, &query, "queue", &listing);
     bool is_long = call_has(call, "-l") && !call_has(call, "--json") &&
                    call_value(call, "-o") == NULL;

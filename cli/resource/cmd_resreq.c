@@ -55,7 +55,7 @@ static enum resource_type type_of(const char *name)
 static bool read_site(struct call *call, struct resources *resources, struct err *err)
 {
     struct msg_query query = listing_query(QUERY_LOAD);
-    struct listing listing = {NULL, NULL};
+    struct listing listing = {0};
     struct connect *connect;
     const char *name;
     json_t *row;

@@ -53,7 +53,7 @@ struct top {
 
 static int fetch(struct top *top, struct err *err)
 {
-    struct listing sites = {NULL, NULL}, leases = {NULL, NULL};
+    struct listing sites = {0}, leases = {0};
     struct msg_query query = listing_query(QUERY_SITES);
     int rc = 0;
     if (top->connect == NULL) {

@@ -136,6 +136,15 @@ def test_large_plan():
         expect_equal([row["node"] for row in f.rows("south", "plan", "show")], leaves, "nodes")
         expect_equal([row["node"] for row in f.rows("south", "plan", "explain", leaves[4400])],
                      [leaves[4400]], "one node")
+        rows = json.loads(f.ops("plan", "show", "--json").stdout)["nodes"]
+        expect_equal([row["node"] for row in rows], leaves, "nodes that the broker tells")
+        expect_equal([len(row["queues"]) for row in rows], [1] * 2001 + [10] * 2499, "queues")
+        for run in (lambda *args: f.cli("south", *args), f.ops):
+            lines = run("plan", "show", "--noheader", "-o", "node,quota,site").stdout.split("\n")
+            expect_equal([line.split() for line in lines[:-1]],
+                         [[leaf, "0", "south"] for leaf in leaves], "lines")
+        result = f.ops("plan", "show", "-o", "node,colour", code=2)
+        expect("colour" in result.stderr and "shortfall" in result.stderr, result.stderr)
 
 
 WINDOWS = POOL.replace("""GRACE  SITE

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pools_view.c: the pages of a large plan are of one computation, and a page may
- * begin after a node or after so many rows. */
+/* test_plan_view.c: the pages of a large plan are of one computation, a page may begin
+ * after a node or after so many rows, and rows may be arrays of the fields asked for.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,22 +16,21 @@
 #include "broker/view/broker_view.h"
 #include "tests/unit/broker/stage.h"
 
-enum { NODES = 1800, PAGE = 100, TEXT_SIZE = 64 * 1024 };
+enum { NODES = 1800, MORE_NODES = 40000, PAGE = 100, TEXT_SIZE = 2 << 20 };
 
 static struct arena arena;
 static struct plan_pools pools;
 static struct stage stage;
 
 /* /q0, /q1, ... each of them a queue of south. */
-static int open_plan(void **state)
+static int open_nodes(int n_nodes)
 {
-    (void)state;
     static char text[TEXT_SIZE];
     struct conf *conf;
     int n = snprintf(text, sizeof(text), "%s",
                      "Begin Pool\nNAME = p\nCYCLE = 10s\nEnd Pool\n"
                      "Begin PlanNode\nNAME POOL OWNED SITE QUEUES\n");
-    for (int i = 0; i < NODES; i++) {
+    for (int i = 0; i < n_nodes; i++) {
         n += snprintf(text + n, sizeof(text) - (size_t)n, "/q%d p 1 south (q%d)\n", i,
                       i);
     }
@@ -44,6 +44,18 @@ static int open_plan(void **state)
     assert_true(plan_config_read(conf, &pools));
     stage_open_pools(&stage, &pools);
     return 0;
+}
+
+static int open_plan(void **state)
+{
+    (void)state;
+    return open_nodes(NODES);
+}
+
+static int open_larger_plan(void **state)
+{
+    (void)state;
+    return open_nodes(MORE_NODES);
 }
 
 static int close_plan(void **state)
@@ -60,10 +72,8 @@ static const struct value *ask(const char *host, const char *after, int64_t now_
 {
     struct msg_query query = {
         .kind = QUERY_PLAN, .name = "p", .host = host, .after = after, .limit = PAGE};
-    struct value *page = pools_view_plan(stage.broker, &arena, &query, now_ms, next);
-    const struct value *rows = page->last;
-    assert_string_equal(rows->key, "nodes");
-    return rows;
+    struct value *page = plan_view_page(stage.broker, &arena, &query, now_ms, next);
+    return value_find(page, "nodes");
 }
 
 static const char *first_node(const struct value *rows)
@@ -113,6 +123,63 @@ static void nodes_by_name_are_of_one_computation(void **state)
     assert_int_equal(n_computed(), 1);
 }
 
+/* 40,000 nodes, each 20 of them for a millisecond. */
+static void a_larger_plan_is_computed_more_seldom(void **state)
+{
+    (void)state;
+    const char *next;
+    ask("/q1", "", stage.now_ms, &next);
+    ask("/q1", "", stage.now_ms + 1999, &next);
+    assert_int_equal(n_computed(), 1);
+    ask("/q1", "", stage.now_ms + 2000, &next);
+    assert_int_equal(n_computed(), 2);
+}
+
+static void rows_are_arrays_of_the_fields_asked_for(void **state)
+{
+    (void)state;
+    struct msg_query query = {.kind = QUERY_PLAN,
+                              .name = "p",
+                              .after = "7",
+                              .limit = 2,
+                              .fields = "owned,node,nothing,queues"};
+    const char *next;
+    const struct value *page =
+        plan_view_page(stage.broker, &arena, &query, stage.now_ms, &next);
+    const struct value *fields = value_find(page, "fields");
+    const struct value *row = value_find(page, "nodes")->first;
+    assert_int_equal(value_find(page, "n_nodes")->number, NODES);
+    assert_int_equal(fields->count, 4);
+    assert_string_equal(fields->first->next->text, "node");
+    assert_int_equal(row->kind, VALUE_ARRAY);
+    assert_int_equal(row->count, 4);
+    assert_int_equal(row->first->number, 1);
+    assert_string_equal(row->first->next->text, "/q7");
+    assert_int_equal(row->first->next->next->kind, VALUE_NULL);
+    assert_string_equal(row->last->first->text, "q7");
+    assert_string_equal(next, "/q8");
+    query.fields = ""; /* objects again */
+    page = plan_view_page(stage.broker, &arena, &query, stage.now_ms, &next);
+    assert_null(value_find(page, "fields"));
+    assert_string_equal(value_find(value_find(page, "nodes")->first, "node")->text,
+                        "/q7");
+}
+
+/* A query of many names does not make long rows. */
+static void a_row_has_no_more_values_than_there_are_fields(void **state)
+{
+    (void)state;
+    static char names[4000];
+    struct msg_query query = {.kind = QUERY_PLAN, .name = "p", .fields = names};
+    const char *next;
+    for (size_t i = 0; i + 5 < sizeof(names); i += 4) {
+        memcpy(names + i, "why,", 4);
+    }
+    const struct value *page =
+        plan_view_page(stage.broker, &arena, &query, stage.now_ms, &next);
+    assert_in_range(value_find(page, "nodes")->first->count, 1, 30);
+}
+
 static void a_page_begins_after_so_many_rows(void **state)
 {
     (void)state;
@@ -137,6 +204,12 @@ int main(void)
                                         open_plan, close_plan),
         cmocka_unit_test_setup_teardown(nodes_by_name_are_of_one_computation, open_plan,
                                         close_plan),
+        cmocka_unit_test_setup_teardown(a_larger_plan_is_computed_more_seldom,
+                                        open_larger_plan, close_plan),
+        cmocka_unit_test_setup_teardown(rows_are_arrays_of_the_fields_asked_for,
+                                        open_plan, close_plan),
+        cmocka_unit_test_setup_teardown(a_row_has_no_more_values_than_there_are_fields,
+                                        open_plan, close_plan),
         cmocka_unit_test_setup_teardown(a_page_begins_after_so_many_rows, open_plan,
                                         close_plan),
     };
