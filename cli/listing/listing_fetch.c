@@ -309,9 +309,18 @@ static int fetch_plan(struct listing *listing, struct connect *connect,
     if (rc != 0 || next[0] == '\0') {
         return rc;
     }
-    return count == NULL ? fetch_rest(listing, connect, &all, next, err)
-                         : fetch_fields(listing, connect, query,
-                                        (size_t)json_integer_value(count), err);
+    if (count == NULL) {
+        return fetch_rest(listing, connect, &all, next, err);
+    }
+    json_int_t n_nodes = json_integer_value(count);
+    if (n_nodes < 1 || n_nodes > PLAN_NODES_MAX) {
+        return err_set(
+            err, ERR_BOUNDS,
+            "the answer has n_nodes %lld, expected 1 to %d; is the daemon of "
+            "this version?",
+            (long long)n_nodes, PLAN_NODES_MAX);
+    }
+    return fetch_fields(listing, connect, query, (size_t)n_nodes, err);
 }
 
 int listing_fetch(struct listing *listing, struct connect *connect,
