@@ -135,15 +135,26 @@ int provider_exported(const struct provider *provider, const char *name)
     return n_slots;
 }
 
-int provider_host_lent(const struct ledger_host *host)
+static int count_lent(const struct ledger_host *host, bool with_shared)
 {
     int n_slots = 0;
     for (int i = 0; i < host->n_links; i++) {
         const struct ledger_lease *lease = host->links[i].lease;
         bool is_idle = lease->part == LEDGER_IDLE; /* in a pool, held by no leaf */
-        n_slots += is_idle ? 0 : lease->hosts[host->links[i].index].consumer;
+        bool is_counted = !is_idle && (with_shared || lease->type != LEASE_SHARED);
+        n_slots += is_counted ? lease->hosts[host->links[i].index].consumer : 0;
     }
     return n_slots;
+}
+
+int provider_host_lent(const struct ledger_host *host)
+{
+    return count_lent(host, true);
+}
+
+int provider_host_lent_for_good(const struct ledger_host *host)
+{
+    return count_lent(host, false);
 }
 
 bool provider_host_is_changing(const struct ledger_host *host)

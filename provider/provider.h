@@ -68,6 +68,8 @@ const struct ledger_host *provider_host(struct provider *provider, const char *h
 const char *provider_host_name(const struct ledger_host *host);
 int provider_host_local_max(const struct ledger_host *host, int max, int local_used);
 int provider_host_lent(const struct ledger_host *host);
+/* Of these, slots of exclusive leases and of pools: no rebalance returns them. */
+int provider_host_lent_for_good(const struct ledger_host *host);
 /* True while slots of the host that leases have are about to be divided anew: own jobs
  * use no more of them until then. */
 bool provider_host_is_changing(const struct ledger_host *host);

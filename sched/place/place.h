@@ -77,10 +77,10 @@ struct place_host {
     int n_queues;              /* ... 0: all */
     int n_suspended; /* slots of suspended jobs of the site that others may use */
     /* For suspended jobs that resume there. */
-    int n_resume_slots;    /* slots of a host that takes nothing new */
-    bool is_idle;          /* nothing runs there, and no lease has slots of it */
-    int n_lent_idle_size;  /* nothing runs there, and leases have idle slots of it: so
-                              many slots in all; else 0 */
+    int n_resume_slots; /* slots of a host that takes nothing new */
+    bool is_idle;       /* nothing runs there, and no lease has slots of it */
+    int n_resume_alone; /* nothing runs there, leases have idle slots of it, and a job
+                           of so many slots or more can never have them all; else 0 */
     bool has_foreign_jobs; /* jobs of other sites are there, suspended or not */
     bool is_unreported;    /* it, or its provider, has not reported its jobs: no job
                               resumes */

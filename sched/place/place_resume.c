@@ -104,7 +104,7 @@ static int left_on(const struct place_pass *pass, int host, int n_slots)
     if (pass->state.is_used_exclusively[host]) {
         return 0;
     }
-    bool is_too_small = at->n_lent_idle_size > 0 && n_slots > at->n_lent_idle_size;
+    bool is_too_small = at->n_resume_alone > 0 && n_slots >= at->n_resume_alone;
     if ((at->is_idle || is_too_small) && pass->state.used[host] == 0) {
         return n_slots; /* also where the host is too small for it now */
     }

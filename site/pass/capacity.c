@@ -128,7 +128,8 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     host->is_idle = host->used + consumers == 0 && !is_lent;
     if (host->used + consumers + consumers_yielded == 0 && is_lent &&
         !provider_host_is_changing(ledger_host)) {
-        host->n_lent_idle_size = host_table_max(parts->hosts, index);
+        host->n_resume_alone = host_table_max(parts->hosts, index) -
+                               provider_host_lent_for_good(ledger_host) + 1;
     }
     host->n_suspended = own_yielded;
     host->is_held = is_held_by_suspended(parts, index);

@@ -434,6 +434,21 @@ static void test_host_shrinks(void **state)
     ASSERT_BOOK("north/p/south", "5 made: n1 3/1 1/0");
 }
 
+/* An exclusive lease holds its slots as long as it lasts; those of a shared lease come
+ * home at a rebalance. */
+static void test_slots_that_are_lent_for_good(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4;q south exclusive n2=4");
+    assert_int_equal(provider_lent(world->provider, "n1"),
+                     provider_host_lent(provider_host(world->provider, "n1")));
+    assert_true(provider_lent(world->provider, "n1") > 0);
+    assert_int_equal(provider_host_lent_for_good(provider_host(world->provider, "n1")),
+                     0);
+    assert_int_equal(provider_host_lent_for_good(provider_host(world->provider, "n2")),
+                     4);
+}
+
 static void test_host_goes(void **state)
 {
     struct provider_world *world = *state;
@@ -529,6 +544,7 @@ int main(void)
         STORY(test_another_consumer_waits_on_each_host),
         STORY(test_new_policy_finds_a_busy_host),
         STORY(test_host_shrinks),
+        STORY(test_slots_that_are_lent_for_good),
         STORY(test_host_goes),
         STORY(test_exclusive_slots_sent_home),
     };
