@@ -402,7 +402,11 @@ static int64_t send_at(const struct consumer *consumer, const struct attempt *at
     if (!attempt_is_asked_for(attempt) || attempt_is_ended(attempt)) {
         return resend_wake_ms(&attempt->resend);
     }
-    return least(ask_at(consumer, attempt), resend_wake_ms(&attempt->control_resend));
+    /* An order waits until the provider has decided. */
+    return attempt->phase == ATTEMPTS_SENT
+               ? ask_at(consumer, attempt)
+               : least(ask_at(consumer, attempt),
+                       resend_wake_ms(&attempt->control_resend));
 }
 
 static void send_due(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,

@@ -194,6 +194,27 @@ static void test_withdrawn_until_answered(void **state)
     assert_false(consumer_is_withdrawn(world->consumer, 1));
 }
 
+/* An order for a job whose provider has not decided about it waits for the answer, and
+ * the site does not wake for it meanwhile. */
+static void test_order_while_withdrawn(void **state)
+{
+    struct consumer_world *world = *state;
+    struct run_control kill = {.number = 1, .action = CONTROL_KILL};
+    consumer_set_start_timeout(world->consumer, TIMEOUT_MS);
+    consumer_world_start(world, 1, "n1=1", "");
+    consumer_world_tick(world, TIMEOUT_MS);
+    consumer_world_sent(world);
+    consumer_control(world->consumer, 1, &kill, world->now_ms, &world->effects);
+    ASSERT_SENT("");
+    assert_true(consumer_wake_ms(world->consumer) > world->now_ms);
+    consumer_world_tick(world, 3600000);
+    ASSERT_SENT("ASK 1 withdrawn");
+    assert_true(consumer_wake_ms(world->consumer) > world->now_ms);
+    consumer_world_hear(world, 1, ATTEMPT_RUNNING, 0);
+    consumer_world_tick(world, 0);
+    ASSERT_SENT("CONTROL 1/1");
+}
+
 /* Then nothing starts on its lease for as long. */
 static void test_lease_is_avoided(void **state)
 {
@@ -365,6 +386,7 @@ int main(void)
         STORY(test_only_its_provider_counts),
         STORY(test_end_is_acknowledged_when_on_record),
         STORY(test_withdrawn_until_answered),
+        STORY(test_order_while_withdrawn),
         STORY(test_lease_is_avoided),
         STORY(test_withdrawn_in_vain),
         STORY(test_orders),
