@@ -56,6 +56,7 @@ static void load_lease(struct broker *broker, const struct row_lease *row)
         is_idle ? provider : members_find_or_retire(&broker->members, row->consumer);
     struct lease *lease = lease_restore(row, provider, consumer);
     rebalance_clock_restore(lease);
+    lease_raise_mark(lease);
     pool_table_update_lease(&broker->pools, lease);
     lease_table_add(&broker->leases, lease);
 }

@@ -77,7 +77,7 @@ static const char *recover_lease(struct lease *lease, const struct event *event,
     return arena_printf(&effects->arena,
                         "Lease <%s> is recovered: from epoch %llu to above %llu.",
                         lease->row.id, (unsigned long long)lease->behind_epoch,
-                        (unsigned long long)lease->row.epoch);
+                        (unsigned long long)push_drain_above(lease));
 }
 
 static const char *describe_lease(const struct lease *lease, bool was_ordered,

@@ -12,6 +12,8 @@
  *                    from a backup and has come to that number again
  *     lower epoch    is refused: a late copy, or a provider that was restored from a
  *                    backup and needs its administrator
+ *     other journal  is refused, whatever its epoch: its epoch was made by an earlier
+ *                    commit than ours, or the commit that made ours is said to be lost
  *     epoch 0        the provider no longer knows the lease, which ends
  *
  * A lease that has ended is registered again when its provider states it again, above
@@ -61,8 +63,9 @@ static int check_state(const struct msg_state *state, const struct member *provi
         return err_set(err, ERR_DENIED, "lease \"%s\" is not of provider \"%s\"",
                        state->lease, provider->name);
     }
-    if (state->epoch > INT64_MAX || state->freeze > INT64_MAX) {
-        return err_set(err, ERR_BOUNDS, "lease \"%s\": epoch or freeze number",
+    if (state->epoch > INT64_MAX || state->freeze > INT64_MAX ||
+        state->commits > INT64_MAX) {
+        return err_set(err, ERR_BOUNDS, "lease \"%s\": epoch, freeze or commit number",
                        state->lease);
     }
     if (size_of(state) > CONTRACT_BYTES_MAX) {
@@ -152,6 +155,14 @@ static int check_pair(const struct broker *broker, const struct lease_id *id,
                    provider->name, count, consumer->name, max);
 }
 
+/* If the provider's journal is replaced by one that does not have the epoch, WELCOME
+ * tells it so. */
+static void note_commits(struct lease *lease, const struct msg_state *state)
+{
+    lease->row.commits = state->commits;
+    lease_raise_mark(lease);
+}
+
 static void register_lease(struct broker *broker, struct lease *lease,
                            const struct msg_state *state, int64_t now_ms,
                            struct effects *effects)
@@ -159,6 +170,7 @@ static void register_lease(struct broker *broker, struct lease *lease,
     struct row_lease *row = &lease->row;
     row->type = state->type;
     row->epoch = state->epoch;
+    note_commits(lease, state);
     row->is_made = row->is_withdrawn = false;
     row->registered_ms = now_ms;
     row->made_ms = row->judged_ms = 0;
@@ -191,6 +203,7 @@ static void apply_epoch(struct lease *lease, const struct msg_state *state,
         handover_reason(lease, state, reason_of(state, "changed by its provider"));
     bool was_inactive = lease->row.state == LEASE_INACTIVE;
     lease->row.epoch = state->epoch;
+    note_commits(lease, state);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
     lease_set_resources(lease, state->resources, state->n_resources);
     lease_move(lease, LEASE_EPOCH, reason, now_ms, effects);
@@ -203,8 +216,12 @@ static void apply_epoch(struct lease *lease, const struct msg_state *state,
 }
 
 static void apply_counts(struct lease *lease, const struct msg_state *state,
-                         int64_t now_ms)
+                         int64_t now_ms, struct effects *effects)
 {
+    if (lease->row.commits == 0 && state->commits != 0) {
+        note_commits(lease, state); /* it was applied by a broker of before */
+        lease_store(lease, effects);
+    }
     bool is_same_down =
         lease_split_is_same_down(lease->row.hosts, state->hosts, lease->row.n_hosts);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
@@ -213,11 +230,35 @@ static void apply_counts(struct lease *lease, const struct msg_state *state,
     }
 }
 
-/* True if the STATE has another content than ours under the same epoch. */
+/* True if the provider's journal does not have the commit that made our epoch. */
+static bool has_lost_ours(const struct lease *lease, const struct msg_state *state)
+{
+    uint64_t ours = lease->row.commits;
+    bool is_known = ours != 0 && state->commits != 0;
+    bool is_other = state->epoch == lease->row.epoch ? state->commits != ours
+                                                     : state->commits < ours;
+    return (is_known && is_other) ||
+           (state->lost_from < ours && ours <= state->lost_to);
+}
+
+/* The order to continue above both epochs is carried out: its ledger has ours behind
+ * it. */
+static bool is_recovered(const struct lease *lease, const struct msg_state *state)
+{
+    return lease->is_recovering && state->drain >= lease->row.drain &&
+           state->epoch > lease->row.epoch && state->epoch > lease->behind_epoch &&
+           state->lost_to == 0;
+}
+
+/* True if the STATE has another content than ours under the same epoch, or its epoch
+ * does not come after ours. */
 static bool is_of_another_ledger(const struct lease *lease,
                                  const struct msg_state *state)
 {
     const struct row_lease *row = &lease->row;
+    if (has_lost_ours(lease, state)) {
+        return !is_recovered(lease, state);
+    }
     return state->epoch == row->epoch &&
            (!lease_split_is_same(row->hosts, row->n_hosts, state->hosts,
                                  state->n_hosts) ||
@@ -230,7 +271,7 @@ static void apply_split(struct lease *lease, const struct msg_state *state,
                         int64_t now_ms, struct effects *effects)
 {
     if (state->epoch == lease->row.epoch) {
-        apply_counts(lease, state, now_ms);
+        apply_counts(lease, state, now_ms, effects);
     } else {
         apply_epoch(lease, state, now_ms, effects);
     }
@@ -355,8 +396,8 @@ static void apply(struct broker *broker, struct lease *lease,
     }
 }
 
-/* Only a higher epoch can replace the contract. The first STATE below it may be a late
- * copy, so the provider is asked; if it repeats it, it is refused. */
+/* Only an epoch after ours can replace the contract. The first other STATE may be a
+ * late copy, so the provider is asked; if it repeats it, it is refused. */
 static void refuse_behind(struct lease *lease, const struct event *event,
                           struct effects *effects)
 {
@@ -368,7 +409,9 @@ static void refuse_behind(struct lease *lease, const struct event *event,
     }
     lease->behind_epoch = theirs;
     if (lease->n_behind == 2) {
-        const char *what = theirs < ours ? "is behind" : "has another split than our";
+        const char *what = theirs < ours    ? "is behind"
+                           : theirs == ours ? "has another split than our"
+                                            : "does not follow our";
         outbox_refuse(effects, event, ERR_STATE,
                       "lease \"%s\": epoch %llu %s %llu; was the provider's "
                       "journal lost, or restored from a backup? Nothing starts on it "
@@ -377,8 +420,11 @@ static void refuse_behind(struct lease *lease, const struct event *event,
         effects_log(effects, LOG_LEVEL_WARNING,
                     theirs < ours
                         ? "lease %s: the provider is at epoch %llu, behind %llu"
-                        : "lease %s: the provider has another split under epoch "
-                          "%llu than the contract of epoch %llu",
+                    : theirs == ours
+                        ? "lease %s: the provider has another split under epoch "
+                          "%llu than the contract of epoch %llu"
+                        : "lease %s: the provider has come to epoch %llu by a journal "
+                          "that has lost the contract of epoch %llu",
                     lease->row.id, theirs, ours);
     }
 }
@@ -396,6 +442,7 @@ static void apply_ended(struct lease *lease, const struct msg_state *state,
     if (is_higher) {
         lease->row.type = state->type;
         lease->row.epoch = state->epoch;
+        note_commits(lease, state);
         lease->row.changed_ms = now_ms;
         lease_store(lease, effects);
     }
@@ -418,6 +465,12 @@ static bool is_late(const struct lease *lease, const struct msg_state *state)
     return state->epoch <= lease->row.epoch && !is_same;
 }
 
+static bool has_lost_ended(const struct lease *lease, const struct msg_state *state)
+{
+    return !lease->is_forgotten && has_lost_ours(lease, state) &&
+           !is_recovered(lease, state);
+}
+
 /* The lease is not known, or has ended. If it is known to have ended, a STATE that says
  * withdrawn is a late copy. */
 static struct lease *apply_new(struct broker *broker, struct lease *lease,
@@ -428,7 +481,8 @@ static struct lease *apply_new(struct broker *broker, struct lease *lease,
     bool was_ended = lease != NULL;
     bool is_first = lease == NULL ||
                     lease->row.epoch == 0; /* a leaf's contract that was just opened */
-    if (was_ended && is_late(lease, state) && state->epoch > 0 && !state->is_ended) {
+    if (was_ended && state->epoch > 0 && !state->is_ended &&
+        (is_late(lease, state) || has_lost_ended(lease, state))) {
         refuse_behind(lease, event, effects);
         return lease;
     }

@@ -200,6 +200,9 @@ struct msg_state {
         *recalls; /* ... and the slots of it that are not returned yet */
     int n_recalls;
     const char *withheld; /* why the provider lends no slot of it; NULL: it lends */
+    uint64_t commits;     /* that its journal had with the epoch; 0: not known */
+    uint64_t lost_from, lost_to; /* its journal has lost commits: of this lease those
+                                    above lost_from, up to lost_to; 0: none */
 };
 
 struct msg_lease { /* STATE_ASK, LEASE_OPEN, LEASE_LOAD_ASK */

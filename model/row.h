@@ -61,6 +61,7 @@ struct row_lease {
     bool is_drain_ordered; /* by an administrator, for this lease individually */
     bool is_drained;       /* the latest order to its provider, for any reason ... */
     uint64_t drain;        /* ... and its number; 0: none yet */
+    uint64_t commits;      /* as in the STATE of the epoch */
     int64_t registered_ms;
     int64_t made_ms;    /* 0: not made */
     int64_t changed_ms; /* last change of state or epoch */
@@ -168,6 +169,7 @@ struct row_book {
     int n_recalls;
     const struct lease_resource *resources;
     int n_resources;
+    uint64_t commits, lost_from, lost_to; /* as in msg_state */
 };
 
 struct row_high {

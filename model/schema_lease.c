@@ -192,6 +192,9 @@ static const struct field state[] = {
     UINT64(121, last_attempt),
     BOOL(260, takes_interactive),
     NULL_TEXT(270, withheld, TALK, REASON_SIZE - 1),
+    UINT64(320, commits),
+    UINT64(321, lost_from),
+    UINT64(322, lost_to),
 };
 const struct schema schema_lease_state = SCHEMA("State", state);
 #undef S

@@ -59,7 +59,7 @@ struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
     lease->is_made = true;
     lease->is_withdrawn = lease->is_ended = lease->is_frozen = false;
     lease->n_recalls = lease->n_due = 0;
-    lease->epoch++;
+    ledger_begin_epoch(ledger, lease);
     lease->reason[0] = '\0';
     lease->is_dirty = true;
     ledger_store(lease, effects);
@@ -181,10 +181,10 @@ static void apply(struct ledger *ledger, struct ledger_lease *lease,
 }
 
 /* Stores the lease under its next epoch. */
-static void commit(struct ledger_lease *lease, const char *reason,
-                   struct effects *effects)
+static void commit(const struct ledger *ledger, struct ledger_lease *lease,
+                   const char *reason, struct effects *effects)
 {
-    lease->epoch++;
+    ledger_begin_epoch(ledger, lease);
     lease->is_changed = false;
     lease->is_dirty = true;
     memcpy(lease->reason, reason, strlen(reason) + 1);
@@ -201,10 +201,10 @@ bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *lease,
     lease->is_frozen = false;
     if (differs(lease, msg)) {
         apply(ledger, lease, idle, msg);
-        commit(lease, "", effects);
+        commit(ledger, lease, "", effects);
     }
     if (idle != NULL && idle->is_changed) {
-        commit(idle, "slots were granted", effects);
+        commit(ledger, idle, "slots were granted", effects);
     }
     for (int i = 0; i < lease->n_hosts; i++) {
         ledger_attribute(lease->hosts[i].host);

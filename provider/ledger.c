@@ -300,6 +300,26 @@ void ledger_attribute(struct ledger_host *host)
     }
 }
 
+/* ------------------------------------------------------------ epochs */
+
+void ledger_begin_epoch(const struct ledger *ledger, struct ledger_lease *lease)
+{
+    lease->epoch++;
+    lease->commits = ledger->commits + 1;
+}
+
+void ledger_doubt(struct ledger *ledger, uint64_t lost_to, struct effects *effects)
+{
+    for (int i = 0; i < ledger->count; i++) {
+        struct ledger_lease *lease = ledger->items[i];
+        bool is_first = lease->lost_to == 0 || lease->commits > lease->lost_to;
+        lease->lost_from = is_first ? lease->commits : lease->lost_from;
+        lease->lost_to = lost_to;
+        lease->is_dirty = true;
+        ledger_store(lease, effects);
+    }
+}
+
 /* ------------------------------------------------------------ on disk */
 
 void ledger_store(const struct ledger_lease *lease, struct effects *effects)
@@ -335,7 +355,10 @@ void ledger_store(const struct ledger_lease *lease, struct effects *effects)
                  .n_resources = lease->n_resources,
                  .recall = lease->recall,
                  .is_whole = lease->is_whole,
-                 .n_recalls = lease->n_recalls},
+                 .n_recalls = lease->n_recalls,
+                 .commits = lease->commits,
+                 .lost_from = lease->lost_from,
+                 .lost_to = lease->lost_to},
     };
     row.book.recalls = arena_copy(arena, lease->recalls,
                                   (size_t)lease->n_recalls * sizeof(*lease->recalls));
@@ -356,6 +379,9 @@ void ledger_load(struct ledger *ledger, const struct row_book *row)
     lease->drain = row->drain;
     lease->recall = row->recall;
     lease->is_whole = row->is_whole;
+    lease->commits = row->commits;
+    lease->lost_from = row->lost_from;
+    lease->lost_to = row->lost_to;
     for (int i = 0; i < row->n_recalls && i < RECALLS_MAX; i++) {
         lease->recalls[lease->n_recalls++] = row->recalls[i];
     }

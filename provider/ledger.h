@@ -76,6 +76,7 @@ struct ledger_lease {
     enum lease_type type;
     struct export_terms terms;
     uint64_t epoch;
+    uint64_t commits, lost_from, lost_to; /* as in msg_state */
     bool is_made, is_withdrawn, is_ended;
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
     uint64_t drain;  /* its number */
@@ -116,6 +117,7 @@ struct ledger {
     int n_hosts, hosts_capacity;
     uint64_t n_changes; /* of what is exported besides slots */
     bool needs_reshare; /* shared_instances.c has to run */
+    uint64_t commits;   /* of the journal, as of the latest commit */
 };
 
 void ledger_release(struct ledger *ledger);
@@ -159,6 +161,11 @@ int ledger_count_held(const struct ledger_lease *lease);
 /* Attributes a host's local use again; marks leases whose part of it changed. */
 void ledger_attribute(struct ledger_host *host);
 
+/* The lease's contract is another one from the next commit on. */
+void ledger_begin_epoch(const struct ledger *ledger, struct ledger_lease *lease);
+/* The journal has lost commits up to that number, and of each lease the epochs that
+ * they made. Stores that. */
+void ledger_doubt(struct ledger *ledger, uint64_t lost_to, struct effects *effects);
 /* Stores the lease's row. */
 void ledger_store(const struct ledger_lease *lease, struct effects *effects);
 void ledger_load(struct ledger *ledger, const struct row_book *row);

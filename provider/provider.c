@@ -301,6 +301,17 @@ void provider_set_spaces(struct provider *provider, const char *name,
     }
 }
 
+void provider_set_commits(struct provider *provider, uint64_t commits)
+{
+    provider->ledger.commits = commits;
+}
+
+void provider_doubt(struct provider *provider, uint64_t commits,
+                    struct effects *effects)
+{
+    ledger_doubt(&provider->ledger, commits, effects);
+}
+
 void provider_set_waiting(struct provider *provider, int n_waiting_slots)
 {
     if (provider->n_waiting_slots == n_waiting_slots) {
@@ -375,6 +386,9 @@ static void fill_state(const struct provider *provider,
         .n_resources = lease->n_resources,
         .reason = arena_str(arena, lease->reason),
         .recall = lease->recall,
+        .commits = lease->commits,
+        .lost_from = lease->lost_from,
+        .lost_to = lease->lost_to,
         .withheld = lease->is_withheld && provider->withheld != NULL
                         ? arena_str(arena, provider->withheld)
                         : NULL,

@@ -114,6 +114,13 @@ void provider_set_used_exclusively(struct provider *provider, const char *host,
 void provider_set_spaces(struct provider *provider, const char *host,
                          const int64_t mib[SPACES]);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
+/* How many commits the site's journal has. */
+void provider_set_commits(struct provider *provider, uint64_t commits);
+/* The journal was behind, and is to have so many commits now. STATE tells the broker,
+ * which may know a contract that was lost: docs/design/safety.md "Journals that are
+ * behind". Call it before provider_set_commits. */
+void provider_doubt(struct provider *provider, uint64_t commits,
+                    struct effects *effects);
 
 /* FREEZE, PROPOSE, DRAIN, STATE_ASK, LEASE_OPEN, RECALL from the broker. Answers with
  * STATE. */

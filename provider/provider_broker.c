@@ -91,7 +91,7 @@ static void propose(struct ledger *ledger, struct ledger_lease *lease,
     }
     lease->is_frozen = false;
     if (apply(lease, msg)) {
-        lease->epoch++;
+        ledger_begin_epoch(ledger, lease);
         lease->reason[0] = '\0';
         ledger_store(lease, effects);
     }

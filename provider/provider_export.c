@@ -385,19 +385,24 @@ static void withdraw_others(struct provider *provider)
     }
 }
 
-/* The broker knows the contract at a higher epoch, from a ledger that was lost: it
- * continues above that epoch. */
+/* The broker knows the contract at another epoch, from a ledger that was lost: it
+ * continues above that epoch, and above the present one. */
 static void recover(struct provider *provider, struct ledger_lease *lease,
-                    uint64_t above, int64_t now_ms, struct effects *effects)
+                    const struct msg_drain *drain, int64_t now_ms,
+                    struct effects *effects)
 {
-    if (above == 0 || above < lease->epoch || provider->plan == NULL) {
+    uint64_t above = drain->raise_above;
+    bool is_needed = lease->lost_to != 0 && drain->number > lease->drain;
+    bool is_late = above < lease->epoch && !is_needed;
+    if (above == 0 || is_late || provider->plan == NULL) {
         return;
     }
     effects_log(effects, LOG_LEVEL_NOTICE,
                 "lease %s: from epoch %llu to above %llu, by order of an administrator",
                 lease->lease, (unsigned long long)lease->epoch,
                 (unsigned long long)above);
-    lease->epoch = above;
+    lease->epoch = above > lease->epoch ? above : lease->epoch;
+    lease->lost_from = lease->lost_to = 0;
     change(lease, "its provider had lost its journal");
     provider_refresh(provider, now_ms, effects);
 }
@@ -409,7 +414,7 @@ void provider_export_drain(struct provider *provider, const struct msg_drain *dr
     if (lease == NULL) {
         return;
     }
-    recover(provider, lease, drain->raise_above, now_ms, effects);
+    recover(provider, lease, drain, now_ms, effects);
     if (drain->number <= lease->drain) {
         return;
     }

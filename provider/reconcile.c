@@ -369,9 +369,10 @@ static bool drop_hosts(struct ledger_lease *lease)
     return has_dropped;
 }
 
-static void commit(struct ledger_lease *lease, struct effects *effects)
+static void commit(const struct ledger *ledger, struct ledger_lease *lease,
+                   struct effects *effects)
 {
-    lease->epoch++;
+    ledger_begin_epoch(ledger, lease);
     lease->is_changed = false;
     lease->is_frozen = false;
     lease->is_ended = lease->is_withdrawn && lease->n_hosts == 0;
@@ -391,7 +392,7 @@ static bool commit_all(struct ledger *ledger, struct effects *effects)
         if (lease->is_changed) {
             has_changed = true;
             has_dropped = drop_hosts(lease) || has_dropped;
-            commit(lease, effects);
+            commit(ledger, lease, effects);
             ledger->needs_reshare |= lease->is_ended;
         }
     }

@@ -514,6 +514,7 @@ static void count_commit(struct site *site, struct effects *effects)
         site_uplink_store(site->uplink, site->now_ms, effects);
         journal_loss_count_commit(&site->loss, effects);
         consumer_set_commits(site->consumer, site->loss.present.commits);
+        provider_set_commits(site->provider, site->loss.present.commits);
         runs_set_commits(site->runs, site->loss.present.commits);
     }
 }

@@ -124,6 +124,7 @@ static void learn_mark(struct site *site, const struct journal_mark *mark,
         job_dispatch_raise(site->life, loss->present.attempt);
         site->last_job = loss->present.job;
         runs_doubt(site->runs, effects);
+        provider_doubt(site->provider, loss->present.commits, effects);
         site_dispatch_sync_mark(site, site->now_ms);
         log_awaiting(site, effects);
     } else if (mark->commits > 0) {
@@ -152,6 +153,7 @@ void site_dispatch_sync_mark(struct site *site, int64_t now_ms)
     }
     runs_set_commits(site->runs, loss->present.commits);
     consumer_set_commits(site->consumer, loss->present.commits);
+    provider_set_commits(site->provider, loss->present.commits);
     runs_orphan_keep(site->runs, loss->from, loss->to);
     job_table_doubt(site->jobs, journal_loss_doubted_to(loss));
     consumer_doubt(site->consumer, loss->doubted_attempt);

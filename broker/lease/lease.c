@@ -249,6 +249,12 @@ int lease_consumer_waiting(const struct lease *lease)
     return is_latest ? lease->consumer_waiting : 0;
 }
 
+void lease_raise_mark(struct lease *lease)
+{
+    const struct journal_mark mark = {.commits = lease->row.commits};
+    msg_raise_mark(&lease->provider->mark, &mark);
+}
+
 void lease_store(const struct lease *lease, struct effects *effects)
 {
     struct row row = {.kind = ROW_LEASE, .lease = lease->row};

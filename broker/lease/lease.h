@@ -151,6 +151,8 @@ void lease_move(struct lease *lease, enum lease_move move, const char *reason,
                 int64_t now_ms, struct effects *effects);
 /* Stores a change that is no move. */
 void lease_store(const struct lease *lease, struct effects *effects);
+/* Its provider's journal had as many commits as are on record with the epoch. */
+void lease_raise_mark(struct lease *lease);
 /* Puts a recall of n_slots, or its end, into history; `why` is a sentence. */
 void lease_record_recall(const struct lease *lease, enum history_event event,
                          const char *why, int n_slots, int64_t deadline_ms,

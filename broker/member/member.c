@@ -68,7 +68,7 @@ void members_load(struct members *members, const struct row_site *row)
         member->is_drained = row->is_drained;
         member->since_ms = row->since_ms;
         member->silent_ms = row->silent_ms;
-        member->mark = row->mark;
+        msg_raise_mark(&member->mark, &row->mark);
     }
 }
 

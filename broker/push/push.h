@@ -69,6 +69,9 @@ bool push_drain_refresh(struct lease *lease, const char *reason, int64_t now_ms,
 /* The provider has lost its ledger, and states a lower epoch than the broker's. Repeats
  * the order, and tells the provider to continue above the broker's epoch. */
 void push_drain_recover(struct lease *lease, int64_t now_ms, struct effects *effects);
+/* The epoch above which a provider that recovers continues: the greater one of the
+ * contract and of the provider's own. */
+uint64_t push_drain_above(const struct lease *lease);
 /* The provider may not know the order: after a start of either side. */
 void push_drain_resume(struct lease *lease, int64_t now_ms);
 /* A STATE of the lease came: the number that it names, and whether it is drained. */

@@ -115,6 +115,12 @@ void push_drain_on_state(struct lease *lease, const struct msg_state *state,
     }
 }
 
+uint64_t push_drain_above(const struct lease *lease)
+{
+    uint64_t epoch = lease->row.epoch, behind = lease->behind_epoch;
+    return behind > epoch ? behind : epoch;
+}
+
 void push_drain_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     if (push_drain_wake_ms(lease) > now_ms) {
@@ -124,7 +130,7 @@ void push_drain_tick(struct lease *lease, int64_t now_ms, struct effects *effect
     msg.drain.lease = lease->row.id;
     msg.drain.number = lease->row.drain;
     msg.drain.is_drained = lease->row.is_drained;
-    msg.drain.raise_above = lease->is_recovering ? lease->row.epoch : 0;
+    msg.drain.raise_above = lease->is_recovering ? push_drain_above(lease) : 0;
     outbox_send(effects, lease->provider, "", &msg);
     resend_sent(&lease->push_drain, waits, now_ms);
 }

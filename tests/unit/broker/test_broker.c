@@ -201,6 +201,71 @@ static void one_epoch_has_one_split(void **state)
         stage_sent(&on.stage, "south", MSG_CONTRACT, 0)->contract.hosts[0].consumer, 2);
 }
 
+/* The provider's journal is an older one, from before our epoch. It has passed the
+ * epoch by itself: its commits give it away, or it says what it has lost. */
+static void refuse_passed(uint64_t commits, uint64_t lost_from, uint64_t lost_to)
+{
+    on.books.epoch = 8;
+    on.books.commits = commits;
+    on.books.lost_from = lost_from;
+    on.books.lost_to = lost_to;
+    on.host.provider = 2;
+    on.host.consumer = 2;
+    lease_stage_say(&on, "north", 1);
+    assert_non_null(stage_sent(&on.stage, "north", MSG_STATE_ASK, 0)); /* late? */
+    lease_stage_say(&on, "north", 1);
+    lease_stage_expect_error(&on, "north", ERR_STATE);
+    assert_true(stage_has_log(&on.stage, "epoch 8 does not follow our 5"));
+    assert_true(stage_has_log(&on.stage, "has lost the contract of epoch 5"));
+    assert_int_equal(lease_stage_now(&on).epoch, 5);
+    assert_int_equal(lease_stage_now(&on).hosts[0].consumer, 1);
+    assert_null(stage_sent(&on.stage, "south", MSG_CONTRACT, 0));
+}
+
+static void an_old_journal_that_passed_by_itself(void **state)
+{
+    on.books.epoch = 5;
+    on.books.commits = 500;
+    lease_stage_make(&on);
+    refuse_passed(403, 0, 0);
+}
+
+static void an_old_journal_that_knows_it(void **state)
+{
+    on.books.epoch = 5;
+    on.books.commits = 500;
+    lease_stage_make(&on);
+    refuse_passed(601, 400, 600); /* its number of commits was raised */
+}
+
+static void an_old_journal_with_our_epoch(void **state)
+{
+    on.books.epoch = 5;
+    on.books.commits = 500;
+    lease_stage_make(&on);
+    on.books.epoch = 6;
+    on.books.commits = 602;
+    on.books.lost_from = 500; /* nothing of this lease is lost */
+    on.books.lost_to = 600;
+    lease_stage_say(&on, "north", 1);
+    assert_int_equal(lease_stage_now(&on).epoch, 6);
+    assert_int_equal(stage_stored(&on.stage, LEASE_STAGE_ID)->commits, 602);
+}
+
+/* A provider of before does not tell of commits; they are noted when it does. */
+static void commits_of_an_epoch_that_is_known(void **state)
+{
+    on.books.epoch = 5;
+    lease_stage_make(&on);
+    on.books.commits = 500;
+    lease_stage_say(&on, "north", 1);
+    assert_int_equal(stage_stored(&on.stage, LEASE_STAGE_ID)->commits, 500);
+    on.books.commits = 400; /* that epoch again, by another commit */
+    lease_stage_say(&on, "north", 1);
+    lease_stage_say(&on, "north", 1);
+    lease_stage_expect_error(&on, "north", ERR_STATE);
+}
+
 static void a_withdrawn_lease_drains_and_ends(void **state)
 {
     lease_stage_make(&on);
@@ -420,6 +485,10 @@ int main(void)
         TEST(a_lower_epoch_is_told_once),
         TEST(a_late_copy_is_no_alarm),
         TEST(one_epoch_has_one_split),
+        TEST(an_old_journal_that_passed_by_itself),
+        TEST(an_old_journal_that_knows_it),
+        TEST(an_old_journal_with_our_epoch),
+        TEST(commits_of_an_epoch_that_is_known),
         TEST(a_withdrawn_lease_drains_and_ends),
         TEST(members_come_and_go),
         TEST(a_provider_that_leaves_takes_its_leases),

@@ -131,6 +131,52 @@ static void test_recovered(void **state)
     assert_string_equal(now.reason, "its provider had lost its journal");
 }
 
+static struct msg_state told(const char *id)
+{
+    struct msg_state now;
+    assert_true(provider_find_lease(world.provider, id, &now));
+    return now;
+}
+
+/* STATE has the number of commits that the journal had with the epoch, and which
+ * commits with epochs were lost, until an order to recover ends that. */
+static void test_lost_commits(void **state)
+{
+    provider_set_commits(world.provider, 40);
+    provider_world_drain(&world, lease, 1, true);
+    assert_int_equal(told(lease).commits, 41);
+    provider_set_commits(world.provider, 41);
+    assert_int_equal(told(lease).commits, 41);
+    effects_clear(&world.effects);
+    provider_doubt(world.provider, 90, &world.effects);
+    assert_int_equal(told(lease).lost_from, 41);
+    assert_int_equal(told(lease).lost_to, 90);
+    provider_set_commits(world.provider, 90);
+    provider_doubt(world.provider, 95, &world.effects); /* no epoch between */
+    assert_int_equal(told(lease).lost_from, 41);
+    assert_int_equal(told(lease).lost_to, 95);
+    provider_set_commits(world.provider, 95);
+    provider_world_end(&world, "south", 1);
+    assert_int_equal(told(lease).epoch, 3);
+    assert_int_equal(told(lease).commits, 96);
+    assert_int_equal(told(lease).lost_to, 95);
+
+    struct msg msg = {
+        .kind = MSG_DRAIN,
+        .drain = {.lease = lease, .number = 2, .is_drained = true, .raise_above = 2}};
+    for (int i = 0; i < 2; i++) { /* a copy changes nothing */
+        effects_clear(&world.effects);
+        provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
+        assert_int_equal(told(lease).epoch, 4);
+        assert_int_equal(told(lease).lost_from, 0);
+        assert_int_equal(told(lease).lost_to, 0);
+    }
+    effects_clear(&world.effects);
+    provider_doubt(world.provider, 200, &world.effects);
+    provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
+    assert_int_equal(told(lease).lost_to, 200); /* the order was about another loss */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_world, close_world)
 
 int main(void)
@@ -142,6 +188,7 @@ int main(void)
         TEST(stays_drained),
         TEST(other_policies),
         TEST(recovered),
+        TEST(lost_commits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

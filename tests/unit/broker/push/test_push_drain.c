@@ -371,6 +371,48 @@ static void test_recovery(void **state)
     assert_int_equal(told()->raise_above, 0);
 }
 
+static struct row_lease lease_now(void)
+{
+    struct row_lease row;
+    assert_true(broker_find_lease(stage.broker, lease_id, &row));
+    return row;
+}
+
+/* One whose books have passed the epoch that is known, without what it stands for. */
+static void test_recovery_of_books_that_passed(void **state)
+{
+    books.epoch = 6;
+    books.commits = 600;
+    state_books();
+    books.epoch = 8; /* from epoch 5 on, by itself */
+    books.commits = 503;
+    state_books();
+    state_books();
+    assert_int_equal(lease_now().epoch, 6);
+    const struct msg_reply *reply = recover(&ops);
+    assert_string_equal(reply->text,
+                        "Lease <north/1/south> is recovered: from epoch 8 to above 8.");
+    assert_int_equal(told()->raise_above, 8);
+    uint64_t number = told()->number;
+
+    books.epoch = 9; /* a change of its own, before it has the order */
+    books.commits = 504;
+    state_books();
+    assert_int_equal(lease_now().epoch, 6);
+    books.epoch = 10;
+    books.drain = number;
+    books.commits = 602;
+    books.lost_from = 500; /* it was found out since, and not recovered from */
+    books.lost_to = 601;
+    state_books();
+    assert_int_equal(lease_now().epoch, 6);
+    books.lost_from = books.lost_to = 0;
+    state_books();
+    assert_int_equal(lease_now().epoch, 10);
+    assert_int_equal(lease_now().commits, 602);
+    assert_int_equal(recover(&ops)->code, ERR_STATE); /* done */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_lease, close_lease)
 
 int main(void)
@@ -390,6 +432,7 @@ int main(void)
         TEST(refusals),
         TEST(ended),
         TEST(recovery),
+        TEST(recovery_of_books_that_passed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
