@@ -72,7 +72,7 @@ TEST_FLAGS = $(SHELL_FLAGS) -Wno-unused-parameter
 # A room is a folder, or the folders in it.
 room = $(sort $(wildcard $(foreach dir,$(1),$(dir)/*.c $(dir)/*/*.c)))
 SITE_SRCS := $(sort $(wildcard site/io/*.c))
-BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
+BROKER_SRCS := $(sort $(wildcard broker/io/*.c broker/io/*/*.c))
 SLURM_SRCS := $(sort $(wildcard slurm/io/*.c))
 PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS) $(SLURM_SRCS), \
 	$(call room,base model sched broker provider consumer site sim slurm) $(wildcard host/exec/*.c))

@@ -10,7 +10,7 @@
 #include "site/api/site_api.h"
 #include "site/exchange/exchange.h"
 #include "site/job/history.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 #include "site/site_dispatch.h"
 #include "site/site_parts.h"
 #include "site/site_reload.h"

@@ -19,7 +19,7 @@
 #include <czmq.h>
 
 #include "broker/broker.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 #include "sys/http/http.h"
 
 enum { HTTP_FEED_MS = 500 };

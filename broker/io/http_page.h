@@ -15,7 +15,7 @@
 #include "broker/broker.h"
 #include "broker/io/http_feed.h"
 #include "broker/io/hub.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 #include "broker/io/tokens.h"
 #include "sys/http/http.h"
 

@@ -14,7 +14,7 @@
 #include "broker/io/door.h"
 #include "broker/io/metrics.h"
 #include "broker/io/snapshot.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 #include "sys/shell.h"
 
 struct hub;

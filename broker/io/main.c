@@ -17,9 +17,9 @@
 #include "broker/io/sampler.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/standby.h"
-#include "broker/io/store.h"
-#include "broker/io/store_lead.h"
-#include "broker/io/store_transfer.h"
+#include "broker/io/store/store.h"
+#include "broker/io/store/store_lead.h"
+#include "broker/io/store/store_transfer.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 

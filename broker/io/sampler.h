@@ -16,7 +16,7 @@
 #include <czmq.h>
 
 #include "broker/broker.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 
 struct sampler;
 struct sampler *sampler_new(zloop_t *loop, const struct broker *broker,

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "broker/io/store_copy.h"
+#include "broker/io/store/store_copy.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 

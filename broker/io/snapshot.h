@@ -19,7 +19,7 @@
 #include <czmq.h>
 
 #include "broker/broker_config.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 
 struct snapshot;
 struct snapshot *snapshot_new(zloop_t *loop, const struct broker_setup *setup,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "broker/io/store_lead.h"
+#include "broker/io/store/store_lead.h"
 #include "broker/leader/leader.h"
 #include "sys/daemon.h"
 #include "sys/log.h"

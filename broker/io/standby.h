@@ -13,7 +13,7 @@
 #include <czmq.h>
 
 #include "broker/io/door.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 
 /* Opens the store. A database that cannot be reached is waited for, with a line in the
  * log. Returns 1 if it is open, 0 if the loop was ended, or an error. */

@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 static void hang_up(struct job_table *jobs, struct lifecycle *life, uint64_t key,
                     const char *why, int64_t now_ms, struct effects *effects)

@@ -7,7 +7,7 @@
 #include "site/api/job_answer.h"
 #include "site/config/site_config.h"
 #include "site/job/history.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 struct call {
     struct site_api *api;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "site/api/job_answer.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 /* The most elements that one request reaches, so that a step takes bounded time; and
  * the most jobs that one "0" does, which the command line repeats. */

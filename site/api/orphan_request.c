@@ -15,7 +15,7 @@
 #include "model/job_id.h"
 #include "site/api/permission.h"
 #include "site/api/site_api.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 /* An orphan on an own host (`run`), or at a provider. */
 struct orphan {

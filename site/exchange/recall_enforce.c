@@ -8,7 +8,7 @@
 
 #include "base/whole_hosts.h"
 #include "site/exchange/recall_victims.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 struct recall_enforce {
     struct recall_enforce_parts parts;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "site/config/site_config.h"
-#include "site/job/lifecycle.h"
 #include "site/ledger/rusage_ledger_parts.h"
+#include "site/lifecycle/lifecycle.h"
 
 /* ---------------------------------------------------------------- amounts */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 #include "site/load/load_judge.h"
 
 struct interval {

@@ -2,7 +2,7 @@
 /* time_windows.c: see site_load.h. */
 #include "site/load/site_load.h"
 
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 void time_windows_reload(struct time_windows *windows, const struct site_config *config)
 {

@@ -7,7 +7,7 @@
 
 #include "model/dup.h"
 #include "model/record.h"
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 #include "site/pass/capacity.h"
 
 struct entry {

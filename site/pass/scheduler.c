@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 /* Limits the starts of one tick: the site must answer its hosts between ticks. */
 enum { SCHEDULER_STARTS_MAX = 1000 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 #include "tests/bench/bench.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 #include "sys/db/db.h"
 #include "sys/json.h"
 

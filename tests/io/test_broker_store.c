@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "broker/io/store.h"
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store.h"
+#include "broker/io/store/store_parts.h"
 #include "sys/json.h"
 
 /* ---------------------------------------------------------------- fixture */

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 #include "host/agent/mark_file.h"
 #include "host/agent/start_file.h"
 #include "host/run_dir/run_dir.h"

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "broker/io/store.h"
-#include "broker/io/store_copy.h"
-#include "broker/io/store_lead.h"
-#include "broker/io/store_transfer.h"
+#include "broker/io/store/store.h"
+#include "broker/io/store/store_copy.h"
+#include "broker/io/store/store_lead.h"
+#include "broker/io/store/store_transfer.h"
 #include "model/record.h"
 #include "sys/json.h"
 #include "tests/io/postgres_fixture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_lead.c: see store_lead.h. */
-#include "broker/io/store_lead.h"
+#include "broker/io/store/store_lead.h"
 
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 
 int store_lead_try(struct store *store, const char *name, struct arena *arena,
                    struct store_leader *leader, struct err *err)

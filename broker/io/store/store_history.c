@@ -4,7 +4,7 @@
  *
  * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner if its JSON might not fit
  * a frame. */
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
  * ERR_EXISTS if another process has the file open, ERR_DENIED for a server whose
  * settings would lose commits. PostgreSQL checks rows at the commit. Order: loading
  * goes by row_kind, inside a kind by key. Layer: broker/io. */
-#ifndef SUBLET_BROKER_IO_STORE_H
-#define SUBLET_BROKER_IO_STORE_H
+#ifndef SUBLET_BROKER_IO_STORE_STORE_H
+#define SUBLET_BROKER_IO_STORE_STORE_H
 
 #include "base/err.h"
 #include "base/value.h"

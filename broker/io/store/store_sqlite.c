@@ -3,7 +3,7 @@
  *
  * Kept are the latest STORE_EVENTS_MAX events, and at most STORE_FORGET_EVERY more:
  * some 120 MiB. */
-#include "broker/io/store_sqlite.h"
+#include "broker/io/store/store_sqlite.h"
 
 #include <stdlib.h>
 

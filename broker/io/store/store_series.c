@@ -2,7 +2,7 @@
 /* store_series.c: samples of sites, leases, pools and nodes of plans over time
  * (store.h).
  */
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 
 #include <string.h>
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_parts.h: what the two stores have to do: SQLite (store_sqlite.c) and PostgreSQL
  * (store_postgres.c). The rules are in store.h. Layer: broker/io. */
-#ifndef SUBLET_BROKER_IO_STORE_PARTS_H
-#define SUBLET_BROKER_IO_STORE_PARTS_H
+#ifndef SUBLET_BROKER_IO_STORE_STORE_PARTS_H
+#define SUBLET_BROKER_IO_STORE_STORE_PARTS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/value.h"
-#include "broker/io/store.h"
-#include "broker/io/store_lead.h"
+#include "broker/io/store/store.h"
+#include "broker/io/store/store_lead.h"
 #include "model/row.h"
 #include "sys/db/db.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lifecycle.c: see lifecycle.h. */
 #include "site/config/site_config.h"
-#include "site/job/lifecycle_parts.h"
 #include "site/job/submission.h"
+#include "site/lifecycle/lifecycle_parts.h"
 
 #include <signal.h>
 #include <stdlib.h>

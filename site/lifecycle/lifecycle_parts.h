@@ -5,10 +5,10 @@
  * Order of the units, each calls those before it: lifecycle, job_end, lost_order,
  * job_report,
  * job_dispatch, suspend, control_job. Layer: site. */
-#ifndef SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
-#define SUBLET_SITE_JOB_LIFECYCLE_PARTS_H
+#ifndef SUBLET_SITE_LIFECYCLE_LIFECYCLE_PARTS_H
+#define SUBLET_SITE_LIFECYCLE_LIFECYCLE_PARTS_H
 
-#include "site/job/lifecycle.h"
+#include "site/lifecycle/lifecycle.h"
 
 struct lifecycle {
     struct lifecycle_parts parts;

@@ -2,7 +2,7 @@
 /* lost_order.c: a run has carried out an order that its job's record does not have,
  * because the journal was replaced by an older copy. The numbers of orders go on above
  * it, and the record decides what the run should do. */
-#include "site/job/lifecycle_parts.h"
+#include "site/lifecycle/lifecycle_parts.h"
 
 /* Nothing in the record says why. Others may have its slots, so it is resumed when it
  * can have them, as a job that was preempted. */

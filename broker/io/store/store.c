@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.c: see store.h: which of the two stores it is, and what both have in common. */
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 
 #include "sys/pg/pg.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_sqlite.h: the statements of a store that is a file; part of store.h.
  * Layer: broker/io. */
-#ifndef SUBLET_BROKER_IO_STORE_SQLITE_H
-#define SUBLET_BROKER_IO_STORE_SQLITE_H
+#ifndef SUBLET_BROKER_IO_STORE_STORE_SQLITE_H
+#define SUBLET_BROKER_IO_STORE_STORE_SQLITE_H
 
 #include <sqlite3.h>
 
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 
 /* Statements are prepared at their first use (db_statement). */
 struct store_sqlite {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_copy.c: see store_copy.h. The pages of a file are copied; the rows of a server
  * go to a file PATH.rows first. */
-#include "broker/io/store_copy.h"
+#include "broker/io/store/store_copy.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "broker/io/store_transfer.h"
+#include "broker/io/store/store_transfer.h"
 
 enum {
     PAGES_PER_STEP = 256, /* 1 MiB: about a millisecond */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_transfer.c: see store_transfer.h. */
-#include "broker/io/store_transfer.h"
+#include "broker/io/store/store_transfer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "base/resend.h"
 #include "model/job_id.h"
-#include "site/job/lifecycle_parts.h"
+#include "site/lifecycle/lifecycle_parts.h"
 #include "site/run/outfile.h"
 
 static void record_state(struct lifecycle *life, struct job *job, enum job_state state,

@@ -8,12 +8,12 @@
  *
  * Errors: as of store.h; ERR_EXISTS if there are rows already; ERR_STATE from the
  * check, with the first row that differs. Layer: broker/io. */
-#ifndef SUBLET_BROKER_IO_STORE_TRANSFER_H
-#define SUBLET_BROKER_IO_STORE_TRANSFER_H
+#ifndef SUBLET_BROKER_IO_STORE_STORE_TRANSFER_H
+#define SUBLET_BROKER_IO_STORE_STORE_TRANSFER_H
 
 #include <stdbool.h>
 
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 
 struct store_transfer;
 

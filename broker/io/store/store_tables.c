@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_tables.c: which rows a store has, and in which tables (store_parts.h). */
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 
 #include <string.h>
 

@@ -8,10 +8,10 @@
  * Order: steps until one returns 0, then rows into `to` in one transaction, then
  * finish. Ownership: store_copy_free in any case; it deletes an unfinished copy. Layer:
  * broker/io. */
-#ifndef SUBLET_BROKER_IO_STORE_COPY_H
-#define SUBLET_BROKER_IO_STORE_COPY_H
+#ifndef SUBLET_BROKER_IO_STORE_STORE_COPY_H
+#define SUBLET_BROKER_IO_STORE_STORE_COPY_H
 
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 
 struct store_copy;
 /* `state` as for store_open. */

@@ -7,7 +7,7 @@
 #include "model/job_id.h"
 #include "site/config/site_config.h"
 #include "site/job/job.h"
-#include "site/job/lifecycle_parts.h"
+#include "site/lifecycle/lifecycle_parts.h"
 
 /* ---------------------------------------------------------------- start */
 

@@ -12,8 +12,8 @@
  * Ownership: the parts are borrowed, and outlive it.
  * Source: docs/design/scheduling.md "Suspended jobs and limits", "Suspend, resume,
  * terminate"; docs/adr/0009, 0010. Layer: site. */
-#ifndef SUBLET_SITE_JOB_LIFECYCLE_H
-#define SUBLET_SITE_JOB_LIFECYCLE_H
+#ifndef SUBLET_SITE_LIFECYCLE_LIFECYCLE_H
+#define SUBLET_SITE_LIFECYCLE_LIFECYCLE_H
 
 #include "consumer/consumer.h"
 #include "model/effect.h"

@@ -6,10 +6,10 @@
  * more, or whose server does not come back, calls `dismissed`, from which it does not
  * return: nothing of the batch is sent, and what is in memory counts for nothing.
  * Source: broker/leader/leader.h. Layer: broker/io. */
-#ifndef SUBLET_BROKER_IO_STORE_LEAD_H
-#define SUBLET_BROKER_IO_STORE_LEAD_H
+#ifndef SUBLET_BROKER_IO_STORE_STORE_LEAD_H
+#define SUBLET_BROKER_IO_STORE_STORE_LEAD_H
 
-#include "broker/io/store.h"
+#include "broker/io/store/store.h"
 
 /* Which broker leads, as the store says. */
 struct store_leader {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/io/store_parts.h"
+#include "broker/io/store/store_parts.h"
 #include "broker/leader/leader.h"
 #include "sys/log.h"
 #include "sys/pg/pg.h"

@@ -14,7 +14,7 @@
 
 #include "site/client/site_client.h"
 #include "site/config/site_config.h"
-#include "site/job/lifecycle_parts.h"
+#include "site/lifecycle/lifecycle_parts.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
 enum { PRE_EXEC_PAUSE_MS = 2000 };

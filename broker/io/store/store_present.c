@@ -3,7 +3,7 @@
  * broker knows them: status, the delay in force, a site's slots. They are written for
  * snapshots, from the pages of the listings, so that both agree. The path of a column
  * is that of its value in the JSON. */
-#include "broker/io/store_sqlite.h"
+#include "broker/io/store/store_sqlite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "model/dup.h"
-#include "site/job/lifecycle_parts.h"
+#include "site/lifecycle/lifecycle_parts.h"
 
 static void control_pending(struct lifecycle *life, struct job *job,
                             enum control_action action, int64_t now_ms,

@@ -4,7 +4,7 @@
 #include "model/dup.h"
 #include "model/job_id.h"
 #include "site/config/site_config.h"
-#include "site/job/lifecycle_parts.h"
+#include "site/lifecycle/lifecycle_parts.h"
 
 void suspend_add_cause(struct lifecycle *life, struct job *job,
                        enum suspend_cause cause, uint64_t by, int64_t now_ms,
