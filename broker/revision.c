@@ -4,15 +4,14 @@
 #include "broker/revision.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "base/fnv1a.h"
 #include "broker/broker_parts.h"
 
 static uint64_t add_bytes(uint64_t stamp, const char *text)
 {
-    do {
-        stamp = (stamp ^ (unsigned char)*text) * 1099511628211U;
-    } while (*text++ != '\0');
-    return stamp;
+    return fnv1a(stamp, text, strlen(text) + 1);
 }
 
 /* Eight bytes at once, as numbers differ in few of their bits. */
@@ -56,7 +55,7 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
     int64_t delay_ms =
         reclaim_delay_get_ms(&broker->reclaim_delays, row->id, row->provider,
                              lease->provider->reclaim_delay_ms, NULL);
-    uint64_t stamp = 14695981039346656037U;
+    uint64_t stamp = FNV1A_START;
     stamp = add_number(stamp, (uint64_t)row->type << 8 | (uint64_t)row->state << 1 |
                                   lease_is_disconnected(lease));
     stamp = add_number(stamp, row->epoch << 2 | (uint64_t)lease->is_unnamed << 1 |
@@ -102,7 +101,7 @@ static uint64_t stamp_of_site(const struct member *site)
         usage->n_passes,
         usage->passes_us,
     };
-    uint64_t stamp = 14695981039346656037U;
+    uint64_t stamp = FNV1A_START;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         stamp = add_number(stamp, numbers[i]);
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv1a.h"
 #include "host/exec/exec.h"
 #include "host/run_dir/run_dir.h"
 
@@ -200,7 +201,6 @@ static int put_all(FILE *to, const char *name, const struct msg_run_start *start
         run_spec_visit(&spec, put_item, to);
         put_files(to, start);
         put_variables(to, start);
-        put(to, "end", "");
     }
     arena_release(&arena);
     return code;
@@ -218,6 +218,17 @@ static FILE *open_text(struct text *text)
         abort();
     }
     return to;
+}
+
+/* Its last item; see exec.h. */
+static void put_end(FILE *to, const struct text *text)
+{
+    char end[RUN_SPEC_END_SIZE];
+    if (fflush(to) != 0) {
+        abort(); /* out of memory */
+    }
+    run_spec_end(end, text->bytes, text->length);
+    fwrite(end, sizeof(end), 1, to);
 }
 
 static void close_text(FILE *to)
@@ -251,6 +262,7 @@ int spec_writer_write(int dir, const char *name, const struct msg_run_start *sta
     struct text text;
     FILE *to = open_text(&text);
     int code = put_all(to, name, start, setting, err);
+    put_end(to, &text);
     close_text(to);
     if (code == 0) {
         code =
@@ -277,7 +289,7 @@ static void put_resize(FILE *to, const struct msg_run_resize *resize)
     put_counts(to, "LSB_RESIZE_HOSTS", resize->hosts, resize->n_hosts);
     fprintf(to, "told=LSB_RESIZE_EVENT=%s%c", event, '\0');
     fprintf(to, "told=LSB_RESIZE_NOTIFY_OK=0%c", '\0');
-    fprintf(to, "told=LSB_RESIZE_NOTIFY_FAIL=1%cend=%c", '\0', '\0');
+    fprintf(to, "told=LSB_RESIZE_NOTIFY_FAIL=1%c", '\0');
 }
 
 int spec_writer_write_resize(int dir, const struct msg_run_resize *resize,
@@ -286,6 +298,7 @@ int spec_writer_write_resize(int dir, const struct msg_run_resize *resize,
     struct text text;
     FILE *to = open_text(&text);
     put_resize(to, resize);
+    put_end(to, &text);
     close_text(to);
     int code = write_file(dir, NEW_RESIZE_FILE, O_TRUNC, text.bytes, text.length,
                           "resize", err);

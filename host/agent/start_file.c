@@ -10,19 +10,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/fnv1a.h"
 #include "host/run_dir/run_dir.h"
 #include "proto/codec.h"
 #include "sys/msg_encode.h"
-
-/* Behind the message; FNV-1a. */
-static uint64_t sum_of(const uint8_t *bytes, size_t length)
-{
-    uint64_t sum = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++) {
-        sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
-    }
-    return sum;
-}
 
 #define NEW_FILE RUN_DIR_START ".new"
 
@@ -30,7 +21,7 @@ static int write_all(int dir, const uint8_t *bytes, size_t length, struct err *e
 {
     int file = openat(dir, NEW_FILE,
                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    uint64_t sum = sum_of(bytes, length);
+    uint64_t sum = fnv1a(FNV1A_START, bytes, length); /* behind the message */
     const struct iovec parts[] = {{(void *)(uintptr_t)bytes, length},
                                   {&sum, sizeof(sum)}};
     ssize_t written = file < 0 ? -1 : writev(file, parts, 2);
@@ -82,7 +73,7 @@ int start_file_read(int dir, struct arena *arena, struct msg_run_start *start,
     if (length >= 0) {
         memcpy(&sum, bytes + length, sizeof(sum));
     }
-    if (length < 0 || sum != sum_of(bytes, (size_t)length)) {
+    if (length < 0 || sum != fnv1a(FNV1A_START, bytes, (size_t)length)) {
         return err_set(err, ERR_PARSE, "the run's start is damaged");
     }
     int code = codec_decode(arena, bytes, (size_t)length, &msg, err);

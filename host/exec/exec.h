@@ -84,13 +84,13 @@ void guard_record_set_text(struct guard_record *record, const char *text);
  *
  * The spec file begins with RUN_SPEC_HEAD. Then come "name=value" for each field,
  * "env=NAME=value" for each variable, "limit=NAME=number", "pre_exec=COMMAND",
- * "post_exec=COMMAND" and "control=suspend=COMMAND" for each of these, and "end=".
- * Each item ends with a NUL, so a truncated file is noticed, and a command may contain
- * any other byte.
+ * "post_exec=COMMAND" and "control=suspend=COMMAND" for each of these, and "end=SUM",
+ * a checksum of all bytes before it, so that nothing but what was ordered is executed.
+ * Each item ends with a NUL, and a command may contain any other byte.
  *
  * The resize file begins with RUN_SPEC_RESIZE_HEAD. Then come "number=", "command=" and
  * "n_slots=", "env=..." for variables that the job's commands have from then on,
- * "told=..." for variables of the notification command alone, and "end=".
+ * "told=..." for variables of the notification command alone, and "end=SUM".
  *
  * Units: milliseconds. Ownership: all texts point into `bytes`, until release.
  * Errors: ERR_PARSE. */
@@ -101,6 +101,7 @@ enum {
     RUN_SPEC_ENV_FREE = 8,  /* for the mark, PWD, and what account_env adds */
     RUN_SPEC_MAX = 1 << 20, /* a RUN_START is one frame; its hosts are named twice */
     RUN_SPEC_RESIZE_ENV_MAX = 8,
+    RUN_SPEC_END_SIZE = 4 + 16 + 1,
 };
 
 struct run_spec {
@@ -145,6 +146,8 @@ int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start
 typedef void (*run_spec_visit_fn)(void *arg, const char *name, const char *key,
                                   const char *value);
 void run_spec_visit(const struct run_spec *spec, run_spec_visit_fn visit, void *arg);
+/* The last item of the spec file or the resize file that begins with these bytes. */
+void run_spec_end(char end[RUN_SPEC_END_SIZE], const char *bytes, size_t length);
 /* Takes ownership of `bytes`, from malloc, also if it fails. */
 int run_spec_parse(char *bytes, size_t length, struct run_spec *spec,
                    struct err *err) MUST_CHECK;

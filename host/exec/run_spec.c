@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/bounds.h"
+#include "base/fnv1a.h"
 
 enum { ENV_ADDED_MAX = 16 }; /* what sublet-host adds to the variables of the job */
 
@@ -280,6 +281,20 @@ void run_spec_visit(const struct run_spec *spec, run_spec_visit_fn visit, void *
     }
 }
 
+/* `end`: the item "end=SUM". A sublet-host of before writes no sum. */
+static bool is_undamaged(const char *bytes, const char *end)
+{
+    char expected[RUN_SPEC_END_SIZE];
+    run_spec_end(expected, bytes, (size_t)(end - bytes));
+    return strcmp(end, "end=") == 0 || strcmp(end, expected) == 0;
+}
+
+void run_spec_end(char end[RUN_SPEC_END_SIZE], const char *bytes, size_t length)
+{
+    snprintf(end, RUN_SPEC_END_SIZE, "end=%016" PRIx64,
+             fnv1a(FNV1A_START, bytes, length));
+}
+
 int run_spec_parse(char *bytes, size_t length, struct run_spec *spec, struct err *err)
 {
     memset(spec, 0, sizeof(*spec));
@@ -295,8 +310,10 @@ int run_spec_parse(char *bytes, size_t length, struct run_spec *spec, struct err
     while (at < length) {
         const char *item = bytes + at;
         at += strlen(item) + 1;
-        if (strcmp(item, "end=") == 0 && at == length) {
-            return 0;
+        if (strncmp(item, "end=", 4) == 0 && at == length) {
+            return is_undamaged(bytes, item)
+                       ? 0
+                       : err_set(err, ERR_PARSE, "the run's spec is damaged");
         }
         if (!take_item(spec, item)) {
             return err_set(err, ERR_PARSE, "the run's spec has a bad item \"%.40s\"",
@@ -358,8 +375,8 @@ bool run_spec_parse_resize(struct resize_request *request, size_t length)
     while (at < length) {
         const char *item = bytes + at;
         at += strlen(item) + 1;
-        if (strcmp(item, "end=") == 0) {
-            return at == length;
+        if (strncmp(item, "end=", 4) == 0) {
+            return at == length && is_undamaged(bytes, item);
         }
         if (!take_resize_item(request, item)) {
             return false;

@@ -17,6 +17,7 @@
 #include <utmpx.h>
 
 #include "base/arena.h"
+#include "base/fnv1a.h"
 
 enum {
     TEXT_BYTES = 1 << 20, /* /proc/stat counts interrupts by the thousand */
@@ -120,11 +121,7 @@ static void add_terminal(struct users *users, const struct stat *status)
 /* A name as a number: utmp has 32 bytes of it, and no end where all are used. */
 static uint64_t number_of(const char *name, size_t size)
 {
-    uint64_t number = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (size_t i = 0; i < size && name[i] != '\0'; i++) {
-        number = (number ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    }
-    return number;
+    return fnv1a(FNV1A_START, name, strnlen(name, size));
 }
 
 static void add_session(struct users *users, const struct utmpx *entry)

@@ -11,17 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv1a.h"
+
 #define NEW_FILE RUN_DIR_STATE ".new"
 #define SUM_FORMAT "sum=%016" PRIx64 "\n"
 enum { SUM_LENGTH = 4 + 16 + 1 };
 
 static uint64_t sum_of(const char *text)
 {
-    uint64_t sum = 14695981039346656037ULL; /* FNV-1a */
-    for (; *text != '\0'; text++) {
-        sum = (sum ^ (unsigned char)*text) * 1099511628211ULL;
-    }
-    return sum;
+    return fnv1a(FNV1A_START, text, strlen(text));
 }
 
 /* Returns false if the place is empty or was not written completely. `bytes` ends with

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/fnv1a.h"
+
 /* ---------------------------------------------------------------- names */
 
 /* An entry of a hash table of names: a pass compares lists of hundreds of names with
@@ -16,10 +18,7 @@ struct host_list_name {
 
 static size_t digest_of(const char *name)
 {
-    uint64_t digest = UINT64_C(14695981039346656037);
-    for (const char *at = name; *at != '\0'; at++) {
-        digest = (digest ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    }
+    uint64_t digest = fnv1a(FNV1A_START, name, strlen(name));
     return (size_t)(digest ^ digest >> 32);
 }
 

@@ -3,8 +3,7 @@
  * other.
  *
  * Order of the units, each calls those before it: lifecycle, job_end, lost_order,
- * job_report,
- * job_dispatch, suspend, control_job. Layer: site. */
+ * job_report, job_dispatch, suspend, control_job. Layer: site. */
 #ifndef SUBLET_SITE_LIFECYCLE_LIFECYCLE_PARTS_H
 #define SUBLET_SITE_LIFECYCLE_LIFECYCLE_PARTS_H
 

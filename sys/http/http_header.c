@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fnv1a.h"
+
 static const char blanks[] = " \t";
 
 /* "gzip;q=0.5": the weight, 1 by default. */
@@ -65,14 +67,10 @@ bool http_header_has_etag(const char *if_none_match, const char *etag)
     return false;
 }
 
-/* 64 bits of FNV-1a: it detects different texts, and is no signature. */
 void http_header_make_etag(const char *text, size_t length,
                            char etag[HTTP_HEADER_ETAG_SIZE])
 {
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 1099511628211U;
-    }
+    uint64_t hash = fnv1a(FNV1A_START, text, length);
     snprintf(etag, HTTP_HEADER_ETAG_SIZE, "W/\"%016" PRIx64 "\"", hash);
 }
 

@@ -24,7 +24,9 @@
 #include "base/rng.h"
 #include "broker/io/store/store.h"
 #include "host/agent/mark_file.h"
+#include "host/agent/spec_writer.h"
 #include "host/agent/start_file.h"
+#include "host/exec/exec.h"
 #include "host/run_dir/run_dir.h"
 #include "site/io/journal.h"
 #include "sys/log.h"
@@ -241,13 +243,16 @@ static int read_state(struct kept *kept, struct err *err)
     return rc;
 }
 
-static void fill_start(void)
+typedef int write_start_fn(int dir, const struct msg_run_start *start, struct err *err);
+
+static void fill_run(write_start_fn *write_start)
 {
     struct row row = journal_rows_job(7, journal_rows_full());
     struct host_slots host = {"n1", 2};
     struct msg_run_start start = {.run = {"south", 7, 99},
                                   .job = "7",
                                   .lease = "",
+                                  .account = "",
                                   .spec = row.job.spec,
                                   .hosts = &host,
                                   .n_hosts = 1};
@@ -255,10 +260,15 @@ static void fill_start(void)
     int dir = open_directory();
     start.spec.env = NULL;
     start.spec.n_env = 0;
-    if (start_file_write(dir, &start, &err) < 0) {
+    if (write_start(dir, &start, &err) < 0) {
         fail_msg("%s", err.text);
     }
     close(dir);
+}
+
+static void fill_start(void)
+{
+    fill_run(start_file_write);
 }
 
 static int read_start(struct kept *kept, struct err *err)
@@ -274,6 +284,34 @@ static int read_start(struct kept *kept, struct err *err)
         keep(kept, start.spec.command, strlen(start.spec.command));
     }
     arena_release(&arena);
+    return rc;
+}
+
+static int write_spec(int dir, const struct msg_run_start *start, struct err *err)
+{
+    struct spec_writer_setting setting = {.cgroup = "", .memory = "", .wait_ms = 1000};
+    return spec_writer_write(dir, "south.7", start, &setting, err);
+}
+
+static void fill_spec(void)
+{
+    fill_run(write_spec);
+}
+
+static int read_spec(struct kept *kept, struct err *err)
+{
+    struct run_spec spec = {0};
+    int dir = open_directory();
+    int rc = run_dir_read_spec(dir, &spec, err);
+    close(dir);
+    if (rc == 0) {
+        keep(kept, spec.command, strlen(spec.command));
+        keep(kept, &spec.umask, sizeof(spec.umask));
+        for (int i = 0; i < spec.n_env; i++) {
+            keep(kept, spec.env[i], strlen(spec.env[i]));
+        }
+    }
+    run_spec_release(&spec);
     return rc;
 }
 
@@ -304,6 +342,7 @@ static const struct subject subjects[] = {
      read_broker},
     {"record of a run", {"state"}, fill_state, read_state},
     {"start of a run", {"start"}, fill_start, read_start},
+    {"spec of a run", {"spec"}, fill_spec, read_spec},
     {"mark of a host", {"mark"}, fill_mark, read_mark},
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -144,6 +145,20 @@ static void put_item(void *to, const char *name, const char *key, const char *va
 }
 
 /* What a RUN_START says is what its guard reads from the file. */
+/* Nothing but what was ordered is executed: each changed bit is one too many. */
+static void expect_damage_is_noticed(const char *bytes, size_t length)
+{
+    for (size_t bit = 0; bit < 8 * length; bit++) {
+        struct run_spec spec;
+        char *damaged = malloc(length);
+        assert_non_null(damaged);
+        memcpy(damaged, bytes, length);
+        damaged[bit / 8] = (char)(damaged[bit / 8] ^ 1 << bit % 8);
+        assert_int_equal(run_spec_parse(damaged, length, &spec, NULL), ERR_PARSE);
+        run_spec_release(&spec);
+    }
+}
+
 static void test_spec(void **state)
 {
     static const char *const limits[] = {"pre_time=1000", "mem=0"};
@@ -169,7 +184,7 @@ static void test_spec(void **state)
     };
     struct arena arena;
     struct run_spec spec, parsed;
-    char *bytes = NULL;
+    char *bytes = NULL, end[RUN_SPEC_END_SIZE];
     size_t length = 0;
     (void)state;
     arena_init(&arena);
@@ -177,8 +192,11 @@ static void test_spec(void **state)
     FILE *to = open_memstream(&bytes, &length);
     fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');
     run_spec_visit(&spec, put_item, to);
-    fprintf(to, "end=%c", '\0');
+    fflush(to);
+    run_spec_end(end, bytes, length);
+    fwrite(end, sizeof(end), 1, to);
     fclose(to);
+    expect_damage_is_noticed(bytes, length);
     assert_int_equal(run_spec_parse(bytes, length, &parsed, NULL), 0);
     assert_string_equal(parsed.account, "ann");
     assert_string_equal(parsed.command, "work");
