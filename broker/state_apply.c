@@ -446,9 +446,7 @@ static void apply_ended(struct lease *lease, const struct msg_state *state,
         lease->row.changed_ms = now_ms;
         lease_store(lease, effects);
     }
-    if (state->epoch != 0) {
-        push_drain_on_state(lease, state, now_ms, effects);
-    }
+    push_drain_on_state(lease, state, now_ms, effects);
 }
 
 /* After a lease has ended by its provider's word, the provider continues above the last
@@ -534,13 +532,11 @@ static int make_host_room(struct broker *broker, const struct member *provider,
     return 0;
 }
 
-/* The provider has lost all it knew of the lease, with the orders to drain it. */
+/* The provider has lost all it knew of the lease. An order to drain it stays. */
 static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     lease->is_forgotten = true;
     lease->behind_epoch = 0;
-    lease->row.is_drained = lease->row.is_drain_ordered = false;
-    lease->row.drain = 0;
     resend_end(&lease->push_drain);
     end(lease, "its provider no longer knows it", now_ms, effects);
 }

@@ -74,7 +74,8 @@ void push_drain_recover(struct lease *lease, int64_t now_ms, struct effects *eff
 uint64_t push_drain_above(const struct lease *lease);
 /* The provider may not know the order: after a start of either side. */
 void push_drain_resume(struct lease *lease, int64_t now_ms);
-/* A STATE of the lease came: the number that it names, and whether it is drained. */
+/* A STATE of the lease came: the number that it names, and whether it is drained; with
+ * epoch 0 the provider does not know the lease. */
 void push_drain_on_state(struct lease *lease, const struct msg_state *state,
                          int64_t now_ms, struct effects *effects);
 

@@ -17,7 +17,11 @@
  *                                    the order is repeated under the next number
  *                       above ours   the broker was restored. What the provider says is
  *                                    taken for an order about this lease, unless an
- *                                    order for one of its sites explains it */
+ *                                    order for one of its sites explains it
+ *
+ * A provider that does not know the lease (epoch 0) has nothing to drain, and cannot
+ * store the order. It stays in force here. Once the provider states the lease, that
+ * drains at once, and the order is sent again. */
 #include "broker/push/push.h"
 
 static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 5000};
@@ -30,16 +34,25 @@ static bool is_wanted(const struct lease *lease)
            (is_pair && (lease->consumer->roles_allowed & ROLE_CONSUMER) == 0);
 }
 
+/* True if the lease was not draining. */
+static bool withdraw(struct lease *lease, const char *reason, int64_t now_ms,
+                     struct effects *effects)
+{
+    if (!lease->row.is_drained || !lease_may_move(lease, LEASE_WITHDRAW)) {
+        return false;
+    }
+    lease_move(lease, LEASE_WITHDRAW, reason, now_ms, effects);
+    handover_end(lease);
+    lease_notify_consumer(lease, now_ms);
+    return true;
+}
+
 static void order(struct lease *lease, bool is_drained, const char *reason,
                   int64_t now_ms, struct effects *effects)
 {
     lease->row.drain++;
     lease->row.is_drained = is_drained;
-    if (is_drained && lease_may_move(lease, LEASE_WITHDRAW)) {
-        lease_move(lease, LEASE_WITHDRAW, reason, now_ms, effects);
-        handover_end(lease);
-        lease_notify_consumer(lease, now_ms);
-    } else {
+    if (!withdraw(lease, reason, now_ms, effects)) {
         lease_store(lease, effects);
     }
     resend_begin(&lease->push_drain, now_ms);
@@ -47,6 +60,9 @@ static void order(struct lease *lease, bool is_drained, const char *reason,
 
 static const char *describe(const struct lease *lease, struct arena *arena)
 {
+    if (lease->row.is_drain_ordered) {
+        return "drained by an administrator";
+    }
     if (lease->provider->is_drained || lease->consumer->is_drained) {
         const struct member *site =
             lease->provider->is_drained ? lease->provider : lease->consumer;
@@ -95,10 +111,15 @@ void push_drain_on_state(struct lease *lease, const struct msg_state *state,
                          int64_t now_ms, struct effects *effects)
 {
     struct row_lease *row = &lease->row;
+    if (state->epoch == 0) {
+        resend_end(&lease->push_drain);
+        return;
+    }
     if (state->drain < row->drain) {
         if (!lease->push_drain.is_open) {
             resend_begin(&lease->push_drain, now_ms);
         }
+        withdraw(lease, describe(lease, &effects->arena), now_ms, effects);
         return;
     }
     resend_end(&lease->push_drain);
@@ -111,7 +132,8 @@ void push_drain_on_state(struct lease *lease, const struct msg_state *state,
         lease_store(lease, effects);
     }
     if (state->is_drained != row->is_drained) {
-        order(lease, row->is_drained, "drained by an administrator", now_ms, effects);
+        order(lease, row->is_drained, describe(lease, &effects->arena), now_ms,
+              effects);
     }
 }
 

@@ -338,6 +338,33 @@ static bool settle_consumer(const struct site *site, const struct row_lease *lea
     return true;
 }
 
+/* The provider has the lease under the broker's epoch, unless it has ended, and knows
+ * whether it is drained. Only an ended lease may be unknown to it: its journal was
+ * replaced by one from before the lease. Nothing can start on such a lease, and the
+ * order to drain it waits in the broker until the provider states it again. */
+static bool settle_provider(struct site *site, const struct row_lease *lease,
+                            struct invariants_text *text)
+{
+    struct msg_state state;
+
+    if (!provider_find_lease(site_provider(site), lease->id, &state)) {
+        return lease->state == LEASE_ENDED ||
+               invariant_state_fail(text, "%s: its provider does not know it",
+                                    lease->id);
+    }
+    if (state.epoch != lease->epoch && lease->state != LEASE_ENDED) {
+        return invariant_state_fail(
+            text, "%s: provider at epoch %" PRIu64 ", broker at %" PRIu64, lease->id,
+            state.epoch, lease->epoch);
+    }
+    if (state.is_drained != lease->is_drained) {
+        return invariant_state_fail(text, "%s: drained for the %s, but not for the %s",
+                                    lease->id, state.is_drained ? "provider" : "broker",
+                                    state.is_drained ? "broker" : "provider");
+    }
+    return true;
+}
+
 /* Broker, provider and consumer agree, and no change is open. */
 static bool settle_lease(const struct invariants_view *view,
                          const struct row_lease *lease, struct invariants_text *text)
@@ -353,17 +380,12 @@ static bool settle_lease(const struct invariants_view *view,
     }
     for (int i = 0; i < view->n_sites; i++) {
         const struct invariants_site *site = &view->sites[i];
-        struct msg_state state;
-
         if (!site->site) {
             continue;
         }
         if (!strcmp(site->config->name, lease->provider) &&
-            (!provider_find_lease(site_provider(site->site), lease->id, &state) ||
-             (state.epoch != lease->epoch && lease->state != LEASE_ENDED) ||
-             state.is_drained != lease->is_drained)) {
-            return invariant_state_fail(text, "%s: provider and broker disagree",
-                                        lease->id);
+            !settle_provider(site->site, lease, text)) {
+            return false;
         }
         if (!strcmp(site->config->name, lease->consumer) &&
             !settle_consumer(site->site, lease, text)) {

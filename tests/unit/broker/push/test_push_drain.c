@@ -231,6 +231,57 @@ static void test_forgotten(void **state)
     assert_int_equal(told()->number, 2);
 }
 
+/* The provider's journal was replaced by one from before the lease. */
+static void lose_at_provider(void)
+{
+    books.epoch = 0;
+    books.drain = 0;
+    books.is_drained = books.is_withdrawn = books.is_ended = books.is_made = false;
+    state_books();
+}
+
+/* It cannot obey the order, and is not told again before it states the lease. */
+static void test_lost_by_its_provider(void **state)
+{
+    order(&ops, DRAIN_SITE, "north", true);
+    obey(1, true);
+    end_at_provider();
+    stage_hello(&stage, "north", 2);
+    assert_int_equal(told()->number, 1);
+    struct msg msg = {.kind = MSG_STATE, .state = {.lease = lease_id, .reason = ""}};
+    stage_say(&stage, "north", 2, &msg);
+    const char *const none[] = {NULL};
+    for (int i = 0; i < 30; i++) {
+        stage_wait_with(&stage, 1000, none, 2);
+        assert_null(told());
+    }
+    assert_true(stage_stored(&stage, lease_id)->is_drained);
+}
+
+/* The order of an administrator stays in force, so that nothing starts on the lease
+ * when it comes back. */
+static void test_order_outlives_the_journal_of_the_provider(void **state)
+{
+    order(&ops, DRAIN_LEASE, lease_id, true);
+    obey(1, true);
+    lose_at_provider();
+    assert_int_equal(state_now(), LEASE_ENDED);
+    stage_wait(&stage, 6000);
+    assert_null(told());
+    assert_true(stage_stored(&stage, lease_id)->is_drain_ordered);
+
+    books.epoch = 1;
+    state_books(); /* exported again, as the provider does not know the order */
+    assert_int_equal(state_now(), LEASE_DRAINING);
+    const struct msg *contract = stage_sent(&stage, "south", MSG_CONTRACT, 0);
+    assert_non_null(contract);
+    assert_int_equal(contract->contract.state, LEASE_DRAINING);
+    assert_string_equal(stage_history(&stage, lease_id)->reason,
+                        "drained by an administrator");
+    assert_int_equal(told()->number, 1);
+    assert_true(told()->is_drained);
+}
+
 static void test_same_number_twice(void **state)
 {
     books.drain = 1; /* given, taken back by nobody here: "not drained" */
@@ -426,6 +477,8 @@ int main(void)
         TEST(restart_when_ended),
         TEST(restored_broker),
         TEST(forgotten),
+        TEST(lost_by_its_provider),
+        TEST(order_outlives_the_journal_of_the_provider),
         TEST(same_number_twice),
         TEST(site),
         TEST(site_and_lease),
