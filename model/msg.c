@@ -20,7 +20,7 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(FREEZE, 17, lease_freeze),
     KIND(PROPOSE, 18, lease_propose),
     KIND(DRAIN, 21, lease_drain),
-    KIND(LEASE_OPEN, 110, lease_id),
+    KIND(LEASE_OPEN, 110, lease_open),
     KIND(RECALL, 111, lease_recall),
     KIND(EVICT, 120, lease_evict),
     KIND(CONTRACT, 19, lease_contract),

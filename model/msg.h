@@ -152,7 +152,7 @@ struct msg {
         struct msg_freeze freeze;
         struct msg_propose propose;
         struct msg_drain drain;
-        struct msg_lease lease_open;
+        struct msg_lease_open lease_open;
         struct msg_recall recall;
         struct msg_evict evict;
         struct msg_contract contract;

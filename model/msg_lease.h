@@ -205,8 +205,13 @@ struct msg_state {
                                     above lost_from, up to lost_to; 0: none */
 };
 
-struct msg_lease { /* STATE_ASK, LEASE_OPEN, LEASE_LOAD_ASK */
+struct msg_lease { /* STATE_ASK, LEASE_LOAD_ASK */
     const char *lease;
+};
+
+struct msg_lease_open {
+    const char *lease;
+    uint64_t above; /* the last epoch that the broker knows; 0: none */
 };
 
 struct msg_freeze {

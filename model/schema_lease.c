@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_lease_id.c: the fields of messages between sites and broker. */
+/* schema_lease.c: the fields of messages between sites and broker. */
 #include "model/schema_fields.h"
 
 #include "base/err.h"
@@ -204,6 +204,14 @@ static const struct field lease[] = {
     LEASE(1, lease),
 };
 const struct schema schema_lease_id = SCHEMA("Lease", lease);
+#undef S
+
+#define S struct msg_lease_open
+static const struct field lease_open[] = {
+    LEASE(1, lease),
+    UINT64(320, above),
+};
+const struct schema schema_lease_open = SCHEMA("LeaseOpen", lease_open);
 #undef S
 
 #define S struct msg_freeze

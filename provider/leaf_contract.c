@@ -36,10 +36,24 @@ static bool parse_site(const char *site, const char *id, char name[NAME_SIZE])
     return strchr(name, '/') == NULL;
 }
 
+/* Nothing of the contract is left here, and that of the broker has ended: the next
+ * epoch follows both. */
+static void continue_above(struct ledger_lease *lease, uint64_t above)
+{
+    if (above != 0) {
+        lease->lost_from = lease->lost_to = 0;
+    }
+    if (above > lease->epoch) {
+        lease->epoch = above;
+    }
+}
+
 struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
-                                        const char *id, struct effects *effects)
+                                        const struct msg_lease_open *msg,
+                                        struct effects *effects)
 {
     char consumer[NAME_SIZE];
+    const char *id = msg->lease;
     struct ledger_lease *lease = ledger_find(ledger, id);
     const struct ledger_lease *idle = ledger_find_idle(ledger, id);
     bool is_open = lease != NULL && !lease->is_ended;
@@ -59,6 +73,7 @@ struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
     lease->is_made = true;
     lease->is_withdrawn = lease->is_ended = lease->is_frozen = false;
     lease->n_recalls = lease->n_due = 0;
+    continue_above(lease, msg->above);
     ledger_begin_epoch(ledger, lease);
     lease->reason[0] = '\0';
     lease->is_dirty = true;

@@ -24,10 +24,11 @@
 bool leaf_contract_is_leaf(const struct ledger_lease *lease);
 
 /* LEASE_OPEN. The leaf's lease, new or not; NULL: the policy exports to no pool here,
- * or the id is not that of a leaf. A leaf that had ended continues above its last
- * epoch, with no slots. */
+ * or the id is not that of a leaf. It begins with no slots, above its last epoch and
+ * above that of the broker, which a journal of before may have lost. */
 struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
-                                        const char *id, struct effects *effects);
+                                        const struct msg_lease_open *msg,
+                                        struct effects *effects);
 
 /* PROPOSE for a leaf. True if it holds: it is applied, and the lease thawed. */
 bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *lease,

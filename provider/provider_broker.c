@@ -125,8 +125,8 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
     provider_refresh(provider, now_ms, effects);
     struct ledger_lease *lease = ledger_find(&provider->ledger, lease_of(msg));
     if (msg->kind == MSG_LEASE_OPEN) {
-        lease = leaf_contract_open(&provider->ledger, provider->site,
-                                   msg->lease_open.lease, effects);
+        lease = leaf_contract_open(&provider->ledger, provider->site, &msg->lease_open,
+                                   effects);
     }
     if (lease == NULL) {
         provider_send_unknown(provider, lease_of(msg), effects);

@@ -3,7 +3,8 @@
  *
  *   1  set        a cycle of the pool says which idle slots of the policy the leaf gets
  *   2  open       if the leaf has no contract with the provider, LEASE_OPEN is sent
- *                 until a STATE registers the contract
+ *                 until a STATE registers the contract. It names our last epoch, above
+ *                 which also a provider that has lost that contract continues
  *   3  hand over  as for any lease (handover.h): frozen, proposed, applied */
 #include "broker/push/push.h"
 
@@ -29,6 +30,7 @@ static void send_open(const struct lease *lease, struct effects *effects)
 {
     struct msg msg = {.kind = MSG_LEASE_OPEN};
     msg.lease_open.lease = lease->row.id;
+    msg.lease_open.above = lease->row.epoch;
     outbox_send(effects, lease->provider, "", &msg);
 }
 

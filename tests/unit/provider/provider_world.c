@@ -207,7 +207,13 @@ void provider_world_freeze(struct provider_world *world, const char *lease,
 
 void provider_world_open(struct provider_world *world, const char *lease)
 {
-    struct msg msg = {.kind = MSG_LEASE_OPEN, .lease_open = {lease}};
+    provider_world_open_above(world, lease, 0);
+}
+
+void provider_world_open_above(struct provider_world *world, const char *lease,
+                               uint64_t above)
+{
+    struct msg msg = {.kind = MSG_LEASE_OPEN, .lease_open = {lease, above}};
     broker_says(world, &msg);
 }
 

@@ -117,6 +117,37 @@ static void only_leaves_of_policies_that_export_to_a_pool_are_opened(void **stat
     assert_int_equal(state_of(ENG).epoch, 1);
 }
 
+/* The journal was replaced by one from before the contract: no epoch comes again. */
+static void a_leaf_continues_above_the_epoch_of_the_broker(void **state)
+{
+    (void)state;
+    provider_world_open_above(&world, ENG, 7);
+    assert_int_equal(state_of(ENG).epoch, 8);
+    provider_world_open_above(&world, ENG, 20); /* it is open: a late copy */
+    assert_int_equal(state_of(ENG).epoch, 8);
+}
+
+/* Likewise by one in which the contract had ended before. What is lost of it lies
+ * before the new epoch, which the broker must not refuse. */
+static void an_ended_leaf_continues_above_both_epochs(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_drain(&world, ENG, 1, true);
+    provider_world_tick(&world, 0);
+    assert_true(state_of(ENG).is_ended);
+    provider_world_drain(&world, ENG, 2, false);
+    uint64_t last = state_of(ENG).epoch;
+    provider_set_commits(world.provider, 40);
+    provider_doubt(world.provider, 90, &world.effects);
+    provider_set_commits(world.provider, 90);
+    provider_world_open_above(&world, ENG, 1);
+    assert_int_equal(state_of(ENG).epoch, last + 1);
+    assert_int_equal(state_of(ENG).commits, 91);
+    assert_int_equal(state_of(ENG).lost_from, 0);
+    assert_int_equal(state_of(ENG).lost_to, 0);
+}
+
 static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
 {
     (void)state;
@@ -380,6 +411,8 @@ int main(void)
         TEST(a_grant_changes_both_parts),
         TEST(what_does_not_hold_changes_nothing),
         TEST(only_leaves_of_policies_that_export_to_a_pool_are_opened),
+        TEST(a_leaf_continues_above_the_epoch_of_the_broker),
+        TEST(an_ended_leaf_continues_above_both_epochs),
         TEST(a_recall_takes_what_is_idle_and_waits_for_the_rest),
         TEST(a_recall_outlives_a_crash_and_is_called_off_by_number),
         TEST(the_site_uses_what_it_has_as_a_leaf),

@@ -472,6 +472,37 @@ static void leaves_that_no_plan_has_give_back_all(void **state)
                         "the current plan does not have it");
 }
 
+/* The provider's journal was replaced by one from before the leaf's contract, and the
+ * broker was started again since. The leaf gets slots again under an epoch of its own.
+ */
+static void
+a_contract_that_its_provider_lost_is_opened_above_its_last_epoch(void **state)
+{
+    (void)state;
+    give_three();
+    eng_epoch = 0;
+    n_eng = n_eng_used = 0;
+    state_eng();
+    assert_int_equal(stage_stored(&stage, ENG)->state, LEASE_ENDED);
+    n_idle = 4;
+    state_idle();
+    stage_restart(&stage);
+    stage_hello(&stage, "south", 1);
+    stage_hello(&stage, "north", 1);
+    idle_epoch--;
+    state_idle();
+    say_usage("south", "away", 3);
+    say_usage("north", "normal", 0);
+    wait_cycle();
+    const struct msg *msg = stage_sent(&stage, "north", MSG_LEASE_OPEN, 0);
+    assert_non_null(msg);
+    assert_int_equal(msg->lease_open.above, 2);
+    eng_epoch = 3;
+    state_eng();
+    assert_int_equal(stage_stored(&stage, ENG)->state, LEASE_ACTIVE);
+    assert_int_equal(stage_stored(&stage, ENG)->epoch, 3);
+}
+
 /* The sender pays for the plan that has to be computed, and those that ask for the same
  * pool meanwhile do not. */
 static void a_report_pays_for_the_plan_that_it_asks_for(void **state)
@@ -504,6 +535,7 @@ int main(void)
         TEST(a_restarted_broker_learns_of_recalls_from_state),
         TEST(no_cycle_before_all_providers_are_back),
         TEST(leaves_that_no_plan_has_give_back_all),
+        TEST(a_contract_that_its_provider_lost_is_opened_above_its_last_epoch),
         TEST(a_report_pays_for_the_plan_that_it_asks_for),
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_windows, close_pool)
