@@ -341,6 +341,8 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     fairshare_ledger_start(site->fairshare, now_ms, effects);
     host_table_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
+    /* The first look at the configuration may begin epochs. */
+    provider_set_commits(site->provider, site->loss.present.commits);
     site_reload_start(site, now_ms, effects);
     capacity_sync_provider(site->capacity);
     host_admin_sync(&site->host_admin, site->hosts, site->provider,
