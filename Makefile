@@ -75,7 +75,7 @@ SITE_SRCS := $(sort $(wildcard site/io/*.c))
 BROKER_SRCS := $(sort $(wildcard broker/io/*.c broker/io/*/*.c))
 SLURM_SRCS := $(sort $(wildcard slurm/io/*.c))
 PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS) $(SLURM_SRCS), \
-	$(call room,base model sched broker provider consumer site sim slurm) $(wildcard host/exec/*.c))
+	$(call room,base model usage sched broker provider consumer site sim slurm) $(wildcard host/exec/*.c))
 TOOLKIT_SRCS := $(call room,sys proto) $(SLURM_SRCS)
 # What a guard and its sublet-host both are made of; the guard alone; sublet-host alone.
 RUN_SRCS := $(call room,host/kernel host/run_dir)
@@ -399,7 +399,7 @@ fuzz:
 	$(FUZZ_B)/fuzz/$(T) -max_total_time=$(or $(S),60) -timeout=20 -rss_limit_mb=2048 \
 		-artifact_prefix=build/fuzz/$(T)- build/fuzz/$(T) tests/fuzz/corpus/$(T)
 
-ROOM_DIRS := base model sched broker provider consumer site sim slurm sys proto host cli tests
+ROOM_DIRS := base model usage sched broker provider consumer site sim slurm sys proto host cli tests
 format:
 	find $(ROOM_DIRS) -name '*.[ch]' -exec clang-format -i {} +
 

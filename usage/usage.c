@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usage.c: the levels of leases, and what is booked of them. */
+#include "usage/usage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+/* An owner with slots in use. */
+struct user {
+    struct user *next;
+    struct usage_owner owner; /* one piece of memory, at owner.user */
+    int n_used;
+};
+
+/* One side of a lease. */
+struct level {
+    char *name; /* "c lease", "p lease" */
+    enum usage_side side;
+    int n_held;
+    struct user *users; /* as they came */
+    int64_t booked_ms;
+    bool is_changed;
+    UT_hash_handle hh;
+};
+
+struct usage {
+    struct level *levels;
+    struct usage_sums *booked;
+    int64_t now_ms;       /* the latest that was told */
+    struct arena scratch; /* of one call */
+};
+
+enum {
+    BY_ALL = USAGE_BY_LEASE | USAGE_BY_SIDE | USAGE_BY_HOUR | USAGE_BY_USER |
+             USAGE_BY_QUEUE | USAGE_BY_PROJECT | USAGE_BY_ACCOUNT,
+    PREFIX = 2, /* of the lease in a level's name */
+};
+
+static const struct usage_owner nobody = {"", "", "", ""};
+
+const char *usage_side_name(enum usage_side side)
+{
+    return side == USAGE_PROVIDER ? "provider" : "consumer";
+}
+
+struct usage *usage_new(void)
+{
+    struct usage *usage = mem_alloc(1, sizeof *usage);
+
+    usage->booked = usage_sums_new(BY_ALL);
+    arena_init(&usage->scratch);
+    return usage;
+}
+
+static void free_user(struct user *user)
+{
+    free((char *)user->owner.user);
+    free(user);
+}
+
+static void drop_level(struct usage *usage, struct level *level)
+{
+    HASH_DEL(usage->levels, level);
+    while (level->users) {
+        struct user *user = level->users;
+
+        level->users = user->next;
+        free_user(user);
+    }
+    free(level->name);
+    free(level);
+}
+
+void usage_free(struct usage *usage)
+{
+    struct level *level, *next;
+
+    if (!usage) {
+        return;
+    }
+    HASH_ITER (hh, usage->levels, level, next) {
+        drop_level(usage, level);
+    }
+    usage_sums_free(usage->booked);
+    arena_release(&usage->scratch);
+    free(usage);
+}
+
+/* ---- booking */
+
+/* The instant to book until. */
+static int64_t see_clock(struct usage *usage, int64_t now_ms)
+{
+    bool is_repeated =
+        now_ms < usage->now_ms && usage->now_ms - now_ms <= USAGE_HOUR_MS;
+
+    usage->now_ms = is_repeated ? usage->now_ms : now_ms;
+    return usage->now_ms;
+}
+
+/* Books `past_ms` from `start_ms` on, all in one hour. */
+static void book_in_hour(struct usage *usage, const struct level *level,
+                         int64_t start_ms, int64_t past_ms)
+{
+    int n_left = level->n_held;
+    struct usage_row row = {
+        .lease = level->name + PREFIX, .side = level->side, .start_ms = start_ms};
+
+    for (const struct user *user = level->users; user; user = user->next) {
+        int n_held = user->n_used < n_left ? user->n_used : n_left;
+
+        row.owner = user->owner;
+        row.held_ms = n_held * past_ms;
+        row.used_ms = user->n_used * past_ms;
+        usage_sums_add(usage->booked, &row);
+        n_left -= n_held;
+    }
+    if (n_left > 0) {
+        row.owner = nobody;
+        row.used_ms = 0;
+        row.held_ms = row.idle_ms = n_left * past_ms;
+        usage_sums_add(usage->booked, &row);
+    }
+}
+
+static void book_level(struct usage *usage, struct level *level, int64_t now_ms)
+{
+    if (level->booked_ms > now_ms) {
+        level->booked_ms = now_ms; /* the clock was wrong until now */
+        level->is_changed = true;
+    }
+    while (level->booked_ms < now_ms) {
+        int64_t start_ms = level->booked_ms;
+        int64_t next_ms = start_ms - start_ms % USAGE_HOUR_MS + USAGE_HOUR_MS;
+
+        level->booked_ms = next_ms < now_ms ? next_ms : now_ms;
+        level->is_changed = true;
+        book_in_hour(usage, level, start_ms, level->booked_ms - start_ms);
+    }
+}
+
+static bool is_empty(const struct level *level)
+{
+    return level->n_held == 0 && !level->users;
+}
+
+void usage_book(struct usage *usage, int64_t now_ms)
+{
+    struct level *level, *next;
+    int64_t until_ms = see_clock(usage, now_ms);
+
+    HASH_ITER (hh, usage->levels, level, next) {
+        book_level(usage, level, until_ms);
+    }
+}
+
+void usage_each(struct usage *usage, usage_row_fn fn, void *arg)
+{
+    usage_sums_each(usage->booked, fn, arg);
+}
+
+void usage_clear(struct usage *usage)
+{
+    struct level *level, *next;
+
+    usage_sums_free(usage->booked);
+    usage->booked = usage_sums_new(BY_ALL);
+    HASH_ITER (hh, usage->levels, level, next) {
+        level->is_changed = false;
+        if (is_empty(level)) {
+            drop_level(usage, level);
+        }
+    }
+}
+
+/* ---- levels */
+
+static struct level *see_level(struct usage *usage, const char *lease,
+                               enum usage_side side)
+{
+    const char *name =
+        arena_printf(&usage->scratch, "%c %s", usage_side_name(side)[0], lease);
+    size_t size = strlen(name) + 1;
+    struct level *level;
+
+    HASH_FIND_STR(usage->levels, name, level);
+    if (!level) {
+        level = mem_alloc(1, sizeof *level);
+        level->name = memcpy(mem_alloc(size, 1), name, size);
+        level->side = side;
+        level->booked_ms = usage->now_ms;
+        HASH_ADD_KEYPTR(hh, usage->levels, level->name, size - 1, level);
+    }
+    arena_clear(&usage->scratch);
+    return level;
+}
+
+void usage_hold(struct usage *usage, const char *lease, enum usage_side side,
+                int n_slots, int64_t now_ms)
+{
+    see_clock(usage, now_ms);
+    struct level *level = see_level(usage, lease, side);
+
+    if (level->n_held != n_slots) {
+        book_level(usage, level, usage->now_ms);
+        level->n_held = n_slots;
+        level->is_changed = true;
+    }
+}
+
+static bool is_owner(const struct usage_owner *one, const struct usage_owner *other)
+{
+    return strcmp(one->user, other->user) == 0 &&
+           strcmp(one->queue, other->queue) == 0 &&
+           strcmp(one->project, other->project) == 0 &&
+           strcmp(one->account, other->account) == 0;
+}
+
+/* The place of the owner, or the last one. */
+static struct user **find_user(struct level *level, const struct usage_owner *owner)
+{
+    struct user **at = &level->users;
+
+    while (*at && !is_owner(&(*at)->owner, owner)) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static struct user *new_user(const struct usage_owner *from)
+{
+    const char *texts[] = {from->user, from->queue, from->project, from->account};
+    const char *copies[4];
+    struct user *user = mem_alloc(1, sizeof *user);
+    size_t size = 0, at = 0;
+
+    for (int i = 0; i < 4; i++) {
+        size += strlen(texts[i]) + 1;
+    }
+    char *memory = mem_alloc(size, 1);
+    for (int i = 0; i < 4; i++) {
+        size_t length = strlen(texts[i]) + 1;
+
+        copies[i] = memcpy(memory + at, texts[i], length);
+        at += length;
+    }
+    user->owner = (struct usage_owner){copies[0], copies[1], copies[2], copies[3]};
+    return user;
+}
+
+static void set_used(struct level *level, const struct usage_owner *owner, int n_used)
+{
+    struct user **at = find_user(level, owner);
+    struct user *user = *at;
+
+    level->is_changed = true;
+    if (!user) {
+        user = *at = new_user(owner);
+    }
+    user->n_used = n_used;
+    if (n_used <= 0) {
+        *at = user->next;
+        free_user(user);
+    }
+}
+
+static int count_used(struct level *level, const struct usage_owner *owner)
+{
+    const struct user *user = *find_user(level, owner);
+
+    return user ? user->n_used : 0;
+}
+
+void usage_change(struct usage *usage, const char *lease, enum usage_side side,
+                  const struct usage_owner *owner, int n_slots, int64_t now_ms)
+{
+    see_clock(usage, now_ms);
+    struct level *level = see_level(usage, lease, side);
+
+    book_level(usage, level, usage->now_ms);
+    set_used(level, owner, count_used(level, owner) + n_slots);
+}
+
+void usage_use(struct usage *usage, const char *lease, enum usage_side side,
+               int n_slots, int64_t now_ms)
+{
+    see_clock(usage, now_ms);
+    struct level *level = see_level(usage, lease, side);
+
+    if (count_used(level, &nobody) != n_slots) {
+        book_level(usage, level, usage->now_ms);
+        set_used(level, &nobody, n_slots);
+    }
+}
+
+/* ---- the journal's */
+
+static void give_level(const struct level *level, usage_level_fn fn, void *arg)
+{
+    struct usage_level given = {.lease = level->name + PREFIX,
+                                .side = level->side,
+                                .n_held = level->n_held,
+                                .is_used = level->users != NULL,
+                                .booked_ms = level->booked_ms};
+
+    fn(arg, &given);
+}
+
+static int compare_levels(const struct level *one, const struct level *other)
+{
+    int order = strcmp(one->name + PREFIX, other->name + PREFIX);
+
+    return order ? order : (int)one->side - (int)other->side;
+}
+
+void usage_each_level(struct usage *usage, usage_level_fn fn, void *arg)
+{
+    HASH_SORT(usage->levels, compare_levels);
+    for (struct level *level = usage->levels; level; level = level->hh.next) {
+        if (level->is_changed) {
+            give_level(level, fn, arg);
+        }
+    }
+}
+
+void usage_restore(struct usage *usage, const struct usage_level *from)
+{
+    struct level *level = see_level(usage, from->lease, from->side);
+
+    level->n_held = from->n_held;
+    level->booked_ms = from->booked_ms;
+    if (usage->now_ms < from->booked_ms) {
+        usage->now_ms = from->booked_ms;
+    }
+}

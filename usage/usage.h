@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usage.h: the ledger: the slot time of leases that a side held, used and left idle, by
+ * lease, side, hour, and the user, queue, project and account of jobs.
+ *
+ * A side of a lease has a level: the slots that it holds, and the slots that each owner
+ * uses. Levels are integrated exactly, in slot-milliseconds; what shows them rounds
+ * them. Owners hold what their side holds in the order in which they came, each as much
+ * as it uses; what is left is idle and nobody's. More are used than held while a
+ * consumer does not know yet that a job has ended. In each row held_ms <= used_ms +
+ * idle_ms, and both are equal unless more was used than held.
+ *
+ * A clock that goes back by an hour or less books nothing until it is where it was: no
+ * millisecond is booked twice. One that goes back further was wrong before, and what
+ * follows is booked by the new time. A clock that goes forward books what it skipped.
+ *
+ * Units: milliseconds of one clock; hours and days are those of UTC. Ownership: input
+ * is copied; rows are borrowed until the next call. Order: rows by lease, side, hour,
+ * user, queue, project and account. Source: docs/simulate.md "The ledger".
+ * Layer: usage (model, base). */
+#ifndef SUBLET_USAGE_USAGE_H
+#define SUBLET_USAGE_USAGE_H
+
+#include "base/value.h"
+#include "model/row.h"
+
+#define USAGE_HOUR_MS (INT64_C(60) * 60 * 1000)
+#define USAGE_DAY_MS (24 * USAGE_HOUR_MS)
+
+enum usage_side { USAGE_CONSUMER, USAGE_PROVIDER, USAGE_SIDES };
+/* "consumer", "provider". */
+const char *usage_side_name(enum usage_side side);
+
+/* Whose jobs. All of it "": nobody's. */
+struct usage_owner {
+    const char *user, *queue, *project;
+    const char *account; /* -G: the group whose share the job uses */
+};
+
+struct usage_row {
+    const char *lease;
+    enum usage_side side;
+    int64_t start_ms; /* of the hour; of sums: of the day, or 0 */
+    struct usage_owner owner;
+    int64_t held_ms, used_ms, idle_ms; /* times slots */
+};
+
+/* ---------------------------------------------------------------- usage.c */
+
+struct usage;
+struct usage *usage_new(void);
+void usage_free(struct usage *usage); /* NULL is fine */
+
+/* From now on the side holds so many slots of the lease. */
+void usage_hold(struct usage *usage, const char *lease, enum usage_side side,
+                int n_slots, int64_t now_ms);
+/* From now on its owner uses so many slots more, or fewer. */
+void usage_change(struct usage *usage, const char *lease, enum usage_side side,
+                  const struct usage_owner *owner, int n_slots, int64_t now_ms);
+/* From now on nobody's jobs use so many slots: those of the site, as a whole. */
+void usage_use(struct usage *usage, const char *lease, enum usage_side side,
+               int n_slots, int64_t now_ms);
+/* Books all levels until now. */
+void usage_book(struct usage *usage, int64_t now_ms);
+
+typedef void (*usage_row_fn)(void *arg, const struct usage_row *row);
+/* What was booked since the last usage_clear. */
+void usage_each(struct usage *usage, usage_row_fn fn, void *arg);
+void usage_clear(struct usage *usage);
+
+/* A level, for the journal: what the side holds, and until when it is booked. */
+struct usage_level {
+    const char *lease;
+    enum usage_side side;
+    int n_held;
+    bool is_used;
+    int64_t booked_ms;
+};
+typedef void (*usage_level_fn)(void *arg, const struct usage_level *level);
+/* Levels that were booked or changed since the last usage_clear, by lease and side. One
+ * with nothing held or used is forgotten by usage_clear. */
+void usage_each_level(struct usage *usage, usage_level_fn fn, void *arg);
+/* After a restart, once the rows of jobs are loaded: the time since then is booked with
+ * what is held and used now. */
+void usage_restore(struct usage *usage, const struct usage_level *level);
+
+/* ---------------------------------------------------------------- usage_jobs.c */
+
+/* What consumers' jobs use, by the rows of journals. A job uses its slots while it is
+ * in RUN, and while its state is unknown as before. */
+struct usage_jobs;
+struct usage_jobs *usage_jobs_new(struct usage *usage); /* borrowed; outlives it */
+void usage_jobs_free(struct usage_jobs *jobs);          /* NULL is fine */
+
+/* A row of a site's journal (the site's index), of any kind. */
+void usage_jobs_stored(struct usage_jobs *jobs, int site, const struct row *row,
+                       int64_t now_ms);
+
+/* ---------------------------------------------------------------- usage_sums.c */
+
+/* What distinguishes the rows of a sum. */
+enum usage_by {
+    USAGE_BY_LEASE = 1 << 0,
+    USAGE_BY_SIDE = 1 << 1,
+    USAGE_BY_HOUR = 1 << 2,
+    USAGE_BY_DAY = 1 << 3,
+    USAGE_BY_USER = 1 << 4,
+    USAGE_BY_QUEUE = 1 << 5,
+    USAGE_BY_PROJECT = 1 << 6,
+    USAGE_BY_ACCOUNT = 1 << 7,
+};
+
+/* Rows that are equal in `by` become one. */
+struct usage_sums;
+struct usage_sums *usage_sums_new(int by);     /* usage_by, added up */
+void usage_sums_free(struct usage_sums *sums); /* NULL is fine */
+void usage_sums_add(struct usage_sums *sums, const struct usage_row *row);
+void usage_sums_each(struct usage_sums *sums, usage_row_fn fn, void *arg);
+
+/* A time of slots as slot-seconds, rounded to the nearest. */
+int64_t usage_sums_seconds(int64_t slot_ms);
+/* What was held in slot-seconds: the sum of the rounded others if the row is even. */
+int64_t usage_sums_held_seconds(const struct usage_row *row);
+
+#endif
