@@ -70,9 +70,13 @@ void broker_due_set_delay(const struct broker *broker, struct lease *lease,
     if (provider->session == 0) {
         return; /* its configuration will be known at its HELLO */
     }
+    int64_t before_ms = lease->rebalance_clock.delay_ms;
     rebalance_clock_set_delay(lease,
                               reclaim_delay_get_ms(&broker->reclaim_delays,
                                                    lease->row.id, provider->name,
                                                    provider->reclaim_delay_ms, NULL),
                               now_ms);
+    if (lease->rebalance_clock.delay_ms != before_ms) {
+        lease_notify_consumer(lease, now_ms); /* it tells its users the next instant */
+    }
 }

@@ -191,6 +191,18 @@ int consumer_count_contracts(const struct consumer *consumer)
     return consumer->contracts.count;
 }
 
+int64_t consumer_rebalance_in_ms(const struct consumer *consumer, int index,
+                                 int64_t now_ms)
+{
+    const struct contract *contract = consumer->contracts.items[index];
+    int64_t every_ms = contract->latest.rebalance_every_ms;
+    int64_t past_ms = now_ms - contract->rebalance_ms;
+    if (every_ms == 0) {
+        return -1;
+    }
+    return past_ms <= 0 ? -past_ms : (every_ms - past_ms % every_ms) % every_ms;
+}
+
 bool consumer_contract_at(const struct consumer *consumer, int index,
                           struct msg_contract *contract)
 {

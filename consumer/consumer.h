@@ -71,6 +71,10 @@ uint64_t consumer_changes(const struct consumer *consumer);
 int consumer_count_contracts(const struct consumer *consumer);
 bool consumer_contract_at(const struct consumer *consumer, int index,
                           struct msg_contract *contract);
+/* The time until the broker applies the rebalance rule to the contract next; -1: at no
+ * regular instant. */
+int64_t consumer_rebalance_in_ms(const struct consumer *consumer, int index,
+                                 int64_t now_ms);
 bool consumer_find_contract(const struct consumer *consumer, const char *lease,
                             struct msg_contract *contract);
 

@@ -124,6 +124,7 @@ static void copy(struct contract *contract, const struct msg_contract *from,
     record_copy(arena, &schema_lease_contract, from, &contract->latest);
     contract->latest.lease = lease;
     contract->latest.recalls = NULL;
+    contract->rebalance_ms = now_ms + from->rebalance_in_ms;
     contract->names = arena_alloc(arena, n_hosts, sizeof(*contract->names));
     contract->used = arena_alloc(arena, n_hosts, sizeof(*contract->used));
     contract->yielded = arena_alloc(arena, n_hosts, sizeof(*contract->yielded));

@@ -24,6 +24,7 @@ struct contract {
     int *yielded;             /* of those, slots that suspended attempts have yielded */
     int n_used; /* of all attempts of the lease, also on hosts that it had before */
     struct row_recall *recalls; /* those of `latest`, by this site's clock */
+    int64_t rebalance_ms;       /* when the rule is applied, likewise */
 };
 
 /* An entry of the list of all borrowed hosts. */

@@ -275,7 +275,10 @@ struct msg_contract {
     int n_recalls;
     const struct lease_resource *resources;
     int n_resources;
-    const char *withheld; /* as in STATE */
+    const char *withheld;       /* as in STATE */
+    int64_t rebalance_in_ms;    /* until the rebalance rule is applied next ... */
+    int64_t rebalance_every_ms; /* ... and between that and each further time; 0: it is
+                                   not applied at regular instants */
 };
 
 struct msg_contract_ack {

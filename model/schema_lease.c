@@ -277,6 +277,8 @@ static const struct field contract[] = {
     BOOL(210, is_whole),
     BOOL(260, takes_interactive),
     NULL_TEXT(270, withheld, TALK, REASON_SIZE - 1),
+    TIME(320, rebalance_in_ms),
+    TIME(321, rebalance_every_ms),
 };
 const struct schema schema_lease_contract = SCHEMA("Contract", contract);
 #undef S

@@ -2,6 +2,9 @@
 /* rebalance_clock.c: see rebalance_clock.h. */
 #include "broker/lease/rebalance_clock.h"
 
+#include <string.h>
+
+#include "base/fnv1a.h"
 #include "broker/lease/lease.h"
 
 /* The rule is applied to leases that are made, and neither draining nor ended. */
@@ -24,10 +27,7 @@ static int64_t offset_of(const struct lease *lease, int64_t delay_ms)
     if (lease->provider->n_leases < REBALANCE_CLOCK_SPREAD_FROM) {
         return 0;
     }
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *at = lease->row.id; *at != '\0'; at++) {
-        hash = (hash ^ (uint64_t)(unsigned char)*at) * UINT64_C(0x100000001b3);
-    }
+    uint64_t hash = fnv1a(FNV1A_START, lease->row.id, strlen(lease->row.id));
     return (int64_t)(hash % (uint64_t)delay_ms);
 }
 
@@ -88,6 +88,18 @@ void rebalance_clock_set_delay(struct lease *lease, int64_t delay_ms, int64_t no
     } else {
         clock->due_ms = next > now_ms ? next : now_ms + offset_of(lease, delay_ms);
     }
+}
+
+int64_t rebalance_clock_until_ms(const struct lease *lease, int64_t now_ms,
+                                 int64_t *every_ms)
+{
+    const struct rebalance_clock *clock = &lease->rebalance_clock;
+    bool is_regular = has_clock(lease) && clock->delay_ms > 0;
+    *every_ms = is_regular ? clock->delay_ms : 0;
+    return is_regular ? next_on_grid(clock->due_ms - clock->delay_ms, clock->delay_ms,
+                                     now_ms) -
+                            now_ms
+                      : 0;
 }
 
 void rebalance_clock_begin_term(struct lease *lease)

@@ -84,5 +84,9 @@ void rebalance_clock_plan(const struct lease *lease, int64_t now_ms,
 void rebalance_clock_tick(struct lease *lease, struct handover_limiter *limiter,
                           int64_t now_ms, struct effects *effects);
 int64_t rebalance_clock_wake_ms(const struct lease *lease);
+/* The time until the next regular instant; *every_ms: between two of them. Both are 0
+ * if there are none. */
+int64_t rebalance_clock_until_ms(const struct lease *lease, int64_t now_ms,
+                                 int64_t *every_ms);
 
 #endif

@@ -40,6 +40,8 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
         .is_whole = lease->grant.is_whole,
         .withheld = lease->withheld[0] != '\0' ? lease->withheld : NULL,
     };
+    msg.contract.rebalance_in_ms =
+        rebalance_clock_until_ms(lease, now_ms, &msg.contract.rebalance_every_ms);
     lease_recalls_fill(&lease->recalls, now_ms, &effects->arena, &msg.contract.recalls,
                        &msg.contract.n_recalls);
     outbox_send(effects, lease->consumer, "", &msg);

@@ -103,8 +103,22 @@ static const char *reason_of_job(struct arena *arena, const struct job *job,
     return NULL;
 }
 
-static const char *reason_of_hosts(struct arena *arena, const struct job *job,
-                                   const struct msg_contract *contract,
+/* What a job that needs more slots than the lease holds waits for. */
+static const char *rebalance_text(struct site_view *view, struct arena *arena,
+                                  const struct msg_contract *contract, int index)
+{
+    int64_t in_ms = consumer_rebalance_in_ms(view->consumer, index, view->now_ms);
+    if (!contract->is_made) {
+        return "; the lease is not made yet";
+    }
+    return in_ms < 0 ? ""
+                     : arena_printf(arena, "; the next rebalance is in %lld s",
+                                    (long long)((in_ms + 999) / 1000));
+}
+
+static const char *reason_of_hosts(struct site_view *view, struct arena *arena,
+                                   const struct job *job,
+                                   const struct msg_contract *contract, int index,
                                    const struct lease_hosts *hosts)
 {
     if (hosts->n_open == 0) {
@@ -115,15 +129,19 @@ static const char *reason_of_hosts(struct arena *arena, const struct job *job,
     if (n_idle < job->spec->n_slots) {
         return arena_printf(arena, "needs slots: %d, idle: %d of %d held%s",
                             job->spec->n_slots, n_idle, hosts->held,
-                            contract->is_made ? "" : "; the lease is not made yet");
+                            hosts->held < job->spec->n_slots || !contract->is_made
+                                ? rebalance_text(view, arena, contract, index)
+                                : "");
     }
     const char *limit = job_class_verdict(job->pending_class)->limit;
     return limit != NULL ? arena_printf(arena, "it has room, but for limit %s", limit)
                          : "it may start with the next pass";
 }
 
+/* `index`: the contract's at the consumer. */
 static const char *reason_of(struct site_view *view, struct arena *arena,
-                             const struct job *job, const struct msg_contract *contract)
+                             const struct job *job, const struct msg_contract *contract,
+                             int index)
 {
     struct lease_hosts hosts = {0};
     if (job->queue < 0) {
@@ -135,7 +153,8 @@ static const char *reason_of(struct site_view *view, struct arena *arena,
     if (reason == NULL) {
         reason = reason_of_contract(view, contract);
     }
-    return reason != NULL ? reason : reason_of_hosts(arena, job, contract, &hosts);
+    return reason != NULL ? reason
+                          : reason_of_hosts(view, arena, job, contract, index, &hosts);
 }
 
 struct value *pending_reason_view_leases(struct site_view *view, struct arena *arena,
@@ -155,7 +174,8 @@ struct value *pending_reason_view_leases(struct site_view *view, struct arena *a
         }
         struct value *item = value_add(arena, list, NULL, value_object(arena));
         value_add_text(arena, item, "lease", arena_str(arena, contract.lease));
-        value_add_text(arena, item, "reason", reason_of(view, arena, job, &contract));
+        value_add_text(arena, item, "reason",
+                       reason_of(view, arena, job, &contract, i));
     }
     return list;
 }

@@ -69,6 +69,8 @@ def test_reasons():
         f.wait_for("the lease to be gone", lambda: not f.job("south", job)["leases"])
         f.cli("north", "lease", "resume", LEASE)
         waits(f, job, "not made yet")
+        f.cli("south", "wait", str(f.submit("south", "true", "-q", "away")))
+        waits(f, job, "needs slots: 2, idle: 1 of 1 held; the next rebalance is in 3")  # 3600 s
         f.kill9("north")
         waits(f, job, "its provider is not connected")
         f.kill9("broker")

@@ -114,6 +114,31 @@ static const struct msg_reply *set_reclaim(const struct peer *peer,
     return &reply->reply;
 }
 
+static const struct msg_contract *contract_now(void)
+{
+    const struct msg *sent = NULL;
+    for (int i = 0; stage_sent(&on.stage, "south", MSG_CONTRACT, i) != NULL; i++) {
+        sent = stage_sent(&on.stage, "south", MSG_CONTRACT, i);
+    }
+    assert_non_null(sent);
+    return &sent->contract;
+}
+
+/* From the moment at which the lease is made, the consumer can tell its users when
+ * slots may change hands, also after a change of the delay. */
+static void the_consumer_knows_the_next_rebalance(void **state)
+{
+    lease_stage_say(&on, "north", 1);
+    assert_int_equal(contract_now()->rebalance_every_ms, 0); /* it is not made */
+    lease_stage_make(&on);
+    assert_int_equal(contract_now()->rebalance_every_ms, STAGE_DELAY_MS);
+    assert_int_equal(contract_now()->rebalance_in_ms, STAGE_DELAY_MS);
+    stage_wait_with(&on.stage, 20000, both, 1);
+    set_reclaim(&ops, RECLAIM_LEASE, LEASE_STAGE_ID, 2 * STAGE_DELAY_MS);
+    assert_int_equal(contract_now()->rebalance_every_ms, 2 * STAGE_DELAY_MS);
+    assert_int_equal(contract_now()->rebalance_in_ms, 2 * STAGE_DELAY_MS - 20000);
+}
+
 static void a_shorter_delay_counts_from_the_last_instant(void **state)
 {
     lease_stage_make(&on);
@@ -334,6 +359,7 @@ int main(void)
         TEST(what_is_reported_within_the_instant_counts),
         TEST(a_millisecond_later_is_too_late),
         TEST(an_instant_begins_one_handover),
+        TEST(the_consumer_knows_the_next_rebalance),
         TEST(a_shorter_delay_counts_from_the_last_instant),
         TEST(a_delay_that_is_over_already_is_judged_now),
         TEST(a_restart_keeps_the_instants),

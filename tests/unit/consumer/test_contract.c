@@ -98,6 +98,37 @@ static void test_recall_closes_the_lease(void **state)
     ASSERT_HOSTS("n1@north 2/0 open");
 }
 
+/* At regular instants, which the broker tells by its own clock. */
+static void test_next_rebalance(void **state)
+{
+    static const struct {
+        int64_t every_ms, past_ms, left_ms;
+    } rows[] = {
+        {300000, 0, 60000},
+        {300000, 59999, 1},
+        {300000, 60000, 0},
+        {300000, 60001, 299999},
+        {300000, 400000, 260000},
+        {300000, 660000, 0},
+        {0, 0, -1},
+    };
+    struct consumer_world *world = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct msg msg = {.kind = MSG_CONTRACT, .session = world->session, .site = ""};
+        msg.contract = (struct msg_contract){.lease = "north/1/south",
+                                             .revision = i + 1,
+                                             .epoch = 1,
+                                             .state = LEASE_ACTIVE,
+                                             .is_made = true,
+                                             .rebalance_in_ms = 60000,
+                                             .rebalance_every_ms = rows[i].every_ms};
+        consumer_contract(world->consumer, &msg, world->now_ms, &world->effects);
+        assert_int_equal(consumer_rebalance_in_ms(world->consumer, 0,
+                                                  world->now_ms + rows[i].past_ms),
+                         rows[i].left_ms);
+    }
+}
+
 static void test_revisions(void **state)
 {
     struct consumer_world *world = *state;
@@ -214,6 +245,7 @@ int main(void)
         STORY(test_states),
         STORY(test_down_host_is_closed),
         STORY(test_recall_closes_the_lease),
+        STORY(test_next_rebalance),
         STORY(test_revisions),
         STORY(test_new_session_waits_to_be_told),
         STORY(test_ended_contract),
