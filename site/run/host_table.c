@@ -3,6 +3,7 @@
 #include "site/run/host_table.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,16 @@ struct host_state {
     int64_t hello_ms, heard_ms;
 };
 
+/* A host that is refused tries again every few seconds; the log has each name once a
+ * minute, and no more names than this in a minute. */
+enum { REFUSALS_MAX = 16, REFUSAL_LOG_MS = 60000 };
+
+struct refusal {
+    char name[NAME_SIZE];
+    int64_t logged_ms;
+    bool is_logged;
+};
+
 struct named_host {
     UT_hash_handle hh; /* the configuration's name */
 };
@@ -45,6 +56,7 @@ struct host_table {
     uint64_t list_from, list_to;
     bool is_behind;   /* the journal is */
     bool is_awaiting; /* see host_table_is_awaiting */
+    struct refusal refusals[REFUSALS_MAX];
 };
 
 static void fill(struct host_table *hosts, const struct site_host *config, int n_hosts)
@@ -276,6 +288,28 @@ static void send_welcome(const struct host_table *hosts, const struct peer *from
     effects_send(effects, from, &msg);
 }
 
+static void log_refusal(struct host_table *hosts, const char *name, const char *why,
+                        int64_t now_ms, struct effects *effects)
+{
+    struct refusal *at = NULL;
+    for (int i = 0; i < REFUSALS_MAX; i++) {
+        struct refusal *one = &hosts->refusals[i];
+        bool is_old = !one->is_logged || now_ms - one->logged_ms >= REFUSAL_LOG_MS;
+        if (strcmp(one->name, name) == 0) {
+            at = is_old ? one : NULL;
+            break;
+        }
+        at = at == NULL && is_old ? one : at;
+    }
+    if (at != NULL) {
+        snprintf(at->name, sizeof(at->name), "%s", name);
+        at->logged_ms = now_ms;
+        at->is_logged = true;
+        effects_log(effects, LOG_LEVEL_WARNING, "host \"%s\" is refused: %s", name,
+                    why);
+    }
+}
+
 /* Why the sender may not speak for that host; NULL: it may. */
 static const char *check_proof(const struct site_host *host, const struct peer *from,
                                struct arena *arena)
@@ -297,16 +331,14 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
 {
     int index = host_table_find(hosts, msg->host_hello.name);
     if (index < 0) {
-        effects_log(effects, LOG_LEVEL_WARNING,
-                    "host \"%s\" is not configured: refused", msg->host_hello.name);
-        send_welcome(hosts, from, msg, false, 0,
-                     "this host is not in the site's configuration", effects);
+        const char *why = "this host is not in the site's configuration";
+        log_refusal(hosts, msg->host_hello.name, why, now_ms, effects);
+        send_welcome(hosts, from, msg, false, 0, why, effects);
         return -1;
     }
     const char *against = check_proof(&hosts->config[index], from, &effects->arena);
     if (against != NULL) {
-        effects_log(effects, LOG_LEVEL_WARNING, "host \"%s\" is refused: %s",
-                    msg->host_hello.name, against);
+        log_refusal(hosts, msg->host_hello.name, against, now_ms, effects);
         send_welcome(hosts, from, msg, false, 0, against, effects);
         return -1;
     }

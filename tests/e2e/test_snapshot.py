@@ -177,7 +177,7 @@ def test_many_rows():
     # More leases than a page of a listing has.
     for i in range(600):
         db.execute("INSERT INTO lease VALUES (?, 'north', ?, 'south', 'shared', 'active', 1, 1,"
-                   " 0, 1, 1, 1, 1, '')", ("north/p%03d/south" % i, "p%03d" % i))
+                   " 0, 1, 1, 1, 1, '', 0)", ("north/p%03d/south" % i, "p%03d" % i))
         db.execute("INSERT INTO lease_host VALUES (?, 0, 'n9', 4, 2, 2, 0, 0, 0)",
                    ("north/p%03d/south" % i,))
     db.execute("PRAGMA user_version = 1")

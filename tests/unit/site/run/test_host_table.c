@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -10,13 +11,14 @@
 #include "site/config/site_config.h"
 #include "site/run/host_table.h"
 
+static const struct site_host configured[] = {
+    {.name = "here", .max = 1, .is_here = true},
+    {.name = "far", .max = 1},
+    {.name = "next", .max = 1},
+};
+
 static void test_proof(void **state)
 {
-    static const struct site_host configured[] = {
-        {.name = "here", .max = 1, .is_here = true},
-        {.name = "far", .max = 1},
-        {.name = "next", .max = 1},
-    };
     static const struct {
         const char *why, *name;
         struct peer from;
@@ -67,8 +69,51 @@ static void test_proof(void **state)
     }
 }
 
+/* How many lines a HELLO of an unknown host adds to the log. */
+static int count_logged(struct host_table *hosts, const char *name, int64_t now_ms)
+{
+    struct effects effects;
+    struct msg msg = {.kind = MSG_HOST_HELLO, .session = 7};
+    struct peer from = {.kind = PEER_HOST, .name = "", .link = 5};
+    int n_logged = 0;
+    msg.host_hello.name = name;
+    msg.host_hello.boot_id = "b";
+    effects_init(&effects);
+    assert_int_equal(host_table_hello(hosts, &from, &msg, now_ms, &effects), -1);
+    for (int i = 0; i < effects.count; i++) {
+        n_logged += effects.items[i].kind == EFFECT_LOG;
+    }
+    assert_int_equal(effects.count, n_logged + 1); /* each HELLO is answered */
+    effects_release(&effects);
+    return n_logged;
+}
+
+/* Each name once a minute; and names that somebody makes up do not fill the log. */
+static void test_unknown_hosts_in_the_log(void **state)
+{
+    struct host_table *hosts = host_table_new(configured, 3);
+    (void)state;
+    assert_int_equal(count_logged(hosts, "n9", 0), 1);
+    assert_int_equal(count_logged(hosts, "n9", 2000), 0);
+    assert_int_equal(count_logged(hosts, "n8", 2000), 1);
+    assert_int_equal(count_logged(hosts, "n9", 59999), 0);
+    assert_int_equal(count_logged(hosts, "n9", 60000), 1);
+    assert_int_equal(count_logged(hosts, "n8", 61999), 0);
+    assert_int_equal(count_logged(hosts, "n9", 119999), 0);
+    int n_logged = 0;
+    for (int i = 0; i < 1000; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "made-up%d", i);
+        n_logged += count_logged(hosts, name, 200000);
+    }
+    assert_int_equal(n_logged, 16);
+    assert_int_equal(count_logged(hosts, "n9", 260000), 1);
+    host_table_free(hosts);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_proof)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_proof),
+                                       cmocka_unit_test(test_unknown_hosts_in_the_log)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
