@@ -155,7 +155,7 @@ def test_many_rows():
         DROP VIEW v_sites; DROP TABLE present_lease; DROP TABLE present_site;
         ALTER TABLE lease DROP COLUMN drain; ALTER TABLE lease DROP COLUMN is_drained;
         ALTER TABLE lease DROP COLUMN is_drain_ordered;
-        ALTER TABLE lease DROP COLUMN is_pool;
+        ALTER TABLE lease DROP COLUMN is_pool; ALTER TABLE lease DROP COLUMN commits;
         DROP VIEW v_lease_resources; DROP TABLE lease_resource;
         ALTER TABLE lease_host DROP COLUMN mem_mib;
         ALTER TABLE lease_host DROP COLUMN swp_mib;
@@ -177,7 +177,7 @@ def test_many_rows():
     # More leases than a page of a listing has.
     for i in range(600):
         db.execute("INSERT INTO lease VALUES (?, 'north', ?, 'south', 'shared', 'active', 1, 1,"
-                   " 0, 1, 1, 1, 1, '', 0)", ("north/p%03d/south" % i, "p%03d" % i))
+                   " 0, 1, 1, 1, 1, '')", ("north/p%03d/south" % i, "p%03d" % i))
         db.execute("INSERT INTO lease_host VALUES (?, 0, 'n9', 4, 2, 2, 0, 0, 0)",
                    ("north/p%03d/south" % i,))
     db.execute("PRAGMA user_version = 1")
