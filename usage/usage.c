@@ -326,6 +326,15 @@ void usage_each_level(struct usage *usage, usage_level_fn fn, void *arg)
     }
 }
 
+void usage_each_held(struct usage *usage, usage_level_fn fn, void *arg)
+{
+    for (struct level *level = usage->levels; level; level = level->hh.next) {
+        if (level->n_held > 0) {
+            give_level(level, fn, arg);
+        }
+    }
+}
+
 void usage_restore(struct usage *usage, const struct usage_level *from)
 {
     struct level *level = see_level(usage, from->lease, from->side);

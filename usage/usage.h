@@ -15,7 +15,7 @@
  *
  * Units: milliseconds of one clock; hours and days are those of UTC. Ownership: input
  * is copied; rows are borrowed until the next call. Order: rows by lease, side, hour,
- * user, queue, project and account. Source: docs/simulate.md "The ledger".
+ * user, queue, project and account. Source: docs/usage.md.
  * Layer: usage (model, base). */
 #ifndef SUBLET_USAGE_USAGE_H
 #define SUBLET_USAGE_USAGE_H
@@ -79,6 +79,8 @@ typedef void (*usage_level_fn)(void *arg, const struct usage_level *level);
 /* Levels that were booked or changed since the last usage_clear, by lease and side. One
  * with nothing held or used is forgotten by usage_clear. */
 void usage_each_level(struct usage *usage, usage_level_fn fn, void *arg);
+/* Levels with slots that are held, in no order; `fn` may change the level. */
+void usage_each_held(struct usage *usage, usage_level_fn fn, void *arg);
 /* After a restart, once the rows of jobs are loaded: the time since then is booked with
  * what is held and used now. */
 void usage_restore(struct usage *usage, const struct usage_level *level);

@@ -215,6 +215,8 @@ const struct conf_key conf_keys[] = {
              "finished jobs are shown for this time"),
     DURATION("HISTORY_PERIOD", DAY, DAY / 24, TEN_YEARS, "30",
              "how long events of jobs are kept for hist; a bare number is days"),
+    INT("LEDGER_SIZE", 1, 1048576, "1024",
+        "disk space of the ledger of slot time, in MB; beyond it the oldest hours are merged into days, and then the oldest days are deleted"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, "0", "pending jobs of all users; 0: no bound but that of each user"),
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
         "elements of a job array, and the largest index"),

@@ -19,6 +19,8 @@
 #include "site/io/site_http.h"
 #include "site/io/spool_witness.h"
 #include "site/io/uplink.h"
+#include "site/io/usage_store.h"
+#include "site/io/usage_watch.h"
 #include "site/site.h"
 #include "sys/accounts.h"
 #include "sys/daemon.h"
@@ -42,6 +44,7 @@ static const char usage_text[] =
     "serves. SIGTERM ends it; jobs keep running.\n";
 
 #define MINUTE_MS INT64_C(60000)
+#define MIB (INT64_C(1) << 20)
 
 /* A configuration as it was read. */
 struct loaded {
@@ -58,6 +61,8 @@ struct parts {
     struct loaded *loaded; /* the one in force */
     zloop_t *loop;
     struct journal *journal;
+    struct usage_store *usage;
+    struct usage_watch *usage_watch;
     struct db_batch batch; /* rows of one batch into the journal */
     struct site *site;
     struct shell *shell;
@@ -167,6 +172,7 @@ static int reload(void *arg, const char *who, struct arena *arena, const char **
     site_reload(parts->site, &setup->config, daemon_now_ms(),
                 shell_effects(parts->shell));
     children_change(parts->children, setup);
+    usage_store_resize(parts->usage, setup->config.ledger_mib * MIB);
     *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                          loaded->conf.n_warnings);
     unload(parts->loaded);
@@ -232,7 +238,9 @@ static int on_signal(int number, void *arg)
 
 static void load_row(void *arg, const struct row *row)
 {
-    site_load(arg, row);
+    struct parts *parts = arg;
+    site_load(parts->site, row);
+    usage_store_row(parts->usage, row, daemon_now_ms());
 }
 
 /* The spool may be looked through, by jobs' users on the way to their own; the journal
@@ -312,9 +320,23 @@ static int64_t wake_ms(const void *site)
     return site_wake_ms(site);
 }
 
-static int write_row(void *journal, const struct row *row, struct err *err)
+static int write_row(void *arg, const struct row *row, struct err *err)
 {
-    return journal_write(journal, row, err);
+    struct parts *parts = arg;
+    usage_store_row(parts->usage, row, daemon_now_ms());
+    return journal_write(parts->journal, row, err);
+}
+
+static int finish_batch(void *arg, struct err *err)
+{
+    const struct parts *parts = arg;
+    return usage_store_write(parts->usage, err);
+}
+
+static void note_committed(void *arg)
+{
+    const struct parts *parts = arg;
+    usage_store_committed(parts->usage);
 }
 
 static void write_output(void *site, struct effect *effect, struct effects *more)
@@ -327,8 +349,11 @@ static void write_output(void *site, struct effect *effect, struct effects *more
 
 static void make_shell(struct parts *parts)
 {
-    parts->batch =
-        (struct db_batch){journal_db(parts->journal), parts->journal, write_row};
+    parts->batch = (struct db_batch){.db = journal_db(parts->journal),
+                                     .store = parts,
+                                     .write = write_row,
+                                     .finish = finish_batch,
+                                     .committed = note_committed};
     const struct shell_machine machine = {.machine = parts->site,
                                           .step = step,
                                           .wake_ms = wake_ms,
@@ -350,7 +375,11 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
         return rc;
     }
     parts->site = site_new(&setup->config);
-    rc = journal_load(parts->journal, load_row, parts->site, err);
+    parts->usage = usage_store_new(parts->journal, setup->config.ledger_mib * MIB);
+    rc = journal_load(parts->journal, load_row, parts, err);
+    if (rc == 0) {
+        rc = usage_store_start(parts->usage, daemon_now_ms(), err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -370,6 +399,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
         rc = site_http_new(parts->loop, setup, parts->site, parts->shell, &parts->http,
                            err);
     }
+    parts->usage_watch = usage_watch_new(parts->loop, parts->site, parts->usage);
     if (rc == 0) {
         rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
         await_minute(parts);
@@ -385,6 +415,8 @@ static void free_parts(struct parts *parts)
     local_server_free(parts->clients);
     hosts_free(parts->hosts);
     shell_free(parts->shell);
+    usage_watch_free(parts->usage_watch);
+    usage_store_free(parts->usage);
     site_free(parts->site);
     journal_close(parts->journal);
     zloop_destroy(&parts->loop);

@@ -202,6 +202,10 @@ struct db_batch {
     struct db *db;
     void *store;
     int (*write)(void *store, const struct row *row, struct err *err);
+    /* What else belongs to the transaction, and that it is committed; NULL: nothing. A
+     * batch that is written again comes to `finish` again. */
+    int (*finish)(void *store, struct err *err);
+    void (*committed)(void *store);
 };
 
 /* shell_machine.commit and .maintain, with a struct db_batch. */

@@ -384,7 +384,7 @@ static int write_thing(void *arg, const struct row *row, struct err *err)
 /* Things `first` to `last` in one transaction. */
 static int commit_things(struct db *db, int first_id, int last_id, struct err *err)
 {
-    struct db_batch batch = {db, db, write_thing};
+    struct db_batch batch = {.db = db, .store = db, .write = write_thing};
     struct effects effects;
     effects_init(&effects);
     for (int id = first_id; id <= last_id; id++) {

@@ -119,7 +119,8 @@ static int setup(void **state)
     if (db_open(path, 1, migrations, false, &fixture.db, &err) < 0) {
         fail_msg("%s", err.text);
     }
-    fixture.batch = (struct db_batch){fixture.db, fixture.db, write_row};
+    fixture.batch =
+        (struct db_batch){.db = fixture.db, .store = fixture.db, .write = write_row};
     const struct shell_machine machine = {.step = step,
                                           .wake_ms = wake_ms,
                                           .commit = db_batch_commit,

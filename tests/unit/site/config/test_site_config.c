@@ -47,7 +47,8 @@ static void test_whole(void **state)
               "Begin Host\nHOST_NAME MXJ type model RESOURCES\n"
               "n1 4 X86_64 EPYC (linux bigmem)\nn2 2 X86_64 - (linux)\nEnd Host\n"
               "Begin Parameters\nMC_RECLAIM_DELAY = 10s\nCLEAN_PERIOD = 60\n"
-              "DEFAULT_QUEUE = night normal\nMIN_HOLD = 3s\nEnd Parameters\n" QUEUE
+              "DEFAULT_QUEUE = night normal\nMIN_HOLD = 3s\nLEDGER_SIZE = 7\n"
+              "End Parameters\n" QUEUE
               "Begin Queue\nQUEUE_NAME = night\nPRIORITY = 9\nEnd Queue\n"
               "Begin HostExport\nNAME = spare\nPER_HOST = n1 n2\nSLOTS = 2\n"
               "TYPE = shared\nDISTRIBUTION = ([south, 1])\nEnd HostExport\n");
@@ -71,6 +72,7 @@ static void test_whole(void **state)
     assert_int_equal(config->reclaim_delay_ms, 10000);
     assert_int_equal(config->freeze_timeout_ms, 5000);
     assert_int_equal(config->clean_period_ms, 60000);
+    assert_int_equal(config->ledger_mib, 7);
     assert_string_equal(config->lease_account, "guest");
     assert_int_equal(config->n_admins, 1);
     assert_int_equal(config->exports.n_leases, 1);

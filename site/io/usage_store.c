@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usage_store.c: see usage_store.h. */
+#include "site/io/usage_store.h"
+
+#include <stdlib.h>
+
+#include "sys/log.h"
+
+/* About what a row takes beside its texts, in pages that are filled to two thirds. */
+#define ROW_BYTES "120"
+#define TEXT_BYTES                                                                     \
+    "length(lease) + length(user) + length(queue) + length(project)"                   \
+    " + length(account)"
+
+static const char add_sql[] =
+    "UPDATE usage SET held_ms = held_ms + ?9, used_ms = used_ms + ?10,"
+    " idle_ms = idle_ms + ?11 WHERE n_hours = ?1 AND start_ms = ?2 AND lease = ?3"
+    " AND side = ?4 AND user = ?5 AND queue = ?6 AND project = ?7 AND account = ?8";
+static const char insert_sql[] =
+    "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+static const char grow_sql[] =
+    "UPDATE usage_size SET n_bytes = n_bytes + " ROW_BYTES
+    " + length(?3) + length(?5) + length(?6) + length(?7) + length(?8)";
+static const char level_sql[] = "INSERT OR REPLACE INTO usage_level VALUES"
+                                " (?1, ?2, ?3, ?4)";
+static const char no_level_sql[] =
+    "DELETE FROM usage_level WHERE lease = ?1 AND side = ?2";
+static const char levels_sql[] = "SELECT lease, side, n_held, booked_ms"
+                                 " FROM usage_level";
+static const char read_sql[] =
+    "SELECT n_hours, start_ms, lease, side, user, queue, project, account, held_ms,"
+    " used_ms, idle_ms FROM usage WHERE n_hours IN (1, 24) AND start_ms >= ?1"
+    " AND start_ms < ?2";
+static const char size_sql[] = "SELECT n_bytes, merged_ms FROM usage_size";
+static const char oldest_sql[] = "SELECT min(start_ms) FROM usage WHERE n_hours = ?1";
+/* Hours or days (?1) that begin in that time (?2, ?3). */
+static const char shrink_sql[] =
+    "UPDATE usage_size SET n_bytes = n_bytes - (SELECT ifnull(sum(" ROW_BYTES
+    " + " TEXT_BYTES "), 0) FROM usage WHERE n_hours = ?1 AND start_ms >= ?2"
+    " AND start_ms < ?3)";
+static const char delete_sql[] =
+    "DELETE FROM usage WHERE n_hours = ?1 AND start_ms >= ?2 AND start_ms < ?3";
+static const char merge_sql[] =
+    "INSERT INTO usage SELECT 24, ?2, lease, side, user, queue, project, account,"
+    " sum(held_ms), sum(used_ms), sum(idle_ms) FROM usage"
+    " WHERE n_hours IN (1, 24) AND start_ms >= ?2 AND start_ms < ?3"
+    " GROUP BY lease, side, user, queue, project, account"
+    " ON CONFLICT DO UPDATE SET held_ms = excluded.held_ms,"
+    " used_ms = excluded.used_ms, idle_ms = excluded.idle_ms";
+static const char regrow_sql[] =
+    "UPDATE usage_size SET merged_ms = max(merged_ms, ?3), n_bytes = n_bytes +"
+    " (SELECT ifnull(sum(" ROW_BYTES " + " TEXT_BYTES "), 0) FROM usage"
+    " WHERE n_hours = 24 AND start_ms >= ?2 AND start_ms < ?3)";
+
+enum statement {
+    ADD,
+    INSERT,
+    GROW,
+    LEVEL,
+    NO_LEVEL,
+    LEVELS,
+    READ,
+    SIZE,
+    OLDEST,
+    SHRINK,
+    DELETE,
+    MERGE,
+    REGROW,
+    STATEMENTS
+};
+
+static const char *const texts[STATEMENTS] = {
+    [ADD] = add_sql,           [INSERT] = insert_sql, [GROW] = grow_sql,
+    [LEVEL] = level_sql,       [LEVELS] = levels_sql, [READ] = read_sql,
+    [NO_LEVEL] = no_level_sql, [SIZE] = size_sql,     [OLDEST] = oldest_sql,
+    [SHRINK] = shrink_sql,     [DELETE] = delete_sql, [MERGE] = merge_sql,
+    [REGROW] = regrow_sql,
+};
+
+struct usage_store {
+    struct db *db;
+    struct usage *usage;
+    struct usage_jobs *jobs;
+    int64_t n_bytes_max;
+    int64_t trimmed_ms;
+    sqlite3_stmt *statements[STATEMENTS];
+};
+
+struct usage_store *usage_store_new(struct journal *journal, int64_t n_bytes_max)
+{
+    struct usage_store *store = mem_alloc(1, sizeof(*store));
+    store->db = journal_db(journal);
+    store->usage = usage_new();
+    store->jobs = usage_jobs_new(store->usage);
+    store->n_bytes_max = n_bytes_max;
+    return store;
+}
+
+void usage_store_free(struct usage_store *store)
+{
+    if (store != NULL) {
+        usage_jobs_free(store->jobs);
+        usage_free(store->usage);
+        free(store);
+    }
+}
+
+void usage_store_resize(struct usage_store *store, int64_t n_bytes_max)
+{
+    store->n_bytes_max = n_bytes_max;
+    store->trimmed_ms = 0;
+}
+
+struct usage *usage_store_usage(struct usage_store *store)
+{
+    return store->usage;
+}
+
+static sqlite3_stmt *statement(struct usage_store *store, enum statement which)
+{
+    return db_statement(store->db, &store->statements[which], texts[which]);
+}
+
+/* ---------------------------------------------------------------- booking */
+
+void usage_store_row(struct usage_store *store, const struct row *row, int64_t now_ms)
+{
+    if (row->kind == ROW_BOOK) {
+        int n_held = 0;
+        for (int i = 0; i < row->book.n_hosts; i++) {
+            n_held += row->book.hosts[i].provider;
+        }
+        usage_hold(store->usage, row->book.lease, USAGE_PROVIDER,
+                   row->book.is_gone || row->book.is_ended ? 0 : n_held, now_ms);
+    } else {
+        usage_jobs_stored(store->jobs, 0, row, now_ms);
+    }
+}
+
+int usage_store_start(struct usage_store *store, int64_t now_ms, struct err *err)
+{
+    sqlite3_stmt *levels = statement(store, LEVELS);
+    int step;
+    while ((step = sqlite3_step(levels)) == SQLITE_ROW) {
+        struct usage_level level = {
+            .lease = db_column_text(levels, 0),
+            .side = (enum usage_side)sqlite3_column_int(levels, 1),
+            .n_held = sqlite3_column_int(levels, 2),
+            .booked_ms = sqlite3_column_int64(levels, 3),
+        };
+        usage_restore(store->usage, &level);
+    }
+    int rc = step == SQLITE_DONE ? 0 : db_column_fail(levels, "usage", err);
+    sqlite3_reset(levels);
+    usage_book(store->usage, now_ms);
+    return rc;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+struct writing {
+    struct usage_store *store;
+    struct err *err;
+    int rc;
+};
+
+static void bind_row(sqlite3_stmt *to, const struct usage_row *row)
+{
+    db_column_bind_int(to, 1, 1);
+    db_column_bind_int(to, 2, row->start_ms);
+    db_column_bind_text(to, 3, row->lease);
+    db_column_bind_int(to, 4, (int64_t)row->side);
+    db_column_bind_text(to, 5, row->owner.user);
+    db_column_bind_text(to, 6, row->owner.queue);
+    db_column_bind_text(to, 7, row->owner.project);
+    db_column_bind_text(to, 8, row->owner.account);
+    db_column_bind_int(to, 9, row->held_ms);
+    db_column_bind_int(to, 10, row->used_ms);
+    db_column_bind_int(to, 11, row->idle_ms);
+}
+
+static void write_row(void *arg, const struct usage_row *row)
+{
+    struct writing *writing = arg;
+    struct db *db = writing->store->db;
+    sqlite3_stmt *add = statement(writing->store, ADD);
+    if (writing->rc < 0) {
+        return;
+    }
+    bind_row(add, row);
+    writing->rc = db_run(db, add, writing->err);
+    if (writing->rc < 0 || sqlite3_changes(db_handle(db)) > 0) {
+        return;
+    }
+    sqlite3_stmt *insert = statement(writing->store, INSERT);
+    bind_row(insert, row);
+    writing->rc = db_run(db, insert, writing->err);
+    if (writing->rc == 0) {
+        sqlite3_stmt *grow = statement(writing->store, GROW);
+        db_column_bind_text(grow, 3, row->lease);
+        db_column_bind_text(grow, 5, row->owner.user);
+        db_column_bind_text(grow, 6, row->owner.queue);
+        db_column_bind_text(grow, 7, row->owner.project);
+        db_column_bind_text(grow, 8, row->owner.account);
+        writing->rc = db_run(db, grow, writing->err);
+    }
+}
+
+static void write_level(void *arg, const struct usage_level *level)
+{
+    struct writing *writing = arg;
+    bool is_open = level->n_held > 0 || level->is_used;
+    sqlite3_stmt *write = statement(writing->store, is_open ? LEVEL : NO_LEVEL);
+    if (writing->rc < 0) {
+        return;
+    }
+    db_column_bind_text(write, 1, level->lease);
+    db_column_bind_int(write, 2, (int64_t)level->side);
+    if (is_open) {
+        db_column_bind_int(write, 3, level->n_held);
+        db_column_bind_int(write, 4, level->booked_ms);
+    }
+    writing->rc = db_run(writing->store->db, write, writing->err);
+}
+
+int usage_store_write(struct usage_store *store, struct err *err)
+{
+    struct writing writing = {store, err, 0};
+    usage_each(store->usage, write_row, &writing);
+    usage_each_level(store->usage, write_level, &writing);
+    return writing.rc;
+}
+
+void usage_store_committed(struct usage_store *store)
+{
+    usage_clear(store->usage);
+}
+
+/* ---------------------------------------------------------------- size and age */
+
+/* The numbers of a row without parameters, or with ?1. */
+static int read_numbers(struct usage_store *store, enum statement which,
+                        int64_t n_hours, int64_t *first, int64_t *second,
+                        struct err *err)
+{
+    sqlite3_stmt *read = statement(store, which);
+    if (which == OLDEST) {
+        db_column_bind_int(read, 1, n_hours);
+    }
+    int rc = sqlite3_step(read) == SQLITE_ROW ? 0 : db_column_fail(read, "usage", err);
+    if (rc == 0) {
+        *first = sqlite3_column_type(read, 0) == SQLITE_NULL
+                     ? INT64_MAX
+                     : sqlite3_column_int64(read, 0);
+        *second = which == SIZE ? sqlite3_column_int64(read, 1) : 0;
+    }
+    sqlite3_reset(read);
+    return rc;
+}
+
+static int run_on(struct usage_store *store, enum statement which, int64_t n_hours,
+                  int64_t from_ms, int64_t to_ms, struct err *err)
+{
+    sqlite3_stmt *run = statement(store, which);
+    if (which == SHRINK || which == DELETE) {
+        db_column_bind_int(run, 1, n_hours);
+    }
+    db_column_bind_int(run, 2, from_ms);
+    db_column_bind_int(run, 3, to_ms);
+    return db_run(store->db, run, err);
+}
+
+static int drop_rows(struct usage_store *store, int64_t n_hours, int64_t from_ms,
+                     int64_t to_ms, struct err *err)
+{
+    int rc = run_on(store, SHRINK, n_hours, from_ms, to_ms, err);
+    return rc == 0 ? run_on(store, DELETE, n_hours, from_ms, to_ms, err) : rc;
+}
+
+/* The hours of a day, and what is in its row already, become its row. */
+static int merge_day(struct usage_store *store, int64_t day_ms, struct err *err)
+{
+    int64_t end_ms = day_ms + USAGE_DAY_MS;
+    char date[32];
+    value_format_instant(day_ms, date);
+    log_line(LOG_LEVEL_NOTICE,
+             "usage: the ledger is larger than LEDGER_SIZE; the hours of %.10s are "
+             "merged into one day",
+             date);
+    int rc = run_on(store, SHRINK, 24, day_ms, end_ms, err);
+    if (rc == 0) {
+        rc = run_on(store, MERGE, 24, day_ms, end_ms, err);
+    }
+    if (rc == 0) {
+        rc = drop_rows(store, 1, day_ms, end_ms, err);
+    }
+    return rc == 0 ? run_on(store, REGROW, 24, day_ms, end_ms, err) : rc;
+}
+
+static int drop_day(struct usage_store *store, int64_t day_ms, struct err *err)
+{
+    char date[32];
+    value_format_instant(day_ms, date);
+    log_line(LOG_LEVEL_WARNING,
+             "usage: the ledger is larger than LEDGER_SIZE although its hours are "
+             "merged; %.10s is deleted",
+             date);
+    return drop_rows(store, 24, day_ms, day_ms + 1, err);
+}
+
+/* One day smaller; 1 if there may be more to do. */
+static int shrink_once(struct usage_store *store, int64_t now_ms, struct err *err)
+{
+    int64_t today_ms = now_ms - now_ms % USAGE_DAY_MS;
+    int64_t n_bytes, hour_ms, day_ms, unused;
+    int rc = read_numbers(store, SIZE, 0, &n_bytes, &unused, err);
+    if (rc < 0 || n_bytes <= store->n_bytes_max) {
+        return rc;
+    }
+    rc = read_numbers(store, OLDEST, 1, &hour_ms, &unused, err);
+    if (rc == 0 && hour_ms < today_ms) {
+        rc = merge_day(store, hour_ms - hour_ms % USAGE_DAY_MS, err);
+        return rc < 0 ? rc : 1;
+    }
+    if (rc == 0) {
+        rc = read_numbers(store, OLDEST, 24, &day_ms, &unused, err);
+    }
+    if (rc < 0 || day_ms == INT64_MAX) {
+        return rc;
+    }
+    rc = drop_day(store, day_ms, err);
+    return rc < 0 ? rc : 1;
+}
+
+static int trim(struct usage_store *store, int64_t now_ms, struct err *err)
+{
+    int64_t before_ms = now_ms - USAGE_STORE_DAYS * USAGE_DAY_MS;
+    int rc = drop_rows(store, 1, INT64_MIN, before_ms, err);
+    if (rc == 0) {
+        rc = drop_rows(store, 24, INT64_MIN, before_ms, err);
+    }
+    return rc == 0 ? shrink_once(store, now_ms, err) : rc;
+}
+
+static void note_change(void *is_changed, const struct usage_level *level)
+{
+    (void)level;
+    *(bool *)is_changed = true;
+}
+
+int usage_store_maintain(struct usage_store *store, int64_t now_ms, struct err *err)
+{
+    int64_t past_ms = now_ms - store->trimmed_ms;
+    bool is_due = past_ms < 0 || past_ms >= USAGE_HOUR_MS, is_changed = is_due;
+    if (is_due) {
+        usage_book(store->usage, now_ms);
+    }
+    usage_each_level(store->usage, note_change, &is_changed);
+    if (!is_changed) {
+        return 0;
+    }
+    int more = 0, rc = db_begin(store->db, err);
+    if (rc == 0) {
+        rc = usage_store_write(store, err);
+    }
+    if (rc == 0 && is_due) {
+        rc = more = trim(store, now_ms, err);
+    }
+    rc = rc < 0 ? rc : db_commit(store->db, err);
+    if (rc == 0) {
+        usage_store_committed(store);
+        store->trimmed_ms = is_due && more == 0 ? now_ms : store->trimmed_ms;
+    }
+    return rc;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+struct reading {
+    int64_t from_ms, to_ms;
+    usage_row_fn fn;
+    void *arg;
+};
+
+static void give_booked(void *arg, const struct usage_row *row)
+{
+    const struct reading *reading = arg;
+    if (row->start_ms >= reading->from_ms && row->start_ms < reading->to_ms) {
+        reading->fn(reading->arg, row);
+    }
+}
+
+int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
+                     usage_row_fn fn, void *arg, struct err *err)
+{
+    struct reading reading = {from_ms, to_ms, fn, arg};
+    sqlite3_stmt *read = statement(store, READ);
+    db_column_bind_int(read, 1, from_ms);
+    db_column_bind_int(read, 2, to_ms);
+    int step;
+    while ((step = sqlite3_step(read)) == SQLITE_ROW) {
+        struct usage_row row = {
+            .start_ms = sqlite3_column_int64(read, 1),
+            .lease = db_column_text(read, 2),
+            .side = (enum usage_side)sqlite3_column_int(read, 3),
+            .owner = {db_column_text(read, 4), db_column_text(read, 5),
+                      db_column_text(read, 6), db_column_text(read, 7)},
+            .held_ms = sqlite3_column_int64(read, 8),
+            .used_ms = sqlite3_column_int64(read, 9),
+            .idle_ms = sqlite3_column_int64(read, 10),
+        };
+        fn(arg, &row);
+    }
+    int rc = step == SQLITE_DONE ? 0 : db_column_fail(read, "usage", err);
+    sqlite3_reset(read);
+    usage_each(store->usage, give_booked, &reading);
+    return rc;
+}
+
+int usage_store_merged_ms(struct usage_store *store, int64_t *merged_ms,
+                          struct err *err)
+{
+    int64_t n_bytes;
+    return read_numbers(store, SIZE, 0, &n_bytes, merged_ms, err);
+}
