@@ -261,7 +261,11 @@ static int read_about(const struct http_page_source *source, struct arena *arena
 static int put_about(struct work *work)
 {
     struct value *value;
+    const char *user = tokens_find(*work->source->tokens, work->request->token);
     int rc = read_about(work->source, &work->arena, &value, &work->err);
+    if (user != NULL) { /* a proxy may have sent the token for its user */
+        value_add_text(&work->arena, value, "user", user);
+    }
     if (rc == 0) {
         put_value(200, value, work->answer);
     }

@@ -18,10 +18,11 @@ const PATIENCE_MS = 15000;
 let page = null;
 let complaints = [];
 
-async function open({ url, width = 1280, height = 900, theme = 'light' }) {
+async function open({ url, width = 1280, height = 900, theme = 'light', login }) {
   await page?.context().close();
   complaints = [];
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, timezoneId: 'UTC' });
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, timezoneId: 'UTC',
+    httpCredentials: login });
   page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));

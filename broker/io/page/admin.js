@@ -61,7 +61,15 @@ function keepToken(token) {
   setText(sign, kept ? 'Forget token' : 'Token');
 }
 
+// A proxy has asked for a login, and adds the user's token to each request.
+function proxyUser() {
+  return known.about?.user;
+}
+
 function tokenField() {
+  if (proxyUser() !== undefined) {
+    return el('p', { class: 'sub' }, `You are ${proxyUser()}.`);
+  }
   return el('label', { class: 'field', hidden: kept !== '' }, 'Token',
     el('input', { name: 'token', type: 'password', autocomplete: 'off', value: kept, spellcheck: 'false' }),
     el('small', {}, 'One of the file that TOKENS of the Broker section names. Kept until this tab is closed.'));
@@ -77,9 +85,12 @@ function takeToken() {
 }
 
 async function change(path, method, content) {
+  const text = content === undefined ? undefined : JSON.stringify(content);
+  if (proxyUser() !== undefined) {
+    return ask(path, { method, body: text });
+  }
   const token = takeToken();
-  const answer = await ask(path, { method, headers: { Authorization: `Bearer ${token}` },
-    body: content === undefined ? undefined : JSON.stringify(content) });
+  const answer = await ask(path, { method, headers: { Authorization: `Bearer ${token}` }, body: text });
   keepToken(token);
   return answer;
 }
@@ -94,7 +105,7 @@ sign.addEventListener('click', () => {
 });
 
 export function drawSign() {
-  sign.hidden = !(known.about?.actions.reclaim_delay ?? false);
+  sign.hidden = !(known.about?.actions.reclaim_delay ?? false) || proxyUser() !== undefined;
   setText(sign, kept ? 'Forget token' : 'Token');
 }
 

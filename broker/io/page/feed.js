@@ -139,12 +139,13 @@ function gone() {
 // it was made from, and what it missed comes with the stream's next round.
 async function load() {
   const mine = generation;
-  const [leases, ended, sites, events] = await Promise.all([
-    askAll('/api/v1/leases', 'leases'), askAll('/api/v1/leases?state=ended', 'leases'), askAll('/api/v1/sites', 'sites'),
+  const [about, leases, ended, sites, events] = await Promise.all([
+    ask('/api/v1/about'), askAll('/api/v1/leases', 'leases'), askAll('/api/v1/leases?state=ended', 'leases'), askAll('/api/v1/sites', 'sites'),
     askLast('/api/v1/events', 'events', EVENTS_MAX)]);
   if (mine !== generation) {
     return;
   }
+  known.about.user = about.user; // whose token a proxy adds to the requests
   known.leases = new Map([...ended, ...leases].map((row) => [row.id, row]));
   known.sites = new Map(sites.map((row) => [row.site, row]));
   known.events = events.reverse();
