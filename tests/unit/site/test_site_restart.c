@@ -528,6 +528,9 @@ static void test_preempted(void **state)
 #define SPARE                                                                          \
     "Begin HostExport\nNAME = spare\nPER_HOST = s1\nSLOTS = 1\n"                       \
     "DISTRIBUTION = ([east, 1])\nEnd HostExport\n"
+#define SHARED                                                                         \
+    "Begin HostExport\nNAME = spare\nPER_HOST = s1\nSLOTS = 1\nTYPE = shared\n"        \
+    "DISTRIBUTION = ([east, 1])\nEnd HostExport\n"
 
 /* A suspended job of three of the four slots of s1, the job of one slot that preempted
  * it, and an idle slot that is lent. Then the site gets other hosts, at a restart or
@@ -594,13 +597,24 @@ static void test_resumes_on_a_lent_host_that_shrank(void **state)
     site_stage_release(&stage);
 }
 
-/* One with as many slots as its host waits for the slot that is lent. */
+/* One with as many slots as its host waits for a slot of a shared lease, which returns.
+ */
 static void test_waits_for_a_lent_slot(void **state)
 {
     struct site_stage stage;
     (void)state;
-    uint64_t low = change_with_suspended(&stage, false, "s1 3\nEnd Host\n" SPARE);
+    uint64_t low = change_with_suspended(&stage, false, "s1 3\nEnd Host\n" SHARED);
     assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_SUSPEND);
+    site_stage_release(&stage);
+}
+
+/* A slot of an exclusive lease does not return: the job resumes alone. */
+static void test_resumes_beside_a_slot_that_is_lent_for_good(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t low = change_with_suspended(&stage, false, "s1 3\nEnd Host\n" SPARE);
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_RESUME);
     site_stage_release(&stage);
 }
 
@@ -702,6 +716,7 @@ int main(void)
         cmocka_unit_test(test_resumes_on_a_removed_host),
         cmocka_unit_test(test_resumes_on_a_lent_host_that_shrank),
         cmocka_unit_test(test_waits_for_a_lent_slot),
+        cmocka_unit_test(test_resumes_beside_a_slot_that_is_lent_for_good),
         cmocka_unit_test(test_rests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
