@@ -129,7 +129,9 @@ static const struct command commands[] = {
     {"plan", "show [POOL]|quota FILE|explain [FILE] [NODE...]",
      "Sharing plans: how many slots of a pool each node gets, and why; also for a plan in a file.",
      cmd_plan_options, listing_options, CALL_WORDS_MIXED, cmd_plan_run},
-    LATER("usage", "", "Slot hours lent and borrowed."),
+    {"usage", "[LEASE...]",
+     "The slot time of leases that this site held, used and left idle.",
+     cmd_usage_options, listing_options, CALL_WORDS_MIXED, cmd_usage_run},
     /* anyone */
     {"version", "", "The program's version.",
      main_version_options, NULL, CALL_WORDS_MIXED, version_run},

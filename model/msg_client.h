@@ -149,6 +149,7 @@ enum query_kind {
     QUERY_GROUPS, /* of a site: groups of users and of hosts */
     QUERY_APPS,   /* of a site: application profiles */
     QUERY_PARAMS, /* of a site: its name and parameters */
+    QUERY_USAGE,  /* slot time of a site's leases */
     QUERY_KINDS
 };
 
@@ -171,6 +172,8 @@ struct msg_query {
     int limit;           /* rows; 0: as many as a page takes */
     const char *fields; /* plan: each row is an array of these, separated by commas; "":
                            an object of all */
+    const char *by; /* usage: what sums are by, words separated by commas; "": lease */
+    int64_t from_ms, to_ms; /* usage: the period; 0: the last 30 days, until now */
     int last;       /* history, events: so many of the latest after `after`; 0: all */
     uint64_t since; /* leases, sites: of this revision (broker_look) or newer; not on
                        the wire */

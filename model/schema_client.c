@@ -151,6 +151,9 @@ static const struct field query[] = {
     TEXT(310, project, LINE, 0, NAME_SIZE - 1),
     BOOL(311, configured),
     TEXT(312, fields, LINE, 0, TEXT_MAX),
+    TEXT(313, by, LINE, 0, NAME_SIZE - 1),
+    INT64(314, from_ms, 0, NUMBER_MAX),
+    INT64(315, to_ms, 0, NUMBER_MAX),
     COLUMN(UINT64, since),
 };
 const struct schema schema_client_query = SCHEMA("Query", query);

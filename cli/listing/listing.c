@@ -27,6 +27,7 @@ struct msg_query listing_query(enum query_kind kind)
                               .project = "",
                               .res_req = "",
                               .fields = "",
+                              .by = "",
                               .after = "",
                               .provider = "",
                               .consumer = ""};

@@ -57,6 +57,24 @@ static void query_history(const struct job_table *jobs, const struct peer *from,
     }
 }
 
+/* From the ledger, which the daemon has. */
+static void query_usage(const struct peer *from, const struct msg_query *query,
+                        struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct effect *effect = effects_add(effects, EFFECT_HISTORY);
+    struct msg_query *asked = &effect->history.query;
+    effect->history.to = *from;
+    effect->history.to.name = arena_str(arena, from->name);
+    *asked = *query;
+    asked->name = arena_str(arena, query->name);
+    asked->user = arena_str(arena, query->user);
+    asked->queue = arena_str(arena, query->queue);
+    asked->project = arena_str(arena, query->project);
+    asked->by = arena_str(arena, query->by);
+    asked->after = arena_str(arena, query->after);
+}
+
 void query_request(struct site_api *api, struct site_view *view,
                    const struct peer *from, const struct msg *msg,
                    struct effects *effects)
@@ -80,6 +98,10 @@ void query_request(struct site_api *api, struct site_view *view,
     const char *next = "";
     if (query->kind == QUERY_HIST) {
         query_history(api->jobs, from, query, effects);
+        return;
+    }
+    if (query->kind == QUERY_USAGE) {
+        query_usage(from, query, effects);
         return;
     }
     if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind].thing == NULL) {

@@ -148,7 +148,7 @@ static int answer_all(struct answer *answer)
     return rc;
 }
 
-void history_answer(void *journal, struct effect *ask, struct effects *more)
+void history_answer(struct journal *journal, struct effect *ask, struct effects *more)
 {
     const struct msg_query *query = &ask->history.query;
     struct arena *arena = &more->arena;

@@ -7,8 +7,7 @@
 #include "model/effect.h"
 #include "site/io/journal.h"
 
-/* Carries out an EFFECT_HISTORY: the REPLY is appended to `more`. `journal` is a struct
- * journal: this is a shell_effect_fn. */
-void history_answer(void *journal, struct effect *ask, struct effects *more);
+/* Carries out an EFFECT_HISTORY of a QUERY_HIST: the REPLY is appended to `more`. */
+void history_answer(struct journal *journal, struct effect *ask, struct effects *more);
 
 #endif

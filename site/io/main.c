@@ -19,6 +19,7 @@
 #include "site/io/site_http.h"
 #include "site/io/spool_witness.h"
 #include "site/io/uplink.h"
+#include "site/io/usage_answer.h"
 #include "site/io/usage_store.h"
 #include "site/io/usage_watch.h"
 #include "site/site.h"
@@ -347,6 +348,16 @@ static void write_output(void *site, struct effect *effect, struct effects *more
     site_step(site, &event, more);
 }
 
+static void answer_from_journal(void *arg, struct effect *ask, struct effects *more)
+{
+    const struct parts *parts = arg;
+    if (ask->history.query.kind == QUERY_USAGE) {
+        usage_answer(parts->usage, ask, daemon_now_ms(), more);
+    } else {
+        history_answer(parts->journal, ask, more);
+    }
+}
+
 static void make_shell(struct parts *parts)
 {
     parts->batch = (struct db_batch){.db = journal_db(parts->journal),
@@ -362,7 +373,7 @@ static void make_shell(struct parts *parts)
                                           .store = &parts->batch};
     parts->shell = shell_new(parts->loop, &machine);
     shell_handle(parts->shell, EFFECT_WRITE, write_output, parts->site);
-    shell_handle(parts->shell, EFFECT_HISTORY, history_answer, parts->journal);
+    shell_handle(parts->shell, EFFECT_HISTORY, answer_from_journal, parts);
     shell_set_reload(parts->shell, reload, parts);
 }
 

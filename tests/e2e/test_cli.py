@@ -10,7 +10,7 @@ from federation import BIN, LEASE, LIMIT, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = "rsv usage".split()
+UNBUILT_COMMANDS = ["rsv"]
 
 UNBUILT_SUB = [["-U", "r"]]
 

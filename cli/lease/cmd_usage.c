@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_usage.c: `sublet usage`: the slot time of leases that this site held, used and
+ * left idle. Source: docs/usage.md. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands.h"
+#include "cli/listing/listing.h"
+#include "model/msg.h"
+
+const struct call_option cmd_usage_options[] = {
+    {"--from", "DATE", "from this day or hour (UTC) on: 2026-11-23, 2026-11-23T08:00",
+     false},
+    {"--to", "DATE", "before this day or hour (default: now)", false},
+    {"--by", "WORDS", "sums by lease,site,user,project,queue,account,day,hour", false},
+    {"-u", "USER", "of this user's jobs only", false},
+    {"-q", "QUEUE", "of jobs of this queue only", false},
+    {"-P", "PROJECT", "of jobs of this project only", false},
+    {"--csv", NULL, "as CSV", false},
+    {NULL, NULL, NULL, false},
+};
+
+#define SECONDS(heading, path)                                                         \
+    {                                                                                  \
+        heading, path, true, format_plain                                              \
+    }
+static const struct column known[] = {
+    {"LEASE", "lease", false, format_plain},
+    {"PROVIDER", "provider", false, format_plain},
+    {"CONSUMER", "consumer", false, format_plain},
+    {"SIDE", "side", false, format_plain},
+    {"DAY", "day", false, format_plain},
+    {"HOUR", "hour", false, format_plain},
+    {"USER", "user", false, format_plain},
+    {"QUEUE", "queue", false, format_plain},
+    {"PROJECT", "project", false, format_plain},
+    {"ACCOUNT", "account", false, format_plain},
+    SECONDS("HELD_S", "held_s"),
+    SECONDS("USED_S", "used_s"),
+    SECONDS("IDLE_S", "idle_s"),
+};
+enum { N_KNOWN = sizeof known / sizeof known[0] };
+
+/* Milliseconds of a day or an hour in UTC. */
+static int read_date(const struct call *call, const char *option, const char *text,
+                     int64_t *at_ms)
+{
+    struct tm at = {0};
+    const char *end = strptime(text, "%Y-%m-%d", &at);
+    if (end != NULL && end[0] == 'T') {
+        end = strptime(end, "T%H:%M", &at);
+        end = end != NULL && end[0] == 'Z' ? end + 1 : end;
+    }
+    if (end == NULL || end[0] != '\0' || at.tm_year < 70 || at.tm_min != 0) {
+        return call_misuse(
+            call,
+            "%s: \"%s\", expected a day or a full hour in UTC, such as 2026-11-23 or "
+            "2026-11-23T08:00",
+            option, text);
+    }
+    *at_ms = (int64_t)timegm(&at) * 1000;
+    return CALL_OK;
+}
+
+/* The columns that the first row has, apart from sites that the lease names. */
+static void select_columns(const json_t *rows, bool with_sites, struct column *columns)
+{
+    const json_t *row = json_array_get(rows, 0);
+    bool has_lease = json_object_get(row, "lease") != NULL;
+    for (int i = 0; i < N_KNOWN; i++) {
+        bool is_site = strcmp(known[i].path, "provider") == 0 ||
+                       strcmp(known[i].path, "consumer") == 0;
+        if (json_object_get(row, known[i].path) != NULL &&
+            (with_sites || !is_site || !has_lease)) {
+            *columns++ = known[i];
+        }
+    }
+    *columns = (struct column){NULL, NULL, false, NULL};
+}
+
+/* RFC 4180. */
+static void print_cell(const char *text)
+{
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        printf("%s", text);
+        return;
+    }
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        printf(*text == '"' ? "\"\"" : "%c", *text);
+    }
+    putchar('"');
+}
+
+static int print_csv(struct call *call, const struct listing *listing)
+{
+    struct column columns[N_KNOWN + 1];
+    size_t at;
+    json_t *row;
+    select_columns(listing->rows, true, columns);
+    for (int i = 0; columns[i].path != NULL; i++) {
+        printf("%s%s", i > 0 ? "," : "", columns[i].path);
+    }
+    printf("%s", columns[0].path != NULL ? "\r\n" : "");
+    json_array_foreach(listing->rows, at, row)
+    {
+        for (int i = 0; columns[i].path != NULL; i++) {
+            json_t *value = json_object_get(row, columns[i].path);
+            printf("%s", i > 0 ? "," : "");
+            print_cell(json_is_null(value) ? "" : format_plain(&call->arena, value));
+        }
+        printf("\r\n");
+    }
+    return call_finish_output();
+}
+
+static int show(struct call *call, struct listing *listing)
+{
+    struct column table[N_KNOWN + 1];
+    const struct columns columns = {table, NULL, NULL,
+                                    "no slot time is booked in this period"};
+    const char *merged =
+        json_string_value(json_object_get(listing->object, "merged_before"));
+    if (merged != NULL && !call_has(call, "--json")) {
+        call_say("before %s, hours are merged into days: LEDGER_SIZE", merged);
+    }
+    if (call_has(call, "--csv")) {
+        return print_csv(call, listing);
+    }
+    select_columns(listing->rows, false, table);
+    return listing_show(call, listing, &columns);
+}
+
+int cmd_usage_run(struct call *call)
+{
+    struct listing listing = {0};
+    struct msg_query query = listing_query(QUERY_USAGE);
+    const char *from = call_value(call, "--from"), *to = call_value(call, "--to");
+    const char *by = call_value(call, "--by"), *user = call_value(call, "-u");
+    const char *queue = call_value(call, "-q"), *project = call_value(call, "-P");
+    int status =
+        from != NULL ? read_date(call, "--from", from, &query.from_ms) : CALL_OK;
+    if (status == CALL_OK && to != NULL) {
+        status = read_date(call, "--to", to, &query.to_ms);
+    }
+    if (status == CALL_OK && to != NULL && query.to_ms <= query.from_ms) {
+        status = call_misuse(call, "--to is not later than --from");
+    }
+    query.by = by != NULL ? by : "";
+    query.user = user != NULL && strcmp(user, "all") != 0 ? user : "";
+    query.queue = queue != NULL ? queue : "";
+    query.project = project != NULL ? project : "";
+    if (status == CALL_OK) {
+        status = listing_gather(call, &query, "lease", &listing);
+    }
+    if (status == CALL_OK) {
+        status = show(call, &listing);
+    }
+    listing_free(&listing);
+    return status;
+}

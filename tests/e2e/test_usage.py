@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`usage` with real daemons: what a lease held and used is in the ledger of either side,
+also over kill -9, and is summed as it is asked for."""
+import csv
+import io
+import json
+import os
+
+from federation import LEASE, Federation, expect, expect_equal, main
+
+f = Federation()
+
+
+def usage(site, *args):
+    return json.loads(f.cli(site, "usage", "--json", *args).stdout)["usage"]
+
+
+def used_s(site, **filters):
+    rows = usage(site, "--by", "lease,user,project,queue")
+    return sum(row["used_s"] for row in rows
+               if all(row[key] == value for key, value in filters.items()))
+
+
+def test_a_leased_job_over_a_crash():
+    mark = os.path.join(f.marks, "go")
+    job = f.submit("south", "while [ ! -e %s ]; do sleep 0.05; done" % mark,
+                   "-q", "away", "-P", "paper, or \"not\"")
+    f.wait_state("south", job, "RUN")
+    f.wait_for("the job's slot to be booked", lambda: used_s("south", queue="away") >= 1)
+    f.kill9("south")
+    before = None
+    f.start("south")
+    before = used_s("south", queue="away")
+    expect(before >= 1, "what was booked before the crash: %s" % before)
+    f.wait_for("the clock to go on", lambda: used_s("south", queue="away") > before)
+    open(mark, "w").close()
+    f.wait_state("south", job, "DONE")
+    after = used_s("south", queue="away")
+    f.wait_for("idle slots of the consumer",
+               lambda: any(row["idle_s"] > 0 for row in usage("south")))
+    expect_equal(used_s("south", queue="away"), after, "after its end")
+    expect_equal({(row["lease"], row["side"]) for row in usage("south")},
+                 {(LEASE, "consumer")}, "the consumer's side")
+    f.wait_for("the provider's side",
+               lambda: {(row["lease"], row["side"]) for row in usage("north")} ==
+               {(LEASE, "provider")})
+
+
+def test_sums():
+    rows = usage("south", "--by", "site,day,project")
+    ours = [row for row in rows if row["project"] == "paper, or \"not\""]
+    expect(ours and all(row["used_s"] >= 0 and row["provider"] == "north" and
+                        row["consumer"] == "south" and len(row["day"]) == 10 and
+                        "lease" not in row and "user" not in row for row in ours),
+           "rows by site, day and project: %s" % rows)
+    text = f.cli("south", "usage", "--by", "project", "--csv").stdout
+    cells = list(csv.DictReader(io.StringIO(text, newline="")))
+    expect(ours[0]["project"] in [row["project"] for row in cells], "as CSV: %r" % text)
+    table = f.cli("south", "usage").stdout.splitlines()
+    expect_equal(table[0].split(), ["LEASE", "SIDE", "HELD_S", "USED_S", "IDLE_S"], "heading")
+    expect_equal(table[1].split()[:2], [LEASE, "consumer"], "row")
+    expect_equal(usage("south", "--to", "2020-01-01", "--from", "2019-12-31T23:00"), [],
+                 "another year")
+    expect_equal(usage("south", "-q", "nothing"), [], "another queue")
+    expect(usage("south", LEASE), "by name")
+
+
+def test_errors():
+    for args, word in ((["--by", "colour"], "expected lease, site"),
+                       (["--from", "yesterday"], "expected a day"),
+                       (["--from", "2026-11-23T08:30"], "expected a day"),
+                       (["--from", "2026-11-23", "--to", "2026-11-22"], "not later"),
+                       (["no/1/lease"], "is not found")):
+        result = f.cli("south", "usage", *args, code=None)
+        expect(result.returncode != 0 and word in result.stderr and not result.stdout,
+               "%s: %s" % (args, result))
+
+
+def setup():
+    f.start("broker", "north", "south")
+    f.wait_for("its host", lambda: f.has_hosts("south"))
+
+
+main(test_a_leased_job_over_a_crash, test_sums, test_errors, shared=f, setup=setup)
