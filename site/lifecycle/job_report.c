@@ -64,6 +64,20 @@ static bool has_begun(enum run_phase phase)
     return phase == RUN_RUNNING || phase == RUN_SUSPENDED;
 }
 
+/* The run has grown, and the journal has lost that. */
+static void note_slots(struct lifecycle *life, struct job *job, const struct run *run,
+                       struct effects *effects)
+{
+    struct job_resize none = {.number = job->resize.number,
+                              .max_slots = job->resize.max_slots};
+    if (job->resize.event == RESIZE_NONE &&
+        msg_sum_slots(run->hosts, run->n_hosts) >
+            msg_sum_slots(job->hosts, job->n_hosts)) {
+        job_table_resize(life->parts.jobs, job, run->hosts, run->n_hosts, &none);
+        job_store(job, effects);
+    }
+}
+
 void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
                     struct effects *effects)
 {
@@ -85,6 +99,7 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
         return;
     }
     job->is_taken = false; /* the run has a row of its own now */
+    note_slots(life, job, run, effects);
     if (job->resize.event != RESIZE_NONE && run->resize_done >= job->resize.number) {
         resize_requests_answered(life->parts.resize_requests, job, run, now_ms,
                                  effects);

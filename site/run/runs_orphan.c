@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/dup.h"
+#include "site/run/allocation.h"
 #include "site/run/runs_parts.h"
 
 void runs_orphan_log(const struct runs *runs, int host,
@@ -57,6 +58,46 @@ static bool is_of_lost_part(const struct runs *runs, const struct msg_run_start 
            start->run.attempt <= runs->orphans_to;
 }
 
+/* What `found` has above what is on record. */
+static struct allocation missing_slots(struct arena *arena, const struct run *run,
+                                       const struct msg_run_start *found)
+{
+    struct allocation missing = {
+        arena_alloc(arena, (size_t)found->n_hosts, sizeof(*missing.hosts)), 0};
+    for (int i = 0; i < found->n_hosts; i++) {
+        const struct host_slots *host = &found->hosts[i];
+        int n_missing =
+            host->n_slots - allocation_slots_on(run->hosts, run->n_hosts, host->host);
+        if (n_missing > 0) {
+            missing.hosts[missing.n_hosts++] =
+                (struct host_slots){host->host, n_missing};
+        }
+    }
+    return missing;
+}
+
+/* The journal is of before the run grew: its slots count from now on. Slots that it
+ * released since then count, too, as its host does not tell of them. */
+static void grow_as_found(struct runs *runs, struct run *run,
+                          const struct msg_run_start *found, int64_t now_ms,
+                          struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct allocation missing = missing_slots(arena, run, found);
+    if (missing.n_hosts == 0 || run->record == RUN_RECORD_ENDED) {
+        return;
+    }
+    struct allocation all =
+        allocation_add(arena, run->hosts, run->n_hosts, missing.hosts, missing.n_hosts);
+    effects_log(effects, LOG_LEVEL_WARNING,
+                "attempt %llu (job <%s>) has slots that are not on record here: %s",
+                (unsigned long long)run->id.attempt, run->job,
+                allocation_text(arena, missing.hosts, missing.n_hosts));
+    run_table_set_hosts(runs->table, run, all.hosts, all.n_hosts);
+    run_table_store(run, false, effects);
+    runs->on_changed(runs->arg, run, now_ms, effects);
+}
+
 void runs_orphan_found(struct runs *runs, int host, const struct msg_run_start *start,
                        int64_t now_ms, struct effects *effects)
 {
@@ -70,6 +111,9 @@ void runs_orphan_found(struct runs *runs, int host, const struct msg_run_start *
         known = NULL;
     }
     if (known != NULL) {
+        if (!known->is_orphan && run_table_is_own(runs->table, known)) {
+            grow_as_found(runs, known, start, now_ms, effects);
+        }
         return;
     }
     known = add_orphan(runs, &start->run, start->job, start->hosts, start->n_hosts,

@@ -97,6 +97,43 @@ static const struct value *runs(void)
     return value_find(site_stage_query(&stage, &query)->value, "runs");
 }
 
+/* ---------------------------------------------------------------- known runs */
+
+/* The run of a job that is on record has grown since the copy of the journal was made:
+ * its host tells of slots on another host, and nothing else starts on them. */
+static void slots_of_a_run_that_has_grown_count(void **state)
+{
+    const struct host_slots slots[] = {{"s1", 1}, {"s2", 2}};
+    struct msg msg = {.kind = MSG_RUN_FOUND};
+    (void)state;
+    site_stage_host_up(&stage, "s1");
+    stage.nonce = FRESH;
+    uint64_t id = site_stage_submit(&stage, "local", "work");
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    site_stage_waiting(&stage, "s1", attempt, TOKEN);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    site_stage_restart(&stage);
+    hello(50, attempt, id);
+    msg.run_start = (struct msg_run_start){.run = {"south", attempt, FRESH},
+                                           .job = "1",
+                                           .lease = "",
+                                           .hosts = slots,
+                                           .n_hosts = 2,
+                                           .spec = site_stage_spec("local", "work"),
+                                           .account = ""};
+    host_message("s1", &msg);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    assert_int_equal(site_stage_run_row(&stage, "south", attempt)->n_hosts, 2);
+    synced();
+    site_stage_host_up(&stage, "s2");
+    const struct row_job_state *job = site_stage_job_row(&stage, id);
+    assert_int_equal(job->n_hosts, 2);
+    assert_string_equal(job->hosts[1].host, "s2");
+    assert_int_equal(job->hosts[1].n_slots, 2);
+    host_message("s1", &msg); /* once more: nothing is added */
+    assert_int_equal(site_stage_run_row(&stage, "south", attempt)->hosts[1].n_slots, 2);
+}
+
 /* ---------------------------------------------------------------- numbers */
 
 static void numbers_go_on_above_all_marks(void **state)
@@ -516,6 +553,7 @@ static void a_leased_run_of_root_is_adopted_by_root_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(slots_of_a_run_that_has_grown_count),
         TEST(numbers_go_on_above_all_marks),
         TEST(a_mark_of_the_broker_counts),
         TEST(an_impossible_mark_is_ignored),
