@@ -331,6 +331,7 @@ static int write_row(void *arg, const struct row *row, struct err *err)
 static int finish_batch(void *arg, struct err *err)
 {
     const struct parts *parts = arg;
+    usage_watch_contracts(parts->usage_watch, daemon_now_ms());
     return usage_store_write(parts->usage, err);
 }
 
@@ -407,8 +408,8 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
         rc = children_new(parts->loop, setup, &parts->children, err);
     }
     if (rc == 0 && setup->http_host != NULL) {
-        rc = site_http_new(parts->loop, setup, parts->site, parts->shell, &parts->http,
-                           err);
+        rc = site_http_new(parts->loop, setup, parts->site, parts->shell, parts->usage,
+                           &parts->http, err);
     }
     parts->usage_watch = usage_watch_new(parts->loop, parts->site, parts->usage);
     if (rc == 0) {

@@ -94,11 +94,45 @@ static void print_reasons(FILE *to, const struct site *site)
     }
 }
 
+/* ---------------------------------------------------------------- the ledger */
+
+static void print_slot_seconds(void *arg, const struct usage_row *row)
+{
+    const struct {
+        const char *use;
+        int64_t slot_ms;
+    } uses[] = {{"held", row->held_ms}, {"used", row->used_ms}, {"idle", row->idle_ms}};
+    FILE *to = arg;
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        promtext_begin(to, "sublet_usage_slot_seconds_total", "lease", row->lease);
+        fprintf(to, ",side=\"%s\",use=\"%s\"} %" PRId64 ".%03d\n",
+                usage_side_name(row->side), uses[i].use, uses[i].slot_ms / 1000,
+                (int)(uses[i].slot_ms % 1000));
+    }
+}
+
+static void print_usage(FILE *to, struct usage_store *usage, int64_t now_ms)
+{
+    promtext_head(to, "sublet_usage_slot_seconds_total", "counter",
+                  "Slot time of leases on the side of this site, booked since the "
+                  "start.");
+    usage_store_each_total(usage, now_ms, print_slot_seconds, to);
+}
+
 /* ---------------------------------------------------------------- all metrics */
 
-static char *render(struct site *site, const char *name, const char *spool,
-                    const struct histogram *commits, int64_t now_ms, size_t *length)
+struct site_http {
+    struct site *site;
+    const struct shell *shell;
+    struct usage_store *usage;
+    char name[NAME_SIZE];
+    char *spool;
+    struct http *http;
+};
+
+static char *render(const struct site_http *http, int64_t now_ms, size_t *length)
 {
+    struct site *site = http->site;
     char *text = NULL;
     int counts[N_COUNTS] = {0};
     FILE *to = open_memstream(&text, length);
@@ -128,11 +162,12 @@ static char *render(struct site *site, const char *name, const char *spool,
     print_hosts(to, counts);
     promtext_head(to, "sublet_journal_commit_seconds", "histogram",
                   "Time of a commit to the site's journal.");
-    promtext_histogram(to, "sublet_journal_commit_seconds", commits);
-    promtext_disk(to, "sublet_store", spool);
+    promtext_histogram(to, "sublet_journal_commit_seconds", shell_commits(http->shell));
+    promtext_disk(to, "sublet_store", http->spool);
+    print_usage(to, http->usage, now_ms);
     promtext_head(to, "sublet_site_info", "gauge",
                   "1, with the site's name and version.");
-    promtext_begin(to, "sublet_site_info", "site", name);
+    promtext_begin(to, "sublet_site_info", "site", http->name);
     fprintf(to, ",version=\"%s\"} 1\n", SUBLET_VERSION);
     if (fclose(to) != 0) {
         abort();
@@ -141,14 +176,6 @@ static char *render(struct site *site, const char *name, const char *spool,
 }
 
 /* ---------------------------------------------------------------- requests */
-
-struct site_http {
-    struct site *site;
-    const struct shell *shell;
-    char name[NAME_SIZE];
-    char *spool;
-    struct http *http;
-};
 
 /* `message` is one of ours: nothing in it is to be escaped. */
 static void complain(void *arg, int status, const char *message,
@@ -184,9 +211,7 @@ static void answer_request(void *arg, const struct http_request *request,
     answer->status = 200;
     if (strcmp(request->uri, "/metrics") == 0) {
         answer->type = promtext_type;
-        answer->text =
-            render(http->site, http->name, http->spool, shell_commits(http->shell),
-                   daemon_now_ms(), &answer->length);
+        answer->text = render(http, daemon_now_ms(), &answer->length);
     } else if (strcmp(request->uri, "/healthz") == 0) {
         answer->type = "application/json";
         answer->constant = well;
@@ -197,11 +222,13 @@ static void answer_request(void *arg, const struct http_request *request,
 }
 
 int site_http_new(zloop_t *loop, const struct site_setup *setup, struct site *site,
-                  const struct shell *shell, struct site_http **http, struct err *err)
+                  const struct shell *shell, struct usage_store *usage,
+                  struct site_http **http, struct err *err)
 {
     struct site_http *made = mem_alloc(1, sizeof(*made));
     made->site = site;
     made->shell = shell;
+    made->usage = usage;
     made->spool = strdup(setup->spool);
     snprintf(made->name, sizeof(made->name), "%s", setup->config.name);
     const struct http_handler handler = {.arg = made,

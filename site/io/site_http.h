@@ -10,13 +10,14 @@
 #include <czmq.h>
 
 #include "site/config/site_config.h"
+#include "site/io/usage_store.h"
 #include "site/site.h"
 #include "sys/shell.h"
 
 struct site_http;
 int site_http_new(zloop_t *loop, const struct site_setup *setup, struct site *site,
-                  const struct shell *shell, struct site_http **http,
-                  struct err *err) MUST_CHECK;
+                  const struct shell *shell, struct usage_store *usage,
+                  struct site_http **http, struct err *err) MUST_CHECK;
 void site_http_free(struct site_http *http); /* NULL is fine */
 
 #endif

@@ -81,6 +81,7 @@ struct usage_store {
     struct db *db;
     struct usage *usage;
     struct usage_jobs *jobs;
+    struct usage_sums *totals; /* of what is written */
     int64_t n_bytes_max;
     int64_t trimmed_ms;
     sqlite3_stmt *statements[STATEMENTS];
@@ -92,6 +93,7 @@ struct usage_store *usage_store_new(struct journal *journal, int64_t n_bytes_max
     store->db = journal_db(journal);
     store->usage = usage_new();
     store->jobs = usage_jobs_new(store->usage);
+    store->totals = usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE);
     store->n_bytes_max = n_bytes_max;
     return store;
 }
@@ -100,6 +102,7 @@ void usage_store_free(struct usage_store *store)
 {
     if (store != NULL) {
         usage_jobs_free(store->jobs);
+        usage_sums_free(store->totals);
         usage_free(store->usage);
         free(store);
     }
@@ -231,8 +234,14 @@ int usage_store_write(struct usage_store *store, struct err *err)
     return writing.rc;
 }
 
+static void add_to_sums(void *sums, const struct usage_row *row)
+{
+    usage_sums_add(sums, row);
+}
+
 void usage_store_committed(struct usage_store *store)
 {
+    usage_each(store->usage, add_to_sums, store->totals);
     usage_clear(store->usage);
 }
 
@@ -415,6 +424,17 @@ int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
     sqlite3_reset(read);
     usage_each(store->usage, give_booked, &reading);
     return rc;
+}
+
+void usage_store_each_total(struct usage_store *store, int64_t now_ms, usage_row_fn fn,
+                            void *arg)
+{
+    struct usage_sums *all = usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE);
+    usage_book(store->usage, now_ms);
+    usage_sums_each(store->totals, add_to_sums, all);
+    usage_each(store->usage, add_to_sums, all);
+    usage_sums_each(all, fn, arg);
+    usage_sums_free(all);
 }
 
 int usage_store_merged_ms(struct usage_store *store, int64_t *merged_ms,

@@ -46,6 +46,9 @@ int usage_store_maintain(struct usage_store *store, int64_t now_ms,
  */
 int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
                      usage_row_fn fn, void *arg, struct err *err) MUST_CHECK;
+/* Sums by lease and side of what was booked since the start, until now. */
+void usage_store_each_total(struct usage_store *store, int64_t now_ms, usage_row_fn fn,
+                            void *arg);
 /* Before it, hours were merged into days. 0: none were. */
 int usage_store_merged_ms(struct usage_store *store, int64_t *merged_ms,
                           struct err *err) MUST_CHECK;

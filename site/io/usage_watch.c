@@ -38,7 +38,7 @@ static void look_at_provider(struct usage_watch *watch)
     }
 }
 
-static void look_at_consumer(struct usage_watch *watch)
+void usage_watch_contracts(struct usage_watch *watch, int64_t now_ms)
 {
     const struct consumer *consumer = site_consumer(watch->site);
     struct msg_contract contract;
@@ -48,7 +48,7 @@ static void look_at_consumer(struct usage_watch *watch)
             n_held += contract.hosts[k].consumer;
         }
         usage_hold(usage_store_usage(watch->store), contract.lease, USAGE_CONSUMER,
-                   n_held, watch->now_ms);
+                   n_held, now_ms);
     }
 }
 
@@ -72,7 +72,7 @@ static void look(struct usage_watch *watch)
         watch->connected_ms = watch->now_ms;
     }
     look_at_provider(watch);
-    look_at_consumer(watch);
+    usage_watch_contracts(watch, watch->now_ms);
     if (watch->connected_ms > 0 &&
         watch->now_ms - watch->connected_ms >= FORGET_AFTER_MS) {
         usage_each_held(usage_store_usage(watch->store), forget_if_gone, watch);

@@ -18,6 +18,9 @@ struct usage_watch;
  * a commit that fails. */
 struct usage_watch *usage_watch_new(zloop_t *loop, struct site *site,
                                     struct usage_store *store);
+/* Looks at what the site holds by its contracts, so that a job that starts is not
+ * booked before the slots that it uses. */
+void usage_watch_contracts(struct usage_watch *watch, int64_t now_ms);
 void usage_watch_free(struct usage_watch *watch); /* NULL is fine */
 
 #endif

@@ -98,6 +98,14 @@ def test_metrics_of_a_site():
         return counts[-1] > 0
     f.wait_for("passes of south", is_told)
 
+    def has_slot_time(port, side, use):
+        line = re.escape('sublet_usage_slot_seconds_total{lease="north/1/south",side="%s",use="%s"}'
+                         % (side, use))
+        found = re.search(r"^%s (\d+\.\d{3})$" % line, fetch(port, "/metrics"), re.M)
+        return found is not None and float(found[1]) > 0
+    f.wait_for("slot time of the consumer", lambda: has_slot_time(SOUTH_PORT, "consumer", "held"))
+    f.wait_for("slot time of the provider", lambda: has_slot_time(NORTH_PORT, "provider", "idle"))
+
 
 def test_rules():
     directory = os.path.join(DEPLOY, "prometheus")

@@ -150,6 +150,26 @@ static void test_the_oldest_hours_are_merged(void **state)
     usage_store_free(store);
 }
 
+static void test_totals_since_the_start(void **state)
+{
+    struct usage_store *store = start(*state, MIB, day);
+    struct sums sums = {0};
+    usage_hold(usage_store_usage(store), lease, USAGE_PROVIDER, 2, day);
+    maintain(store, day + 10);
+    usage_store_each_total(store, day + 15, add_row, &sums);
+    assert_int_equal(sums.held_ms, 30);
+    maintain(store, day + 20);
+    sums = (struct sums){0};
+    usage_store_each_total(store, day + 20, add_row, &sums);
+    assert_int_equal(sums.held_ms, 40);
+    assert_int_equal(sums.n_rows, 1);
+    store = restart(*state, store, day + 20);
+    sums = (struct sums){0};
+    usage_store_each_total(store, day + 23, add_row, &sums);
+    assert_int_equal(sums.held_ms, 6);
+    usage_store_free(store);
+}
+
 static void test_what_is_too_old(void **state)
 {
     struct usage_store *store = start(*state, MIB, day);
@@ -173,6 +193,7 @@ int main(void)
         WITH_JOURNAL(test_a_transaction_that_is_taken_back),
         WITH_JOURNAL(test_what_is_not_written_is_read),
         WITH_JOURNAL(test_the_oldest_hours_are_merged),
+        WITH_JOURNAL(test_totals_since_the_start),
         WITH_JOURNAL(test_what_is_too_old),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
