@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs_orphan.c: runs that hosts have and the journal does not; see runs.h. */
+#include <signal.h>
 #include <string.h>
 
 #include "model/dup.h"
@@ -221,9 +222,12 @@ void runs_orphan_end(struct runs *runs, struct run *run, struct effects *effects
         forget_orphan(runs, run, effects);
     } else if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host) &&
                run->control_done != RUNS_ORPHAN_ORDER) {
+        /* Others may use the slots of a suspended run: it is not resumed to end. */
         runs_order_control(
             runs, run->host, &run->id,
-            &(struct run_control){.number = RUNS_ORPHAN_ORDER, .action = CONTROL_KILL},
+            &(struct run_control){.number = RUNS_ORPHAN_ORDER,
+                                  .action = CONTROL_KILL,
+                                  .signal = run->phase == RUN_SUSPENDED ? SIGKILL : 0},
             effects);
     }
 }

@@ -3,6 +3,7 @@
  * does not have are kept until an administrator decides, and no run is taken for that
  * of another job. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -95,6 +96,28 @@ static const struct value *runs(void)
 {
     struct msg_query query = {.kind = QUERY_RUNS};
     return value_find(site_stage_query(&stage, &query)->value, "runs");
+}
+
+/* A suspended run is not resumed to end: others may use its slots. */
+static void a_suspended_orphan_is_ended_at_once(void **state)
+{
+    static const struct {
+        enum run_phase phase;
+        int signal;
+    } rows[] = {{RUN_SUSPENDED, SIGKILL}, {RUN_RUNNING, 0}};
+    (void)state;
+    hello(50, 8, 30);
+    for (int i = 0; i < 2; i++) {
+        found((uint64_t)i + 3, i == 0 ? "7" : "8", rows[i].phase);
+    }
+    synced();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(decide("root", ORPHAN_END, (uint64_t)i + 3)->code, 0);
+        const struct msg *order = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
+        assert_non_null(order);
+        assert_int_equal(order->run_control.control.action, CONTROL_KILL);
+        assert_int_equal(order->run_control.control.signal, rows[i].signal);
+    }
 }
 
 /* ---------------------------------------------------------------- known runs */
@@ -554,6 +577,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(slots_of_a_run_that_has_grown_count),
+        TEST(a_suspended_orphan_is_ended_at_once),
         TEST(numbers_go_on_above_all_marks),
         TEST(a_mark_of_the_broker_counts),
         TEST(an_impossible_mark_is_ignored),
