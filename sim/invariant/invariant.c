@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fnv1a.h"
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "sim/invariant/invariant_state.h"
@@ -112,27 +113,18 @@ static bool check_split(const struct invariants *invariants, const char *site,
     return true;
 }
 
-/* FNV-1a. */
-static uint64_t digest_add(uint64_t digest, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        digest = (digest ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    }
-    return digest;
-}
-
 /* The content of an epoch: its hosts and their split. */
 static uint64_t digest_of(const struct host_split *hosts, int n_hosts)
 {
-    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    uint64_t digest = FNV1A_START;
 
     for (int i = 0; i < n_hosts; i++) {
         const struct host_split *host = &hosts[i];
 
-        digest = digest_add(digest, host->host, strlen(host->host) + 1);
-        digest = digest_add(digest, &host->provider, sizeof host->provider);
-        digest = digest_add(digest, &host->consumer, sizeof host->consumer);
-        digest = digest_add(digest, &host->n_slots, sizeof host->n_slots);
+        digest = fnv1a(digest, host->host, strlen(host->host) + 1);
+        digest = fnv1a(digest, &host->provider, sizeof host->provider);
+        digest = fnv1a(digest, &host->consumer, sizeof host->consumer);
+        digest = fnv1a(digest, &host->n_slots, sizeof host->n_slots);
     }
     return digest;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv1a.h"
 #include "base/resend.h"
 #include "site/config/site_config.h"
 
@@ -289,16 +290,13 @@ static int64_t heartbeat_ms(const struct site_uplink *uplink)
 
 static uint64_t digest_add(uint64_t digest, uint64_t number)
 {
-    for (int i = 0; i < 8; i++) {
-        digest = (digest ^ (number >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
-    }
-    return digest;
+    return fnv1a(digest, &number, sizeof(number));
 }
 
 /* FNV-1a over all but the sequence number; never 0. */
 static uint64_t digest_of(const struct msg_usage *usage)
 {
-    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    uint64_t digest = FNV1A_START;
     const int totals[] = {usage->n_own,      usage->n_own_used, usage->n_lent,
                           usage->n_borrowed, usage->n_idle,     usage->n_waiting,
                           usage->n_demands};

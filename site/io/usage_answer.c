@@ -54,20 +54,15 @@ static int read_by(struct arena *arena, const char *text, int *by, struct err *e
     return 0;
 }
 
-static bool is_wanted(const char *text, const char *wanted)
-{
-    return page_is_named(text, wanted);
-}
-
 static void add_to_sums(void *arg, const struct usage_row *row)
 {
     struct answer *answer = arg;
     const struct msg_query *query = answer->query;
     struct usage_row of_sites = *row;
-    if (!is_wanted(row->lease, query->name) ||
-        !is_wanted(row->owner.user, query->user) ||
-        !is_wanted(row->owner.queue, query->queue) ||
-        !is_wanted(row->owner.project, query->project)) {
+    if (!page_is_named(row->lease, query->name) ||
+        !page_is_named(row->owner.user, query->user) ||
+        !page_is_named(row->owner.queue, query->queue) ||
+        !page_is_named(row->owner.project, query->project)) {
         return;
     }
     if ((answer->by & BY_SITE) != 0 && (answer->by & USAGE_BY_LEASE) == 0) {

@@ -113,17 +113,30 @@ static void forget_preemptions(const struct lifecycle *life, struct job *job,
 }
 
 /* `exit`: of its run; NULL: it had none. */
-static void requeue(struct lifecycle *life, struct job *job, enum requeue_cause cause,
-                    const struct run_exit *exit, const char *reason,
-                    struct effects *effects)
+static void begin_requeue(struct lifecycle *life, struct job *job,
+                          enum requeue_cause cause, const struct run_exit *exit,
+                          const char *reason, struct effects *effects)
 {
     history_run_end(life->parts.history, job, exit, effects);
     job->recall_ms = 0;
     forget_preemptions(life, job, cause);
     job_table_requeue(life->parts.jobs, job, cause, reason);
+}
+
+static void finish_requeue(struct lifecycle *life, struct job *job,
+                           struct effects *effects)
+{
     job_store(job, effects);
     terminals_tell_requeue(life->parts.terminals, job, effects);
     pass_request_set(life->parts.pass_request);
+}
+
+static void requeue(struct lifecycle *life, struct job *job, enum requeue_cause cause,
+                    const struct run_exit *exit, const char *reason,
+                    struct effects *effects)
+{
+    begin_requeue(life, job, cause, exit, reason, effects);
+    finish_requeue(life, job, effects);
 }
 
 /* It waits again, but for somebody to resume it. */
@@ -131,14 +144,9 @@ static void hold(struct lifecycle *life, struct job *job, enum requeue_cause cau
                  const struct run_exit *exit, const char *reason,
                  struct effects *effects)
 {
-    history_run_end(life->parts.history, job, exit, effects);
-    job->recall_ms = 0;
-    forget_preemptions(life, job, cause);
-    job_table_requeue(life->parts.jobs, job, cause, reason);
+    begin_requeue(life, job, cause, exit, reason, effects);
     job_table_set_state(life->parts.jobs, job, JOB_PSUSP);
-    job_store(job, effects);
-    terminals_tell_requeue(life->parts.terminals, job, effects);
-    pass_request_set(life->parts.pass_request);
+    finish_requeue(life, job, effects);
 }
 
 void job_end_refused(struct lifecycle *life, struct job *job, const char *reason,

@@ -59,24 +59,6 @@ static bool is_of_lost_part(const struct runs *runs, const struct msg_run_start 
            start->run.attempt <= runs->orphans_to;
 }
 
-/* What `found` has above what is on record. */
-static struct allocation missing_slots(struct arena *arena, const struct run *run,
-                                       const struct msg_run_start *found)
-{
-    struct allocation missing = {
-        arena_alloc(arena, (size_t)found->n_hosts, sizeof(*missing.hosts)), 0};
-    for (int i = 0; i < found->n_hosts; i++) {
-        const struct host_slots *host = &found->hosts[i];
-        int n_missing =
-            host->n_slots - allocation_slots_on(run->hosts, run->n_hosts, host->host);
-        if (n_missing > 0) {
-            missing.hosts[missing.n_hosts++] =
-                (struct host_slots){host->host, n_missing};
-        }
-    }
-    return missing;
-}
-
 /* The journal is of before the run grew: its slots count from now on. Slots that it
  * released since then count, too, as its host does not tell of them. */
 static void grow_as_found(struct runs *runs, struct run *run,
@@ -84,7 +66,8 @@ static void grow_as_found(struct runs *runs, struct run *run,
                           struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    struct allocation missing = missing_slots(arena, run, found);
+    struct allocation missing =
+        allocation_take(arena, found->hosts, found->n_hosts, run->hosts, run->n_hosts);
     if (missing.n_hosts == 0 || run->record == RUN_RECORD_ENDED) {
         return;
     }
