@@ -38,6 +38,15 @@ void invariant_host_sized(struct invariants *invariants, const char *site,
     all->limit = larger(n_slots, larger(all->used, n_decided));
 }
 
+/* The site has not run since its journal was restored: what begins on its hosts was
+ * ordered before. */
+static bool is_before_restart(struct invariants *invariants, const char *site)
+{
+    const struct seen_site *of = invariant_state_site(invariants, site);
+
+    return of->is_restored && of->n_checks == of->restored_checks;
+}
+
 bool invariant_host_used(struct invariants *invariants, const char *site,
                          const struct executor_use *use, struct invariants_text *text)
 {
@@ -47,6 +56,9 @@ bool invariant_host_used(struct invariants *invariants, const char *site,
         struct seen_use *leased = see_use(invariants, site, use->host, use->lease);
 
         leased->used += use->n_slots;
+        if (use->n_slots > 0 && is_before_restart(invariants, site)) {
+            leased->n_lost += use->n_slots;
+        }
         leased->n_lost = smaller(leased->n_lost, leased->used);
     }
     all->used += use->n_slots;

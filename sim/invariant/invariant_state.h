@@ -144,7 +144,7 @@ struct seen_site *invariant_state_site(struct invariants *invariants, const char
 /* ---- 1: what runs on each host, counted at the executors */
 
 /* Slots that runs of that lease use on that host; lease "": all runs. `n_lost` of them
- * have been in use since before the journal was restored. */
+ * are in use by orders from before the journal was restored. */
 int invariant_host_count_used(const struct invariants *invariants, const char *site,
                               const char *host, const char *lease, int *n_lost);
 /* Records that all use on the hosts of the site may be lost. */
