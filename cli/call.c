@@ -200,7 +200,7 @@ int call_read(struct call *call, const struct command *commands, int argc, char 
                 return call_misuse(NULL, "unknown command '%s'", word);
             }
             if (call->command->run == NULL) {
-                return call_fail("%s is not supported yet", word);
+                return call_fail("%s is not built yet", word);
             }
         } else {
             call->operands[call->n_operands++] = argv[i];
@@ -258,7 +258,7 @@ void call_print_help(const struct command *command)
            command->operands[0] != '\0' ? " " : "", command->operands,
            command->summary);
     if (command->run == NULL) {
-        printf("Not supported yet.\n");
+        printf("Not built yet.\n");
     }
     print_options("Options:", command->options);
     print_options(command->options != NULL ? "and:" : "Options:", command->more);

@@ -96,7 +96,10 @@ static const struct command commands[] = {
     {"runs", "--orphans|--adopt RUN...|--end RUN...|--accept-loss",
      "Runs that the journal of the site has lost: lists, adopts or ends them.",
      cmd_runs_options, listing_options, CALL_WORDS_MIXED, cmd_runs_run},
-    LATER("rsv", "add|del|list", "Advance reservations."),
+    LATER("rsv", "add|mod|del|list", "Advance reservations."),
+    LATER("launch", "", "A reserved name."),
+    LATER("study", "", "A reserved name."),
+    LATER("what-if", "", "A reserved name."),
     {"close", "HOST...", "Closes hosts, also borrowed ones for this site: nothing new starts.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_host_control_close},
     {"open", "HOST...", "Opens hosts again.", NULL, NULL, CALL_WORDS_MIXED, cmd_host_control_open},
@@ -174,7 +177,7 @@ static int print_overview(void)
 {
     puts("sublet COMMAND [options]: a lease broker for federated compute clusters\n");
     print_commands(true);
-    puts("\nNot supported yet:");
+    puts("\nNot built yet:");
     print_commands(false);
     puts("\n'sublet help COMMAND' prints its options. For all commands:");
     for (const struct call_option *option = call_globals; option->name != NULL;

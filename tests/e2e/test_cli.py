@@ -10,7 +10,7 @@ from federation import BIN, LEASE, LIMIT, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = ["rsv"]
+UNBUILT_COMMANDS = ["rsv", "launch", "study", "what-if"]
 
 UNBUILT_SUB = [["-U", "r"]]
 
@@ -43,7 +43,7 @@ def test_unbuilt():
     before = len(f.jobs("south"))
     for command in UNBUILT_COMMANDS:
         text = one_line(f.cli("south", command, code=1))
-        expect("not supported yet" in text, text)
+        expect("not built yet" in text, text)
     for options in UNBUILT_SUB:
         text = one_line(f.cli("south", "sub", *options, "true", code=1))
         expect("not supported yet" in text, text)
