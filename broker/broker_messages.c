@@ -208,6 +208,7 @@ static const struct {
     {MSG_REBALANCE, SENDER_ANYONE, broker_rebalance},
     {MSG_SNAPSHOT, SENDER_ANYONE, broker_requests_snapshot},
     {MSG_RECONFIG, SENDER_ANYONE, broker_requests_reconfig},
+    {MSG_STEP_DOWN, SENDER_ANYONE, broker_requests_step_down},
 };
 
 enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };

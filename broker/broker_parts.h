@@ -93,6 +93,8 @@ void broker_requests_snapshot(struct broker *broker, struct member *member,
 /* The shell is to read the configuration again; administrators only. */
 void broker_requests_reconfig(struct broker *broker, struct member *member,
                               const struct event *event, struct effects *effects);
+void broker_requests_step_down(struct broker *broker, struct member *member,
+                               const struct event *event, struct effects *effects);
 
 /* True if an override was set or removed: delays in force may have changed. */
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,

@@ -102,6 +102,7 @@ void broker_requests_query(struct broker *broker, struct member *member,
         break;
     case QUERY_LEASE_HISTORY:
     case QUERY_EVENTS:
+    case QUERY_BROKERS:
         ask_history(event, effects);
         break;
     case QUERY_JOBS:
@@ -172,17 +173,30 @@ void broker_requests_snapshot(struct broker *broker, struct member *member,
     }
 }
 
-void broker_requests_reconfig(struct broker *broker, struct member *member,
-                              const struct event *event, struct effects *effects)
+static void ask_shell(const struct event *event, enum effect_kind kind,
+                      const char *what, struct effects *effects)
 {
-    (void)broker, (void)member;
     uint64_t request = event->msg->reconfig.request;
-    if (check_admin(event, request, "reload the broker's configuration", effects)) {
-        struct effect *effect = effects_add(effects, EFFECT_RELOAD);
+    if (check_admin(event, request, what, effects)) {
+        struct effect *effect = effects_add(effects, kind);
         effect->reload.to = copy_sender(event, effects);
         effect->reload.session = event->msg->session;
         effect->reload.request = request;
     }
+}
+
+void broker_requests_reconfig(struct broker *broker, struct member *member,
+                              const struct event *event, struct effects *effects)
+{
+    (void)broker, (void)member;
+    ask_shell(event, EFFECT_RELOAD, "reload the broker's configuration", effects);
+}
+
+void broker_requests_step_down(struct broker *broker, struct member *member,
+                               const struct event *event, struct effects *effects)
+{
+    (void)broker, (void)member;
+    ask_shell(event, EFFECT_STEP_DOWN, "make the broker a standby", effects);
 }
 
 /* ---------------------------------------------------------------- the reclaim delay */

@@ -63,6 +63,7 @@ int cmd_drain_recover(struct call *call);
 int cmd_host_control_close(struct call *call);
 int cmd_host_control_open(struct call *call);
 int cmd_reconfig_run(struct call *call);
+int cmd_brokers_run(struct call *call);
 int cmd_leases_sites(struct call *call);
 int cmd_reclaim_delay_run(struct call *call);
 int cmd_events_run(struct call *call);

@@ -64,6 +64,7 @@ enum effect_kind {
     EFFECT_HISTORY,   /* read history rows from the store and send them as REPLY */
     EFFECT_SNAPSHOT,  /* send a piece of a copy of the store as REPLY */
     EFFECT_RELOAD,    /* read the configuration again, pass it in, send REPLY */
+    EFFECT_STEP_DOWN, /* broker: send REPLY, and become a standby; as `reload` */
     EFFECT_WRITE,     /* write a piece of fetched output as the job's user */
     EFFECT_LOG,
 };

@@ -67,6 +67,7 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(ORPHAN, 322, client_orphan),
     KIND(REBALANCE, 340, client_rebalance),
     KIND(JOB_MODIFY, 360, client_job_modify),
+    KIND(STEP_DOWN, 380, client_reconfig),
 };
 
 const char *msg_kind_name(enum msg_kind kind)

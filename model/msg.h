@@ -112,6 +112,7 @@ enum msg_kind {
     MSG_ORPHAN,        /* command line: what becomes of them */
     MSG_REBALANCE,     /* broker: the rule is applied to a lease now */
     MSG_JOB_MODIFY,    /* command line: a waiting job becomes another one (bmod) */
+    MSG_STEP_DOWN,     /* broker: it becomes a standby */
     MSG_KINDS
 };
 
@@ -189,7 +190,7 @@ struct msg {
         struct msg_set_reclaim set_reclaim;
         struct msg_rebalance rebalance;
         struct msg_set_drain set_drain;
-        struct msg_reconfig reconfig;
+        struct msg_reconfig reconfig; /* STEP_DOWN as well */
         struct msg_host_control host_control;
         struct msg_reply reply;
         struct msg_snapshot snapshot;

@@ -564,7 +564,7 @@ static site_api_fn *const requests[MSG_KINDS] = {
     [MSG_JOB_PEEK] = peek_request,         [MSG_SET_RECLAIM] = forward_request,
     [MSG_SET_DRAIN] = forward_request,     [MSG_REBALANCE] = forward_request,
     [MSG_RECONFIG] = reconfig_request,     [MSG_HOST_CONTROL] = host_control_request,
-    [MSG_ORPHAN] = orphan_request,
+    [MSG_ORPHAN] = orphan_request,         [MSG_STEP_DOWN] = forward_request,
 };
 
 static void refuse(const struct call *call, struct effects *effects)

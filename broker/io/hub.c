@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "broker/io/store/store_lead.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
 enum {
+    STEP_DOWN_MS = 200,        /* until then its answers are on their way */
     MESSAGES_PER_BATCH = 1024, /* that share one commit */
     LISTING_US = 1000,         /* of the batch, whose end may have to write a page */
     WARNED_LOG_BURST = 100,    /* what members can cause at will: refusals */
@@ -31,6 +33,8 @@ struct hub {
     struct metrics metrics;
     struct log_limit warned;
     struct ask *ask; /* hub_ask is under way; else NULL */
+    zloop_t *loop;
+    bool steps_down;
 };
 
 /* ---------------------------------------------------------------- the machine */
@@ -116,7 +120,10 @@ static void answer_history(void *arg, struct effect *effect, struct effects *mor
     struct value *value = NULL;
     const char *next = "";
     const struct msg_query *query = &effect->history.query;
-    int rc = store_history_read(hub->store, query, &more->arena, &value, &next, &err);
+    int rc =
+        query->kind == QUERY_BROKERS
+            ? store_lead_list(hub->store, &more->arena, &value, &err)
+            : store_history_read(hub->store, query, &more->arena, &value, &next, &err);
     struct msg msg = reply_to(effect->history.session, query->request, rc, err.text);
     if (rc == 0) {
         msg.reply.value = value;
@@ -140,6 +147,43 @@ static void answer_snapshot(void *snapshot, struct effect *effect, struct effect
     snapshot_answer(snapshot, ask, &msg.reply);
     msg.reply.request = ask->request;
     effects_send(more, &effect->snapshot.to, &msg);
+}
+
+static int check_standbys(struct store *store, struct err *err)
+{
+    int n_standbys = 0;
+    int rc = store_lead_count_standbys(store, &n_standbys, err);
+    if (rc < 0 || n_standbys > 0) {
+        return rc;
+    }
+    return store_db(store) != NULL
+               ? err_set(err, ERR_STATE,
+                         "the broker's store is a file, which has no standby; see "
+                         "STATE in the Broker section")
+               : err_set(err, ERR_STATE,
+                         "there is no standby that could lead; see `sublet brokers`");
+}
+
+static int on_step_down(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop, (void)timer_id, (void)arg;
+    return -1;
+}
+
+static void step_down(void *arg, struct effect *effect, struct effects *more)
+{
+    struct hub *hub = arg;
+    struct err err = {0};
+    int rc = check_standbys(hub->store, &err);
+    struct msg msg = reply_to(effect->reload.session, effect->reload.request, rc,
+                              rc < 0 ? err.text : "the broker steps down");
+    if (rc == 0 && !hub->steps_down) {
+        hub->steps_down = true;
+        log_line(LOG_LEVEL_NOTICE, "\"%s\" orders this broker to step down",
+                 effect->reload.to.name);
+        zloop_timer(hub->loop, STEP_DOWN_MS, 1, on_step_down, NULL);
+    }
+    effects_send(more, &effect->reload.to, &msg);
 }
 
 static void log_text(void *arg, struct effect *effect, struct effects *more)
@@ -200,6 +244,7 @@ struct hub *hub_new(zloop_t *loop, struct door *door, struct broker *broker,
     made->server = door_take(door);
     made->broker = broker;
     made->store = store;
+    made->loop = loop;
     made->warned.burst = WARNED_LOG_BURST;
     metrics_init(&made->metrics);
     wire_server_set_relays(made->server, broker_messages_is_relayed);
@@ -216,6 +261,7 @@ struct hub *hub_new(zloop_t *loop, struct door *door, struct broker *broker,
     shell_route(made->shell, PEER_NONE, take_answer, made);
     shell_handle(made->shell, EFFECT_HISTORY, answer_history, made);
     shell_handle(made->shell, EFFECT_SNAPSHOT, refuse_snapshot, NULL);
+    shell_handle(made->shell, EFFECT_STEP_DOWN, step_down, made);
     shell_handle(made->shell, EFFECT_LOG, log_text, made);
     shell_set_counter(made->shell, count_batch, made);
     made->metrics.commits = shell_commits(made->shell);
@@ -242,6 +288,11 @@ void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot)
 const struct metrics *hub_metrics(const struct hub *hub)
 {
     return &hub->metrics;
+}
+
+bool hub_steps_down(const struct hub *hub)
+{
+    return hub->steps_down;
 }
 
 struct shell *hub_shell(struct hub *hub)

@@ -41,6 +41,10 @@ const struct metrics *hub_metrics(const struct hub *hub);
 int hub_ask(struct hub *hub, struct msg *msg, const char *who, struct arena *arena,
             const char **answer, struct err *err) MUST_CHECK;
 
+/* An administrator has ordered it to step down: the loop ends soon, and this broker is
+ * to become a standby. */
+bool hub_steps_down(const struct hub *hub);
+
 /* Starts the loaded broker: its first batch. */
 void hub_start(struct hub *hub);
 

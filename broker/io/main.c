@@ -162,6 +162,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
     struct sampler *sampler = NULL;
     struct web web = {0};
     struct reload *reload = NULL;
+    bool steps_down = false;
     zloop_t *loop = zloop_new();
     /* Sites may stand below it; the store's own files are the broker's alone. */
     int rc =
@@ -199,8 +200,11 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
     hub_start(hub);
     daemon_ready();
     daemon_run(loop);
-    daemon_stopping();
-    store_lead_leave(store);
+    steps_down = hub_steps_down(hub);
+    if (!steps_down) {
+        daemon_stopping();
+    }
+    store_lead_leave(store, steps_down);
 out:
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
@@ -214,6 +218,9 @@ out:
     broker_free(broker);
     store_close(store);
     zloop_destroy(&loop);
+    if (steps_down) {
+        standby_begin_anew(argv);
+    }
     return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -18,12 +18,13 @@ enum { OPEN_PAUSE_MS = 1000, LOG_BURST = 2 };
 
 struct wait {
     zloop_t *loop;
-    const char *state, *name;
+    const char *state;
     bool accepts_loss, is_done, is_waiting; /* it has said that it waits */
     struct store *store;
     struct door *door;
     struct err err;
     struct log_limit complaints;
+    int64_t term; /* of the leader that the log has; -1: it has none */
 };
 
 static void complain(struct wait *wait)
@@ -72,12 +73,16 @@ int standby_open(zloop_t *loop, const char *state, bool accepts_loss,
 
 /* ---------------------------------------------------------------- waiting */
 
+/* At the start, and when another broker leads. */
 static void say_leads(struct wait *wait, const struct store_leader *leader)
 {
-    if (!wait->is_waiting) {
+    bool has_leader = leader->name[0] != '\0';
+    if (!wait->is_waiting || (has_leader && leader->term != wait->term)) {
         log_line(LOG_LEVEL_NOTICE, "this broker is a standby: %s leads with term %lld",
-                 leader->name[0] != '\0' ? leader->name : "no broker",
-                 (long long)leader->term);
+                 has_leader ? leader->name : "no broker", (long long)leader->term);
+        wait->term = has_leader ? leader->term : -1;
+    }
+    if (!wait->is_waiting) {
         wait->is_waiting = true;
         daemon_ready();
     }
@@ -91,7 +96,7 @@ static int on_look(zloop_t *loop, int timer_id, void *arg)
     struct err err;
     struct store_leader leader = {.name = ""};
     arena_init(&arena);
-    int rc = store_lead_try(wait->store, wait->name, &arena, &leader, &err);
+    int rc = store_lead_try(wait->store, &arena, &leader, &err);
     if (rc > 0) {
         log_line(LOG_LEVEL_NOTICE, "this broker leads: %s with term %lld", leader.name,
                  (long long)leader.term);
@@ -117,15 +122,20 @@ static int on_renew(zloop_t *loop, int timer_id, void *arg)
 }
 
 /* Descriptors are closed by the kernel, and signals stay blocked. */
-static void begin_anew(void *argv, const struct err *why)
+_Noreturn void standby_begin_anew(char **argv)
+{
+    execv("/proc/self/exe", argv);
+    log_line(LOG_LEVEL_ERROR, "/proc/self/exe: %s", strerror(errno));
+    _exit(EXIT_FAILURE);
+}
+
+static void on_dismissed(void *argv, const struct err *why)
 {
     log_line(LOG_LEVEL_ERROR,
              "%s; nothing of the batch was sent, and this broker becomes "
              "a standby",
              why->text);
-    execv("/proc/self/exe", argv);
-    log_line(LOG_LEVEL_ERROR, "/proc/self/exe: %s", strerror(errno));
-    _exit(EXIT_FAILURE);
+    standby_begin_anew(argv);
 }
 
 /* LISTEN as sites can connect to it: "*" is this machine's name. */
@@ -148,17 +158,15 @@ int standby_wait(zloop_t *loop, struct store *store, struct door *door,
                  const char *listen, char **argv)
 {
     char name[HOST_NAME_MAX + 32];
-    struct wait wait = {.loop = loop,
-                        .store = store,
-                        .door = door,
-                        .name = endpoint_of(listen, name, sizeof(name))};
+    struct wait wait = {.loop = loop, .store = store, .door = door};
     wait.complaints.burst = LOG_BURST;
+    store_lead_set_self(store, endpoint_of(listen, name, sizeof(name)));
     if (store_db(store) != NULL) {
         return 1; /* a file has one broker */
     }
     int leads = run(&wait, LEADER_LOOK_MS, on_look);
     if (leads > 0) {
-        store_lead_set_dismissed(store, begin_anew, argv);
+        store_lead_set_dismissed(store, on_dismissed, argv);
         zloop_timer(loop, LEADER_RENEW_MS, 0, on_renew, store);
     }
     return leads;

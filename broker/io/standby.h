@@ -3,10 +3,8 @@
  *
  * Of several brokers on one database one leads. The others wait here: they refuse
  * sessions with the leader's endpoint, and have nothing of the contracts in memory,
- * which the leader changes. A broker
- * that is dismissed is started anew, as the program that it is with the arguments that
- * it has: whatever it had in memory and had promised to send is gone. Layer: broker/io.
- */
+ * which the leader changes. A broker that is dismissed is started anew. Layer:
+ * broker/io. */
 #ifndef SUBLET_BROKER_IO_STANDBY_H
 #define SUBLET_BROKER_IO_STANDBY_H
 
@@ -26,5 +24,9 @@ int standby_open(zloop_t *loop, const char *state, bool accepts_loss,
  * ended. */
 int standby_wait(zloop_t *loop, struct store *store, struct door *door,
                  const char *listen, char **argv);
+
+/* This process starts anew, as the program that it is with the arguments that it has:
+ * whatever it had in memory is gone. */
+_Noreturn void standby_begin_anew(char **argv);
 
 #endif

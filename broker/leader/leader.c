@@ -4,6 +4,8 @@
 
 bool leader_may_take(const struct leader_row *row)
 {
-    int64_t limit_ms = row->has_session ? LEADER_STALE_MS : LEADER_DEAD_MS;
-    return row->has_left || row->age_ms >= limit_ms;
+    if (row->has_left) {
+        return !row->stepped_down || row->age_ms >= LEADER_STEP_DOWN_MS;
+    }
+    return row->age_ms >= (row->has_session ? LEADER_STALE_MS : LEADER_DEAD_MS);
 }

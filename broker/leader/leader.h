@@ -19,6 +19,8 @@ enum {
     /* Its session has ended as well, so that it is dead or cut off. Long enough for a
      * leader that connects again after its server was restarted. */
     LEADER_DEAD_MS = 1500,
+    /* A broker that has stepped down leads again if no other one has for so long. */
+    LEADER_STEP_DOWN_MS = 10000,
 };
 
 /* The row as a standby sees it. */
@@ -26,7 +28,9 @@ struct leader_row {
     int64_t term;
     int64_t age_ms; /* since it was renewed */
     bool has_session;
-    bool has_left; /* it has ended in order, or nobody ever led */
+    bool has_left;     /* it has ended in order, or nobody ever led */
+    bool stepped_down; /* it has left by `sublet brokers step-down`, and is this broker
+                        */
 };
 
 bool leader_may_take(const struct leader_row *row);

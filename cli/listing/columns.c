@@ -245,6 +245,11 @@ static const struct column sites_table[] = COLUMNS(
     NUMBER("PENDING", "pending"), TEXT("DRAINED", "drained"), TIME("SINCE", "since"),
     COUNT_IF_ANY("COMMITS_LOST", "journal_lost.commits"));
 
+static const struct column brokers_table[] =
+    COLUMNS(TEXT("NAME", "name"), TEXT("ENDPOINT", "endpoint"), TEXT("ROLE", "role"),
+            NUMBER("TERM", "term"), DURATION("LAG", "lag_s"), TEXT("STORE", "store"),
+            TIME("SINCE", "since"));
+
 static const struct column reclaim_table[] =
     COLUMNS(TEXT("SCOPE", "scope"), TEXT("NAME", "name"), DURATION("DELAY", "delay_s"),
             TEXT("SOURCE", "source"), DURATION("OVERRIDE", "override_s"));
@@ -317,6 +322,7 @@ const struct columns columns_lease_hosts = {lease_hosts_table, NULL, NULL,
 const struct columns columns_lease_history = {history_table, NULL, NULL,
                                               "no history found"};
 const struct columns columns_sites = {sites_table, NULL, NULL, "no site found"};
+const struct columns columns_brokers = {brokers_table, NULL, NULL, "no broker found"};
 const struct columns columns_reclaim = {reclaim_table, NULL, NULL,
                                         "no reclaim delay is set: 10m for all"};
 const struct columns columns_pools = {pools_table, NULL, NULL,

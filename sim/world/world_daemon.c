@@ -79,6 +79,7 @@ static void carry_out(struct world *world, int daemon, const struct effect *effe
     case EFFECT_HISTORY:   /* no simulated client requests it */
     case EFFECT_SNAPSHOT:
     case EFFECT_RELOAD: /* see world_reload_site */
+    case EFFECT_STEP_DOWN:
         break;
     }
 }

@@ -16,6 +16,7 @@ void forward_request(struct site_api *api, const struct peer *from,
     uint64_t *number = msg->kind == MSG_SET_RECLAIM ? &copy.set_reclaim.request
                        : msg->kind == MSG_SET_DRAIN ? &copy.set_drain.request
                        : msg->kind == MSG_REBALANCE ? &copy.rebalance.request
+                       : msg->kind == MSG_STEP_DOWN ? &copy.reconfig.request
                                                     : &copy.query.request;
     uint64_t request = *number;
     if (msg->kind != MSG_QUERY && !permission_is_admin(api->config, from)) {
@@ -23,6 +24,7 @@ void forward_request(struct site_api *api, const struct peer *from,
                             "only an administrator of the site may %s",
                             msg->kind == MSG_SET_DRAIN   ? "drain or resume leases"
                             : msg->kind == MSG_REBALANCE ? "rebalance leases"
+                            : msg->kind == MSG_STEP_DOWN ? "make a broker a standby"
                                                          : "set the reclaim delay");
         return;
     }

@@ -5,6 +5,7 @@ is a standby, which refuses with the leader's endpoint. The leader is killed aga
 under load ($KILLS times), stopped and continued, ended, and its server is killed; contracts
 and jobs go on, and a broker that was replaced commits nothing more. Each job leaves a line
 when it begins and when it ends."""
+import json
 import os
 import re
 import signal
@@ -195,6 +196,42 @@ def test_a_standby_refuses_with_the_leaders_endpoint():
                      lambda l: is_connected(l) and l["reclaim_delay_s"] == 120)
 
 
+def brokers(f):
+    """{role: row} as the leader lists them."""
+    listed = json.loads(f.cli("south", "brokers", "--json").stdout)["brokers"]
+    return {row["role"]: row for row in listed}
+
+
+def test_a_leader_steps_down_for_its_standby():
+    with Server() as server, federation(server) as f:
+        f.start("broker")
+        wait_says(f, "broker", "this broker leads")
+        refused = ask(f, f.urls["broker"], "brokers", "step-down", code=1).stderr
+        expect("there is no standby that could lead" in refused, refused)
+        f.start("broker2")
+        wait_says(f, "broker2", "this broker is a standby")
+        f.start("north", "south", "west")
+        f.wait_lease("the contract", is_connected)
+        f.wait_for("both brokers to be listed", lambda: len(brokers(f)) == 2)
+        rows = brokers(f)
+        expect_equal((rows["leader"]["endpoint"], rows["leader"]["term"], rows["leader"]["store"]),
+                     (f.urls["broker"], term(server), "postgresql"), "the leader")
+        expect_equal((rows["standby"]["endpoint"], rows["standby"]["term"]),
+                     (f.urls["broker2"], 0), "the standby")
+        load = Load(f)
+        load.start()
+        for victim, heir in (BROKERS, BROKERS[::-1]):
+            f.wait_for("%s to be seen as a standby" % heir, lambda: "steps down" in ask(
+                f, f.urls[victim], "brokers", "step-down").stderr)
+            f.wait_for("%s to lead" % heir, lambda: leader(f, server) == heir)
+            wait_says(f, victim, "this broker is a standby: %s leads" % f.urls[heir])
+            f.wait_lease("the sites to be back", is_connected)
+        for site, jobs in load.end().items():
+            f.cli(site, "wait", *map(str, jobs))
+            check_marks(f, site, jobs)
+        check_books(f)
+
+
 def test_a_stopped_broker_commits_nothing_more():
     with Server() as server, federation(server) as f:
         start_brokers(f)
@@ -235,5 +272,6 @@ def test_a_broker_leads_again_when_its_server_is_back():
 if __name__ == "__main__":
     main(test_the_leader_is_killed_again_and_again_under_load,
          test_a_standby_refuses_with_the_leaders_endpoint,
+         test_a_leader_steps_down_for_its_standby,
          test_a_stopped_broker_commits_nothing_more,
          test_a_broker_leads_again_when_its_server_is_back)

@@ -655,7 +655,8 @@ static int try_lead(struct store *store, const char *name)
     struct arena arena;
     struct store_leader leader = {.name = ""};
     arena_init(&arena);
-    int rc = store_lead_try(store, name, &arena, &leader, &err);
+    store_lead_set_self(store, name);
+    int rc = store_lead_try(store, &arena, &leader, &err);
     must(rc, &err);
     arena_release(&arena);
     return rc;
@@ -708,7 +709,7 @@ static void test_one_leads_and_who_was_replaced_commits_nothing(void **state)
     assert_int_equal(dismissal.code, ERR_STALE);
     check_counter(other, 2);
     /* The one that leads gives up its lead: another one need not wait. */
-    store_lead_leave(other);
+    store_lead_leave(other, false);
     assert_int_equal(try_lead(fixture->database, "first"), 1);
     store_close(other);
 }

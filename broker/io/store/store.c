@@ -2,6 +2,8 @@
 /* store.c: see store.h: which of the two stores it is, and what both have in common. */
 #include "broker/io/store/store_parts.h"
 
+#include <stdlib.h>
+
 #include "sys/pg/pg.h"
 
 int store_open(const char *state, bool accepts_loss, struct store **store,
@@ -14,6 +16,7 @@ int store_open(const char *state, bool accepts_loss, struct store **store,
 void store_close(struct store *store)
 {
     if (store != NULL) {
+        free(store->endpoint);
         store->ops->close(store);
     }
 }

@@ -39,6 +39,16 @@ struct store_samples {
 };
 typedef void store_sample_fn(void *arg, int64_t at_ms, const int64_t *numbers);
 
+/* A broker of the store. */
+struct store_broker {
+    const char *endpoint, *name; /* `name` of its machine */
+    bool leads;
+    int64_t term;
+    int64_t lag_ms;   /* since it has last renewed its row */
+    int64_t since_ms; /* that it leads; of a standby, that it runs */
+};
+typedef void store_broker_fn(void *arg, const struct store_broker *broker);
+
 struct store_ops {
     void (*close)(struct store *store);
     struct db *(*db)(struct store *store); /* NULL: not a file */
@@ -58,10 +68,12 @@ struct store_ops {
     /* -1: there is none of that name. `first_ms` is its first sample from then on. */
     int (*find_series)(struct store *store, const struct store_series_ask *ask,
                        int64_t *series, int64_t *first_ms, struct err *err);
-    int (*try_lead)(struct store *store, const char *name, struct arena *arena,
+    int (*try_lead)(struct store *store, struct arena *arena,
                     struct store_leader *leader, struct err *err);
     int (*renew_lead)(struct store *store, struct err *err);
-    void (*leave_lead)(struct store *store);
+    void (*leave_lead)(struct store *store, bool steps_down);
+    int (*list_brokers)(struct store *store, store_broker_fn *fn, void *arg,
+                        struct err *err);
     int (*read_samples)(struct store *store, const struct store_samples *samples,
                         store_sample_fn *fn, void *arg, struct err *err);
 };
@@ -71,6 +83,8 @@ struct store {
     const struct store_ops *ops;
     store_dismissed_fn *dismissed; /* NULL: no one is told */
     void *dismissed_arg;
+    char *endpoint; /* of this broker; NULL: not set */
+    int64_t opened_ms;
 };
 
 int store_sqlite_open(const char *path, bool accepts_loss, struct store **store,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_postgres.c: the store as a database of PostgreSQL (store.h). What is written
  * between begin and commit is one pipeline. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "broker/io/store/store_parts.h"
 #include "broker/leader/leader.h"
@@ -23,7 +25,9 @@ struct store_postgres {
     struct pg_table *tables[ROW_KINDS];
     struct arena texts;
     int64_t term, batch; /* of the lead; term 0: it does not lead */
-    struct pg_statement *check_term, *take_lead;
+    struct pg_statement *check_term, *take_lead, *look, *see_broker, *leave_lead;
+    int n_looks;  /* since it has last renewed its row of `broker` */
+    bool is_seen; /* it has renewed that */
     int n_events; /* written since the oldest were deleted */
     struct pg_statement *forget, *last_event, *events, *leases, *lease, *last_events,
         *last_of_lease;
@@ -102,22 +106,34 @@ static int commit(struct store *store, struct err *err)
 
 /* ---------------------------------------------------------------- the lead */
 
+/* The others see that this broker runs. */
+static int renew_row(struct store_postgres *server, struct err *err)
+{
+    char name[HOST_NAME_MAX + 1] = "";
+    PGresult *rows;
+    gethostname(name, sizeof(name) - 1);
+    const char *const params[] = {server->store.endpoint, name,
+                                  server->is_seen ? "false" : "true"};
+    int rc = pg_ask(server->pg, server->see_broker, params, &rows, err);
+    if (rc == 0) {
+        server->is_seen = true;
+        PQclear(rows);
+    }
+    return rc;
+}
+
 static int look(struct store_postgres *server, struct leader_row *row,
                 struct arena *arena, struct store_leader *leader, struct err *err)
 {
     PGresult *rows;
-    int rc = pg_query(
-        server->pg,
-        "SELECT term, (extract(epoch FROM clock_timestamp() - renewed) * 1000)::bigint,"
-        " EXISTS (SELECT 1 FROM pg_stat_activity AS activity WHERE activity.pid ="
-        " leader.pid AND backend_start = session_at)::int, has_left::int, batch, name"
-        " FROM leader",
-        &rows, err);
+    const char *const params[] = {server->store.endpoint};
+    int rc = pg_ask(server->pg, server->look, params, &rows, err);
     if (rc < 0) {
         return rc;
     }
     *row = (struct leader_row){pg_number(rows, 0, 0), pg_number(rows, 0, 1),
-                               pg_number(rows, 0, 2) != 0, pg_number(rows, 0, 3) != 0};
+                               pg_number(rows, 0, 2) != 0, pg_number(rows, 0, 3) != 0,
+                               pg_number(rows, 0, 6) != 0};
     server->batch = pg_number(rows, 0, 4);
     leader->term = row->term;
     leader->name = leader_may_take(row) ? "" : arena_str(arena, PQgetvalue(rows, 0, 5));
@@ -126,11 +142,11 @@ static int look(struct store_postgres *server, struct leader_row *row,
 }
 
 static int take(struct store_postgres *server, const struct leader_row *row,
-                const char *name, struct err *err)
+                struct err *err)
 {
     char term[PARAM_SIZE], stale[PARAM_SIZE];
     const char *const params[] = {
-        show(term, row->term), name,
+        show(term, row->term), server->store.endpoint,
         show(stale, row->has_session ? LEADER_STALE_MS : LEADER_DEAD_MS)};
     PGresult *rows;
     int rc = pg_ask(server->pg, server->take_lead, params, &rows, err);
@@ -144,7 +160,7 @@ static int take(struct store_postgres *server, const struct leader_row *row,
 /* The batch number is read again under the new term, after which no one else changes
  * it.
  */
-static int try_lead(struct store *store, const char *name, struct arena *arena,
+static int try_lead(struct store *store, struct arena *arena,
                     struct store_leader *leader, struct err *err)
 {
     struct store_postgres *server = server_of(store);
@@ -154,7 +170,10 @@ static int try_lead(struct store *store, const char *name, struct arena *arena,
         rc = look(server, &row, arena, leader, err);
     }
     if (rc == 0 && leader_may_take(&row)) {
-        rc = take(server, &row, name, err);
+        rc = take(server, &row, err);
+    }
+    if (rc == 0 && server->n_looks++ % (LEADER_RENEW_MS / LEADER_LOOK_MS) == 0) {
+        rc = renew_row(server, err);
     }
     return rc > 0 ? (look(server, &row, arena, leader, err) == 0 ? 1 : err->code) : rc;
 }
@@ -172,26 +191,58 @@ static int renew_lead(struct store *store, struct err *err)
                     (const char *[]){show(term, server->term), NULL}, &rows, err);
     if (rc == 0) {
         PQclear(rows);
-    } else if (rc == ERR_AWAY) {
+        rc = renew_row(server, err);
+    }
+    if (rc == ERR_AWAY) {
         rc = settle(server, err);
     }
     return rc == ERR_AWAY ? 0 : rc;
 }
 
-static void leave_lead(struct store *store)
+static void leave_lead(struct store *store, bool steps_down)
 {
     struct store_postgres *server = server_of(store);
     struct err err;
-    char sql[96];
+    char term[PARAM_SIZE];
+    PGresult *rows;
     if (server->term > 0) {
-        snprintf(sql, sizeof(sql),
-                 "UPDATE leader SET has_left = true WHERE term = %lld",
-                 (long long)server->term);
-        if (pg_run(server->pg, sql, &err) < 0) {
+        const char *const params[] = {show(term, server->term),
+                                      steps_down ? "true" : "false"};
+        if (pg_ask(server->pg, server->leave_lead, params, &rows, &err) < 0) {
             log_line(LOG_LEVEL_WARNING, "the lead is not given up: %s", err.text);
+        } else {
+            PQclear(rows);
         }
         server->term = 0;
     }
+}
+
+static int list_brokers(struct store *store, store_broker_fn *fn, void *arg,
+                        struct err *err)
+{
+    PGresult *rows;
+    int rc = pg_query(
+        server_of(store)->pg,
+        "SELECT endpoint, broker.name, leads::int, CASE WHEN leads THEN term ELSE 0 "
+        "END,"
+        " (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint, (extract(epoch"
+        " FROM CASE WHEN leads THEN leader.since ELSE broker.since END) * 1000)::bigint"
+        " FROM leader, broker, LATERAL (SELECT endpoint = leader.name AND NOT has_left)"
+        " AS role (leads) ORDER BY endpoint",
+        &rows, err);
+    if (rc < 0) {
+        return rc;
+    }
+    for (int i = 0; i < PQntuples(rows); i++) {
+        fn(arg, &(struct store_broker){.endpoint = PQgetvalue(rows, i, 0),
+                                       .name = PQgetvalue(rows, i, 1),
+                                       .leads = pg_number(rows, i, 2) != 0,
+                                       .term = pg_number(rows, i, 3),
+                                       .lag_ms = pg_number(rows, i, 4),
+                                       .since_ms = pg_number(rows, i, 5)});
+    }
+    PQclear(rows);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -419,6 +470,14 @@ static int prepare(struct store_postgres *server, struct err *err)
     } all[] = {
         {&server->check_term, 2, "SELECT check_term($1, $2)"},
         {&server->take_lead, 3, "SELECT take_lead($1, $2, $3)"},
+        {&server->look, 1,
+         "SELECT term, (extract(epoch FROM clock_timestamp() - renewed) * "
+         "1000)::bigint,"
+         " EXISTS (SELECT 1 FROM pg_stat_activity AS activity WHERE activity.pid ="
+         " leader.pid AND backend_start = session_at)::int, has_left::int, batch, name,"
+         " (stepped_down AND name = $1)::int FROM leader"},
+        {&server->see_broker, 3, "SELECT see_broker($1, $2, $3)"},
+        {&server->leave_lead, 2, "SELECT leave_lead($1, $2)"},
         {&server->forget, 1,
          "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - $1"},
         {&server->last_event, 0, "SELECT max(id) FROM event"},
@@ -503,6 +562,7 @@ static const struct store_ops postgres_ops = {
     .try_lead = try_lead,
     .renew_lead = renew_lead,
     .leave_lead = leave_lead,
+    .list_brokers = list_brokers,
 };
 
 int store_postgres_open(const char *url, struct store **store, struct err *err)
