@@ -187,9 +187,7 @@ static int put_all(FILE *to, const char *name, const struct msg_run_start *start
                    const struct spec_writer_setting *setting, struct err *err)
 {
     struct run_spec spec;
-    struct arena arena;
-    arena_init_small(&arena);
-    int code = run_spec_from_start(&spec, start, &arena, err);
+    int code = run_spec_from_start(&spec, start, err);
     if (code == 0) {
         spec.run = name;
         spec.cgroup = setting->cgroup;
@@ -202,7 +200,6 @@ static int put_all(FILE *to, const char *name, const struct msg_run_start *start
         put_files(to, start);
         put_variables(to, start);
     }
-    arena_release(&arena);
     return code;
 }
 

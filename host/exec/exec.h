@@ -137,9 +137,9 @@ struct run_spec {
 };
 
 /* What a RUN_START says about a run, except for its files and variables. Texts are
- * copied to the arena, and `bytes` is NULL. Errors: ERR_PARSE, ERR_BOUNDS. */
+ * those of the message, and `bytes` is NULL. Errors: ERR_PARSE, ERR_BOUNDS. */
 int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start,
-                        struct arena *arena, struct err *err) MUST_CHECK;
+                        struct err *err) MUST_CHECK;
 /* Calls `visit` for each item of the spec that is not its default, except for its
  * variables: name "limit", key "mem", value "0" for "limit=mem=0". `key` is NULL for
  * items without one. */

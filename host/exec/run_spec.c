@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/bounds.h"
 #include "base/fnv1a.h"
 
@@ -170,26 +169,23 @@ static size_t count_items(const char *bytes, size_t length)
 
 /* ---- from the message to the file */
 
-static int copy_commands(const char *const *commands, int n_commands,
-                         struct arena *arena, const char **copies, int *n_copies,
-                         struct err *err)
+static int take_commands(const char *const *commands, int n_commands, const char **list,
+                         int *n_list, struct err *err)
 {
-    if (n_commands > EXEC_COMMANDS_MAX) {
-        return err_set(err, ERR_BOUNDS, "the run has more than %d commands",
-                       EXEC_COMMANDS_MAX);
-    }
     for (int i = 0; i < n_commands; i++) {
-        copies[i] = arena_str(arena, commands[i]);
+        if (!take_command(list, n_list, commands[i])) {
+            return err_set(err, ERR_BOUNDS, "the run has more than %d commands",
+                           EXEC_COMMANDS_MAX);
+        }
     }
-    *n_copies = n_commands;
     return 0;
 }
 
-static int copy_controls(struct run_spec *spec, const struct job_spec *from,
-                         struct arena *arena, struct err *err)
+static int take_controls(struct run_spec *spec, const struct job_spec *from,
+                         struct err *err)
 {
     for (int i = 0; i < from->n_controls; i++) {
-        if (!take_control(spec, arena_str(arena, from->controls[i]))) {
+        if (!take_control(spec, from->controls[i])) {
             return err_set(err, ERR_PARSE, "bad job control \"%.40s\"",
                            from->controls[i]);
         }
@@ -198,7 +194,7 @@ static int copy_controls(struct run_spec *spec, const struct job_spec *from,
 }
 
 int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start,
-                        struct arena *arena, struct err *err)
+                        struct err *err)
 {
     const struct job_spec *from = &start->spec;
     bool is_leased = start->lease[0] != '\0';
@@ -216,19 +212,19 @@ int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start
         .limits = job_rlimits_none(),
     };
     set_defaults(spec);
-    spec->account = arena_str(arena, start->account);
-    spec->command = arena_str(arena, from->command);
-    spec->cwd = is_leased ? "" : arena_str(arena, from->cwd);
+    spec->account = start->account;
+    spec->command = from->command;
+    spec->cwd = is_leased ? "" : from->cwd;
     int code = job_rlimits_read(from->limits, from->n_limits, &spec->limits, err);
     if (code == 0) {
-        code = copy_commands(from->pre_execs, from->n_pre_execs, arena, spec->pre_execs,
+        code = take_commands(from->pre_execs, from->n_pre_execs, spec->pre_execs,
                              &spec->n_pre_execs, err);
     }
     if (code == 0) {
-        code = copy_commands(from->post_execs, from->n_post_execs, arena,
-                             spec->post_execs, &spec->n_post_execs, err);
+        code = take_commands(from->post_execs, from->n_post_execs, spec->post_execs,
+                             &spec->n_post_execs, err);
     }
-    return code == 0 ? copy_controls(spec, from, arena, err) : code;
+    return code == 0 ? take_controls(spec, from, err) : code;
 }
 
 /* Fields with their default are left out. */

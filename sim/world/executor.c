@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/record.h"
 #include "sim/world/sim_run.h"
 
 enum { REAPERS_MAX = 10 /* killed one after the other, before one has an end */ };
@@ -214,10 +215,7 @@ static void resize(struct executor *executor, struct sim_run *run,
         sim_run_tell(executor, run);
         return;
     }
-    run->resize = *order;
-    run->resize.command = arena_str(&run->arena, order->command);
-    run->resize.hosts = sim_run_copy_slots(run, order->hosts, order->n_hosts);
-    run->resize.all = sim_run_copy_slots(run, order->all, order->n_all);
+    record_copy(&run->arena, &schema_run_resize, order, &run->resize);
     step_and_plan(executor, run,
                   &(struct exec_event){
                       .kind = EXEC_RESIZE,
@@ -281,8 +279,6 @@ static void send_to_site(struct executor *executor, struct msg *msg)
             return;
         }
         msg->run_start = run->start;
-        msg->run_start.hosts = run->hosts;
-        msg->run_start.n_hosts = run->n_hosts;
     }
     executor->world.send(executor->world.arg, executor->index, msg);
 }

@@ -27,11 +27,12 @@ static bool is_using(const struct sim_run *run)
 static void report_use(struct executor *executor, const struct sim_run *run, int sign,
                        bool is_over)
 {
-    for (int i = 0; i < run->n_hosts; i++) {
-        const struct executor_use use = {.host = run->hosts[i].host,
-                                         .lease = run->lease,
-                                         .n_slots = sign * run->hosts[i].n_slots,
-                                         .n_gone = is_over ? run->hosts[i].n_slots : 0,
+    for (int i = 0; i < run->start.n_hosts; i++) {
+        const struct executor_use use = {.host = run->start.hosts[i].host,
+                                         .lease = run->start.lease,
+                                         .n_slots = sign * run->start.hosts[i].n_slots,
+                                         .n_gone =
+                                             is_over ? run->start.hosts[i].n_slots : 0,
                                          .is_exclusive = run->is_exclusive,
                                          .is_again = run->phase == RUN_SUSPENDED};
         executor->world.used(executor->world.arg, executor->index, &use);
@@ -40,8 +41,8 @@ static void report_use(struct executor *executor, const struct sim_run *run, int
 
 static bool has_host(const struct sim_run *run, const char *host)
 {
-    for (int i = 0; i < run->n_hosts; i++) {
-        if (!strcmp(run->hosts[i].host, host)) {
+    for (int i = 0; i < run->start.n_hosts; i++) {
+        if (!strcmp(run->start.hosts[i].host, host)) {
             return true;
         }
     }
@@ -56,7 +57,7 @@ static void report_resize(struct executor *executor, const struct sim_run *run,
     for (int i = 0; i < run->resize.n_hosts; i++) {
         const struct host_slots *hosts = &run->resize.hosts[i];
         const struct executor_use use = {.host = hosts->host,
-                                         .lease = run->lease,
+                                         .lease = run->start.lease,
                                          .n_slots = sign * hosts->n_slots,
                                          .n_gone = sign < 0 ? hosts->n_slots : 0,
                                          .is_exclusive = run->is_exclusive,
@@ -96,19 +97,6 @@ void sim_run_tell(struct executor *executor, struct sim_run *run)
     }
 }
 
-struct host_slots *sim_run_copy_slots(struct sim_run *run,
-                                      const struct host_slots *hosts, int n_hosts)
-{
-    struct host_slots *copies =
-        arena_alloc(&run->arena, (size_t)n_hosts + 1, sizeof *copies);
-
-    for (int i = 0; i < n_hosts; i++) {
-        copies[i].host = arena_str(&run->arena, hosts[i].host);
-        copies[i].n_slots = hosts[i].n_slots;
-    }
-    return copies;
-}
-
 void sim_run_remove_process(struct sim_process *process)
 {
     process->is_alive = false;
@@ -123,19 +111,11 @@ void sim_run_start(struct executor *executor, const struct msg_run_start *start,
     int exit_code = 0;
 
     arena_init_small(&run->arena);
-    run->run.site = arena_str(&run->arena, start->run.site);
-    run->run.attempt = start->run.attempt;
-    run->run.nonce = start->run.nonce;
     record_copy(&run->arena, &schema_run_start, start, &run->start);
-    run->job_id = arena_str(&run->arena, start->job);
-    run->name = arena_str(&run->arena, start->spec.name);
-    run->lease = arena_str(&run->arena, start->lease);
-    run->n_hosts = start->n_hosts;
-    run->hosts = sim_run_copy_slots(run, start->hosts, start->n_hosts);
     if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1) {
         work_ms = 0;
     }
-    if (run_spec_from_start(&run->spec, start, &run->arena, NULL) != 0) {
+    if (run_spec_from_start(&run->spec, &run->start, NULL) != 0) {
         abort(); /* the world checks the specs of its jobs */
     }
     run->spec.wait_ms = EXEC_GO_WAIT_MS;
@@ -150,8 +130,8 @@ void sim_run_start(struct executor *executor, const struct msg_run_start *start,
     run->boot = executor->n_boots;
     run->disk.token = ++executor->next_token;
     run->disk = record_of(run);
-    exec_session_add(&executor->session, &run->host, &run->run);
-    run->host.is_leased = run->lease[0] != '\0';
+    exec_session_add(&executor->session, &run->host, &run->start.run);
+    run->host.is_leased = run->start.lease[0] != '\0';
     sim_run_tell(executor, run);
 }
 
@@ -160,10 +140,10 @@ void sim_run_start(struct executor *executor, const struct msg_run_start *start,
 static void grow(struct executor *executor, struct sim_run *run)
 {
     report_resize(executor, run, 1);
-    run->hosts_before = run->hosts;
-    run->n_before = run->n_hosts;
-    run->hosts = (struct host_slots *)run->resize.all;
-    run->n_hosts = run->resize.n_all;
+    run->hosts_before = run->start.hosts;
+    run->n_before = run->start.n_hosts;
+    run->start.hosts = run->resize.all;
+    run->start.n_hosts = run->resize.n_all;
 }
 
 static void accept_slots(struct executor *executor, struct sim_run *run)
@@ -171,8 +151,8 @@ static void accept_slots(struct executor *executor, struct sim_run *run)
     if (run->resize.event == RESIZE_GROW && !run->is_growing) {
         grow(executor, run);
     } else if (run->resize.event != RESIZE_GROW) {
-        run->hosts = (struct host_slots *)run->resize.all;
-        run->n_hosts = run->resize.n_all;
+        run->start.hosts = run->resize.all;
+        run->start.n_hosts = run->resize.n_all;
         report_resize(executor, run, -1);
     }
     run->is_growing = false;
@@ -197,8 +177,8 @@ static void sync_use(struct executor *executor, struct sim_run *run)
     }
     if (run->is_growing && !run->exec.resize.is_running && run->exec.resize_code != 0) {
         run->is_growing = false;
-        run->hosts = run->hosts_before;
-        run->n_hosts = run->n_before;
+        run->start.hosts = run->hosts_before;
+        run->start.n_hosts = run->n_before;
         report_resize(executor, run, -1);
     }
     if (run->phase != RUN_WAITING && run->phase != run->exec.phase) {
@@ -271,7 +251,8 @@ struct exec_event sim_run_exit(struct executor *executor, struct sim_run *run,
 {
     if (child == EXEC_COMMAND && run->exec.stages.stage == STAGE_JOB &&
         executor->world.exited) {
-        executor->world.exited(executor->world.arg, executor->index, &run->run, status);
+        executor->world.exited(executor->world.arg, executor->index, &run->start.run,
+                               status);
     }
     sim_run_remove_process(&run->children[child]);
     return (struct exec_event){.kind = EXEC_EXITED, .child = child, .status = status};
@@ -350,8 +331,9 @@ static bool carry_out(void *arg, const struct exec_effect *effect, struct err *e
         return true;
     case EXEC_OPEN_GATE:
         if (run->exec.stages.stage == STAGE_JOB) {
-            executor->world.begun(executor->world.arg, executor->index, run->run.site,
-                                  run->job_id, run->name);
+            executor->world.begun(executor->world.arg, executor->index,
+                                  run->start.run.site, run->start.job,
+                                  run->start.spec.name);
         }
         set_to_work(command, now_ms);
         break;

@@ -38,11 +38,7 @@ struct sim_process {
 struct sim_run {
     struct host_run host;
     struct arena arena;
-    struct run_id run;
-    struct msg_run_start start; /* as it came */
-    const char *job_id, *name, *lease;
-    struct host_slots *hosts;
-    int n_hosts;
+    struct msg_run_start start; /* as it came, with the hosts that it has now */
     struct run_spec spec;
     struct exec_run exec;
     struct guard_record disk; /* the record, as it was last written */
@@ -57,7 +53,7 @@ struct sim_run {
     /* The last resize; the slots of a growth are in use while the job is notified. */
     struct msg_run_resize resize;
     bool is_growing;
-    struct host_slots *hosts_before;
+    const struct host_slots *hosts_before;
     int n_before;
     UT_hash_handle by_end; /* while end_number is not 0 */
 };
@@ -78,9 +74,6 @@ struct executor {
 };
 
 void sim_run_remove_process(struct sim_process *process);
-/* Copies slots into the arena of the run. */
-struct host_slots *sim_run_copy_slots(struct sim_run *run,
-                                      const struct host_slots *hosts, int n_hosts);
 
 /* Adds a run to the session, with its guard. It waits for GO. */
 void sim_run_start(struct executor *executor, const struct msg_run_start *start,

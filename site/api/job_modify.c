@@ -179,26 +179,23 @@ static int change(const struct site_api *api, const struct peer *from,
                   const struct msg_job_modify *modify, const struct job *job,
                   struct arena *arena, struct row_job *row, struct err *err)
 {
-    struct msg_submit submit = {.spec = row->spec,
-                                .terms = row->terms,
-                                .bare_limits = modify->to.bare_limits & modify->limits};
+    const struct job_terms before = row->terms;
     struct peer owner = *from;
     int queue;
     owner.name = row->spec.user;
     owner.uid = row->spec.uid;
-    submit.spec.queue = job_queue_name(job);
-    change_spec(modify, &submit.spec);
-    change_terms(modify, &submit.terms);
+    row->spec.queue = job_queue_name(job);
+    change_spec(modify, &row->spec);
+    change_terms(modify, &row->terms);
     int code = has(modify, JOB_FIELD_NAME)
-                   ? change_name(job, arena, modify->to.spec.name, &submit.spec, err)
+                   ? change_name(job, arena, modify->to.spec.name, &row->spec, err)
                    : 0;
     if (code == 0) {
-        code = change_limits(modify, arena, &submit.spec, err);
+        code = change_limits(modify, arena, &row->spec, err);
     }
-    struct job_terms before = row->terms;
     if (code == 0) {
-        code = submit_check(api, &owner, &submit, arena, &row->spec, &row->terms,
-                            &queue, err);
+        code = submit_check(api, &owner, modify->to.bare_limits & modify->limits, arena,
+                            row, &queue, err);
     }
     if (code != 0) {
         return code;
@@ -207,7 +204,6 @@ static int change(const struct site_api *api, const struct peer *from,
         row->terms.depend = before.depend;
         row->terms.depend_on = before.depend_on;
     }
-    row->spec.queue = api->config->queues[queue].name;
     return check_requirements(api, arena, queue, row, err);
 }
 

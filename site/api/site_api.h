@@ -63,14 +63,12 @@ typedef void site_api_fn(struct site_api *api, const struct peer *from,
  * accepted: it pends, with that reason. */
 site_api_fn submit_request;
 /* All checks of SUBMIT but those of requirement strings and of the number of pending
- * jobs: what becomes of the job of that owner, and its queue. */
-struct job_spec;
-struct job_terms;
-struct msg_submit;
+ * jobs: what becomes of the job of that owner, which the row has as it was asked for,
+ * and its queue. `bare_limits`: as in SUBMIT. */
+struct row_job;
 int submit_check(const struct site_api *api, const struct peer *owner,
-                 const struct msg_submit *submit, struct arena *arena,
-                 struct job_spec *spec, struct job_terms *terms, int *queue,
-                 struct err *err) MUST_CHECK;
+                 uint64_t bare_limits, struct arena *arena, struct row_job *row,
+                 int *queue, struct err *err) MUST_CHECK;
 
 /* JOB_CONTROL. KILL ends a pending job, and so does each signal that ends programs: its
  * state is EXIT without an exit code (LSF's TERM_OWNER). SUSPEND holds a pending job

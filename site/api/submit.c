@@ -281,9 +281,8 @@ static int check_group(const struct site_api *api, const char *user, const char 
 /* All checks of what is to run; adds to the spec what the queue and the application
  * profile say. */
 static int check_spec(const struct site_api *api, const struct peer *from,
-                      const struct msg_submit *submit, struct arena *arena,
-                      struct job_spec *spec, struct job_terms *terms, int *place,
-                      struct err *err)
+                      uint64_t bare_limits, struct arena *arena, struct job_spec *spec,
+                      struct job_terms *terms, int *place, struct err *err)
 {
     *place = find_queue(api, spec->queue);
     if (*place < 0) {
@@ -324,8 +323,8 @@ static int check_spec(const struct site_api *api, const struct peer *from,
         spec->n_slots = 0; /* the queue's default */
     }
     if (queue_rules_check_user(&queue->rules, from->name, err) != 0 ||
-        check_rules(api, *place, submit->bare_limits, arena, spec, &terms->max_slots,
-                    err) != 0 ||
+        check_rules(api, *place, bare_limits, arena, spec, &terms->max_slots, err) !=
+            0 ||
         check_resizable(api, spec, terms, err) != 0) {
         return err->code;
     }
@@ -333,16 +332,19 @@ static int check_spec(const struct site_api *api, const struct peer *from,
 }
 
 int submit_check(const struct site_api *api, const struct peer *owner,
-                 const struct msg_submit *submit, struct arena *arena,
-                 struct job_spec *spec, struct job_terms *terms, int *queue,
-                 struct err *err)
+                 uint64_t bare_limits, struct arena *arena, struct row_job *row,
+                 int *queue, struct err *err)
 {
-    *spec = submit->spec;
-    *terms = submit->terms;
-    int code = check_spec(api, owner, submit, arena, spec, terms, queue, err);
-    return code != 0 ? code
-                     : check_terms(api, owner, job_id_is_array_name(spec->name), arena,
-                                   terms, err);
+    int code =
+        check_spec(api, owner, bare_limits, arena, &row->spec, &row->terms, queue, err);
+    if (code != 0) {
+        return code;
+    }
+    row->spec.queue = api->config->queues[*queue].name;
+    row->spec.user = owner->name;
+    row->spec.uid = owner->uid;
+    return check_terms(api, owner, job_id_is_array_name(row->spec.name), arena,
+                       &row->terms, err);
 }
 
 /* A requirement string is invalid: LSF's sentence, and the position for the command
@@ -482,10 +484,12 @@ void submit_request(struct site_api *api, const struct peer *from,
     struct err err;
     const int *indices;
     int queue, n_indices;
-    struct job_spec spec;
-    struct job_terms terms;
-    if (submit_check(api, from, submit, arena, &spec, &terms, &queue, &err) != 0 ||
-        read_indices(api, arena, &spec, &indices, &n_indices, &err) != 0 ||
+    struct row_job row = {.nonce = api->nonce,
+                          .submit_ms = api->now_ms,
+                          .spec = submit->spec,
+                          .terms = submit->terms};
+    if (submit_check(api, from, submit->bare_limits, arena, &row, &queue, &err) != 0 ||
+        read_indices(api, arena, &row.spec, &indices, &n_indices, &err) != 0 ||
         check_pending(api, from, n_indices, &err) != 0) {
         effects_reply_error(effects, from, submit->request, err.code,
                             "%s. Job not submitted.", err.text);
@@ -493,27 +497,20 @@ void submit_request(struct site_api *api, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    int code = resreq_cache_check(api->resreq_cache, queue, &spec, &notes, &fault);
+    int code = resreq_cache_check(api->resreq_cache, queue, &row.spec, &notes, &fault);
     if (code != 0) {
-        refuse_requirements(from, submit->request, code, &spec, &fault, effects);
+        refuse_requirements(from, submit->request, code, &row.spec, &fault, effects);
         return;
     }
-    if (terms.resizable != RESIZABLE_NO &&
-        resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &spec)) {
+    if (row.terms.resizable != RESIZABLE_NO &&
+        resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &row.spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
                             "a resizable job may not have alternative resource "
                             "requirements (||), expected one rusage. Job not "
                             "submitted.");
         return;
     }
-    struct row_job row = {.id = ++*api->last_job,
-                          .nonce = api->nonce,
-                          .submit_ms = api->now_ms,
-                          .spec = spec,
-                          .terms = terms};
-    row.spec.queue = api->config->queues[queue].name;
-    row.spec.user = from->name;
-    row.spec.uid = from->uid;
+    row.id = ++*api->last_job;
     row.spec.gid = from->gid;
     store_number("job", row.id, effects);
     const struct job *job = job_table_add_array(api->jobs, &row, indices, n_indices);

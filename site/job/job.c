@@ -201,13 +201,8 @@ void job_set_resize(struct job *job, const struct job_resize *resize)
 
 void job_store_spec(const struct job *job, struct effects *effects)
 {
-    struct row row = {.kind = ROW_JOB,
-                      .job = {.id = job->id,
-                              .nonce = job->submission->row->nonce,
-                              .submit_ms = job->submit_ms,
-                              .is_array = job->index != 0}};
-    row.job.spec = *job->spec;
-    row.job.terms = *job->terms;
+    struct row row = {.kind = ROW_JOB, .job = *job->submission->row};
+    row.job.is_array = job->index != 0;
     effects_store(effects, &row);
 }
 

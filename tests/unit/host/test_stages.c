@@ -182,13 +182,11 @@ static void test_spec(void **state)
         .end_within_ms = 9000,
         .terminate_ms = 700,
     };
-    struct arena arena;
     struct run_spec spec, parsed;
     char *bytes = NULL, end[RUN_SPEC_END_SIZE];
     size_t length = 0;
     (void)state;
-    arena_init(&arena);
-    assert_int_equal(run_spec_from_start(&spec, &start, &arena, NULL), 0);
+    assert_int_equal(run_spec_from_start(&spec, &start, NULL), 0);
     FILE *to = open_memstream(&bytes, &length);
     fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');
     run_spec_visit(&spec, put_item, to);
@@ -214,7 +212,6 @@ static void test_spec(void **state)
     assert_null(parsed.controls[JOB_CONTROL_RESUME]);
     assert_string_equal(parsed.controls[JOB_CONTROL_TERMINATE], "/bin/leave now");
     run_spec_release(&parsed);
-    arena_release(&arena);
 }
 
 int main(void)
