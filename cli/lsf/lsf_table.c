@@ -30,40 +30,57 @@
     FLAG("-json", "as JSON, with -o"), \
     AS("-noheader", NULL, "--noheader", "without the heading")
 
+/* what bsub gives a job, and bmod changes */
+#define SUBMISSION \
+    TAKE("-J", "NAME", "the job's name; \"name[1-10,15]%3\" makes an array, 3 run at a time"), \
+    TAKE("-q", "QUEUE", "the queue; without -q LSB_DEFAULTQUEUE, or the site's default"), \
+    TAKE("-n", "MIN[,MAX]", "job slots"), \
+    TAKE("-m", "HOSTS", "only these hosts and groups: \"hostA+2 groupB others\""), \
+    TAKE("-R", "STRING", "resource requirements; several are joined"), \
+    TAKE("-o", "FILE", "standard output is appended to FILE; %J is the job's id, %I its index"), \
+    AS("-oo", "FILE", "-o", "as -o; FILE is not emptied first"), \
+    TAKE("-e", "FILE", "standard error is appended to FILE"), \
+    AS("-eo", "FILE", "-e", "as -e; FILE is not emptied first"), \
+    TAKE("-i", "FILE", "standard input"), \
+    AS("-is", "FILE", "-i", "the same"), \
+    TAKE("-cwd", "DIR", "working directory"), \
+    FLAG("-x", "hosts of its own: nothing else runs there"), \
+    FLAG("-r", "is run again when its host is lost"), \
+    TAKE("-W", "[HOURS:]MINUTES", "run limit; /HOST is not taken"), \
+    TAKE("-c", "[HOURS:]MINUTES", "limit on CPU time"), \
+    TAKE("-M", "SIZE", "limit on memory"), \
+    TAKE("-v", "SIZE", "limit on virtual memory"), \
+    TAKE("-p", "NUMBER", "limit on processes"), \
+    TAKE("-T", "NUMBER", "limit on threads"), \
+    TAKE("-F", "SIZE", "limit on files that a process writes"), \
+    TAKE("-D", "SIZE", "limit on the data segment"), \
+    TAKE("-S", "SIZE", "limit on the stack"), \
+    TAKE("-C", "SIZE", "limit on core files"), \
+    TAKE("-E", "COMMAND", "command before the job"), \
+    TAKE("-Ep", "COMMAND", "command after the job"), \
+    TAKE("-w", "CONDITION", "wait for other jobs: \"done(12) && exit(prep,3)\""), \
+    TAKE("-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE"), \
+    TAKE("-P", "PROJECT", "the project; without -P LSB_DEFAULTPROJECT"), \
+    TAKE("-G", "GROUP", "the user group whose share counts; without -G LSB_DEFAULT_USERGROUP"), \
+    TAKE("-sp", "PRIORITY", "priority among the user's jobs of the queue"), \
+    TAKE("-app", "PROFILE", "application profile"), \
+    TAKE("-env", "LIST", "variables of the job: none, all, NAME, NAME=VALUE, ~NAME")
+
+/* the jobs that a command is about */
+#define SELECTION \
+    TAKE("-u", "USER", "jobs of this user; all: of everyone"), \
+    TAKE("-q", "QUEUE", "jobs of this queue"), \
+    TAKE("-m", "HOST", "jobs on this host"), \
+    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""), \
+    TAKE("-P", "PROJECT", "jobs of this project"), \
+    TAKE("-app", "PROFILE", "jobs of this application profile"), \
+    TAKE("-G", "GROUP", "jobs for this user group"), \
+    NOT("-g", "GROUP", "job groups are not built; use -J"), \
+    NOT("-sla", "CLASS", NO_CLASS), \
+    NOT("-Lp", "PROJECT", NO_LICENSE)
+
 static const struct lsf_option bsub_options[] = {
-    TAKE("-J", "NAME", "the job's name; \"name[1-10,15]%3\" makes an array, 3 run at a time"),
-    TAKE("-q", "QUEUE", "the queue; without -q LSB_DEFAULTQUEUE, or the site's default"),
-    TAKE("-n", "MIN[,MAX]", "job slots"),
-    TAKE("-m", "HOSTS", "only these hosts and groups: \"hostA+2 groupB others\""),
-    TAKE("-R", "STRING", "resource requirements; several are joined"),
-    TAKE("-o", "FILE", "standard output is appended to FILE; %J is the job's id, %I its index"),
-    AS("-oo", "FILE", "-o", "as -o; FILE is not emptied first"),
-    TAKE("-e", "FILE", "standard error is appended to FILE"),
-    AS("-eo", "FILE", "-e", "as -e; FILE is not emptied first"),
-    TAKE("-i", "FILE", "standard input"),
-    AS("-is", "FILE", "-i", "the same"),
-    TAKE("-cwd", "DIR", "working directory"),
-    FLAG("-x", "hosts of its own: nothing else runs there"),
-    FLAG("-r", "is run again when its host is lost"),
-    TAKE("-W", "[HOURS:]MINUTES", "run limit; /HOST is not taken"),
-    TAKE("-c", "[HOURS:]MINUTES", "limit on CPU time"),
-    TAKE("-M", "SIZE", "limit on memory"),
-    TAKE("-v", "SIZE", "limit on virtual memory"),
-    TAKE("-p", "NUMBER", "limit on processes"),
-    TAKE("-T", "NUMBER", "limit on threads"),
-    TAKE("-F", "SIZE", "limit on files that a process writes"),
-    TAKE("-D", "SIZE", "limit on the data segment"),
-    TAKE("-S", "SIZE", "limit on the stack"),
-    TAKE("-C", "SIZE", "limit on core files"),
-    TAKE("-E", "COMMAND", "command before the job"),
-    TAKE("-Ep", "COMMAND", "command after the job"),
-    TAKE("-w", "CONDITION", "wait for other jobs: \"done(12) && exit(prep,3)\""),
-    TAKE("-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE"),
-    TAKE("-P", "PROJECT", "the project; without -P LSB_DEFAULTPROJECT"),
-    TAKE("-G", "GROUP", "the user group whose share counts; without -G LSB_DEFAULT_USERGROUP"),
-    TAKE("-sp", "PRIORITY", "priority among the user's jobs of the queue"),
-    TAKE("-app", "PROFILE", "application profile"),
-    TAKE("-env", "LIST", "variables of the job: none, all, NAME, NAME=VALUE, ~NAME"),
+    SUBMISSION,
     FLAG("-K", "wait for the end, and exit as the job does"),
     FLAG("-I", "interactive: connected with this terminal, or these pipes"),
     FLAG("-Ip", "interactive, in a pseudo-terminal"),
@@ -134,39 +151,7 @@ static const struct lsf_option bsub_options[] = {
 };
 
 static const struct lsf_option bmod_options[] = {
-    TAKE("-J", "NAME", "the job's name; \"name[1-10,15]%3\" makes an array, 3 run at a time"),
-    TAKE("-q", "QUEUE", "the queue; without -q LSB_DEFAULTQUEUE, or the site's default"),
-    TAKE("-n", "MIN[,MAX]", "job slots"),
-    TAKE("-m", "HOSTS", "only these hosts and groups: \"hostA+2 groupB others\""),
-    TAKE("-R", "STRING", "resource requirements; several are joined"),
-    TAKE("-o", "FILE", "standard output is appended to FILE; %J is the job's id, %I its index"),
-    AS("-oo", "FILE", "-o", "as -o; FILE is not emptied first"),
-    TAKE("-e", "FILE", "standard error is appended to FILE"),
-    AS("-eo", "FILE", "-e", "as -e; FILE is not emptied first"),
-    TAKE("-i", "FILE", "standard input"),
-    AS("-is", "FILE", "-i", "the same"),
-    TAKE("-cwd", "DIR", "working directory"),
-    FLAG("-x", "hosts of its own: nothing else runs there"),
-    FLAG("-r", "is run again when its host is lost"),
-    TAKE("-W", "[HOURS:]MINUTES", "run limit; /HOST is not taken"),
-    TAKE("-c", "[HOURS:]MINUTES", "limit on CPU time"),
-    TAKE("-M", "SIZE", "limit on memory"),
-    TAKE("-v", "SIZE", "limit on virtual memory"),
-    TAKE("-p", "NUMBER", "limit on processes"),
-    TAKE("-T", "NUMBER", "limit on threads"),
-    TAKE("-F", "SIZE", "limit on files that a process writes"),
-    TAKE("-D", "SIZE", "limit on the data segment"),
-    TAKE("-S", "SIZE", "limit on the stack"),
-    TAKE("-C", "SIZE", "limit on core files"),
-    TAKE("-E", "COMMAND", "command before the job"),
-    TAKE("-Ep", "COMMAND", "command after the job"),
-    TAKE("-w", "CONDITION", "wait for other jobs: \"done(12) && exit(prep,3)\""),
-    TAKE("-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE"),
-    TAKE("-P", "PROJECT", "the project; without -P LSB_DEFAULTPROJECT"),
-    TAKE("-G", "GROUP", "the user group whose share counts; without -G LSB_DEFAULT_USERGROUP"),
-    TAKE("-sp", "PRIORITY", "priority among the user's jobs of the queue"),
-    TAKE("-app", "PROFILE", "application profile"),
-    TAKE("-env", "LIST", "variables of the job: none, all, NAME, NAME=VALUE, ~NAME"),
+    SUBMISSION,
     FLAG("-xn", "not on hosts of its own"),
     FLAG("-rn", "is not run again"),
     FLAG("-qn", "in the default queue"),
@@ -220,16 +205,7 @@ static const struct lsf_option bmod_options[] = {
 };
 
 static const struct lsf_option bjobs_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     FLAG("-a", "jobs in all states, also those that have ended"),
     FLAG("-d", "jobs that have ended"),
     FLAG("-p", "pending jobs, with the reasons"),
@@ -266,16 +242,7 @@ static const struct lsf_option bjobs_options[] = {
 };
 
 static const struct lsf_option bkill_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     TAKE("-s", "SIGNAL", "send this signal: 10, USR1 or SIGUSR1"),
     FLAG("-l", "the names of signals"),
     SKIP("-b", NULL, "many jobs at once are fast already"),
@@ -287,47 +254,20 @@ static const struct lsf_option bkill_options[] = {
 };
 
 static const struct lsf_option select_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     NOT("-C", "REASON", "reasons of users are not kept"),
     END,
 };
 
 static const struct lsf_option bstop_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     FLAG("-a", "jobs in all states; bstop 0 means all of yours in any case"),
     NOT("-C", "REASON", "reasons of users are not kept"),
     END,
 };
 
 static const struct lsf_option brequeue_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     FLAG("-r", "running jobs only"),
     FLAG("-a", "jobs in all states"),
     NOT("-d", NULL, "ended jobs are not requeued; submit them again"),
@@ -343,16 +283,7 @@ static const struct lsf_option move_options[] = {
 };
 
 static const struct lsf_option bpeek_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     FLAG("-f", "follow until the job has ended"),
     END,
 };
@@ -373,16 +304,7 @@ static const struct lsf_option bwait_options[] = {
 };
 
 static const struct lsf_option bhist_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     FLAG("-a", "jobs in all states"),
     FLAG("-d", "jobs that have ended"),
     FLAG("-e", "jobs that have exited"),
@@ -406,16 +328,7 @@ static const struct lsf_option bhist_options[] = {
 };
 
 static const struct lsf_option bacct_options[] = {
-    TAKE("-u", "USER", "jobs of this user; all: of everyone"),
-    TAKE("-q", "QUEUE", "jobs of this queue"),
-    TAKE("-m", "HOST", "jobs on this host"),
-    TAKE("-J", "NAME", "jobs of this name, as \"prep*\""),
-    TAKE("-P", "PROJECT", "jobs of this project"),
-    TAKE("-app", "PROFILE", "jobs of this application profile"),
-    TAKE("-G", "GROUP", "jobs for this user group"),
-    NOT("-g", "GROUP", "job groups are not built; use -J"),
-    NOT("-sla", "CLASS", NO_CLASS),
-    NOT("-Lp", "PROJECT", NO_LICENSE),
+    SELECTION,
     FLAG("-d", "jobs that are DONE"),
     FLAG("-e", "jobs that are EXIT"),
     FLAG("-l", "each job"),
