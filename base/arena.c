@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So that AddressSanitizer reports what reads or writes behind the end of an
+ * allocation, or after the arena was cleared. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define POISON(memory, bytes) ASAN_POISON_MEMORY_REGION(memory, bytes)
+#define UNPOISON(memory, bytes) ASAN_UNPOISON_MEMORY_REGION(memory, bytes)
+#else
+#define POISON(memory, bytes) ((void)(memory), (void)(bytes))
+#define UNPOISON(memory, bytes) ((void)(memory), (void)(bytes))
+#endif
+
 enum {
     ALIGNMENT = 16,
     BLOCK_FIRST = 1024, /* a site has dozens of arenas, a world thousands of sites */
@@ -52,6 +63,7 @@ void arena_clear(struct arena *arena)
     free_blocks(kept->next);
     kept->next = NULL;
     kept->used = 0;
+    POISON(kept->data, kept->size);
     if (kept->size > BLOCK_MAX) { /* the block of one huge message is not reused */
         arena_release(arena);
     }
@@ -82,6 +94,7 @@ static struct arena_block *block_new(size_t size)
     block->next = NULL;
     block->size = size;
     block->used = 0;
+    POISON(block->data, size);
     return block;
 }
 
@@ -117,14 +130,18 @@ static void *take(struct arena *arena, size_t bytes)
     }
     unsigned char *memory = block->data + block->used;
     block->used += rounded;
+    UNPOISON(memory, rounded);
     memset(memory + rounded - ALIGNMENT, 0, ALIGNMENT);
+    POISON(memory + bytes + 1, rounded - bytes - 1);
     return memory;
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes = bytes_of(count, size);
-    return memset(take(arena, bytes), 0, bytes);
+    void *memory = memset(take(arena, bytes), 0, bytes);
+    POISON((unsigned char *)memory + bytes, 1);
+    return memory;
 }
 
 char *arena_str(struct arena *arena, const char *text)

@@ -74,6 +74,7 @@ static void a_grant_changes_both_parts(void **state)
     provider_world_propose(&world, ENG, 1, "n1 0:3 n2 0:1");
     assert_int_equal(state_of(ENG).epoch, 2);
     assert_int_equal(state_of(IDLE).epoch, 2);
+    assert_string_equal(state_of(IDLE).reason, "slots were granted");
     assert_int_equal(held(ENG), 4);
     assert_int_equal(held(IDLE), 2);
     provider_world_propose(&world, ENG, 1, "n1 0:1"); /* late */
@@ -166,6 +167,10 @@ static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
     }
     provider_world_propose(&world, ENG, state_of(ENG).epoch, "n1 0:3");
     assert_int_equal(held(ENG), 2); /* no grant beyond it */
+    provider_world_freeze(&world, ENG, state_of(ENG).epoch, 1);
+    assert_true(state_of(ENG).is_frozen);
+    provider_world_propose(&world, ENG, state_of(ENG).epoch, "n1 0:2");
+    assert_false(state_of(ENG).is_frozen); /* what it has, it may keep until then */
     provider_world_tick(&world, 5000);
     int n_overdue = 0;
     for (int i = 0; i < provider_count_leases(world.provider); i++) {

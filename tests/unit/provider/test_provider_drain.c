@@ -66,6 +66,7 @@ static void test_resume(void **state)
     provider_world_end(&world, "south", 2);
     provider_world_drain(&world, lease, 4, false);
     expect_book("7: n1 0/0 4/0"); /* above its last epoch, and to be made anew */
+    assert_string_equal(provider_world_state(&world, lease)->reason, "exported again");
 }
 
 static void test_old_orders(void **state)
@@ -74,6 +75,8 @@ static void test_old_orders(void **state)
     provider_world_drain(&world, lease, 1, true); /* late */
     expect_book("1 made: n1 0/0 4/2");
     assert_int_equal(provider_world_told(&world, lease), 1); /* answered all the same */
+    provider_world_drain(&world, lease, 2, true); /* a number has one content */
+    expect_book("1 made: n1 0/0 4/2");
     provider_world_drain(&world, "north/9/south", 1, true);
     assert_int_equal(provider_world_state(&world, "north/9/south")->epoch, 0);
 }

@@ -67,6 +67,9 @@ static void an_override_is_replaced_and_removed(void **state)
     assert_int_equal(reclaim_delay_find_override(&overrides, RECLAIM_PROVIDER, "s74"),
                      3);
     assert_int_equal(reclaim_delay_find_override(&overrides, RECLAIM_LEASE, "s37"), -1);
+    reclaim_delay_set(&overrides, RECLAIM_LEASE, "s37", 0);
+    assert_int_equal(reclaim_delay_find_override(&overrides, RECLAIM_LEASE, "s37"), 0);
+    reclaim_delay_set(&overrides, RECLAIM_LEASE, "s37", -1);
     reclaim_delay_set(&overrides, RECLAIM_PROVIDER, "s37", 0); /* at once */
     assert_int_equal(reclaim_delay_find_override(&overrides, RECLAIM_PROVIDER, "s37"),
                      0);

@@ -112,6 +112,40 @@ static void test_limit_that_is_reached(void **state)
     site_stage_release(&stage);
 }
 
+/* PREEMPTION_WAIT_TIME after a job was preempted, its slots are for others as well. */
+static void test_a_claim_ends(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("low", "work");
+    (void)state;
+    for (int is_over = 0; is_over <= 1; is_over++) {
+        site_stage_init_text(&stage, site_text);
+        site_stage_host_up(&stage, "s1");
+        spec.queue = "low";
+        spec.n_slots = 2;
+        uint64_t low =
+            site_stage_attempt_of(&stage, site_stage_submit_spec(&stage, "ana", &spec));
+        site_stage_running(&stage, "s1", low, 7);
+        spec.queue = "high";
+        uint64_t high = site_stage_submit_spec(&stage, "bob", &spec);
+        int64_t end_ms = stage.now_ms + 300000;
+        assert_string_equal(site_stage_job_text(&stage, high, "pending"), "preempting");
+        spec.queue = "top";
+        uint64_t top = site_stage_submit_spec(&stage, "ana", &spec);
+        for (int i = 0; i < 29; i++) {
+            site_stage_host_alive(&stage, "s1");
+            site_stage_pass(&stage, 10000);
+        }
+        site_stage_host_alive(&stage, "s1");
+        site_stage_pass(&stage,
+                        end_ms - 1 - !is_over - stage.now_ms); /* the exit takes 1 ms */
+        site_stage_exited(&stage, "s1", low, 0);
+        assert_int_equal(site_stage_attempt_of(&stage, high) != 0, !is_over);
+        assert_int_equal(site_stage_attempt_of(&stage, top) != 0, is_over);
+        site_stage_release(&stage);
+    }
+}
+
 /* A slot that a suspended job cannot use alone is kept from the jobs of its queue for
  * RESUME_RESERVE_TIME, and their reason says so. */
 static void test_slots_are_kept_for_a_time(void **state)
@@ -158,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_second_host), cmocka_unit_test(test_array_limit),
         cmocka_unit_test(test_limit_that_is_reached),
+        cmocka_unit_test(test_a_claim_ends),
         cmocka_unit_test(test_slots_are_kept_for_a_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

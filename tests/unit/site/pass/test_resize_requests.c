@@ -323,6 +323,16 @@ static void what_is_released_goes_when_its_command_agrees(void **state)
     assert_int_equal(site_stage_run_row(&stage, "south", attempt)->n_hosts, 1);
     assert_int_equal(site_stage_job_int(&stage, 1, "pending_slots"), -1);
     assert_string_equal(site_stage_job_text(&stage, 1, "resizing"), "");
+
+    /* One that asks for no more slots does not ask for those either that it keeps. */
+    static const struct host_slots one[] = {{"s1", 1}};
+    const struct msg_job_resize less = {
+        .order = JOB_RESIZE_RELEASE, .hosts = one, .n_hosts = 1};
+    assert_int_equal(resize(&stage, "root", less)->code, 0);
+    answer(&stage, attempt, 4, 1);
+    assert_int_equal(site_stage_job_int(&stage, 1, "slots"), 2);
+    assert_int_equal(site_stage_job_int(&stage, 1, "pending_slots"), -1);
+    assert_int_equal(site_stage_job_row(&stage, 1)->resize.max_slots, 0);
     site_stage_release(&stage);
 }
 

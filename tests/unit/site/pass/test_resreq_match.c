@@ -37,6 +37,7 @@ static const char *const requirements[] = {
     "order[-swp:r1m] select[mem > 200]",
     "order[r1m] select[type == any]",
     "span[hosts=1]",
+    "span[ptile=2] select[mem > 300]",
     "span[ptile='!',A:2] same[type]",
     "same[type:rack] select[type == any]",
     "rusage[mem=20]",
