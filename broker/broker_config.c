@@ -11,7 +11,7 @@
 #include "base/conf/conf_value.h"
 #include "broker/plan/plan.h"
 
-enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000 };
+enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000, LEDGER_SIZE_MIB = 1024 };
 
 struct reader {
     struct conf *conf;
@@ -100,6 +100,8 @@ static void read_shell(struct reader *reader, const struct conf_place *at)
     setup->tokens = conf_text(at->row, "TOKENS", NULL);
     setup->sample_interval_ms =
         conf_value_duration(reader->conf, at, "SAMPLE_INTERVAL", SAMPLE_INTERVAL_MS);
+    setup->ledger_bytes =
+        conf_value_int(reader->conf, at, "LEDGER_SIZE", LEDGER_SIZE_MIB) << 20;
     read_snapshot(reader, at);
 }
 

@@ -22,6 +22,7 @@ struct broker_setup {
     int n_http_hosts;
     const char *tokens; /* NULL: no changes over HTTP */
     int64_t sample_interval_ms;
+    int64_t ledger_bytes; /* LEDGER_SIZE */
     const char *snapshot; /* file of the regular copy of the store; NULL: none, STATE is
                              a database */
     int64_t snapshot_interval_ms; /* 0: no regular copy */

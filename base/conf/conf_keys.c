@@ -82,6 +82,8 @@ const struct conf_key conf_keys[] = {
     TEXT("TOKENS", NULL, "file of admin tokens for HTTP, NAME TOKEN or a token alone on each line, readable by its owner only; default: nothing can be changed over HTTP"),
     DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
              "time between two samples for charts, kept for 25 hours"),
+    INT("LEDGER_SIZE", 1, 1048576, "1024",
+        "space of the broker's books of held slot time, in MB; beyond it the oldest hours are merged into days, and then the oldest days are deleted"),
     DURATION("SNAPSHOT_INTERVAL", SECOND, SECOND, DAY, NULL,
              "time between two snapshots of the contracts; default: none are made"),
     TEXT("SNAPSHOT", NULL, "file of these snapshots; default: STATE with .snapshot appended, none if STATE is a database"),

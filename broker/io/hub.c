@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "broker/io/store/books.h"
 #include "broker/io/store/store_lead.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
@@ -312,6 +313,7 @@ int hub_reload(struct hub *hub, const struct broker_setup *setup, const char *wh
     int rc = door_allow(hub->door, setup, err);
     if (rc == 0) {
         broker_reload(hub->broker, &setup->config, daemon_now_ms());
+        books_resize(books_of(hub->store), setup->ledger_bytes);
         broker_record_reload(who, daemon_now_ms(), shell_effects(hub->shell));
     }
     return rc;

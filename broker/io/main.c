@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "broker/broker_config.h"
+#include "broker/io/bookkeeper.h"
 #include "broker/io/door.h"
 #include "broker/io/http_page.h"
 #include "broker/io/hub.h"
@@ -160,6 +161,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
     struct door *door = NULL;
     struct hub *hub = NULL;
     struct sampler *sampler = NULL;
+    struct bookkeeper *keeper = NULL;
     struct web web = {0};
     struct reload *reload = NULL;
     bool steps_down = false;
@@ -184,6 +186,9 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
         broker_loss_accept(broker);
     }
     rc = store_load(store, load_row, broker, &err);
+    if (rc == 0) {
+        rc = bookkeeper_new(loop, broker, store, setup->ledger_bytes, &keeper, &err);
+    }
     if (rc == 0) {
         hub = hub_new(loop, door, broker, store);
         snapshot = snapshot_new(loop, setup, broker, store);
@@ -211,6 +216,7 @@ out:
     }
     close_web(&web);
     sampler_free(sampler);
+    bookkeeper_free(keeper);
     reload_free(reload);
     hub_free(hub);
     door_free(door);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "broker/io/store/books.h"
+#include "sys/daemon.h"
 #include "sys/pg/pg.h"
 
 int store_open(const char *state, bool accepts_loss, struct store **store,
@@ -59,17 +61,33 @@ void store_maintain(struct store *store)
     store->ops->maintain(store);
 }
 
+static int write_booked(struct store *store, const struct row *row, struct err *err)
+{
+    int rc = store_write(store, row, err);
+    if (rc == 0 && row->kind == ROW_LEASE && store->books != NULL) {
+        rc = books_write(store->books, &row->lease, daemon_now_ms(), err);
+    }
+    return rc;
+}
+
 /* A batch that was not committed when its connection was lost is sent again. */
 static int commit_once(struct store *store, const struct effects *batch,
                        struct err *err)
 {
     int rc = store_begin(store, err);
+    if (store->books != NULL) {
+        books_begin(store->books);
+    }
     for (int i = 0; i < batch->count && rc == 0; i++) {
         if (batch->items[i].kind == EFFECT_STORE) {
-            rc = store_write(store, &batch->items[i].row, err);
+            rc = write_booked(store, &batch->items[i].row, err);
         }
     }
-    return rc == 0 ? store_commit(store, err) : rc;
+    rc = rc == 0 ? store_commit(store, err) : rc;
+    if (rc == 0 && store->books != NULL) {
+        books_committed(store->books);
+    }
+    return rc;
 }
 
 int store_commit_batch(void *store, const struct effects *batch, struct err *err)

@@ -9,10 +9,12 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "broker/io/store/books.h"
 #include "broker/io/store/store.h"
 #include "broker/io/store/store_lead.h"
 #include "model/row.h"
 #include "sys/db/db.h"
+#include "sys/pg/pg.h"
 
 enum {
     STORE_TRIES = 5, /* of a batch whose connection is lost */
@@ -52,6 +54,7 @@ typedef void store_broker_fn(void *arg, const struct store_broker *broker);
 struct store_ops {
     void (*close)(struct store *store);
     struct db *(*db)(struct store *store); /* NULL: not a file */
+    struct pg *(*pg)(struct store *store); /* of a server only */
     int (*begin)(struct store *store, struct err *err);
     int (*commit)(struct store *store, struct err *err);
     void (*maintain)(struct store *store);
@@ -83,7 +86,8 @@ struct store {
     const struct store_ops *ops;
     store_dismissed_fn *dismissed; /* NULL: no one is told */
     void *dismissed_arg;
-    char *endpoint; /* of this broker; NULL: not set */
+    struct books *books; /* NULL: none are kept */
+    char *endpoint;      /* of this broker; NULL: not set */
     int64_t opened_ms;
 };
 

@@ -545,9 +545,15 @@ static struct db *db_of(struct store *store)
     return NULL;
 }
 
+static struct pg *pg_of(struct store *store)
+{
+    return server_of(store)->pg;
+}
+
 static const struct store_ops postgres_ops = {
     .close = close_store,
     .db = db_of,
+    .pg = pg_of,
     .begin = begin,
     .commit = commit,
     .maintain = maintain,

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_broker_books.c: the broker's books of held slots, in a file and in a database:
+ * random contracts are booked as a model that adds up minutes books them, however often
+ * the store is opened anew, and after splits have become hours; what is not committed
+ * is not booked; wrong clocks; age and size; a copy of the store has the books.
+ * The part with PostgreSQL skips without Debian's package postgresql. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "broker/io/store/books.h"
+#include "broker/io/store/store_transfer.h"
+#include "tests/io/postgres_fixture.h"
+
+#define MINUTE_MS INT64_C(60000)
+#define BEGIN_MS (INT64_C(19700) * USAGE_DAY_MS) /* a midnight */
+#define BIG (INT64_C(1) << 40)
+
+enum { LEASES = 4, DAYS = 45, MINUTES = DAYS * 24 * 60 };
+
+static struct postgres_fixture server;
+
+struct fixture {
+    char directory[64], path[96];
+    const char *place; /* the path, or the URL */
+    struct store *store;
+    struct books *books;
+};
+
+static void must(int rc, const struct err *err)
+{
+    if (rc < 0) {
+        fail_msg("%s", err->text);
+    }
+}
+
+static void open_books(struct fixture *fixture, int64_t n_bytes_max)
+{
+    struct err err = {0};
+    books_free(fixture->books);
+    store_close(fixture->store);
+    fixture->books = NULL;
+    fixture->store = NULL;
+    must(store_open(fixture->place, false, &fixture->store, &err), &err);
+    must(books_new(fixture->store, n_bytes_max, &fixture->books, &err), &err);
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = mem_alloc(1, sizeof(*fixture));
+    snprintf(fixture->directory, sizeof(fixture->directory),
+             "/tmp/sublet-books-XXXXXX");
+    assert_non_null(mkdtemp(fixture->directory));
+    snprintf(fixture->path, sizeof(fixture->path), "%s/broker.db", fixture->directory);
+    fixture->place = fixture->path;
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    char command[128];
+    books_free(fixture->books);
+    store_close(fixture->store);
+    snprintf(command, sizeof(command), "rm -r %s", fixture->directory);
+    assert_int_equal(system(command), 0);
+    free(fixture);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- contracts */
+
+static const char *name_of(int lease)
+{
+    static const char *const names[LEASES] = {"north/0/south", "north/1/east", "p:a/b",
+                                              "west/0/south"};
+    return names[lease];
+}
+
+static void write_split(struct fixture *fixture, int lease, int n_provider,
+                        int n_consumer, int64_t now_ms)
+{
+    struct err err = {0};
+    const struct host_split hosts[] = {
+        {.host = "n1", .provider = n_provider, .consumer = n_consumer}};
+    const struct row_lease row = {
+        .id = name_of(lease),
+        .state = n_provider + n_consumer > 0 ? LEASE_ACTIVE : LEASE_ENDED,
+        .changed_ms = now_ms,
+        .hosts = hosts,
+        .n_hosts = 1,
+    };
+    must(books_write(fixture->books, &row, now_ms, &err), &err);
+}
+
+static void commit_split(struct fixture *fixture, int lease, int n_provider,
+                         int n_consumer, int64_t now_ms)
+{
+    struct err err = {0};
+    must(store_begin(fixture->store, &err), &err);
+    books_begin(fixture->books);
+    write_split(fixture, lease, n_provider, n_consumer, now_ms);
+    must(store_commit(fixture->store, &err), &err);
+    books_committed(fixture->books);
+}
+
+static void maintain(struct fixture *fixture, int64_t now_ms)
+{
+    struct err err = {0};
+    int rc;
+    while ((rc = books_trim(fixture->books, now_ms, &err)) > 0) {
+    }
+    must(rc, &err);
+}
+
+struct sum {
+    int64_t held_ms[USAGE_SIDES];
+    int64_t start_ms; /* -1: of all hours */
+    int n_rows;
+};
+
+static void add(void *arg, const struct usage_row *row)
+{
+    struct sum *sum = arg;
+    sum->n_rows++;
+    assert_int_equal(row->held_ms, row->idle_ms);
+    if (sum->start_ms < 0 || row->start_ms == sum->start_ms) {
+        sum->held_ms[row->side] += row->held_ms;
+    }
+}
+
+static struct sum read_sum(struct fixture *fixture, int lease, int64_t from_ms,
+                           int64_t to_ms, int64_t start_ms)
+{
+    struct sum sum = {.start_ms = start_ms};
+    struct err err = {0};
+    must(books_read(fixture->books, name_of(lease), from_ms, to_ms, add, &sum, &err),
+         &err);
+    return sum;
+}
+
+static void check_sum(struct fixture *fixture, int lease, int64_t to_ms,
+                      int64_t provider_ms, int64_t consumer_ms)
+{
+    struct sum sum = read_sum(fixture, lease, BEGIN_MS, to_ms, -1);
+    assert_int_equal(sum.held_ms[USAGE_PROVIDER], provider_ms);
+    assert_int_equal(sum.held_ms[USAGE_CONSUMER], consumer_ms);
+}
+
+/* ---------------------------------------------------------------- the model */
+
+static int model[LEASES][USAGE_SIDES][MINUTES]; /* slots in each minute */
+
+static void check_model(struct fixture *fixture, int minute)
+{
+    int64_t now_ms = BEGIN_MS + minute * MINUTE_MS;
+    for (int lease = 0; lease < LEASES; lease++) {
+        for (int hour = 0; hour * 60 < minute; hour++) {
+            struct sum expected = {0};
+            for (int at = hour * 60; at < hour * 60 + 60 && at < minute; at++) {
+                expected.held_ms[0] += model[lease][0][at] * MINUTE_MS;
+                expected.held_ms[1] += model[lease][1][at] * MINUTE_MS;
+            }
+            int64_t start_ms = BEGIN_MS + hour * USAGE_HOUR_MS;
+            int64_t end_ms =
+                start_ms + USAGE_HOUR_MS < now_ms ? start_ms + USAGE_HOUR_MS : now_ms;
+            struct sum sum = read_sum(fixture, lease, start_ms, end_ms, start_ms);
+            for (int side = 0; side < USAGE_SIDES; side++) {
+                if (sum.held_ms[side] != expected.held_ms[side]) {
+                    fail_msg("%s %s hour %d at minute %d: %lld, expected %lld",
+                             name_of(lease), usage_side_name((enum usage_side)side),
+                             hour, minute, (long long)sum.held_ms[side],
+                             (long long)expected.held_ms[side]);
+                }
+            }
+        }
+    }
+}
+
+static void play(struct fixture *fixture, uint64_t seed)
+{
+    struct rng rng;
+    int now[LEASES][USAGE_SIDES] = {0};
+    rng_init(&rng, seed);
+    open_books(fixture, BIG);
+    for (int minute = 0; minute < MINUTES; minute++) {
+        int64_t now_ms = BEGIN_MS + minute * MINUTE_MS;
+        int lease = (int)rng_below(&rng, LEASES);
+        if (rng_percent(&rng, 2)) {
+            bool is_ended = rng_percent(&rng, 20);
+            now[lease][0] = is_ended ? 0 : (int)rng_below(&rng, 9);
+            now[lease][1] = is_ended ? 0 : 8 - now[lease][0];
+            commit_split(fixture, lease, now[lease][USAGE_PROVIDER],
+                         now[lease][USAGE_CONSUMER], now_ms);
+        }
+        for (int i = 0; i < LEASES; i++) {
+            model[i][0][minute] = now[i][0];
+            model[i][1][minute] = now[i][1];
+        }
+        if (minute % (24 * 60) == 700 && rng_percent(&rng, 40)) {
+            open_books(fixture, BIG);
+        }
+        if (minute % (24 * 60) == 900 && rng_percent(&rng, 60)) {
+            maintain(fixture, now_ms);
+        }
+    }
+    check_model(fixture, MINUTES - 7);
+    maintain(fixture, BEGIN_MS + MINUTES * MINUTE_MS);
+    open_books(fixture, BIG);
+    check_model(fixture, MINUTES);
+}
+
+static void test_books_are_those_of_a_model(void **state)
+{
+    play(*state, 1);
+}
+
+static void test_books_of_a_database_are_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!server.is_there) {
+        skip();
+    }
+    postgres_fixture_clear(&server);
+    fixture->place = server.url;
+    play(fixture, 2);
+}
+
+/* ---------------------------------------------------------------- cases */
+
+static void test_what_is_not_committed_is_not_booked(void **state)
+{
+    struct fixture *fixture = *state;
+    open_books(fixture, BIG);
+    commit_split(fixture, 0, 3, 5, BEGIN_MS);
+    /* A batch that is sent again begins again. */
+    books_begin(fixture->books);
+    struct err err = {0};
+    must(store_begin(fixture->store, &err), &err);
+    books_begin(fixture->books);
+    write_split(fixture, 0, 8, 0, BEGIN_MS + MINUTE_MS);
+    write_split(fixture, 0, 0, 8,
+                BEGIN_MS + MINUTE_MS); /* the last of a batch counts */
+    must(store_commit(fixture->store, &err), &err);
+    books_begin(fixture->books); /* its answer was lost; it is sent once more */
+    check_sum(fixture, 0, BEGIN_MS + 3 * MINUTE_MS, 3 * MINUTE_MS,
+              5 * MINUTE_MS + 8 * 2 * MINUTE_MS);
+    commit_split(fixture, 0, 0, 8, BEGIN_MS + MINUTE_MS);
+    check_sum(fixture, 0, BEGIN_MS + 3 * MINUTE_MS, 3 * MINUTE_MS,
+              5 * MINUTE_MS + 8 * 2 * MINUTE_MS);
+}
+
+static void test_an_open_contract_is_booked_while_the_broker_is_away(void **state)
+{
+    struct fixture *fixture = *state;
+    open_books(fixture, BIG);
+    commit_split(fixture, 1, 2, 6, BEGIN_MS);
+    open_books(fixture, BIG); /* a restart, or another broker of the same store */
+    commit_split(fixture, 1, 2, 6, BEGIN_MS + 5 * USAGE_HOUR_MS); /* nothing new */
+    commit_split(fixture, 1, 0, 0, BEGIN_MS + 7 * USAGE_HOUR_MS);
+    check_sum(fixture, 1, BEGIN_MS + USAGE_DAY_MS, 2 * 7 * USAGE_HOUR_MS,
+              6 * 7 * USAGE_HOUR_MS);
+}
+
+static void test_clocks(void **state)
+{
+    struct fixture *fixture = *state;
+    open_books(fixture, BIG);
+    /* Back by a quarter of an hour: nothing until it is where it was. */
+    commit_split(fixture, 0, 4, 0, BEGIN_MS);
+    commit_split(fixture, 0, 0, 4, BEGIN_MS + 30 * MINUTE_MS);
+    commit_split(fixture, 0, 2, 2, BEGIN_MS + 15 * MINUTE_MS);
+    check_sum(fixture, 0, BEGIN_MS + 40 * MINUTE_MS,
+              4 * 30 * MINUTE_MS + 2 * 10 * MINUTE_MS, 2 * 10 * MINUTE_MS);
+    /* A year ahead, and right again: that year was never there. */
+    commit_split(fixture, 1, 1, 7, BEGIN_MS);
+    commit_split(fixture, 1, 7, 1, BEGIN_MS + 365 * USAGE_DAY_MS);
+    commit_split(fixture, 1, 3, 5, BEGIN_MS + USAGE_HOUR_MS);
+    check_sum(fixture, 1, BEGIN_MS + 2 * USAGE_HOUR_MS, 4 * USAGE_HOUR_MS,
+              12 * USAGE_HOUR_MS);
+    check_sum(fixture, 1, BEGIN_MS + 800 * USAGE_DAY_MS,
+              USAGE_HOUR_MS + 3 * (800 * USAGE_DAY_MS - USAGE_HOUR_MS),
+              7 * USAGE_HOUR_MS + 5 * (800 * USAGE_DAY_MS - USAGE_HOUR_MS));
+}
+
+static void test_rows_are_kept_for_400_days(void **state)
+{
+    struct fixture *fixture = *state;
+    open_books(fixture, BIG);
+    commit_split(fixture, 0, 1, 0, BEGIN_MS);
+    for (int day = 1; day <= 450; day += 1) {
+        maintain(fixture, BEGIN_MS + day * USAGE_DAY_MS);
+    }
+    int64_t now_ms = BEGIN_MS + 450 * USAGE_DAY_MS;
+    struct sum sum = read_sum(fixture, 0, BEGIN_MS, now_ms, -1);
+    assert_int_equal(sum.held_ms[USAGE_PROVIDER], 400 * USAGE_DAY_MS);
+    sum = read_sum(fixture, 0, BEGIN_MS, now_ms, BEGIN_MS + 50 * USAGE_DAY_MS);
+    assert_int_equal(sum.held_ms[USAGE_PROVIDER], USAGE_HOUR_MS);
+}
+
+/* 1 KiB holds some ten rows: all of before today become days, and then fewer. */
+static void test_beyond_the_size_hours_become_days(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t now_ms = BEGIN_MS + 6 * USAGE_DAY_MS;
+    open_books(fixture, BIG);
+    for (int hour = 0; hour < 6 * 24; hour++) {
+        commit_split(fixture, 0, hour % 2, 1 - hour % 2,
+                     BEGIN_MS + hour * USAGE_HOUR_MS);
+    }
+    assert_true(read_sum(fixture, 0, BEGIN_MS, now_ms, -1).n_rows > 6 * 24 - 1);
+    books_resize(fixture->books, 1024);
+    maintain(fixture, now_ms);
+    check_sum(fixture, 0, now_ms, 3 * USAGE_DAY_MS, 3 * USAGE_DAY_MS);
+    assert_int_equal(read_sum(fixture, 0, BEGIN_MS, now_ms, -1).n_rows, 2 * 6);
+    books_resize(fixture->books, 250);
+    maintain(fixture, now_ms);
+    struct sum left = read_sum(fixture, 0, BEGIN_MS, now_ms, -1);
+    assert_in_range(left.n_rows, 0, 2 * 2);
+    assert_int_equal(left.held_ms[0], left.n_rows / 2 * (USAGE_DAY_MS / 2));
+}
+
+static void test_a_copy_of_the_store_has_the_books(void **state)
+{
+    struct fixture *fixture = *state;
+    struct arena arena;
+    struct err err = {0};
+    const char *sentence;
+    char back[128];
+    if (!server.is_there) {
+        skip();
+    }
+    arena_init(&arena);
+    open_books(fixture, BIG);
+    commit_split(fixture, 0, 3, 5, BEGIN_MS);
+    maintain(fixture, BEGIN_MS + 33 * USAGE_DAY_MS);
+    books_free(fixture->books);
+    fixture->books = NULL;
+    store_close(fixture->store);
+    fixture->store = NULL;
+    postgres_fixture_clear(&server);
+    must(store_transfer_run(fixture->path, server.url, &arena, &sentence, &err), &err);
+    snprintf(back, sizeof(back), "%s/back.db", fixture->directory);
+    must(store_transfer_run(server.url, back, &arena, &sentence, &err), &err);
+    const char *const places[] = {server.url, back};
+    for (int i = 0; i < 2; i++) {
+        fixture->place = places[i];
+        open_books(fixture, BIG);
+        check_sum(fixture, 0, BEGIN_MS + 40 * USAGE_DAY_MS, 3 * 40 * USAGE_DAY_MS,
+                  5 * 40 * USAGE_DAY_MS);
+    }
+    arena_release(&arena);
+}
+
+static int start_server(void **state)
+{
+    (void)state;
+    postgres_fixture_start(&server);
+    return 0;
+}
+
+static int stop_server(void **state)
+{
+    (void)state;
+    postgres_fixture_stop(&server);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(test_books_are_those_of_a_model),
+        TEST(test_books_of_a_database_are_the_same),
+        TEST(test_what_is_not_committed_is_not_booked),
+        TEST(test_an_open_contract_is_booked_while_the_broker_is_away),
+        TEST(test_clocks),
+        TEST(test_rows_are_kept_for_400_days),
+        TEST(test_beyond_the_size_hours_become_days),
+        TEST(test_a_copy_of_the_store_has_the_books),
+#undef TEST
+    };
+    return cmocka_run_group_tests(tests, start_server, stop_server);
+}
