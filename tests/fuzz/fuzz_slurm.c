@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_slurm.c: what Slurm's commands print: the first byte selects sinfo or scontrol.
+/* fuzz_slurm.c: what Slurm's commands print: the first byte selects the command.
  * Accepted nodes have names and CPUs within bounds and are in order; what is refused
- * has an error text and leaves nothing. */
+ * has an error text and leaves nothing. Jobs and reservations have nodes with names. A
+ * name of ours is taken apart and put together. */
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/conf/conf.h"
+#include "slurm/slurm_job.h"
 #include "slurm/slurm_node.h"
+#include "slurm/slurm_reservation.h"
 #include "slurm/slurm_setting.h"
 #include "tests/fuzz/input.h"
 
@@ -57,15 +60,60 @@ static void take_settings(struct arena *arena, const char *text)
     }
 }
 
+static void check_names(const char *const *names, int n_names)
+{
+    for (int i = 0; i < n_names; i++) {
+        if (conf_parse_name(names[i], NULL) != 0) {
+            input_fail("\"%s\" is not a name", names[i]);
+        }
+    }
+}
+
+static void take_jobs(struct arena *arena, const char *text)
+{
+    struct slurm_jobs jobs = {.count = -1};
+    struct err err = {.text = ""};
+    if (slurm_job_read(arena, text, &jobs, &err) != 0 &&
+        (jobs.count != -1 || err.text[0] == '\0')) {
+        input_fail("jobs are refused without a word, or half taken");
+    }
+    for (int i = 0; i < jobs.count; i++) {
+        check_names(jobs.items[i].nodes, jobs.items[i].n_nodes);
+    }
+}
+
+static void take_reservations(struct arena *arena, const char *text)
+{
+    struct slurm_reservations found = {.count = -1};
+    struct slurm_reservation_name name;
+    struct err err = {.text = ""};
+    if (slurm_reservation_read(arena, text, &found, &err) != 0 &&
+        (found.count != -1 || err.text[0] == '\0')) {
+        input_fail("reservations are refused without a word, or half taken");
+    }
+    for (int i = 0; i < found.count; i++) {
+        const struct slurm_reservation *item = &found.items[i];
+        check_names(item->nodes, item->n_nodes);
+        if (slurm_reservation_parse_name(arena, item->name, &name) &&
+            strcmp(slurm_reservation_format_name(arena, &name), item->name) != 0) {
+            input_fail("\"%s\" is not put together again", item->name);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size};
     struct arena arena;
-    bool is_config = input_byte(&input) == 'c';
+    int command = input_byte(&input);
     arena_init(&arena);
     const char *text = arena_strn(&arena, (const char *)input.at, input.left);
-    if (is_config) {
+    if (command == 'c') {
         take_settings(&arena, text);
+    } else if (command == 'j') {
+        take_jobs(&arena, text);
+    } else if (command == 'r') {
+        take_reservations(&arena, text);
     } else {
         take_nodes(&arena, text);
     }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slurm_job.c: see slurm_job.h. */
+#include "slurm/slurm_job.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/conf/conf.h"
+#include "slurm/slurm_hostlist.h"
+#include "slurm/slurm_row.h"
+
+enum { ID, STATE, RESERVATION, NODES, N_CELLS };
+
+static const struct slurm_column columns[N_CELLS] = {
+    [ID] = {"JobID", 16},
+    [STATE] = {"StateCompact", 8},
+    [RESERVATION] = {"Reservation", 256},
+    [NODES] = {"NodeList", 4096},
+};
+
+const char *const *slurm_job_command(struct arena *arena)
+{
+    const char **words = arena_alloc(arena, 6, sizeof(*words));
+    int n_words = 0;
+    words[n_words++] = "squeue";
+    words[n_words++] = "--noheader";
+    words[n_words++] = "--states=RUNNING,SUSPENDED,COMPLETING,CONFIGURING,STOPPED,"
+                       "STAGE_OUT,SIGNALING,RESIZING";
+    words[n_words++] = "--Format";
+    words[n_words++] = slurm_row_format(arena, columns, N_CELLS);
+    return words;
+}
+
+static int read_job(struct arena *arena, const char **text, struct slurm_job *job,
+                    struct err *err)
+{
+    const char *cells[N_CELLS];
+    struct err cause;
+    int rc = slurm_row_read(arena, text, columns, N_CELLS, cells, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *job = (struct slurm_job){.state = cells[STATE], .reservation = cells[RESERVATION]};
+    if (conf_parse_int(cells[ID], 1, UINT32_MAX, &job->id, &cause) != 0) {
+        return err_set(err, ERR_BOUNDS, "JobID: %s", cause.text);
+    }
+    rc = slurm_hostlist_read(arena, cells[NODES], &job->nodes, &job->n_nodes, err);
+    return rc < 0 ? err_prefix(err, "NodeList of job %s", cells[ID]) : 0;
+}
+
+int slurm_job_read(struct arena *arena, const char *text, struct slurm_jobs *jobs,
+                   struct err *err)
+{
+    struct slurm_jobs made = {.count = 0};
+    int n_lines = 1;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        if (++n_lines > JOBS_MAX) {
+            return err_set(err, ERR_BOUNDS, "more than %d lines", JOBS_MAX);
+        }
+    }
+    made.items = arena_alloc(arena, (size_t)n_lines, sizeof(*made.items));
+    while (*text != '\0') {
+        if (read_job(arena, &text, &made.items[made.count], err) < 0) {
+            return err_prefix(err, "line %d", made.count + 1);
+        }
+        made.count++;
+    }
+    *jobs = made;
+    return 0;
+}
