@@ -102,12 +102,6 @@ const char *msg_lease_type_name(enum lease_type type)
     return (unsigned)type <= LEASE_POOL ? names[type] : "?";
 }
 
-bool msg_is_same_run(const struct run_id *a, const struct run_id *b)
-{
-    return a->attempt == b->attempt && a->nonce == b->nonce &&
-           strcmp(a->site, b->site) == 0;
-}
-
 static bool raise(uint64_t *number, uint64_t to)
 {
     bool is_below = *number < to;

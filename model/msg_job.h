@@ -18,8 +18,6 @@ struct run_id {
     uint64_t attempt;
     uint64_t nonce; /* 63 bits; 0: of a version without it */
 };
-/* The same site, attempt and nonce. */
-bool msg_is_same_run(const struct run_id *a, const struct run_id *b);
 
 /* How far a site's journal is. The broker, the hosts and the providers of a site have
  * the last mark that they were sent, and tell it to a site whose journal may be older.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lsf_listing.c: listings of hosts, queues, users, groups, limits and resources.
  * Source: LSF's command reference. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,31 +23,36 @@ static const char load_long_layout[] = "host_name:15 status:-6 r15s:-5 r1m:-5 r1
                                        "ut:-4 pg:-5 io:-5 ls:-3 it:-5 tmp:-5 "
                                        "swp:-5 mem:-5";
 
-/* All rows, or those that the operands name. */
-static int gather(struct call *call, const struct msg_query *query, const char *thing,
-                  struct listing *listing)
-{
-    return listing_gather(call, query, thing, listing);
-}
+/* Takes rows out, or adds to them, or prints what is above them. */
+typedef void change_fn(struct call *call, struct listing *listing);
 
-static int show(struct call *call, enum query_kind kind, const char *thing,
-                const struct lsf_listing *fields)
+/* All rows of the query, or those that the operands name, in this layout. */
+static int show_layout(struct call *call, const struct msg_query *query,
+                       const char *thing, change_fn *change,
+                       const struct lsf_listing *fields, const char *layout)
 {
     struct listing listing = {0};
-    struct msg_query query = listing_query(kind);
-    int status = gather(call, &query, thing, &listing);
+    int status = listing_gather(call, query, thing, &listing);
     if (status == CALL_OK) {
-        status = lsf_print_rows(call, fields, listing.rows);
+        if (change != NULL) {
+            change(call, &listing);
+        }
+        status = lsf_print_layout(call, fields, layout, listing.rows);
     }
     listing_free(&listing);
     return status;
+}
+
+static int show(struct call *call, const struct msg_query *query, const char *thing,
+                change_fn *change, const struct lsf_listing *fields)
+{
+    return show_layout(call, query, thing, change, fields, fields->layout);
 }
 
 /* ---- hosts */
 
 int lsf_listing_hosts(struct call *call)
 {
-    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
     bool is_plain = !call_has(call, "-o") && !call_has(call, "-json");
     if (call_has(call, "-l") && is_plain) {
@@ -57,73 +63,56 @@ int lsf_listing_hosts(struct call *call)
     }
     query.exported = call_has(call, "-e");
     query.res_req = call_text(call, "-R");
-    int status = gather(call, &query, "Host", &listing);
-    if (status == CALL_OK) {
-        status = lsf_print_layout(
-            call, &lsf_fields_hosts,
-            query.exported ? exported_layout : lsf_fields_hosts.layout, listing.rows);
-    }
-    listing_free(&listing);
-    return status;
+    return show_layout(call, &query, "Host", NULL, &lsf_fields_hosts,
+                       query.exported ? exported_layout : lsf_fields_hosts.layout);
 }
 
 int lsf_listing_shared(struct call *call)
 {
-    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
     query.shared = true;
-    int status = gather(call, &query, "resource", &listing);
-    if (status == CALL_OK) {
-        status = lsf_print_rows(call, &lsf_fields_shared, listing.rows);
-    }
-    listing_free(&listing);
-    return status;
+    return show(call, &query, "resource", NULL, &lsf_fields_shared);
 }
 
 /* All hosts that are known run jobs. */
-int lsf_listing_lshosts(struct call *call)
+static void add_server(struct call *call, struct listing *listing)
 {
-    struct listing listing = {0};
-    struct msg_query query = listing_query(QUERY_HOSTS);
     json_t *row;
     size_t i;
+    (void)call;
+    json_array_foreach(listing->rows, i, row)
+    {
+        json_object_set_new(row, "server", json_string("Yes"));
+    }
+}
+
+int lsf_listing_lshosts(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_HOSTS);
     if (call_has(call, "-l") && !call_has(call, "-o")) {
         return cmd_resources_hosts(call);
     }
     query.res_req = call_text(call, "-R");
-    int status = gather(call, &query, "Host", &listing);
-    json_array_foreach(listing.rows, i, row)
-    {
-        json_object_set_new(row, "server", json_string("Yes"));
+    return show(call, &query, "Host", add_server, &lsf_fields_lshosts);
+}
+
+/* -n */
+static void take_first(struct call *call, struct listing *listing)
+{
+    const char *count = call_value(call, "-n");
+    size_t most = count != NULL ? strtoul(count, NULL, 10) : SIZE_MAX;
+    while (json_array_size(listing->rows) > most) {
+        json_array_remove(listing->rows, json_array_size(listing->rows) - 1);
     }
-    if (status == CALL_OK) {
-        status = lsf_print_rows(call, &lsf_fields_lshosts, listing.rows);
-    }
-    listing_free(&listing);
-    return status;
 }
 
 int lsf_listing_load(struct call *call)
 {
-    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_LOAD);
-    const char *count = call_value(call, "-n");
     query.res_req = call_text(call, "-R");
-    int status = gather(call, &query, "Host", &listing);
-    if (status == CALL_OK && count != NULL) {
-        size_t most = strtoul(count, NULL, 10);
-        while (json_array_size(listing.rows) > most) {
-            json_array_remove(listing.rows, json_array_size(listing.rows) - 1);
-        }
-    }
-    if (status == CALL_OK) {
-        status = lsf_print_layout(call, &lsf_fields_load,
-                                  call_has(call, "-l") ? load_long_layout
-                                                       : lsf_fields_load.layout,
-                                  listing.rows);
-    }
-    listing_free(&listing);
-    return status;
+    return show_layout(call, &query, "Host", take_first, &lsf_fields_load,
+                       call_has(call, "-l") ? load_long_layout
+                                            : lsf_fields_load.layout);
 }
 
 /* Free slots of hosts that take jobs: nothing ends a job there before its run limit. */
@@ -179,10 +168,14 @@ static bool may_use(const json_t *row, const void *arg)
            (user == NULL || has_word(row, "users", user));
 }
 
+static void take_usable(struct call *call, struct listing *listing)
+{
+    listing_filter(listing, may_use, call);
+}
+
 int lsf_listing_queues(struct call *call)
 {
-    struct listing listing = {0};
-    struct msg_query query = listing_query(QUERY_QUEUES);
+    const struct msg_query query = listing_query(QUERY_QUEUES);
     bool is_long = call_has(call, "-l") || call_has(call, "-r");
     if (is_long && !call_has(call, "-o")) {
         if (!call_has(call, "-l")) {
@@ -190,13 +183,7 @@ int lsf_listing_queues(struct call *call)
         }
         return cmd_resources_queues(call);
     }
-    int status = gather(call, &query, "Queue", &listing);
-    if (status == CALL_OK) {
-        listing_filter(&listing, may_use, call);
-        status = lsf_print_rows(call, &lsf_fields_queues, listing.rows);
-    }
-    listing_free(&listing);
-    return status;
+    return show(call, &query, "Queue", take_usable, &lsf_fields_queues);
 }
 
 /* A user of several fairshare scopes is one row: the first. Without operands it is the
@@ -209,7 +196,7 @@ int lsf_listing_users(struct call *call)
     bool is_all = call->n_operands == 1 && strcmp(call->operands[0], "all") == 0;
     const char *self = call->n_operands == 0 ? listing_user(call, false) : NULL;
     call->n_operands = is_all ? 0 : call->n_operands;
-    int status = gather(call, &query, "User", &listing);
+    int status = listing_gather(call, &query, "User", &listing);
     for (size_t i = 0; i < json_array_size(listing.rows);) {
         json_t *row = json_array_get(listing.rows, i);
         const char *user = lsf_format_get(row, "user");
@@ -232,9 +219,16 @@ int lsf_listing_users(struct call *call)
     return status;
 }
 
+static void print_title(struct call *call, struct listing *listing)
+{
+    (void)call;
+    if (json_array_size(listing->rows) > 0) {
+        printf("\nINTERNAL RESOURCE LIMITS:\n\n");
+    }
+}
+
 int lsf_listing_limits(struct call *call)
 {
-    struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_LIMITS);
     query.name = call_text(call, "-n");
     query.queue = call_text(call, "-q");
@@ -243,14 +237,7 @@ int lsf_listing_limits(struct call *call)
     query.user = listing_user(call, true);
     query.with_ended = call_has(call, "-a");
     query.configured = call_has(call, "-c");
-    int status = gather(call, &query, "Limit", &listing);
-    if (status == CALL_OK) {
-        bool has_any = json_array_size(listing.rows) > 0;
-        printf("%s", has_any ? "\nINTERNAL RESOURCE LIMITS:\n\n" : "");
-        status = lsf_print_rows(call, &lsf_fields_limits, listing.rows);
-    }
-    listing_free(&listing);
-    return status;
+    return show(call, &query, "Limit", print_title, &lsf_fields_limits);
 }
 
 static bool is_of_partition(const json_t *row, const void *arg)
@@ -302,28 +289,28 @@ static bool is_of_kind(const json_t *row, const void *kind)
     return strcmp(lsf_format_get(row, "kind"), kind) == 0;
 }
 
-static int show_groups(struct call *call, const char *kind,
-                       const struct lsf_listing *fields)
+static void take_user_groups(struct call *call, struct listing *listing)
 {
-    struct listing listing = {0};
-    struct msg_query query = listing_query(QUERY_GROUPS);
-    int status = gather(call, &query, "group", &listing);
-    if (status == CALL_OK) {
-        listing_filter(&listing, is_of_kind, kind);
-        status = lsf_print_rows(call, fields, listing.rows);
-    }
-    listing_free(&listing);
-    return status;
+    (void)call;
+    listing_filter(listing, is_of_kind, "user");
+}
+
+static void take_host_groups(struct call *call, struct listing *listing)
+{
+    (void)call;
+    listing_filter(listing, is_of_kind, "host");
 }
 
 int lsf_listing_user_groups(struct call *call)
 {
-    return show_groups(call, "user", &lsf_fields_groups);
+    const struct msg_query query = listing_query(QUERY_GROUPS);
+    return show(call, &query, "group", take_user_groups, &lsf_fields_groups);
 }
 
 int lsf_listing_host_groups(struct call *call)
 {
-    return show_groups(call, "host", &lsf_fields_host_groups);
+    const struct msg_query query = listing_query(QUERY_GROUPS);
+    return show(call, &query, "group", take_host_groups, &lsf_fields_host_groups);
 }
 
 int lsf_listing_apps(struct call *call)
@@ -333,9 +320,9 @@ int lsf_listing_apps(struct call *call)
     const json_t *row;
     size_t i;
     if (!call_has(call, "-l")) {
-        return show(call, QUERY_APPS, "Application profile", &lsf_fields_apps);
+        return show(call, &query, "Application profile", NULL, &lsf_fields_apps);
     }
-    int status = gather(call, &query, "Application profile", &listing);
+    int status = listing_gather(call, &query, "Application profile", &listing);
     json_array_foreach(listing.rows, i, row)
     {
         printf("\nAPPLICATION NAME: %s\n -- %s\n\nSTATISTICS:\n",

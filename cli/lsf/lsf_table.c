@@ -19,7 +19,6 @@
 #define NO_CLASS "service classes are not built; use a queue with FAIRSHARE, or a Limit section"
 #define NO_LICENSE "License Scheduler is another product; use a resource of ResourceMap with -R \"rusage[lic=1]\""
 #define NO_DATA "Data Manager is another product; copy files in the job or with -E"
-#define NO_CONTAINER "containers are not built; start them in the job"
 #define NO_CSM "CSM is not supported; use -n and -R \"span[...]\""
 #define NO_SSH "X11 and ssh are not set up by the site; use -I and ssh -X"
 #define NO_CU "compute units are not built; use host groups with -m"

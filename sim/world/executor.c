@@ -393,11 +393,6 @@ void executor_fail(struct executor *executor, enum executor_fault fault, int64_t
     }
 }
 
-bool executor_is_up(const struct executor *executor)
-{
-    return executor->is_agent_up;
-}
-
 bool executor_is_connected(const struct executor *executor)
 {
     return executor->is_agent_up && executor->session.is_welcome;

@@ -77,7 +77,6 @@ const char *executor_name(const struct executor *executor);
 void executor_reboot(struct executor *executor);
 void executor_fail(struct executor *executor, enum executor_fault fault,
                    int64_t now_ms);
-bool executor_is_up(const struct executor *executor);
 /* Its site has answered in this session. */
 bool executor_is_connected(const struct executor *executor);
 /* The agent is started again, on the machine as it is, and finds its runs. */

@@ -95,11 +95,6 @@ const char *site_uplink_trouble(const struct site_uplink *uplink)
                                : "the broker cannot be reached, try again later";
 }
 
-bool site_uplink_is_alone(const struct site_uplink *uplink)
-{
-    return uplink->setting.is_alone;
-}
-
 bool site_uplink_is_up(const struct site_uplink *uplink)
 {
     return uplink->is_up;

@@ -51,7 +51,6 @@ void site_uplink_set_trouble(struct site_uplink *uplink, const char *why);
 /* What somebody is told who needs the broker now. */
 const char *site_uplink_trouble(const struct site_uplink *uplink);
 
-bool site_uplink_is_alone(const struct site_uplink *uplink);
 /* The session is up: WELCOME came, and the broker has not been silent since. */
 bool site_uplink_is_up(const struct site_uplink *uplink);
 uint64_t site_uplink_session(const struct site_uplink *uplink);

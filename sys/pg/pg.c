@@ -31,24 +31,6 @@ bool pg_is_url(const char *text)
            strncmp(text, "postgres://", strlen("postgres://")) == 0;
 }
 
-const char *pg_place(struct arena *arena, const char *url)
-{
-    const char *rest = strstr(url, "://");
-    if (rest == NULL) {
-        return "postgresql";
-    }
-    rest += strlen("://");
-    size_t length = strcspn(rest, "?");
-    for (size_t at = 0; at < length; at++) {
-        if (rest[at] == '@') {
-            rest += at + 1;
-            length -= at + 1;
-            at = (size_t)-1;
-        }
-    }
-    return arena_printf(arena, "postgresql://%.*s", (int)length, rest);
-}
-
 /* ---------------------------------------------------------------- errors */
 
 /* The first line of libpq's words, which has no password. */

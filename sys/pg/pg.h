@@ -30,8 +30,6 @@ enum { PG_PATIENCE_MS = 10000, PG_PARAMS_MAX = 64 };
 
 /* True for "postgresql://..." and "postgres://...". */
 bool pg_is_url(const char *text);
-/* The URL for people, without user, password and parameters. */
-const char *pg_place(struct arena *arena, const char *url);
 
 struct pg;
 int pg_open(const char *url, struct pg **pg, struct err *err) MUST_CHECK;
