@@ -123,12 +123,12 @@ static void learn_mark(struct site *site, const struct journal_mark *mark,
     if (journal_loss_learn(loss, mark, who, effects)) {
         job_dispatch_raise(site->life, loss->present.attempt);
         site->last_job = loss->present.job;
-        runs_doubt(site->runs, effects);
+        runs_host_doubt(site->runs, effects);
         provider_doubt(site->provider, loss->present.commits, effects);
         site_dispatch_sync_mark(site, site->now_ms);
         log_awaiting(site, effects);
     } else if (mark->commits > 0) {
-        runs_vouch(site->runs, site->now_ms, effects);
+        runs_host_vouch(site->runs, site->now_ms, effects);
     }
 }
 

@@ -216,7 +216,7 @@ static void on_start(struct lending *lending, const struct msg *msg, struct run 
     const struct msg_start *start = &msg->start;
     const char *user = start->spec.user != NULL ? start->spec.user : "";
     const char *reason =
-        runs_has_account(lending->parts.runs, start->run.site, user, now_ms)
+        runs_account_has(lending->parts.runs, start->run.site, user, now_ms)
             ? NULL
             : arena_printf(&effects->arena,
                            "user %s of %s has no account at %s: LEASE_UIDS has no "

@@ -57,7 +57,7 @@ void runs_load_account(struct runs *runs, const struct row_lease_account *row);
  * `is_root` stay. Borrowed. */
 void runs_reload(struct runs *runs, const struct runs_setting *setting);
 /* True if a job of that user of another site has an account to run as. */
-bool runs_has_account(const struct runs *runs, const char *site, const char *user,
+bool runs_account_has(const struct runs *runs, const char *site, const char *user,
                       int64_t now_ms);
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);
@@ -115,9 +115,9 @@ void runs_orphan_end(struct runs *runs, struct run *run, struct effects *effects
 /* How many commits it has. */
 void runs_set_commits(struct runs *runs, uint64_t commits);
 /* It is behind: runs whose host has not connected since the start may have started. */
-void runs_doubt(struct runs *runs, struct effects *effects);
+void runs_host_doubt(struct runs *runs, struct effects *effects);
 /* Another host or the broker has a mark of it, and it is not behind that. */
-void runs_vouch(struct runs *runs, int64_t now_ms, struct effects *effects);
+void runs_host_vouch(struct runs *runs, int64_t now_ms, struct effects *effects);
 
 /* Messages of hosts. */
 /* Its mark was compared before. */

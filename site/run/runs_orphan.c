@@ -122,14 +122,6 @@ struct run *runs_orphan_add_unknown(struct runs *runs, int host,
     return add_orphan(runs, &state->run, "", &all, 1, NULL, now_ms);
 }
 
-static void forget_orphan(struct runs *runs, struct run *run, struct effects *effects)
-{
-    run_table_forget(runs->table, run, effects);
-    if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host)) {
-        runs_order_forget(runs, run->host, &run->id, effects);
-    }
-}
-
 /* A consumer that still asks for it has its end, and does not start the job again
  * because the number is unknown here. */
 static void report_orphan(struct runs *runs, struct run *run,
@@ -171,7 +163,7 @@ void runs_orphan_see(struct runs *runs, struct run *run, int host,
     if (state->phase == RUN_UNKNOWN) {
         run_table_forget(runs->table, run, effects);
     } else if (run->is_given_up && state->phase == RUN_WAITING) {
-        forget_orphan(runs, run, effects);
+        runs_forget(runs, run, effects);
     } else if (state->phase == RUN_ENDED && run->orphan_lease[0] != '\0') {
         report_orphan(runs, run, state, now_ms, effects);
     } else if (state->phase == RUN_ENDED) {
@@ -179,7 +171,7 @@ void runs_orphan_see(struct runs *runs, struct run *run, int host,
             run_table_end(runs->table, run, &state->exit);
         }
         if (run->is_given_up) {
-            forget_orphan(runs, run, effects);
+            runs_forget(runs, run, effects);
         }
     } else if (run->is_given_up) {
         runs_orphan_end(runs, run, effects);
@@ -202,7 +194,7 @@ void runs_orphan_end(struct runs *runs, struct run *run, struct effects *effects
 {
     run->is_given_up = true;
     if (run->record == RUN_RECORD_ENDED) {
-        forget_orphan(runs, run, effects);
+        runs_forget(runs, run, effects);
     } else if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host) &&
                run->control_done != RUNS_ORPHAN_ORDER) {
         /* Others may use the slots of a suspended run: it is not resumed to end. */
