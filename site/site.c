@@ -371,6 +371,7 @@ static void answer_late(struct site *site, int64_t now_ms, struct effects *effec
 
 static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effects)
 {
+    bool was_awaiting = host_table_is_awaiting(site->hosts);
     for (int host; (host = host_table_tick(site->hosts, now_ms)) >= 0;) {
         const char *name = host_table_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
@@ -379,6 +380,9 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
         runs_host_away(site->runs, host, now_ms, effects);
         host_resources_disconnect(site->host_resources, host);
         pass_request_set(&site->pass_request);
+    }
+    if (host_table_is_awaiting(site->hosts) != was_awaiting) {
+        site_dispatch_sync_hosts(site);
     }
 }
 

@@ -100,7 +100,14 @@ static bool is_believed(const struct journal_mark *present,
 
 static void log_awaiting(const struct site *site, struct effects *effects)
 {
-    if (host_table_is_awaiting(site->hosts)) {
+    const char *unknown = host_table_unknown(site->hosts);
+    if (unknown != NULL) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "nothing starts: host \"%s\" is not in the site's configuration, "
+                    "and may have a run that the journal has lost; add it to the "
+                    "configuration, or `sublet runs --accept-loss`",
+                    unknown);
+    } else if (host_table_is_awaiting(site->hosts)) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "nothing starts before all hosts of this site have connected: one "
                     "that is away may have a run that the journal has lost; if it will "
@@ -132,8 +139,7 @@ static void learn_mark(struct site *site, const struct journal_mark *mark,
     }
 }
 
-/* Runs may be started on all hosts, or on none. */
-static void sync_hosts(struct site *site)
+void site_dispatch_sync_hosts(struct site *site)
 {
     host_admin_sync(&site->host_admin, site->hosts, site->provider,
                     site->now_ms + site->utc_offset_ms);
@@ -149,7 +155,7 @@ void site_dispatch_sync_mark(struct site *site, int64_t now_ms)
     host_table_set_mark(site->hosts, &loss->present, loss->from, loss->to,
                         journal_loss_is_alarm(loss));
     if (host_table_is_awaiting(site->hosts) != was_awaiting) {
-        sync_hosts(site);
+        site_dispatch_sync_hosts(site);
     }
     runs_set_commits(site->runs, loss->present.commits);
     consumer_set_commits(site->consumer, loss->present.commits);
@@ -372,8 +378,13 @@ static void on_host_hello(struct site *site, const struct call *call,
 {
     const struct msg_host_hello *hello = &call->msg->host_hello;
     site_dispatch_sync_mark(site, call->now_ms); /* for WELCOME */
+    const char *unknown = host_table_unknown(site->hosts);
     int host =
         host_table_hello(site->hosts, call->from, call->msg, call->now_ms, effects);
+    if (host_table_unknown(site->hosts) != unknown) {
+        site_dispatch_sync_hosts(site);
+        log_awaiting(site, effects);
+    }
     if (host >= 0) {
         effects_log(effects, LOG_LEVEL_INFO, "host %s is connected",
                     host_table_name(site->hosts, host));
@@ -391,7 +402,7 @@ static void on_host_synced(struct site *site, const struct call *call,
     host_table_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
     if (host_table_is_awaiting(site->hosts) != was_awaiting) {
-        sync_hosts(site);
+        site_dispatch_sync_hosts(site);
     }
     host_admin_sync_host(&site->host_admin, site->hosts, site->provider, call->host,
                          site->now_ms + site->utc_offset_ms);

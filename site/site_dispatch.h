@@ -18,6 +18,8 @@ void site_dispatch_message(struct site *site, const struct event *event,
 /* Hosts, runs and the consumer hear how far the journal is, and which attempts it has
  * lost. */
 void site_dispatch_sync_mark(struct site *site, int64_t now_ms);
+/* Runs may be started on all hosts, or on none (host_table_is_awaiting). */
+void site_dispatch_sync_hosts(struct site *site);
 struct site_view site_dispatch_view(struct site *site, int64_t now_ms);
 
 #endif

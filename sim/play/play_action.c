@@ -447,7 +447,7 @@ bool play_action_run(struct play *play, const struct play_action *action)
         is_done = play_config_resize_host(play, at);
         break;
     case STATEMENT_RELOAD:
-        play_config_reload(play, at);
+        is_done = play_config_reload(play, at);
         break;
     case STATEMENT_BATCH:
         set_faults(play, at);

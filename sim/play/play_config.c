@@ -47,17 +47,21 @@ void play_config_count_slots(struct play *play, int site)
     event_log_sized(play->log, site, n_slots, world_now_ms(play->world));
 }
 
-void play_config_reload(struct play *play, const struct statement *at)
+bool play_config_reload(struct play *play, const struct statement *at)
 {
     world_reload_begin(play->world, at->site);
     if (at->site == SCENARIO_BROKER) {
         play_config_broker(play, &at->reload->broker.config);
         world_reload_broker(play->world, &play->broker);
-        return;
+        return true;
+    }
+    if (world_site_is_restored(play->world, at->site)) {
+        return false; /* later: first it starts with the hosts that it had */
     }
     play_config_site(play, at->site, &at->reload->site.config);
     world_reload_site(play->world, at->site, &play->sites[at->site]);
     play_config_count_slots(play, at->site);
+    return true;
 }
 
 /* ---- hosts of another size */

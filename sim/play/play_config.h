@@ -13,7 +13,8 @@ void play_config_site(struct play *play, int site, const struct site_config *giv
 void play_config_broker(struct play *play, const struct broker_config *given);
 /* Updates the number of slots of the site. */
 void play_config_count_slots(struct play *play, int site);
-void play_config_reload(struct play *play, const struct statement *at);
+/* False: not yet. */
+bool play_config_reload(struct play *play, const struct statement *at);
 /* Changes the number of slots of a host. False if its site is down. */
 bool play_config_resize_host(struct play *play, const struct statement *at);
 

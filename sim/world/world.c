@@ -280,6 +280,11 @@ struct site *world_site(const struct world *world, int site)
     return world->sites[site].site;
 }
 
+bool world_site_is_restored(const struct world *world, int site)
+{
+    return world->sites[site].is_restored;
+}
+
 struct world_counts world_counts(const struct world *world)
 {
     return world->counts;

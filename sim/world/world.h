@@ -133,6 +133,8 @@ bool world_fault_slow_host(struct world *world, int site, const char *host,
 /* The machines, for inspection; NULL while down. */
 const struct broker *world_broker(const struct world *world);
 struct site *world_site(const struct world *world, int site);
+/* It is down, and starts with a restored journal. */
+bool world_site_is_restored(const struct world *world, int site);
 
 struct world_counts {
     uint64_t steps; /* of step machines: events and ticks */

@@ -310,6 +310,7 @@ void world_daemon_start(struct world *world, int daemon)
     } else {
         struct world_site *site = &world->sites[daemon - 1];
 
+        site->is_restored = false;
         site->site = site_new(site->config);
         disk_load(site->disk, load_site, site->site);
         site_start(site->site, world->now_ms, effects);

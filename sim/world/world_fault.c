@@ -93,6 +93,7 @@ void world_fault_restore(struct world *world, int site, int64_t down_ms)
         invariants_restored(world->invariants);
         return;
     }
+    world->sites[site].is_restored = true;
     struct restoring restoring = {world, world->sites[site].config};
 
     invariant_job_restored(world->invariants, restoring.config->name, false);

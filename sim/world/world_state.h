@@ -36,7 +36,8 @@ struct world_site {
     int roles;       /* in the broker's configuration */
     bool was_member; /* in its previous configuration */
     int64_t cut_until_ms;
-    int64_t back_ms; /* while it is down */
+    int64_t back_ms;  /* while it is down */
+    bool is_restored; /* it is down, and starts with a restored journal */
 };
 
 struct world_host {

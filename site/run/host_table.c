@@ -42,6 +42,9 @@ struct refusal {
     bool is_logged;
 };
 
+/* Hosts that are not configured, and may have runs of a journal that is behind. */
+enum { UNKNOWN_MAX = 64 };
+
 struct named_host {
     UT_hash_handle hh; /* the configuration's name */
 };
@@ -56,6 +59,11 @@ struct host_table {
     uint64_t list_from, list_to;
     bool is_behind;   /* the journal is */
     bool is_awaiting; /* see host_table_is_awaiting */
+    bool
+        has_settled; /* each host that runs has connected or tried to since the start */
+    int64_t settle_ms;
+    char unknown[UNKNOWN_MAX][NAME_SIZE];
+    int n_unknown;
     struct refusal refusals[REFUSALS_MAX];
 };
 
@@ -105,11 +113,49 @@ void host_table_free(struct host_table *hosts)
 
 static void update_awaiting(struct host_table *hosts)
 {
-    hosts->is_awaiting = false;
+    hosts->n_unknown = hosts->is_behind ? hosts->n_unknown : 0;
+    hosts->is_awaiting =
+        hosts->is_behind && (!hosts->has_settled || hosts->n_unknown > 0);
     for (int i = 0; hosts->is_behind && i < hosts->n_hosts; i++) {
         hosts->is_awaiting |=
             !hosts->states[i].has_synced && !hosts->config[i].is_leaving;
     }
+}
+
+/* It may have a run that the journal has lost, with slots on other hosts. */
+static void note_unknown(struct host_table *hosts, const char *name)
+{
+    if (!hosts->is_behind || hosts->n_unknown == UNKNOWN_MAX) {
+        return;
+    }
+    for (int i = 0; i < hosts->n_unknown; i++) {
+        if (strcmp(hosts->unknown[i], name) == 0) {
+            return;
+        }
+    }
+    snprintf(hosts->unknown[hosts->n_unknown++], NAME_SIZE, "%s", name);
+}
+
+static void begin_silence(struct host_table *hosts, int64_t now_ms)
+{
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        hosts->states[i].heard_ms = now_ms;
+    }
+}
+
+/* One that is configured now is awaited like the others, and one that has told its runs
+ * is not. */
+static void drop_known(struct host_table *hosts)
+{
+    int n_unknown = 0;
+    for (int i = 0; i < hosts->n_unknown; i++) {
+        int index = host_table_find(hosts, hosts->unknown[i]);
+        if (index < 0 ||
+            (hosts->config[index].is_leaving && !hosts->states[index].has_synced)) {
+            memmove(hosts->unknown[n_unknown++], hosts->unknown[i], NAME_SIZE);
+        }
+    }
+    hosts->n_unknown = n_unknown;
 }
 
 void host_table_change(struct host_table *hosts, const struct site_host *config,
@@ -119,21 +165,27 @@ void host_table_change(struct host_table *hosts, const struct site_host *config,
     struct host_table before = *hosts;
     fill(hosts, config, n_hosts);
     hosts->silent_ms = before.silent_ms;
-    host_table_start(hosts, now_ms);
+    begin_silence(hosts, now_ms);
     for (int i = 0; i < before.n_hosts; i++) {
-        places[i] = host_table_find(hosts, before.config[i].name);
+        const struct site_host *host = &before.config[i];
+        places[i] = host_table_find(hosts, host->name);
+        bool is_removed = places[i] < 0 || hosts->config[places[i]].is_leaving;
+        if (is_removed && !host->is_leaving && !before.states[i].has_synced) {
+            note_unknown(hosts, host->name);
+        }
         if (places[i] >= 0) {
             struct host_state fresh = hosts->states[places[i]];
             hosts->states[places[i]] = before.states[i];
             before.states[i] = fresh;
         } else if (before.states[i].n_cpus[NCPUS_PROCS] > 0) {
             struct row row = {.kind = ROW_CPUS};
-            row.cpus.host = arena_str(&effects->arena, before.config[i].name);
+            row.cpus.host = arena_str(&effects->arena, host->name);
             row.cpus.is_gone = true;
             effects_store(effects, &row);
         }
     }
     empty(&before);
+    drop_known(hosts);
     update_awaiting(hosts);
 }
 
@@ -144,9 +196,8 @@ void host_table_set_patience(struct host_table *hosts, int patience)
 
 void host_table_start(struct host_table *hosts, int64_t now_ms)
 {
-    for (int i = 0; i < hosts->n_hosts; i++) {
-        hosts->states[i].heard_ms = now_ms;
-    }
+    begin_silence(hosts, now_ms);
+    hosts->settle_ms = now_ms + hosts->silent_ms;
 }
 
 int host_table_count(const struct host_table *hosts)
@@ -331,6 +382,10 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
 {
     int index = host_table_find(hosts, msg->host_hello.name);
     if (index < 0) {
+        if (msg->host_hello.mark.commits > 0) { /* it has been a host of this site */
+            note_unknown(hosts, msg->host_hello.name);
+            update_awaiting(hosts);
+        }
         const char *why = "this host is not in the site's configuration";
         log_refusal(hosts, msg->host_hello.name, why, now_ms, effects);
         send_welcome(hosts, from, msg, false, 0, why, effects);
@@ -366,12 +421,18 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
 void host_table_synced(struct host_table *hosts, int index)
 {
     hosts->states[index].is_synced = hosts->states[index].has_synced = true;
+    drop_known(hosts);
     update_awaiting(hosts);
 }
 
 bool host_table_is_awaiting(const struct host_table *hosts)
 {
     return hosts->is_awaiting;
+}
+
+const char *host_table_unknown(const struct host_table *hosts)
+{
+    return hosts->n_unknown > 0 ? hosts->unknown[hosts->n_unknown - 1] : NULL;
 }
 
 bool host_table_is_usable(const struct host_table *hosts, int index)
@@ -458,6 +519,10 @@ void host_table_send(const struct host_table *hosts, int index, const struct msg
 
 int host_table_tick(struct host_table *hosts, int64_t now_ms)
 {
+    if (!hosts->has_settled && now_ms >= hosts->settle_ms) {
+        hosts->has_settled = true;
+        update_awaiting(hosts);
+    }
     for (int i = 0; i < hosts->n_hosts; i++) {
         struct host_state *state = &hosts->states[i];
         if (!state->is_away && now_ms - state->heard_ms >= hosts->silent_ms) {
@@ -470,7 +535,8 @@ int host_table_tick(struct host_table *hosts, int64_t now_ms)
 
 int64_t host_table_wake_ms(const struct host_table *hosts)
 {
-    int64_t wake_ms = INT64_MAX;
+    int64_t wake_ms =
+        hosts->is_behind && !hosts->has_settled ? hosts->settle_ms : INT64_MAX;
     for (int i = 0; i < hosts->n_hosts; i++) {
         const struct host_state *state = &hosts->states[i];
         if (!state->is_away && state->heard_ms + hosts->silent_ms < wake_ms) {

@@ -61,10 +61,14 @@ int host_table_find_session(const struct host_table *hosts, const struct peer *f
 
 /* Its runs are known, and it takes orders. */
 bool host_table_is_ready(const struct host_table *hosts, int index);
-/* The journal is behind, and some host has not connected since the start: it may have
- * an unknown run with slots on any other host, and only the first host of a run knows
- * the run. */
+/* The journal is behind, and some host may have an unknown run with slots on any other
+ * host, as only the first host of a run knows the run: a host has not connected since
+ * the start; or one that is not configured, but has been a host of this site, was
+ * refused; or the start is less than HOSTS_SILENT_MS ago, in which each host that runs
+ * tries to connect. */
 bool host_table_is_awaiting(const struct host_table *hosts);
+/* The last such host that is not configured; NULL: none. */
+const char *host_table_unknown(const struct host_table *hosts);
 /* Runs may be started there: it is ready, and no other host is awaited. */
 bool host_table_is_usable(const struct host_table *hosts, int index);
 bool host_table_is_away(const struct host_table *hosts, int index);
@@ -96,7 +100,8 @@ void host_table_set_mark(struct host_table *hosts, const struct journal_mark *ma
 void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
                      struct effects *effects);
 
-/* The next host that has become away; -1: none. To be called until then. */
+/* The next host that has become away; -1: none. To be called until then. May end
+ * host_table_is_awaiting. */
 int host_table_tick(struct host_table *hosts, int64_t now_ms);
 int64_t host_table_wake_ms(const struct host_table *hosts);
 

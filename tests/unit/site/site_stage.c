@@ -228,6 +228,7 @@ static void start(struct site_stage *stage)
         }
     }
     effects_clear(&stage->effects);
+    stage->started_ms = stage->now_ms;
     site_start(stage->site, stage->now_ms, &stage->effects);
     tick(stage);
     commit(stage);
@@ -349,6 +350,11 @@ void site_stage_pass(struct site_stage *stage, int64_t ms)
     stage->now_ms = until_ms;
     tick(stage);
     commit(stage);
+}
+
+void site_stage_settle(struct site_stage *stage)
+{
+    site_stage_pass(stage, stage->started_ms + 15000 - stage->now_ms);
 }
 
 /* ---------------------------------------------------------------- looking */

@@ -25,7 +25,7 @@ struct site_stage {
     struct site_config config;
     struct site *site;
     struct effects effects; /* of the last batch */
-    int64_t now_ms;
+    int64_t now_ms, started_ms;
     int64_t utc_offset_ms;  /* of the clock on the wall */
     struct stage_row *rows; /* the journal */
     int n_rows, rows_capacity;
@@ -59,6 +59,8 @@ void site_stage_message(struct site_stage *stage, const struct peer *from,
 void site_stage_event(struct site_stage *stage, const struct event *event);
 /* Time passes, tick by tick as the site asks for them. */
 void site_stage_pass(struct site_stage *stage, int64_t ms);
+/* Until each host has had time to connect since the start. */
+void site_stage_settle(struct site_stage *stage);
 
 /* The n-th (from 0) message of the last batch of that kind; NULL: there is none. */
 const struct msg *site_stage_sent(const struct site_stage *stage, enum msg_kind kind,

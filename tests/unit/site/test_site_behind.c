@@ -13,6 +13,16 @@
 
 enum { TOKEN = 7, OTHER_TOKEN = 8, LATER = 1000 };
 
+#define SITE                                                                           \
+    "Begin Site\nNAME = south\nSPOOL = /nowhere\nBROKER = tcp://127.0.0.1:1\nKEY = "   \
+    "k\n"                                                                              \
+    "BROKER_KEY = b\nADMINS = root\nEnd Site\n"                                        \
+    "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n"
+static const char with_s9[] =
+    SITE "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\ns9 1\nEnd Host\n";
+static const char without_s9[] =
+    SITE "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n";
+
 static struct site_stage stage;
 
 static int set_up(void **state)
@@ -136,6 +146,7 @@ static void a_rerunnable_job_is_started_anew(void **state)
     up("s2", 0);
     up("s1", LATER);
     host_says(attempt, RUN_UNKNOWN, 0);
+    site_stage_settle(&stage);
     assert_true(site_stage_attempt_of(&stage, id) > attempt);
 }
 
@@ -215,7 +226,60 @@ static void nothing_starts_before_all_hosts_have_told(void **state)
     uint64_t id = site_stage_submit(&stage, "local", "new work");
     assert_int_equal(site_stage_attempt_of(&stage, id), 0);
     up("s2", 0);
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    site_stage_settle(&stage);
     assert_int_not_equal(site_stage_attempt_of(&stage, id), 0);
+}
+
+/* It has been a host of this site since the copy was made: it may have a run that uses
+ * slots of s1 or s2. */
+static void a_host_that_is_not_configured_is_awaited(void **state)
+{
+    struct peer from = site_stage_user("root");
+    struct msg msg = {.kind = MSG_ORPHAN, .site = ""};
+    (void)state;
+    up("s1", LATER);
+    up("s2", LATER);
+    hello("s8", 0); /* it never was one */
+    hello("s9", LATER);
+    hello("s9", LATER);
+    site_stage_settle(&stage);
+    uint64_t id = site_stage_submit(&stage, "local", "new work");
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    msg.orphan = (struct msg_orphan){
+        .request = ++stage.request, .order = ORPHAN_ACCEPT_LOSS, .host = ""};
+    site_stage_message(&stage, &from, &msg);
+    assert_int_not_equal(site_stage_attempt_of(&stage, id), 0);
+}
+
+/* It is configured after all, and tells its runs. */
+static void a_host_that_is_configured_later_is_awaited_like_others(void **state)
+{
+    (void)state;
+    up("s1", LATER);
+    up("s2", LATER);
+    hello("s9", LATER);
+    site_stage_settle(&stage);
+    uint64_t id = site_stage_submit(&stage, "local", "new work");
+    assert_true(site_stage_reload(&stage, with_s9));
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    up("s9", LATER);
+    assert_int_not_equal(site_stage_attempt_of(&stage, id), 0);
+}
+
+/* A host that leaves the configuration before it has told its runs is still awaited. */
+static void a_host_that_is_removed_is_awaited(void **state)
+{
+    (void)state;
+    assert_true(site_stage_reload(&stage, with_s9));
+    up("s1", LATER);
+    up("s2", LATER);
+    assert_true(site_stage_reload(&stage, without_s9));
+    site_stage_settle(&stage);
+    uint64_t id = site_stage_submit(&stage, "local", "new work");
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    hello("s9", LATER); /* refused, as it is not configured */
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
 }
 
 static void an_accepted_loss_awaits_no_host(void **state)
@@ -251,7 +315,7 @@ static void a_job_that_a_lost_order_has_suspended_goes_on(void **state)
     site_stage_host_synced(&stage, "s1");
     assert_int_equal(site_stage_state(&stage, id), JOB_SSUSP);
     up("s2", 0);
-    site_stage_pass(&stage, 5000);
+    site_stage_settle(&stage);
     const struct row_run *row = site_stage_run_row(&stage, "south", attempt);
     assert_int_equal(row->control.action, CONTROL_RESUME);
     assert_true(row->control.number > 3);
@@ -365,6 +429,9 @@ int main(void)
         TEST(a_silent_host_ends_nothing_before_somebody_vouches),
         TEST(a_silent_host_is_awaited_by_an_old_journal),
         TEST(nothing_starts_before_all_hosts_have_told),
+        TEST(a_host_that_is_not_configured_is_awaited),
+        TEST(a_host_that_is_configured_later_is_awaited_like_others),
+        TEST(a_host_that_is_removed_is_awaited),
         TEST(an_accepted_loss_awaits_no_host),
         TEST(a_job_that_a_lost_order_has_suspended_goes_on),
         TEST(a_kill_is_not_taken_for_a_lost_order),

@@ -165,6 +165,7 @@ static void numbers_go_on_above_all_marks(void **state)
     hello(50, 8, 30);
     synced();
     site_stage_host_up(&stage, "s2");
+    site_stage_settle(&stage);
     uint64_t id = site_stage_submit(&stage, "local", "new work");
     assert_int_equal(id, 31);
     assert_int_equal(site_stage_attempt_of(&stage, id), 9);
@@ -186,6 +187,7 @@ static void a_mark_of_the_broker_counts(void **state)
     site_stage_broker(&stage, &msg);
     site_stage_host_up(&stage, "s1");
     site_stage_host_up(&stage, "s2");
+    site_stage_settle(&stage);
     uint64_t id = site_stage_submit(&stage, "local", "new work");
     assert_int_equal(id, 6);
     assert_int_equal(site_stage_attempt_of(&stage, id), 5);
@@ -242,6 +244,7 @@ static void an_orphan_is_kept_and_uses_its_slot(void **state)
     two.n_slots = 2;
     stage.nonce = 0;
     site_stage_host_up(&stage, "s2");
+    site_stage_settle(&stage);
     stage.nonce = FRESH;
     assert_int_equal(site_stage_submit_spec(&stage, "ana", &two), 8);
     uint64_t first = site_stage_submit(&stage, "local", "new work"),
@@ -375,6 +378,7 @@ static void a_job_that_may_have_started_is_not_started_again(void **state)
     wait_by_an_older_journal();
     synced();
     site_stage_host_up(&stage, "s2");
+    site_stage_settle(&stage);
     assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
     assert_int_not_equal(site_stage_attempt_of(&stage, 2), 0);
     uint64_t fresh = site_stage_submit(&stage, "local", "new work");
