@@ -338,9 +338,6 @@ static int prepare_run(struct host_runs *runs, struct entry *entry,
         return dir;
     }
     int code = spec_writer_write(dir, entry->run.name, start, &runs->setting.spec, err);
-    if (code == 0) {
-        code = start_file_write(dir, start, err);
-    }
     close(dir);
     return code != 0 ? code : start_guard(runs, entry, false, err);
 }

@@ -17,6 +17,8 @@
 
 enum {
     ENTRY_SIZE = 256,
+    SPARE_MAX = 128,
+    LIST_SIZE = 1024, /* of getdents64: a run with more entries is not taken over */
     OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
@@ -46,6 +48,33 @@ static int open_part(int top, const char *path, const char *name, struct err *er
                                strerror(errno));
 }
 
+static void list(int dir, host_spool_entry_fn fn, void *arg);
+
+static void remove_spare(void *arg, const char *name)
+{
+    struct host_spool *spool = arg;
+    int dir = openat(spool->spare, name, OPEN_DIRECTORY);
+    if (dir >= 0) {
+        run_dir_empty(dir);
+        close(dir);
+    }
+    spool->n_spare += unlinkat(spool->spare, name, AT_REMOVEDIR) != 0;
+}
+
+/* The runs do without if something is there that cannot be deleted. */
+static void open_spare(struct host_spool *spool, int top)
+{
+    spool->spare = open_part(top, spool->path, "spare", NULL);
+    if (spool->spare >= 0) {
+        list(spool->spare, remove_spare, spool);
+    }
+    if (spool->spare >= 0 && spool->n_spare > 0) {
+        close(spool->spare);
+        spool->spare = -1;
+    }
+    spool->n_spare = 0;
+}
+
 static int open_parts(struct host_spool *spool, int top, struct err *err)
 {
     int code = take_lock(spool, top, err);
@@ -57,12 +86,15 @@ static int open_parts(struct host_spool *spool, int top, struct err *err)
         spool->trash = open_part(top, spool->path, "trash", err);
         code = spool->trash < 0 ? spool->trash : 0;
     }
+    if (code == 0) {
+        open_spare(spool, top);
+    }
     return code;
 }
 
 int host_spool_open(struct host_spool *spool, const char *path, struct err *err)
 {
-    *spool = (struct host_spool){.lock = -1, .runs = -1, .trash = -1};
+    *spool = (struct host_spool){.lock = -1, .runs = -1, .trash = -1, .spare = -1};
     int code = daemon_make_directory(path, 0711, err);
     if (code != 0) {
         return code;
@@ -85,13 +117,13 @@ int host_spool_open(struct host_spool *spool, const char *path, struct err *err)
 
 void host_spool_close(struct host_spool *spool)
 {
-    int files[] = {spool->lock, spool->runs, spool->trash};
+    int files[] = {spool->lock, spool->runs, spool->trash, spool->spare};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (files[i] >= 0) {
             close(files[i]);
         }
     }
-    spool->lock = spool->runs = spool->trash = -1;
+    spool->lock = spool->runs = spool->trash = spool->spare = -1;
 }
 
 int host_spool_open_run(const struct host_spool *spool, const char *name)
@@ -99,10 +131,69 @@ int host_spool_open_run(const struct host_spool *spool, const char *name)
     return openat(spool->runs, name, OPEN_DIRECTORY);
 }
 
-int host_spool_make_run(const struct host_spool *spool, const char *name,
-                        struct err *err)
+/* ---- directories that are taken over */
+
+static int move_spare(const struct host_spool *spool, int from, const char *name,
+                      int to, const char *new_name)
 {
-    if (mkdirat(spool->runs, name, 0711) != 0) {
+    return spool->spare < 0 ? -1
+                            : renameat2(from, name, to, new_name, RENAME_NOREPLACE);
+}
+
+/* Returns false if there is none, or `name` is taken. */
+static bool take_spare(struct host_spool *spool, const char *name)
+{
+    char spare[16];
+    if (spool->n_spare == 0) {
+        return false;
+    }
+    snprintf(spare, sizeof(spare), "%d", spool->n_spare - 1);
+    bool is_taken = move_spare(spool, spool->spare, spare, spool->runs, name) == 0;
+    spool->n_spare -= is_taken;
+    return is_taken;
+}
+
+/* The directory has a record, a spec, perhaps output, and nothing else. */
+static bool is_plain(int dir)
+{
+    static const char *const names[] = {".", "..", RUN_DIR_STATE, RUN_DIR_SPEC,
+                                        RUN_DIR_STDOUT};
+    const size_t n_names = sizeof(names) / sizeof(names[0]);
+    _Alignas(struct dirent64) char bytes[LIST_SIZE];
+    ssize_t length = getdents64(dir, bytes, sizeof(bytes));
+    for (ssize_t at = 0; at < length;) {
+        const struct dirent64 *entry = (const struct dirent64 *)(bytes + at);
+        size_t i = 0;
+        while (i < n_names && strcmp(entry->d_name, names[i]) != 0) {
+            i++;
+        }
+        if (i == n_names) {
+            return false;
+        }
+        at += entry->d_reclen;
+    }
+    return length > 0 && getdents64(dir, bytes, sizeof(bytes)) == 0;
+}
+
+/* The record goes first: without it the other files have no meaning. */
+static bool keep_spare(struct host_spool *spool, int dir, const char *name)
+{
+    char spare[16];
+    if (spool->spare < 0 || spool->n_spare == SPARE_MAX || !is_plain(dir) ||
+        !host_spool_lock_run(dir) ||
+        renameat(dir, RUN_DIR_STATE, dir, RUN_DIR_STATE RUN_DIR_NEW) != 0 ||
+        (unlinkat(dir, RUN_DIR_STDOUT, 0) != 0 && errno != ENOENT)) {
+        return false;
+    }
+    snprintf(spare, sizeof(spare), "%d", spool->n_spare);
+    bool is_kept = move_spare(spool, spool->runs, name, spool->spare, spare) == 0;
+    spool->n_spare += is_kept;
+    return is_kept;
+}
+
+int host_spool_make_run(struct host_spool *spool, const char *name, struct err *err)
+{
+    if (!take_spare(spool, name) && mkdirat(spool->runs, name, 0711) != 0) {
         return err_set(err, errno == EEXIST ? ERR_EXISTS : ERR_IO,
                        "cannot make the run's directory: %s", strerror(errno));
     }
@@ -117,14 +208,17 @@ bool host_spool_lock_run(int dir)
     return flock(dir, LOCK_EX | LOCK_NB) == 0;
 }
 
-static bool remove_run(const struct host_spool *spool, const char *name)
+static bool remove_run(struct host_spool *spool, const char *name)
 {
     int dir = host_spool_open_run(spool, name);
-    if (dir >= 0) {
+    bool is_kept = dir >= 0 && keep_spare(spool, dir, name);
+    if (dir >= 0 && !is_kept) {
         run_dir_empty(dir);
+    }
+    if (dir >= 0) {
         close(dir);
     }
-    return unlinkat(spool->runs, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+    return is_kept || unlinkat(spool->runs, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
 bool host_spool_remove_run(struct host_spool *spool, const char *name, char *left)

@@ -17,6 +17,8 @@ enum { HOST_SPOOL_PATH_SIZE = 4096 };
 struct host_spool {
     char path[HOST_SPOOL_PATH_SIZE]; /* absolute */
     int lock, runs, trash;           /* descriptors */
+    int spare;                       /* likewise; -1: no directory is taken over */
+    int n_spare;                     /* they are called "0", "1", ... */
     unsigned long n_trashed;
 };
 
@@ -25,10 +27,16 @@ int host_spool_open(struct host_spool *spool, const char *path,
                     struct err *err) MUST_CHECK;
 void host_spool_close(struct host_spool *spool);
 
-/* `name` is that of the directory ("SITE.ATTEMPT"). Both return a descriptor;
+/* A run that is made takes over the directory and the files `spec` and `state` of a run
+ * that was deleted, if that one left nothing else: file systems spend more on a new
+ * file than on what is written to it. A spare directory has a spec that no guard reads,
+ * as there is no record beside it, and a record under the name of one that is not
+ * complete. Both are of sublet-host and its guards alone. No guard holds the lock of a
+ * spare directory. Those that a sublet-host before left are deleted.
+ *
+ * `name` is that of the directory ("SITE.ATTEMPT"). Both return a descriptor;
  * host_spool_open_run returns -1 if there is no such run. */
-int host_spool_make_run(const struct host_spool *spool, const char *name,
-                        struct err *err);
+int host_spool_make_run(struct host_spool *spool, const char *name, struct err *err);
 int host_spool_open_run(const struct host_spool *spool, const char *name);
 
 /* Locks a run's open directory until the descriptor is closed; false if its guard holds

@@ -8,16 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/fnv1a.h"
+#include "host/agent/start_file.h"
 #include "host/exec/exec.h"
 #include "host/run_dir/run_dir.h"
 
 /* A longer list of hosts is left empty: the kernel allows 128 KiB for a variable. */
 enum { HOSTS_VARIABLE_MAX = 65536 };
 
-#define NEW_RESIZE_FILE RUN_DIR_RESIZE ".new"
+#define NEW_RESIZE_FILE RUN_DIR_RESIZE RUN_DIR_NEW
 
 enum { NUMBER_END_MAX = 64 }; /* the beginning of the resize file, with its number */
 
@@ -235,18 +237,34 @@ static void close_text(FILE *to)
     }
 }
 
-/* `how`: O_EXCL or O_TRUNC. */
-static int write_file(int dir, const char *file_name, int how, const char *bytes,
-                      size_t length, const char *what, struct err *err)
+/* Writes from the beginning of an open file; the parts are what it contains then. */
+static int write_parts(int file, const struct iovec parts[2])
 {
+    struct stat status;
+    ssize_t length = (ssize_t)(parts[0].iov_len + parts[1].iov_len);
+    ssize_t written = writev(file, parts, 2);
+    if (written != length) {
+        return written < 0 ? errno : ENOSPC;
+    }
+    bool is_longer = fstat(file, &status) != 0 || status.st_size > length;
+    return is_longer && ftruncate(file, length) != 0 ? errno : 0;
+}
+
+/* A file that is there is overwritten: it belongs to no run (host_spool.h), or is not
+ * in its place yet. `behind` may be NULL. */
+static int write_file(int dir, const char *file_name, const struct text *text,
+                      const struct text *behind, const char *what, struct err *err)
+{
+    const struct iovec parts[2] = {
+        {text->bytes, text->length},
+        {behind != NULL ? behind->bytes : NULL, behind != NULL ? behind->length : 0}};
     int file =
-        openat(dir, file_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0600);
+        openat(dir, file_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) {
         return err_set(err, ERR_IO, "cannot create the run's %s: %s", what,
                        strerror(errno));
     }
-    ssize_t written = write(file, bytes, length);
-    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
+    int error = write_parts(file, parts);
     close(file);
     return error == 0 ? 0
                       : err_set(err, ERR_IO, "cannot write the run's %s: %s", what,
@@ -256,16 +274,22 @@ static int write_file(int dir, const char *file_name, int how, const char *bytes
 int spec_writer_write(int dir, const char *name, const struct msg_run_start *start,
                       const struct spec_writer_setting *setting, struct err *err)
 {
-    struct text text;
+    struct text text, behind;
+    uint8_t *bytes;
+    int code = start_file_encode(start, &bytes, &behind.length, err);
+    if (code != 0) {
+        return code;
+    }
+    behind.bytes = (char *)bytes;
     FILE *to = open_text(&text);
-    int code = put_all(to, name, start, setting, err);
+    code = put_all(to, name, start, setting, err);
     put_end(to, &text);
     close_text(to);
     if (code == 0) {
-        code =
-            write_file(dir, RUN_DIR_SPEC, O_EXCL, text.bytes, text.length, "spec", err);
+        code = write_file(dir, RUN_DIR_SPEC, &text, &behind, "spec", err);
     }
     free(text.bytes);
+    free(bytes);
     return code;
 }
 
@@ -297,8 +321,7 @@ int spec_writer_write_resize(int dir, const struct msg_run_resize *resize,
     put_resize(to, resize);
     put_end(to, &text);
     close_text(to);
-    int code = write_file(dir, NEW_RESIZE_FILE, O_TRUNC, text.bytes, text.length,
-                          "resize", err);
+    int code = write_file(dir, NEW_RESIZE_FILE, &text, NULL, "resize", err);
     free(text.bytes);
     if (code == 0 && renameat(dir, NEW_RESIZE_FILE, dir, RUN_DIR_RESIZE) != 0) {
         code =

@@ -86,7 +86,8 @@ void guard_record_set_text(struct guard_record *record, const char *text);
  * "env=NAME=value" for each variable, "limit=NAME=number", "pre_exec=COMMAND",
  * "post_exec=COMMAND" and "control=suspend=COMMAND" for each of these, and "end=SUM",
  * a checksum of all bytes before it, so that nothing but what was ordered is executed.
- * Each item ends with a NUL, and a command may contain any other byte.
+ * Each item ends with a NUL, and a command may contain any other byte. What follows is
+ * not of the spec (start_file.h).
  *
  * The resize file begins with RUN_SPEC_RESIZE_HEAD. Then come "number=", "command=" and
  * "n_slots=", "env=..." for variables that the job's commands have from then on,
@@ -98,8 +99,9 @@ void guard_record_set_text(struct guard_record *record, const char *text);
 #define RUN_SPEC_RESIZE_HEAD "sublet-resize 1"
 
 enum {
-    RUN_SPEC_ENV_FREE = 8,  /* for the mark, PWD, and what account_env adds */
-    RUN_SPEC_MAX = 1 << 20, /* a RUN_START is one frame; its hosts are named twice */
+    RUN_SPEC_ENV_FREE = 8, /* for the mark, PWD, and what account_env adds */
+    RUN_SPEC_MAX =
+        1 << 20, /* two RUN_STARTs of one frame each; hosts are named twice */
     RUN_SPEC_RESIZE_ENV_MAX = 8,
     RUN_SPEC_END_SIZE = 4 + 16 + 1,
 };
@@ -148,6 +150,8 @@ typedef void (*run_spec_visit_fn)(void *arg, const char *name, const char *key,
 void run_spec_visit(const struct run_spec *spec, run_spec_visit_fn visit, void *arg);
 /* The last item of the spec file or the resize file that begins with these bytes. */
 void run_spec_end(char end[RUN_SPEC_END_SIZE], const char *bytes, size_t length);
+/* The length of the spec at the beginning of these bytes; 0 if it has no end. */
+size_t run_spec_length(const char *bytes, size_t length);
 /* Takes ownership of `bytes`, from malloc, also if it fails. */
 int run_spec_parse(char *bytes, size_t length, struct run_spec *spec,
                    struct err *err) MUST_CHECK;

@@ -277,18 +277,48 @@ void run_spec_visit(const struct run_spec *spec, run_spec_visit_fn visit, void *
     }
 }
 
-/* `end`: the item "end=SUM". A sublet-host of before writes no sum. */
-static bool is_undamaged(const char *bytes, const char *end)
+/* `end`: the item "end=SUM". A sublet-host of before writes no sum, and nothing behind
+ * it. */
+static bool is_undamaged(const char *bytes, const char *end, bool is_last)
 {
     char expected[RUN_SPEC_END_SIZE];
     run_spec_end(expected, bytes, (size_t)(end - bytes));
-    return strcmp(end, "end=") == 0 || strcmp(end, expected) == 0;
+    return (is_last && strcmp(end, "end=") == 0) || strcmp(end, expected) == 0;
 }
 
 void run_spec_end(char end[RUN_SPEC_END_SIZE], const char *bytes, size_t length)
 {
     snprintf(end, RUN_SPEC_END_SIZE, "end=%016" PRIx64,
              fnv1a(FNV1A_START, bytes, length));
+}
+
+/* The item at `at`, which is moved behind it; NULL if there is no whole one. */
+static const char *next_item(const char *bytes, size_t length, size_t *at)
+{
+    const char *item = bytes + *at;
+    const char *nul = *at < length ? memchr(item, '\0', length - *at) : NULL;
+    if (nul == NULL) {
+        return NULL;
+    }
+    *at = (size_t)(nul - bytes) + 1;
+    return item;
+}
+
+static bool is_end(const char *item)
+{
+    return strncmp(item, "end=", 4) == 0;
+}
+
+size_t run_spec_length(const char *bytes, size_t length)
+{
+    const char *item;
+    size_t at = 0;
+    while ((item = next_item(bytes, length, &at)) != NULL) {
+        if (is_end(item)) {
+            return at;
+        }
+    }
+    return 0;
 }
 
 int run_spec_parse(char *bytes, size_t length, struct run_spec *spec, struct err *err)
@@ -299,15 +329,14 @@ int run_spec_parse(char *bytes, size_t length, struct run_spec *spec, struct err
     spec->limits = job_rlimits_none();
     spec->env = mem_alloc(count_items(bytes, length) + RUN_SPEC_ENV_FREE + 1,
                           sizeof(*spec->env));
-    if (length == 0 || bytes[length - 1] != '\0' || strcmp(bytes, RUN_SPEC_HEAD) != 0) {
+    size_t at = 0;
+    const char *item = next_item(bytes, length, &at);
+    if (item == NULL || strcmp(item, RUN_SPEC_HEAD) != 0) {
         return err_set(err, ERR_PARSE, "the run's spec is cut or no spec");
     }
-    size_t at = strlen(bytes) + 1;
-    while (at < length) {
-        const char *item = bytes + at;
-        at += strlen(item) + 1;
-        if (strncmp(item, "end=", 4) == 0 && at == length) {
-            return is_undamaged(bytes, item)
+    while ((item = next_item(bytes, length, &at)) != NULL) {
+        if (is_end(item)) {
+            return is_undamaged(bytes, item, at == length)
                        ? 0
                        : err_set(err, ERR_PARSE, "the run's spec is damaged");
         }
@@ -372,7 +401,7 @@ bool run_spec_parse_resize(struct resize_request *request, size_t length)
         const char *item = bytes + at;
         at += strlen(item) + 1;
         if (strncmp(item, "end=", 4) == 0) {
-            return at == length && is_undamaged(bytes, item);
+            return at == length && is_undamaged(bytes, item, true);
         }
         if (!take_resize_item(request, item)) {
             return false;

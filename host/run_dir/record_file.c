@@ -13,7 +13,7 @@
 
 #include "base/fnv1a.h"
 
-#define NEW_FILE RUN_DIR_STATE ".new"
+#define NEW_FILE RUN_DIR_STATE RUN_DIR_NEW
 #define SUM_FORMAT "sum=%016" PRIx64 "\n"
 enum { SUM_LENGTH = 4 + 16 + 1 };
 
@@ -70,11 +70,12 @@ int record_file_read(int dir, struct guard_record *record, struct err *err)
     return 0;
 }
 
-/* Returns 0 or errno. The NUL is written too: the text before may have been longer. */
-static int write_place(int file, struct guard_record *record)
+/* Returns 0 or errno. The NUL is written too: the text before may have been longer. The
+ * first record empties the other place: the file may be that of another run. */
+static int write_place(int file, struct guard_record *record, bool is_first)
 {
-    char bytes[SUM_LENGTH + GUARD_RECORD_MAX];
-    char *text = bytes + SUM_LENGTH;
+    char room[GUARD_RECORD_MAX + SUM_LENGTH + GUARD_RECORD_MAX];
+    char *bytes = room + GUARD_RECORD_MAX, *text = bytes + SUM_LENGTH;
     size_t length = SUM_LENGTH + guard_record_format(record, text) + 1;
     char first = text[0];
     snprintf(bytes, SUM_LENGTH + 1, SUM_FORMAT, sum_of(text));
@@ -82,23 +83,29 @@ static int write_place(int file, struct guard_record *record)
     if (length > GUARD_RECORD_MAX) {
         return EFBIG;
     }
-    ssize_t written =
-        pwrite(file, bytes, length, record->seq % 2 == 0 ? 0 : GUARD_RECORD_MAX);
+    off_t at = record->seq % 2 == 0 ? 0 : GUARD_RECORD_MAX;
+    if (is_first) { /* its place is the second */
+        memset(room, 0, GUARD_RECORD_MAX);
+        bytes = room;
+        length += GUARD_RECORD_MAX;
+        at = 0;
+    }
+    ssize_t written = pwrite(file, bytes, length, at);
     return written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
 }
 
 int record_file_write(int dir, struct guard_record *record, struct err *err)
 {
     bool is_first = record->seq == 0;
-    int file = openat(
-        dir, is_first ? NEW_FILE : RUN_DIR_STATE,
-        (is_first ? O_CREAT | O_TRUNC : 0) | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file =
+        openat(dir, is_first ? NEW_FILE : RUN_DIR_STATE,
+               (is_first ? O_CREAT : 0) | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) {
         return err_set(err, ERR_IO, "cannot create a run's record: %s",
                        strerror(errno));
     }
     record->seq++;
-    int error = write_place(file, record);
+    int error = write_place(file, record, is_first);
     close(file);
     if (error == 0 && is_first && renameat(dir, NEW_FILE, dir, RUN_DIR_STATE) != 0) {
         error = errno;

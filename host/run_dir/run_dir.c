@@ -27,9 +27,17 @@ int run_dir_enter(const char *path)
 /* The state goes first: without it the other files have no meaning. */
 void run_dir_empty(int dir)
 {
-    static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
-                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
-                                        RUN_DIR_RESIZE, RUN_DIR_START};
+    static const char *const files[] = {RUN_DIR_STATE,
+                                        RUN_DIR_STATE RUN_DIR_NEW,
+                                        RUN_DIR_SPEC,
+                                        RUN_DIR_SOCKET,
+                                        RUN_DIR_STREAM,
+                                        RUN_DIR_STDOUT,
+                                        RUN_DIR_STDERR,
+                                        RUN_DIR_RESIZE,
+                                        RUN_DIR_RESIZE RUN_DIR_NEW,
+                                        RUN_DIR_START,
+                                        RUN_DIR_START RUN_DIR_NEW};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         unlinkat(dir, files[i], 0);
     }
@@ -42,9 +50,8 @@ void run_dir_empty(int dir)
 
 /* ---- its files */
 
-/* A whole file, from malloc, with a free byte behind it. */
-static int read_file(int dir, const char *name, char **bytes, size_t *length,
-                     struct err *err)
+int run_dir_read_file(int dir, const char *name, char **bytes, size_t *length,
+                      struct err *err)
 {
     int file = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat status;
@@ -54,8 +61,8 @@ static int read_file(int dir, const char *name, char **bytes, size_t *length,
         if (file >= 0) {
             close(file);
         }
-        return err_set(err, ERR_IO, "cannot open the run's %s: %s", name,
-                       strerror(error));
+        return err_set(err, error == ENOENT ? ERR_NOT_FOUND : ERR_IO,
+                       "cannot open the run's %s: %s", name, strerror(error));
     }
     if (status.st_size > RUN_SPEC_MAX) {
         close(file);
@@ -78,7 +85,7 @@ int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err)
     char *bytes;
     size_t length;
     memset(spec, 0, sizeof(*spec));
-    int code = read_file(dir, RUN_DIR_SPEC, &bytes, &length, err);
+    int code = run_dir_read_file(dir, RUN_DIR_SPEC, &bytes, &length, err);
     return code != 0 ? code : run_spec_parse(bytes, length, spec, err);
 }
 
@@ -86,7 +93,7 @@ bool run_dir_read_resize(int dir, uint64_t number, struct resize_request *reques
 {
     size_t length;
     *request = (struct resize_request){.bytes = NULL};
-    if (read_file(dir, RUN_DIR_RESIZE, &request->bytes, &length, NULL) == 0 &&
+    if (run_dir_read_file(dir, RUN_DIR_RESIZE, &request->bytes, &length, NULL) == 0 &&
         run_spec_parse_resize(request, length) && (uint64_t)request->number == number) {
         return true;
     }

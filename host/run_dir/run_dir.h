@@ -4,11 +4,14 @@
  *
  *     SPOOL/lock              locked (flock) by the one sublet-host of this spool
  *     SPOOL/runs/SITE.ATTEMPT the run's directory; its guard holds flock on it
- *         spec      what to run (run_spec); sublet-host writes it, the guard reads it
+ *         spec      what to run (run_spec); sublet-host writes it, the guard reads it.
+ *                   Behind it stands RUN_START as it came, and its sum (start_file.h),
+ *                   which sublet-host alone uses
  *         state     the record of the run (guard_record); only its guard writes it
  *         socket    where the guard listens (SOCK_SEQPACKET) while no agent is
  *                   connected to it, or once that has happened
- *         start     RUN_START as it came (proto/codec.h); sublet-host alone uses it
+ *         start     the RUN_START that counts instead, of a run that was resized or
+ *                   that a sublet-host of an earlier version started
  *         resize    the other slots of a run that is resized (run_spec); sublet-host
  *                   writes it, the guard reads it
  *         stream    interactive runs: the socket for their terminal (SOCK_SEQPACKET,
@@ -18,6 +21,8 @@
  *         work      working directory, if the job has none; owned by its account, 0700
  *         tmp, var-tmp  what a leased job sees as /tmp and /var/tmp (private_view)
  *     SPOOL/mark              how far the site's journal was (mark_file.h)
+ *     SPOOL/spare             directories of forgotten runs that new runs take over
+ *                             with their files (host_spool.h)
  *     SPOOL/trash             directories of forgotten runs that could not be deleted
  *                             at once
  *
@@ -64,6 +69,7 @@
 #include "base/err.h"
 #include "host/exec/exec.h"
 
+#define RUN_DIR_NEW ".new" /* behind the name of a file until it is complete */
 #define RUN_DIR_SPEC "spec"
 #define RUN_DIR_START "start"
 #define RUN_DIR_RESIZE "resize"
@@ -114,7 +120,11 @@ struct guard_request {
  * process. Returns -1 if it is gone or (errno EWOULDBLOCK) locked by another process.
  */
 int run_dir_enter(const char *path);
-/* Errors: ERR_IO, ERR_PARSE, ERR_BOUNDS above RUN_SPEC_MAX. */
+/* Reads a whole file; the caller frees *bytes, which have a free byte behind them.
+ * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BOUNDS above RUN_SPEC_MAX. */
+int run_dir_read_file(int dir, const char *name, char **bytes, size_t *length,
+                      struct err *err) MUST_CHECK;
+/* Errors: as above, ERR_PARSE. */
 int run_dir_read_spec(int dir, struct run_spec *spec, struct err *err) MUST_CHECK;
 /* Reads the resize file if it has that number; the caller frees request->bytes. */
 bool run_dir_read_resize(int dir, uint64_t number, struct resize_request *request);

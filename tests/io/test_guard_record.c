@@ -133,6 +133,28 @@ static void make_deep(int dir)
 }
 
 /* Deep, full, without rights, with links out of it. */
+/* The file of another run may be there, with a record that has a higher number. */
+static void test_first_record_is_the_only_one(void **state)
+{
+    struct guard_trial *trial = *state;
+    struct err err;
+    struct guard_record record = {.phase = RUN_WAITING, .token = 5}, read;
+    snprintf(record.boot_id, sizeof(record.boot_id), "this-boot");
+    assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
+    int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(record_file_write(dir, &record, &err), 0);
+    }
+    assert_int_equal(renameat(dir, "state", dir, "state.new"), 0);
+    assert_int_equal(record_file_read(dir, &read, &err), ERR_NOT_FOUND);
+    record.seq = 0;
+    record.token = 6;
+    assert_int_equal(record_file_write(dir, &record, &err), 0);
+    assert_int_equal(record_file_read(dir, &read, &err), 0);
+    assert_int_equal(read.token, 6);
+    close(dir);
+}
+
 static void test_remove(void **state)
 {
     struct guard_trial *trial = *state;
@@ -229,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_record_text),
         TRIAL(test_record_cut),
         TRIAL(test_remove),
+        TRIAL(test_first_record_is_the_only_one),
     };
     if (!guard_trial_find_program()) {
         return 1;

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -266,6 +268,95 @@ static void test_usage(void **state)
     }
 }
 
+/* ---- directories that are taken over */
+
+static void run_and_forget(struct host_trial *trial, uint64_t attempt)
+{
+    host_trial_begin_run(trial, attempt, "echo of the first; exit 7");
+    host_trial_wait_phase(trial, attempt, RUN_ENDED);
+    /* Its guard has gone, and so has its lock. */
+    int dir =
+        open(run_fixture_path(&trial->fixture, "spool/runs/north.%d", (int)attempt),
+             O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(run_fixture_wait(flock(dir, LOCK_EX | LOCK_NB) == 0));
+    close(dir);
+    fake_site_forget(&trial->site, attempt);
+    assert_true(fake_site_wait(&trial->site, !host_trial_has_run(trial, attempt)));
+}
+
+static bool has_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "re");
+    char bytes[65536];
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    return memmem(bytes, length, text, strlen(text)) != NULL;
+}
+
+static void test_directory_is_taken_over(void **state)
+{
+    struct host_trial *trial = *state;
+    struct guard_record record;
+    run_and_forget(trial, 1);
+    assert_true(run_fixture_exists(host_trial_path(trial, "spool/spare/0/spec")));
+    assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/state")));
+    assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/stdout")));
+
+    host_trial_start_run(trial, 2, "exit 5"); /* has less to say than the first */
+    host_trial_wait_phase(trial, 2, RUN_WAITING);
+    assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0")));
+    assert_true(host_trial_read_record(trial, 2, &record));
+    assert_int_equal(record.phase, RUN_WAITING);
+    assert_false(
+        has_text(host_trial_path(trial, "spool/runs/north.2/spec"), "of the first"));
+    fake_site_go(&trial->site, 2, fake_site_run(&trial->site, 2)->state.token);
+    host_trial_wait_phase(trial, 2, RUN_ENDED);
+    assert_int_equal(host_trial_exit(trial, 2)->code, 5);
+    assert_int_equal(host_trial_exit(trial, 2)->out_bytes, 0);
+}
+
+static void test_spare_directories_go_at_a_start(void **state)
+{
+    struct host_trial *trial = *state;
+    run_and_forget(trial, 1);
+    assert_true(run_fixture_exists(host_trial_path(trial, "spool/spare/0")));
+    host_trial_end_host(trial, SIGKILL);
+    host_trial_start_host(trial);
+    assert_true(is_empty(host_trial_path(trial, "spool/spare")));
+    run_and_forget(trial, 2);
+    assert_true(run_fixture_exists(host_trial_path(trial, "spool/spare/0")));
+}
+
+/* Of something that cannot be deleted: runs are made anew. */
+static void test_without_spare_directories(void **state)
+{
+    struct host_trial *trial = *state;
+    host_trial_end_host(trial, SIGTERM);
+    assert_int_equal(mkdir(host_trial_path(trial, "spool/spare/0"), 0700), 0);
+    host_trial_touch(trial, "spool/spare/0/of someone else");
+    host_trial_start_host(trial);
+    run_and_forget(trial, 1);
+    run_and_forget(trial, 2);
+    assert_true(
+        run_fixture_exists(host_trial_path(trial, "spool/spare/0/of someone else")));
+}
+
+/* A lock that someone holds would keep the next guard from its run. */
+static void test_locked_directory_is_not_taken_over(void **state)
+{
+    struct host_trial *trial = *state;
+    host_trial_begin_run(trial, 1, "exit 7");
+    host_trial_wait_phase(trial, 1, RUN_ENDED);
+    int dir = open(host_trial_path(trial, "spool/runs/north.1"),
+                   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(run_fixture_wait(flock(dir, LOCK_EX | LOCK_NB) == 0));
+    fake_site_forget(&trial->site, 1);
+    assert_true(fake_site_wait(&trial->site, !host_trial_has_run(trial, 1)));
+    assert_true(is_empty(host_trial_path(trial, "spool/spare")));
+    close(dir);
+}
+
 /* Many at once: each begins once and is told once ended. */
 static void test_many(void **state)
 {
@@ -317,6 +408,10 @@ int main(void)
         TRIAL(test_end_is_told_until_forgotten),
         cmocka_unit_test(test_usage),
         TRIAL(test_many),
+        TRIAL(test_directory_is_taken_over),
+        TRIAL(test_spare_directories_go_at_a_start),
+        TRIAL(test_without_spare_directories),
+        TRIAL(test_locked_directory_is_not_taken_over),
     };
     if (!host_trial_find_program()) {
         return 1;

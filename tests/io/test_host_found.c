@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/agent/start_file.h"
 #include "host/exec/exec.h"
 #include "host/run_dir/run_dir.h"
 #include "tests/io/host_trial.h"
@@ -265,6 +266,55 @@ static void test_own_runs_above_the_mark_are_described(void **state)
     assert_int_equal(trial->site.mark.job, 12);
 }
 
+/* As a sublet-host of an earlier version left its runs: RUN_START in a file of its own,
+ * and before that nowhere. */
+static void test_runs_of_earlier_versions(void **state)
+{
+    struct host_trial *trial = *state;
+    start_as(trial, 8, OLD, "");
+    start_as(trial, 9, OLD, "");
+    host_trial_wait_phase(trial, 8, RUN_WAITING);
+    host_trial_wait_phase(trial, 9, RUN_WAITING);
+    host_trial_end_host(trial, SIGKILL);
+    for (int attempt = 8; attempt <= 9; attempt++) {
+        struct arena arena;
+        struct msg_run_start start;
+        struct err err;
+        char *bytes;
+        size_t length;
+        int dir =
+            open(run_fixture_path(&trial->fixture, "spool/runs/north.%d", attempt),
+                 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        arena_init(&arena);
+        assert_int_equal(start_file_read(dir, &arena, &start, &err), 0);
+        assert_int_equal(start.run.attempt, attempt);
+        assert_int_equal(run_dir_read_file(dir, "spec", &bytes, &length, &err), 0);
+        size_t spec = run_spec_length(bytes, length);
+        assert_in_range(spec, 1, length - 1);
+        int file = openat(dir, "spec", O_WRONLY | O_CLOEXEC);
+        assert_int_equal(ftruncate(file, (off_t)spec), 0);
+        close(file);
+        free(bytes);
+        if (attempt == 8) {
+            assert_int_equal(start_file_write(dir, &start, &err), 0);
+        } else {
+            assert_int_equal(start_file_read(dir, &arena, &start, &err), ERR_NOT_FOUND);
+        }
+        arena_release(&arena);
+        close(dir);
+    }
+    trial->site.lists_runs = true;
+    trial->site.known = 5;
+    host_trial_start_host(trial);
+    assert_int_equal(trial->site.n_found, 1);
+    assert_int_equal(trial->site.found_attempt, 8);
+    assert_string_equal(trial->site.found_command, HOST_TRIAL_UNTIL_TOLD);
+    host_trial_wait_phase(trial, 8, RUN_WAITING);
+    host_trial_wait_phase(trial, 9, RUN_WAITING);
+    assert_int_equal(fake_site_run(&trial->site, 8)->state.run.nonce, OLD);
+    assert_int_equal(fake_site_run(&trial->site, 9)->state.run.nonce, 0);
+}
+
 static void test_a_damaged_mark_is_written_anew(void **state)
 {
     struct host_trial *trial = *state;
@@ -292,6 +342,7 @@ int main(void)
         TRIAL(test_forkserver_killed),
         TRIAL(test_another_run_has_the_number),
         TRIAL(test_own_runs_above_the_mark_are_described),
+        TRIAL(test_runs_of_earlier_versions),
         TRIAL(test_a_damaged_mark_is_written_anew),
     };
     if (!host_trial_find_program()) {

@@ -195,7 +195,13 @@ static void test_spec(void **state)
     fwrite(end, sizeof(end), 1, to);
     fclose(to);
     expect_damage_is_noticed(bytes, length);
-    assert_int_equal(run_spec_parse(bytes, length, &parsed, NULL), 0);
+    assert_int_equal(run_spec_length(bytes, length), length);
+    assert_int_equal(run_spec_length(bytes, length - 1), 0);
+    bytes = realloc(bytes, length + 5);
+    assert_non_null(bytes);
+    memcpy(bytes + length, "after", 5); /* is not of the spec */
+    assert_int_equal(run_spec_length(bytes, length + 5), length);
+    assert_int_equal(run_spec_parse(bytes, length + 5, &parsed, NULL), 0);
     assert_string_equal(parsed.account, "ann");
     assert_string_equal(parsed.command, "work");
     assert_string_equal(parsed.cwd, "/home/ann");
