@@ -5,13 +5,31 @@
  * opened (proto/codec_relay.h): the same bytes go on, in the target's session and in
  * the sender's name, if the two sites share a lease in that direction and the run is
  * the consumer's; so no site can speak about another site's jobs. A lease that is named
- * must be one of the two sites. Terminal data is bounded (streams.h). A message to a
- * target that is not connected is dropped: both ends send again until answered, and
- * CONTRACT says whether the provider is connected. */
+ * must be one of the two sites. What settles an attempt needs no lease: a broker that
+ * was restored may not know it any more, and else the job would never end. Both sites
+ * compare such a message with their own records. Terminal data is bounded (streams.h).
+ * A message to a target that is not connected is dropped: both ends send again until
+ * answered, and CONTRACT says whether the provider is connected. */
 #include "broker/broker_parts.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* It starts nothing, and tells of nothing that its receiver has not on record. */
+static bool settles_attempt(enum msg_kind kind)
+{
+    switch ((int)kind) {
+    case MSG_ATTEMPT_ASK:
+    case MSG_ATTEMPT_STATE:
+    case MSG_ATTEMPT_ACK:
+    case MSG_ATTEMPT_CONTROL:
+    case MSG_OUTPUT_ASK:
+    case MSG_OUTPUT:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* A lease that is named must be one of the two sites' own. One that has ended will do:
  * only its provider can refuse an attempt, so that the job may go elsewhere. */
@@ -19,7 +37,8 @@ static bool has_lease(const struct lease_table *leases, const struct member *pro
                       const struct member *consumer, const struct msg *msg)
 {
     if (msg->relayed.lease == NULL) {
-        return lease_table_has_pair(leases, provider, consumer);
+        return settles_attempt(msg->kind) ||
+               lease_table_has_pair(leases, provider, consumer);
     }
     const struct lease *lease = lease_table_find(leases, msg->relayed.lease);
     return lease != NULL && lease->provider == provider && lease->consumer == consumer;

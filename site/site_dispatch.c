@@ -274,11 +274,28 @@ static void tell_consumer(struct site *site, const struct call *call,
                        effects);
 }
 
+/* Only a site that lends to this one, or runs the job of that attempt, can know of
+ * attempts that the journal has lost. */
+static bool may_know_mark(const struct site *site, const struct msg *msg,
+                          const struct run_id *run)
+{
+    struct msg_contract contract;
+    size_t length = strlen(msg->site);
+    bool may = job_table_find_attempt(site->jobs, run->attempt) != NULL &&
+               is_from_its_provider(site, msg, run);
+    for (int i = 0; !may && consumer_contract_at(site->consumer, i, &contract); i++) {
+        may = strncmp(contract.lease, msg->site, length) == 0 &&
+              contract.lease[length] == '/';
+    }
+    return may;
+}
+
 static void on_attempt_state(struct site *site, const struct call *call,
                              struct effects *effects)
 {
     const struct msg_attempt_state *state = &call->msg->attempt_state;
-    if (strcmp(state->run.site, site->config->name) == 0) {
+    if (strcmp(state->run.site, site->config->name) == 0 &&
+        may_know_mark(site, call->msg, &state->run)) {
         learn_mark(site, &state->mark, call->msg->site, effects);
     }
     if (is_from_its_provider(site, call->msg, &state->run)) {

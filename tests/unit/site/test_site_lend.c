@@ -784,6 +784,11 @@ static void test_no_answer_while_a_host_is_awaited(void **state)
     assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_STATE), 0);
     host_knows_more(&stage);
     site_stage_host_synced(&stage, "s1");
+    say(&stage, MSG_ATTEMPT_ASK, "east", 9);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_STATE), 0);
+    site_stage_settle(&stage);
+    site_stage_host_alive(&stage, "s1");
+    site_stage_broker_up(&stage);
     start(&stage, 9, 1);
     assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
     site_stage_release(&stage);
