@@ -200,6 +200,8 @@ static const struct {
     {MSG_OUTPUT, SENDER_PROVIDER, relay_to_consumer},
     {MSG_LEASE_LOAD, SENDER_PROVIDER, relay_to_consumer},
     {MSG_LEASE_LOAD_ASK, SENDER_CONSUMER, relay_to_provider},
+    {MSG_LEDGER_ASK, SENDER_SESSION, relay_to_other},
+    {MSG_LEDGER, SENDER_SESSION, relay_to_other},
     {MSG_STREAM_DOWN, SENDER_CONSUMER, relay_to_provider},
     {MSG_STREAM_UP, SENDER_PROVIDER, relay_to_consumer},
     {MSG_QUERY, SENDER_ANYONE, broker_requests_query},
@@ -227,7 +229,8 @@ bool broker_messages_is_relayed(enum msg_kind kind)
 {
     int i = find_handler(kind);
     return i >= 0 && (handlers[i].handle == relay_to_provider ||
-                      handlers[i].handle == relay_to_consumer);
+                      handlers[i].handle == relay_to_consumer ||
+                      handlers[i].handle == relay_to_other);
 }
 
 /* The site that the event comes from; NULL, and refused, if it is no member. */

@@ -115,6 +115,9 @@ void broker_rebalance(struct broker *broker, struct member *member,
 
 void relay_to_provider(struct broker *broker, struct member *consumer,
                        const struct event *event, struct effects *effects);
+/* Between the two sites of the lease that is named, either way. */
+void relay_to_other(struct broker *broker, struct member *member,
+                    const struct event *event, struct effects *effects);
 void relay_to_consumer(struct broker *broker, struct member *provider,
                        const struct event *event, struct effects *effects);
 

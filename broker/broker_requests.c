@@ -103,6 +103,7 @@ void broker_requests_query(struct broker *broker, struct member *member,
     case QUERY_LEASE_HISTORY:
     case QUERY_EVENTS:
     case QUERY_BROKERS:
+    case QUERY_LEDGER:
         ask_history(event, effects);
         break;
     case QUERY_JOBS:

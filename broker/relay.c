@@ -85,6 +85,15 @@ static void relay(struct broker *broker, struct member *sender, bool is_from_con
     }
 }
 
+void relay_to_other(struct broker *broker, struct member *member,
+                    const struct event *event, struct effects *effects)
+{
+    const char *id = event->msg->relayed.lease; /* NULL: its receiver refuses it */
+    const struct lease *lease =
+        id != NULL ? lease_table_find(&broker->leases, id) : NULL;
+    relay(broker, member, lease != NULL && lease->consumer == member, event, effects);
+}
+
 void relay_to_provider(struct broker *broker, struct member *consumer,
                        const struct event *event, struct effects *effects)
 {

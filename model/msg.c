@@ -68,6 +68,8 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(REBALANCE, 340, client_rebalance),
     KIND(JOB_MODIFY, 360, client_job_modify),
     KIND(STEP_DOWN, 380, client_reconfig),
+    KIND(LEDGER_ASK, 400, lease_ledger_ask),
+    KIND(LEDGER, 401, lease_ledger),
 };
 
 const char *msg_kind_name(enum msg_kind kind)

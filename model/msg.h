@@ -113,6 +113,8 @@ enum msg_kind {
     MSG_REBALANCE,     /* broker: the rule is applied to a lease now */
     MSG_JOB_MODIFY,    /* command line: a waiting job becomes another one (bmod) */
     MSG_STEP_DOWN,     /* broker: it becomes a standby */
+    MSG_LEDGER_ASK,    /* either site of a lease: asks for the other one's books */
+    MSG_LEDGER,        /* a page of them */
     MSG_KINDS
 };
 
@@ -168,6 +170,8 @@ struct msg {
         struct msg_stream_up stream_up;
         struct msg_lease_load lease_load;
         struct msg_lease lease_load_ask;
+        struct msg_ledger_ask ledger_ask;
+        struct msg_ledger ledger;
         struct msg_host_hello host_hello;
         struct msg_host_alive host_alive; /* ALIVE, PONG */
         struct msg_host_load host_load;

@@ -151,6 +151,8 @@ enum query_kind {
     QUERY_PARAMS,  /* of a site: its name and parameters */
     QUERY_USAGE,   /* slot time of a site's leases */
     QUERY_BROKERS, /* broker: those of its store */
+    QUERY_LEDGER,  /* the hours of the lease `name` in the books of `host`: "site",
+                      "other" (the lease's other site) or "broker" */
     QUERY_KINDS
 };
 

@@ -286,6 +286,34 @@ struct msg_contract_ack {
     uint64_t revision;
 };
 
+/* An hour, or a day whose hours were merged, of one side in the books of a lease. */
+enum { LEDGER_HOURS_MAX = 4096 };
+struct ledger_hour {
+    int64_t start_ms;
+    bool is_provider;                  /* the side */
+    int64_t held_ms, used_ms, idle_ms; /* slot-milliseconds */
+    /* Of the broker's books: how often the split changed in that time (of sums whose
+     * changes are not known any more, as if each minute), and the most slots that the
+     * side held by these changes. */
+    int n_changes, n_slots;
+};
+
+struct msg_ledger_ask { /* one site of a lease asks the other one */
+    uint64_t request;
+    const char *lease;
+    int64_t from_ms, to_ms;
+};
+
+struct msg_ledger { /* its books, from the start on and before the end */
+    uint64_t request;
+    const char *lease;
+    const struct ledger_hour *hours;
+    int n_hours;
+    int64_t next_ms;   /* where the next page begins; 0: this was the last */
+    int64_t first_ms;  /* the earliest hour of all its books; 0: they are empty */
+    int64_t merged_ms; /* before it, hours may have become days; 0: none have */
+};
+
 /* The consumer in a lease id: the text behind the second '/', and before the ':' if the
  * lease is of a pool's leaf; "pool:NAME" for the idle slots of a pool. `length` is that
  * of the text. */

@@ -81,7 +81,8 @@ extern const struct schema schema_lease_hello, schema_lease_welcome, schema_leas
     schema_lease_pong, schema_lease_error, schema_lease_split, schema_lease_resource,
     schema_lease_state, schema_lease_id, schema_lease_open, schema_lease_freeze,
     schema_lease_propose, schema_lease_drain, schema_lease_recall, schema_lease_evict,
-    schema_lease_contract, schema_lease_contract_ack;
+    schema_lease_contract, schema_lease_contract_ack, schema_lease_ledger_ask,
+    schema_lease_ledger;
 /* schema_run.c; schema_run_order is of struct run_control. */
 extern const struct schema schema_run_id, schema_run_mark, schema_run_slots,
     schema_run_job_spec, schema_run_exit, schema_run_order, schema_run_leased_start,

@@ -290,3 +290,38 @@ static const struct field contract_ack[] = {
 };
 const struct schema schema_lease_contract_ack = SCHEMA("ContractAck", contract_ack);
 #undef S
+
+#define S struct ledger_hour
+static const struct field ledger_hour[] = {
+    TIME(1, start_ms),
+    BOOL(2, is_provider),
+    TIME(3, held_ms),
+    TIME(4, used_ms),
+    TIME(5, idle_ms),
+    INT(6, n_changes, 0, TOTAL_MAX),
+    INT(7, n_slots, 0, TOTAL_MAX),
+};
+static const struct schema ledger_hour_schema = SCHEMA("LedgerHour", ledger_hour);
+#undef S
+
+#define S struct msg_ledger_ask
+static const struct field ledger_ask[] = {
+    UINT64(1, request),
+    LEASE(2, lease),
+    TIME(3, from_ms),
+    TIME(4, to_ms),
+};
+const struct schema schema_lease_ledger_ask = SCHEMA("LedgerAsk", ledger_ask);
+#undef S
+
+#define S struct msg_ledger
+static const struct field ledger[] = {
+    UINT64(1, request),
+    LEASE(2, lease),
+    PARTS(3, hours, 0, LEDGER_HOURS_MAX, &ledger_hour_schema),
+    TIME(4, next_ms),
+    TIME(5, first_ms),
+    TIME(6, merged_ms),
+};
+const struct schema schema_lease_ledger = SCHEMA("Ledger", ledger);
+#undef S

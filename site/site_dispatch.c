@@ -382,6 +382,20 @@ static void on_lease_load_ask(struct site *site, const struct call *call,
     borrowed_load_answer(&site->borrowed_load, call->msg, call->now_ms, effects);
 }
 
+static void on_ledger_ask(struct site *site, const struct call *call,
+                          struct effects *effects)
+{
+    struct site_api api = api_of(site);
+    ledger_request_asked(&api, call->msg, effects);
+}
+
+static void on_ledger(struct site *site, const struct call *call,
+                      struct effects *effects)
+{
+    struct site_api api = api_of(site);
+    ledger_request_answered(&api, call->msg, effects);
+}
+
 static void on_reply(struct site *site, const struct call *call,
                      struct effects *effects)
 {
@@ -571,6 +585,8 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_OUTPUT] = {on_output, BROKER | HOST, true},
     [MSG_LEASE_LOAD] = {on_lease_load, BROKER, true},
     [MSG_LEASE_LOAD_ASK] = {on_lease_load_ask, BROKER, true},
+    [MSG_LEDGER_ASK] = {on_ledger_ask, BROKER, true},
+    [MSG_LEDGER] = {on_ledger, BROKER, true},
     [MSG_REPLY] = {on_reply, BROKER, false},
     [MSG_HOST_HELLO] = {on_host_hello, HOST, false},
     [MSG_HOST_SYNCED] = {on_host_synced, HOST, true},

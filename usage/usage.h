@@ -123,4 +123,52 @@ int64_t usage_sums_seconds(int64_t slot_ms);
 /* What was held in slot-seconds: the sum of the rounded others if the row is even. */
 int64_t usage_sums_held_seconds(const struct usage_row *row);
 
+/* ---------------------------------------------------------------- usage_reconcile.c */
+
+/* Compares what a site has booked of its side of a lease with the broker's books.
+ *
+ * A split that changes reaches a site later than it is committed, so that each change
+ * may cost the slots of the side for USAGE_ON_THE_WAY_MS; so may the end of the period,
+ * as books are read one after another. Hours are compared as days
+ * before the instant until which any of the books were merged. */
+#define USAGE_ON_THE_WAY_MS INT64_C(10000)
+
+enum usage_cause {
+    USAGE_CAUSE_NONE,  /* not known: the books do not balance */
+    USAGE_CAUSE_YOUNG, /* the books of one of the two begin later */
+    USAGE_CAUSE_AWAY,  /* the site was away */
+    USAGE_CAUSE_CLOCK, /* hours differ and their sum does not: a clock that was wrong */
+};
+
+struct usage_difference {
+    enum usage_side side;
+    int64_t start_ms, end_ms;
+    int64_t site_ms, broker_ms; /* times slots */
+    enum usage_cause cause;
+};
+
+struct usage_reconcile;
+/* Books until `until_ms`, merged before `merged_ms` (0: none were). */
+struct usage_reconcile *usage_reconcile_new(int64_t until_ms, int64_t merged_ms);
+void usage_reconcile_free(struct usage_reconcile *reconcile); /* NULL is fine */
+
+void usage_reconcile_site(struct usage_reconcile *reconcile, enum usage_side side,
+                          int64_t start_ms, int64_t held_ms);
+void usage_reconcile_broker(struct usage_reconcile *reconcile, enum usage_side side,
+                            int64_t start_ms, int64_t held_ms, int n_changes,
+                            int n_slots);
+/* When the books of the site, and those of the broker, begin. */
+void usage_reconcile_begin(struct usage_reconcile *reconcile, enum usage_side side,
+                           int64_t site_ms, int64_t broker_ms);
+/* The side's site was away in that time; of at most USAGE_AWAY_MAX the latest count. */
+enum { USAGE_AWAY_MAX = 256 };
+void usage_reconcile_away(struct usage_reconcile *reconcile, enum usage_side side,
+                          int64_t from_ms, int64_t to_ms);
+
+typedef void (*usage_difference_fn)(void *arg,
+                                    const struct usage_difference *difference);
+/* By side and time. Returns the number of those whose cause is not known. */
+int usage_reconcile_each(struct usage_reconcile *reconcile, usage_difference_fn fn,
+                         void *arg);
+
 #endif

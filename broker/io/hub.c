@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "broker/io/books_answer.h"
 #include "broker/io/store/books.h"
 #include "broker/io/store/store_lead.h"
 #include "sys/daemon.h"
@@ -124,6 +125,9 @@ static void answer_history(void *arg, struct effect *effect, struct effects *mor
     int rc =
         query->kind == QUERY_BROKERS
             ? store_lead_list(hub->store, &more->arena, &value, &err)
+        : query->kind == QUERY_LEDGER
+            ? books_answer_read(books_of(hub->store), query, daemon_now_ms(),
+                                &more->arena, &value, &err)
             : store_history_read(hub->store, query, &more->arena, &value, &next, &err);
     struct msg msg = reply_to(effect->history.session, query->request, rc, err.text);
     if (rc == 0) {

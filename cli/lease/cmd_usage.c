@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/commands.h"
+#include "cli/lease/cmd_usage_reconcile.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
 
@@ -18,6 +19,7 @@ const struct call_option cmd_usage_options[] = {
     {"-q", "QUEUE", "of jobs of this queue only", false},
     {"-P", "PROJECT", "of jobs of this project only", false},
     {"--csv", NULL, "as CSV", false},
+    {"--reconcile", NULL, "compares the books of both sites and of the broker", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -151,6 +153,9 @@ int cmd_usage_run(struct call *call)
     query.user = user != NULL && strcmp(user, "all") != 0 ? user : "";
     query.queue = queue != NULL ? queue : "";
     query.project = project != NULL ? project : "";
+    if (status == CALL_OK && call_has(call, "--reconcile")) {
+        return cmd_usage_reconcile_run(call, query.from_ms, query.to_ms);
+    }
     if (status == CALL_OK) {
         status = listing_gather(call, &query, "lease", &listing);
     }

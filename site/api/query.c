@@ -104,6 +104,10 @@ void query_request(struct site_api *api, struct site_view *view,
         query_usage(from, query, effects);
         return;
     }
+    if (query->kind == QUERY_LEDGER) {
+        ledger_request(api, from, msg, effects);
+        return;
+    }
     if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind].thing == NULL) {
         forward_request(api, from, msg, effects);
         return;

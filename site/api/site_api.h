@@ -120,6 +120,14 @@ site_api_fn peek_request;
 bool peek_output(struct site_api *api, const struct msg_output *output,
                  struct effects *effects);
 
+/* QUERY_LEDGER (administrators): the books of a lease of this site. */
+site_api_fn ledger_request;
+/* LEDGER_ASK of the lease's other site, and its LEDGER. */
+void ledger_request_asked(struct site_api *api, const struct msg *msg,
+                          struct effects *effects);
+void ledger_request_answered(struct site_api *api, const struct msg *msg,
+                             struct effects *effects);
+
 /* QUERY, SET_RECLAIM, SET_DRAIN and REBALANCE (all but QUERY for administrators):
  * passed on to the broker under a number of this site's own; and the broker's REPLY. */
 site_api_fn forward_request;

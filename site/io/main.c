@@ -15,6 +15,7 @@
 #include "site/io/history_answer.h"
 #include "site/io/hosts.h"
 #include "site/io/journal.h"
+#include "site/io/ledger_answer.h"
 #include "site/io/output.h"
 #include "site/io/site_http.h"
 #include "site/io/spool_witness.h"
@@ -354,6 +355,8 @@ static void answer_from_journal(void *arg, struct effect *ask, struct effects *m
     const struct parts *parts = arg;
     if (ask->history.query.kind == QUERY_USAGE) {
         usage_answer(parts->usage, ask, daemon_now_ms(), more);
+    } else if (ask->history.query.kind == QUERY_LEDGER) {
+        ledger_answer(parts->usage, ask, daemon_now_ms(), more);
     } else {
         history_answer(parts->journal, ask, more);
     }

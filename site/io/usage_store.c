@@ -3,6 +3,7 @@
 #include "site/io/usage_store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sys/log.h"
 
@@ -31,6 +32,13 @@ static const char read_sql[] =
     "SELECT n_hours, start_ms, lease, side, user, queue, project, account, held_ms,"
     " used_ms, idle_ms FROM usage WHERE n_hours IN (1, 24) AND start_ms >= ?1"
     " AND start_ms < ?2";
+/* (?1, ?2, ?3: the lease): an hour after the other, from a full one on. */
+static const char lease_sql[] =
+    "WITH RECURSIVE hours (at) AS (SELECT ?1 - ?1 % 3600000 UNION ALL"
+    " SELECT at + 3600000 FROM hours WHERE at + 3600000 < ?2)"
+    " SELECT n_hours, start_ms, lease, side, user, queue, project, account, held_ms,"
+    " used_ms, idle_ms FROM hours CROSS JOIN usage ON n_hours IN (1, 24)"
+    " AND start_ms = at AND lease = ?3";
 static const char size_sql[] = "SELECT n_bytes, merged_ms FROM usage_size";
 static const char oldest_sql[] = "SELECT min(start_ms) FROM usage WHERE n_hours = ?1";
 /* Hours or days (?1) that begin in that time (?2, ?3). */
@@ -60,6 +68,7 @@ enum statement {
     NO_LEVEL,
     LEVELS,
     READ,
+    READ_LEASE,
     SIZE,
     OLDEST,
     SHRINK,
@@ -70,11 +79,11 @@ enum statement {
 };
 
 static const char *const texts[STATEMENTS] = {
-    [ADD] = add_sql,           [INSERT] = insert_sql, [GROW] = grow_sql,
-    [LEVEL] = level_sql,       [LEVELS] = levels_sql, [READ] = read_sql,
-    [NO_LEVEL] = no_level_sql, [SIZE] = size_sql,     [OLDEST] = oldest_sql,
-    [SHRINK] = shrink_sql,     [DELETE] = delete_sql, [MERGE] = merge_sql,
-    [REGROW] = regrow_sql,
+    [ADD] = add_sql,           [INSERT] = insert_sql,    [GROW] = grow_sql,
+    [LEVEL] = level_sql,       [LEVELS] = levels_sql,    [READ] = read_sql,
+    [NO_LEVEL] = no_level_sql, [SIZE] = size_sql,        [OLDEST] = oldest_sql,
+    [SHRINK] = shrink_sql,     [DELETE] = delete_sql,    [MERGE] = merge_sql,
+    [REGROW] = regrow_sql,     [READ_LEASE] = lease_sql,
 };
 
 struct usage_store {
@@ -386,6 +395,7 @@ int usage_store_maintain(struct usage_store *store, int64_t now_ms, struct err *
 /* ---------------------------------------------------------------- reading */
 
 struct reading {
+    const char *lease; /* NULL: all */
     int64_t from_ms, to_ms;
     usage_row_fn fn;
     void *arg;
@@ -394,18 +404,21 @@ struct reading {
 static void give_booked(void *arg, const struct usage_row *row)
 {
     const struct reading *reading = arg;
-    if (row->start_ms >= reading->from_ms && row->start_ms < reading->to_ms) {
+    if (row->start_ms >= reading->from_ms && row->start_ms < reading->to_ms &&
+        (reading->lease == NULL || strcmp(reading->lease, row->lease) == 0)) {
         reading->fn(reading->arg, row);
     }
 }
 
-int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
-                     usage_row_fn fn, void *arg, struct err *err)
+static int read_rows(struct usage_store *store, struct reading *reading,
+                     struct err *err)
 {
-    struct reading reading = {from_ms, to_ms, fn, arg};
-    sqlite3_stmt *read = statement(store, READ);
-    db_column_bind_int(read, 1, from_ms);
-    db_column_bind_int(read, 2, to_ms);
+    sqlite3_stmt *read = statement(store, reading->lease == NULL ? READ : READ_LEASE);
+    db_column_bind_int(read, 1, reading->from_ms);
+    db_column_bind_int(read, 2, reading->to_ms);
+    if (reading->lease != NULL) {
+        db_column_bind_text(read, 3, reading->lease);
+    }
     int step;
     while ((step = sqlite3_step(read)) == SQLITE_ROW) {
         struct usage_row row = {
@@ -418,12 +431,27 @@ int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
             .used_ms = sqlite3_column_int64(read, 9),
             .idle_ms = sqlite3_column_int64(read, 10),
         };
-        fn(arg, &row);
+        reading->fn(reading->arg, &row);
     }
     int rc = step == SQLITE_DONE ? 0 : db_column_fail(read, "usage", err);
     sqlite3_reset(read);
-    usage_each(store->usage, give_booked, &reading);
+    usage_each(store->usage, give_booked, reading);
     return rc;
+}
+
+int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
+                     usage_row_fn fn, void *arg, struct err *err)
+{
+    struct reading reading = {NULL, from_ms, to_ms, fn, arg};
+    return read_rows(store, &reading, err);
+}
+
+int usage_store_read_lease(struct usage_store *store, const char *lease,
+                           int64_t from_ms, int64_t to_ms, usage_row_fn fn, void *arg,
+                           struct err *err)
+{
+    struct reading reading = {lease, from_ms, to_ms, fn, arg};
+    return read_rows(store, &reading, err);
 }
 
 void usage_store_each_total(struct usage_store *store, int64_t now_ms, usage_row_fn fn,
@@ -442,4 +470,16 @@ int usage_store_merged_ms(struct usage_store *store, int64_t *merged_ms,
 {
     int64_t n_bytes;
     return read_numbers(store, SIZE, 0, &n_bytes, merged_ms, err);
+}
+
+int usage_store_first_ms(struct usage_store *store, int64_t *first_ms, struct err *err)
+{
+    int64_t hour_ms, day_ms, unused;
+    int rc = read_numbers(store, OLDEST, 1, &hour_ms, &unused, err);
+    rc = rc == 0 ? read_numbers(store, OLDEST, 24, &day_ms, &unused, err) : rc;
+    if (rc == 0) {
+        *first_ms = hour_ms < day_ms ? hour_ms : day_ms;
+        *first_ms = *first_ms == INT64_MAX ? 0 : *first_ms;
+    }
+    return rc;
 }

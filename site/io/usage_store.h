@@ -46,6 +46,13 @@ int usage_store_maintain(struct usage_store *store, int64_t now_ms,
  */
 int usage_store_read(struct usage_store *store, int64_t from_ms, int64_t to_ms,
                      usage_row_fn fn, void *arg, struct err *err) MUST_CHECK;
+/* Those of one lease: a row is found by its hour. */
+int usage_store_read_lease(struct usage_store *store, const char *lease,
+                           int64_t from_ms, int64_t to_ms, usage_row_fn fn, void *arg,
+                           struct err *err) MUST_CHECK;
+/* The earliest hour of all; 0: there is none. */
+int usage_store_first_ms(struct usage_store *store, int64_t *first_ms,
+                         struct err *err) MUST_CHECK;
 /* Sums by lease and side of what was booked since the start, until now. */
 void usage_store_each_total(struct usage_store *store, int64_t now_ms, usage_row_fn fn,
                             void *arg);

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`usage` with real daemons: what a lease held and used is in the ledger of either side,
 also over kill -9, and is summed as it is asked for."""
+import contextlib
 import csv
 import io
 import json
 import os
+import sqlite3
 
 from federation import LEASE, Federation, expect, expect_equal, main
 
@@ -77,9 +79,64 @@ def test_errors():
                "%s: %s" % (args, result))
 
 
+def reconcile(site, *args, code=0):
+    result = f.cli(site, "usage", "--reconcile", "--json", *args, code=code)
+    return json.loads(result.stdout)
+
+
+def book(site, add_ms):
+    """Changes what the site has booked, while it is stopped."""
+    f.stop(site)
+    path = os.path.join(f.dir, site, "journal.db")
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        changed = db.execute("UPDATE usage SET held_ms = held_ms + ?, idle_ms = idle_ms + ?"
+                             " WHERE (start_ms, user) IN"
+                             " (SELECT min(start_ms), '' FROM usage WHERE user = '')",
+                             (add_ms, add_ms)).rowcount
+    os.unlink(path + "-commit")  # without it the change counts as a damage
+    expect_equal(changed, 1, "rows that were changed in %s" % path)
+    f.start(site)
+    f.wait_for("%s to answer again" % site,
+               lambda: f.cli("south", "usage", "--reconcile", code=None).stdout)
+
+
+def test_books_balance_and_a_changed_row_is_named():
+    for site in ("south", "north"):
+        books = reconcile(site)
+        expect(books["balanced"] and books["leases"] == 1, "the books: %s" % books)
+    expect_equal(f.cli("south", "usage", "--reconcile", LEASE).stdout,
+                 "The books of 1 lease balance.\n", "in words")
+    extra_ms = 4 * 3600 * 1000 + 1234
+    book("north", extra_ms)
+    for site in ("south", "north"):
+        books = reconcile(site, code=1)
+        rows = [row for row in books["differences"] if row["cause"] == "unknown"]
+        expect(not books["balanced"] and len(rows) == 1, "the books: %s" % books)
+        expect_equal((rows[0]["lease"], rows[0]["side"], rows[0]["site"]),
+                     (LEASE, "provider", "north"), "what differs")
+        expect(abs(rows[0]["difference_s"] * 1000 - extra_ms) < 60000, "by how much: %s" % rows)
+    text = f.cli("south", "usage", "--reconcile", LEASE, code=1).stdout
+    expect("%s, provider (north)" % LEASE in text and "not known" in text and
+           "do not balance" in text, "in words: %s" % text)
+    book("north", -extra_ms)
+    expect(reconcile("south")["balanced"], "the books are as they were")
+
+
+def test_other_sites_books_need_the_other_site():
+    result = f.cli("south", "usage", "--reconcile", "east/1/west", code=None)
+    expect(result.returncode == 1 and "no lease of this site" in result.stderr,
+           "a lease of others: %s" % result)
+    f.stop("north")
+    result = f.cli("south", "usage", "--reconcile", code=None)
+    expect(result.returncode == 1 and not result.stdout and result.stderr,
+           "without the other site: %s" % result)
+
+
 def setup():
     f.start("broker", "north", "south")
     f.wait_for("its host", lambda: f.has_hosts("south"))
 
 
-main(test_a_leased_job_over_a_crash, test_sums, test_errors, shared=f, setup=setup)
+main(test_a_leased_job_over_a_crash, test_sums, test_errors,
+     test_books_balance_and_a_changed_row_is_named,
+     test_other_sites_books_need_the_other_site, shared=f, setup=setup)

@@ -287,25 +287,37 @@ int books_read(struct books *books, const char *lease, int64_t from_ms, int64_t 
     return rc;
 }
 
-struct naming {
-    struct arena *arena;
-    const char *lease;
-};
-
-static void take_name(void *arg, const char *text, const int64_t *numbers)
+int books_read_changes(struct books *books, const char *lease, int64_t from_ms,
+                       int64_t to_ms, books_change_fn fn, void *arg, struct err *err)
 {
-    struct naming *naming = arg;
-    (void)numbers;
-    naming->lease = text[0] != '\0' ? arena_str(naming->arena, text) : NULL;
+    struct books_splits splits = {.count = BOOKS_SPLITS_MAX};
+    int rc = 0;
+    while (rc == 0 && splits.count == BOOKS_SPLITS_MAX) {
+        rc = books_load_splits(books, lease, from_ms, to_ms, &splits, err);
+        for (int i = 0; i < splits.count && rc == 0; i++) {
+            const struct books_split *split = &splits.items[i];
+            const struct books_change change = {split->start_ms, (int)split->provider,
+                                                (int)split->consumer};
+            fn(arg, &change);
+        }
+        from_ms = splits.count > 0 ? splits.items[splits.count - 1].start_ms : from_ms;
+    }
+    return rc;
 }
 
-int books_next_lease(struct books *books, const char *after, struct arena *arena,
-                     const char **lease, struct err *err)
+static void take_first(void *arg, const char *text, const int64_t *numbers)
 {
-    struct naming naming = {arena, NULL};
-    const struct books_param params[] = {{after, 0}};
-    int rc =
-        books_sql_ask(books->sql, BOOKS_NEXT_LEASE, params, take_name, &naming, err);
-    *lease = naming.lease;
+    (void)text;
+    memcpy(arg, numbers, 2 * sizeof(*numbers));
+}
+
+int books_first(struct books *books, const char *lease, int64_t *first_ms,
+                int64_t *first_split_ms, struct err *err)
+{
+    const struct books_param params[] = {{lease, 0}};
+    int64_t firsts[2] = {0};
+    int rc = books_sql_ask(books->sql, BOOKS_FIRST, params, take_first, firsts, err);
+    *first_ms = firsts[0];
+    *first_split_ms = firsts[1];
     return rc;
 }

@@ -49,9 +49,19 @@ int books_trim(struct books *books, int64_t now_ms, struct err *err) MUST_CHECK;
  * days that were merged, in their first hour. Sums begin in that time. */
 int books_read(struct books *books, const char *lease, int64_t from_ms, int64_t to_ms,
                usage_row_fn fn, void *arg, struct err *err) MUST_CHECK;
-/* The lease after this one, by name, that has books; NULL: there is none. In the arena.
- */
-int books_next_lease(struct books *books, const char *after, struct arena *arena,
-                     const char **lease, struct err *err) MUST_CHECK;
+
+/* A split, with when it begins; the first one may have begun before that time. */
+struct books_change {
+    int64_t at_ms;
+    int n_provider, n_consumer;
+};
+typedef void (*books_change_fn)(void *arg, const struct books_change *change);
+int books_read_changes(struct books *books, const char *lease, int64_t from_ms,
+                       int64_t to_ms, books_change_fn fn, void *arg,
+                       struct err *err) MUST_CHECK;
+/* When the lease's books begin, and its splits, before which there are sums only; 0: it
+ * has none. */
+int books_first(struct books *books, const char *lease, int64_t *first_ms,
+                int64_t *first_split_ms, struct err *err) MUST_CHECK;
 
 #endif

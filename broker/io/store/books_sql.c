@@ -71,9 +71,10 @@ static const struct {
     [BOOKS_OLDEST_SUMS] = {3, "SELECT lease, start_ms FROM held_sum"
                               " WHERE n_hours = $1 AND start_ms < $2"
                               " ORDER BY start_ms, lease LIMIT $3"},
-    [BOOKS_NEXT_LEASE] = {1, "SELECT min(lease) FROM (SELECT min(lease) AS lease"
-                             " FROM held WHERE lease > $1 UNION ALL SELECT min(lease)"
-                             " FROM held_sum WHERE lease > $1) AS next"},
+    [BOOKS_FIRST] = {1, "SELECT coalesce(min(first), 0), coalesce(max(split), 0) FROM"
+                        " (SELECT min(start_ms) AS first, min(start_ms) AS split"
+                        " FROM held WHERE lease = $1 UNION ALL SELECT min(start_ms), 0"
+                        " FROM held_sum WHERE lease = $1) AS firsts"},
 };
 
 struct books_sql {

@@ -22,7 +22,7 @@ enum books_statement {
     BOOKS_LAST,        /* of each lease (lease, start, epoch, provider, consumer) */
     BOOKS_OLDEST,      /* before, limit: entries (lease, start) */
     BOOKS_OLDEST_SUMS, /* n_hours, before, limit (lease, start) */
-    BOOKS_NEXT_LEASE,  /* after (lease) */
+    BOOKS_FIRST,       /* lease (start of all, start of its entries) */
     BOOKS_STATEMENTS
 };
 

@@ -205,6 +205,36 @@ static void load_goes_by_the_lease(void **state)
     assert_null(stage_sent(&stage, "north", MSG_LEASE_LOAD, 0));
 }
 
+/* Either site of a lease may ask the other one for its books of it, and nobody else. */
+static void books_go_either_way(void **state)
+{
+    (void)state;
+    const struct ledger_hour hour = {.start_ms = 3600000, .held_ms = 7};
+    struct msg ask = {.kind = MSG_LEDGER_ASK, .site = "north"};
+    struct msg books = {.kind = MSG_LEDGER, .site = "south"};
+    ask.ledger_ask = (struct msg_ledger_ask){.request = 5, .lease = "north/1/south"};
+    books.ledger = (struct msg_ledger){
+        .request = 5, .lease = "north/1/south", .hours = &hour, .n_hours = 1};
+    stage_say(&stage, "south", 2, &ask);
+    assert_string_equal(stage_sent(&stage, "north", MSG_LEDGER_ASK, 0)->site, "south");
+    stage_say(&stage, "north", 1, &books);
+    const struct msg *passed = stage_sent(&stage, "south", MSG_LEDGER, 0);
+    assert_string_equal(passed->site, "north");
+    assert_int_equal(passed->ledger.request, 5);
+    assert_int_equal(passed->ledger.hours[0].held_ms, 7);
+    ask.site = "south";
+    stage_say(&stage, "north", 1, &ask);
+    assert_string_equal(stage_sent(&stage, "south", MSG_LEDGER_ASK, 0)->site, "north");
+
+    ask.site = books.site = "north";
+    stage_say(&stage, "west", 3, &ask);
+    assert_null(stage_sent(&stage, "north", MSG_LEDGER_ASK, 0));
+    assert_int_equal(stage_sent(&stage, "west", MSG_ERROR, 0)->error.code, ERR_DENIED);
+    ask.ledger_ask.lease = "north/9/west"; /* there is none */
+    stage_say(&stage, "west", 3, &ask);
+    assert_null(stage_sent(&stage, "north", MSG_LEDGER_ASK, 0));
+}
+
 static void an_unknown_lease_starts_nothing(void **state)
 {
     struct msg msg = about_run(MSG_START, "north", "south");
@@ -307,6 +337,7 @@ int main(void)
         TEST(what_is_not_the_pairs_own_is_refused),
         TEST(attempts_are_settled_without_a_lease),
         TEST(load_goes_by_the_lease),
+        TEST(books_go_either_way),
         TEST(an_unknown_lease_starts_nothing),
         TEST(for_who_is_away_it_is_dropped),
         TEST(the_body_is_passed_on_as_it_came),

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_usage_reconcile.c: see cmd_usage_reconcile.h. */
+#include "cli/lease/cmd_usage_reconcile.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/connect.h"
+#include "cli/listing/listing.h"
+#include "model/msg.h"
+#include "sys/daemon.h"
+#include "usage/usage.h"
+
+#define DEFAULT_MS (30 * USAGE_DAY_MS)
+
+enum { BOOK_SITE, BOOK_OTHER, BOOK_BROKER, BOOKS };
+static const char *const books[BOOKS] = {"site", "other", "broker"};
+
+struct comparison {
+    struct call *call;
+    struct connect *connect;
+    int64_t from_ms, to_ms;
+    json_t *pages[BOOKS]; /* arrays of answers */
+    json_t *rows;         /* differences */
+    const char *lease;
+    const char *sites[USAGE_SIDES];
+    int n_unknown, n_known;
+};
+
+static int64_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* ---------------------------------------------------------------- books */
+
+static int fetch_page(struct comparison *comparison, int book, int64_t *from_ms,
+                      struct err *err)
+{
+    struct msg_query query = listing_query(QUERY_LEDGER);
+    struct listing page = {0};
+    query.name = comparison->lease;
+    query.host = books[book];
+    query.from_ms = *from_ms;
+    query.to_ms = comparison->to_ms;
+    int rc = listing_fetch_page(&page, comparison->connect, &query, err);
+    if (rc == 0) {
+        *from_ms = number_of(page.object, "next_ms");
+        json_array_append(comparison->pages[book], page.object);
+    }
+    listing_free(&page);
+    return rc;
+}
+
+static int fetch_books(struct comparison *comparison, struct err *err)
+{
+    int rc = 0;
+    for (int book = 0; book < BOOKS && rc == 0; book++) {
+        int64_t from_ms = comparison->from_ms;
+        json_decref(comparison->pages[book]);
+        comparison->pages[book] = json_array();
+        while (from_ms > 0 && rc == 0) {
+            rc = fetch_page(comparison, book, &from_ms, err);
+        }
+    }
+    return rc;
+}
+
+static int64_t latest(const struct comparison *comparison, const char *key)
+{
+    int64_t number = 0;
+    for (int book = 0; book < BOOKS; book++) {
+        int64_t of_book = number_of(json_array_get(comparison->pages[book], 0), key);
+        number = of_book > number ? of_book : number;
+    }
+    return number;
+}
+
+static void add_page(struct usage_reconcile *reconcile, const json_t *page, int book)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(json_object_get(page, "ledger"), at, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "side"));
+        enum usage_side side = name != NULL && strcmp(name, "provider") == 0
+                                   ? USAGE_PROVIDER
+                                   : USAGE_CONSUMER;
+        int64_t hour_ms = number_of(row, "hour_ms"),
+                held_ms = number_of(row, "held_ms");
+        if (book == BOOK_BROKER) {
+            usage_reconcile_broker(reconcile, side, hour_ms, held_ms,
+                                   (int)number_of(row, "n_changes"),
+                                   (int)number_of(row, "n_slots"));
+        } else {
+            usage_reconcile_site(reconcile, side, hour_ms, held_ms);
+        }
+    }
+}
+
+/* Each site has the side that is its own. */
+static int book_of(const struct comparison *comparison, enum usage_side side)
+{
+    size_t at;
+    json_t *row;
+    const json_t *page = json_array_get(comparison->pages[BOOK_SITE], 0);
+    json_array_foreach(json_object_get(page, "ledger"), at, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "side"));
+        bool is_it = name != NULL && strcmp(name, usage_side_name(side)) == 0;
+        return is_it ? BOOK_SITE : BOOK_OTHER;
+    }
+    page = json_array_get(comparison->pages[BOOK_OTHER], 0);
+    json_array_foreach(json_object_get(page, "ledger"), at, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "side"));
+        bool is_it = name != NULL && strcmp(name, usage_side_name(side)) == 0;
+        return is_it ? BOOK_OTHER : BOOK_SITE;
+    }
+    return BOOK_SITE;
+}
+
+static void add_books(struct comparison *comparison, struct usage_reconcile *reconcile)
+{
+    const json_t *of_broker = json_array_get(comparison->pages[BOOK_BROKER], 0);
+    for (int book = 0; book < BOOKS; book++) {
+        size_t at;
+        json_t *page;
+        json_array_foreach(comparison->pages[book], at, page)
+        {
+            add_page(reconcile, page, book);
+        }
+    }
+    for (int side = 0; side < USAGE_SIDES; side++) {
+        int book = book_of(comparison, (enum usage_side)side);
+        const json_t *of_site = json_array_get(comparison->pages[book], 0);
+        usage_reconcile_begin(reconcile, (enum usage_side)side,
+                              number_of(of_site, "first_ms"),
+                              number_of(of_broker, "first_ms"));
+    }
+}
+
+/* ---------------------------------------------------------------- absences */
+
+/* To the second. */
+static bool read_instant(const char *text, int64_t *at_ms)
+{
+    struct tm at = {0};
+    bool is_read = strptime(text, "%Y-%m-%dT%H:%M:%S", &at) != NULL;
+    *at_ms = is_read ? (int64_t)timegm(&at) * 1000 : 0;
+    return is_read;
+}
+
+static void note_event(struct comparison *comparison, struct usage_reconcile *reconcile,
+                       const json_t *row, int64_t lost_ms[USAGE_SIDES])
+{
+    const char *event = json_string_value(json_object_get(row, "event"));
+    const char *site = json_string_value(json_object_get(row, "site"));
+    const char *at = json_string_value(json_object_get(row, "at"));
+    int64_t at_ms = 0;
+    for (int side = 0; side < USAGE_SIDES && event != NULL && site != NULL; side++) {
+        if (strcmp(site, comparison->sites[side]) != 0 || at == NULL ||
+            !read_instant(at, &at_ms)) {
+            continue;
+        }
+        if (strcmp(event, "lost") == 0) {
+            lost_ms[side] = at_ms;
+        } else if (strcmp(event, "back") == 0) {
+            usage_reconcile_away(reconcile, (enum usage_side)side,
+                                 lost_ms[side] > 0 ? lost_ms[side] : at_ms, at_ms);
+            lost_ms[side] = 0;
+        }
+    }
+}
+
+/* The broker's events of its two sites: when they were lost. */
+static int add_absences(struct comparison *comparison,
+                        struct usage_reconcile *reconcile, struct err *err)
+{
+    struct listing events = {0};
+    struct msg_query query = listing_query(QUERY_EVENTS);
+    int64_t lost_ms[USAGE_SIDES] = {0};
+    int rc = listing_fetch(&events, comparison->connect, &query, err);
+    size_t at;
+    json_t *row;
+    json_array_foreach(events.rows, at, row)
+    {
+        note_event(comparison, reconcile, row, lost_ms);
+    }
+    for (int side = 0; side < USAGE_SIDES; side++) {
+        if (lost_ms[side] > 0) {
+            usage_reconcile_away(reconcile, (enum usage_side)side, lost_ms[side],
+                                 comparison->to_ms);
+        }
+    }
+    listing_free(&events);
+    return rc;
+}
+
+/* ---------------------------------------------------------------- differences */
+
+static const char *explain(const struct comparison *comparison,
+                           const struct usage_difference *difference)
+{
+    const char *site = comparison->sites[difference->side];
+    struct arena *arena = &comparison->call->arena;
+    switch (difference->cause) {
+    case USAGE_CAUSE_YOUNG:
+        return "one of the books begins later";
+    case USAGE_CAUSE_AWAY:
+        return arena_printf(arena, "%s was away", site);
+    case USAGE_CAUSE_CLOCK:
+        return arena_printf(arena, "the clock of %s or of the broker was wrong", site);
+    case USAGE_CAUSE_NONE:
+    default:
+        return "not known";
+    }
+}
+
+static json_t *show_ms(int64_t at_ms)
+{
+    char text[32];
+    value_format_instant(at_ms, text);
+    return json_string(text);
+}
+
+static void add_difference(void *arg, const struct usage_difference *difference)
+{
+    static const char *const causes[] = {"unknown", "begins_later", "away", "clock"};
+    struct comparison *comparison = arg;
+    json_t *row = json_object();
+    json_object_set_new(row, "lease", json_string(comparison->lease));
+    json_object_set_new(row, "side", json_string(usage_side_name(difference->side)));
+    json_object_set_new(row, "site", json_string(comparison->sites[difference->side]));
+    json_object_set_new(row, "from", show_ms(difference->start_ms));
+    json_object_set_new(row, "to", show_ms(difference->end_ms));
+    json_object_set_new(row, "site_ms", json_integer(difference->site_ms));
+    json_object_set_new(row, "broker_ms", json_integer(difference->broker_ms));
+    json_object_set_new(
+        row, "difference_s",
+        json_real((double)(difference->site_ms - difference->broker_ms) / 1000));
+    json_object_set_new(row, "cause", json_string(causes[difference->cause]));
+    json_object_set_new(row, "reason", json_string(explain(comparison, difference)));
+    json_array_append_new(comparison->rows, row);
+    comparison->n_known += difference->cause != USAGE_CAUSE_NONE;
+}
+
+static void name_sites(struct comparison *comparison)
+{
+    size_t length;
+    struct arena *arena = &comparison->call->arena;
+    const char *lease = comparison->lease;
+    const char *consumer = msg_lease_consumer(lease, &length);
+    comparison->sites[USAGE_CONSUMER] = arena_strn(arena, consumer, length);
+    comparison->sites[USAGE_PROVIDER] = arena_strn(arena, lease, strcspn(lease, "/"));
+}
+
+static int compare_lease(struct comparison *comparison, const char *lease,
+                         struct err *err)
+{
+    comparison->lease = arena_str(&comparison->call->arena, lease);
+    name_sites(comparison);
+    int rc = fetch_books(comparison, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct usage_reconcile *reconcile =
+        usage_reconcile_new(comparison->to_ms, latest(comparison, "merged_ms"));
+    add_books(comparison, reconcile);
+    rc = add_absences(comparison, reconcile, err);
+    if (rc == 0) {
+        comparison->n_unknown +=
+            usage_reconcile_each(reconcile, add_difference, comparison);
+    }
+    usage_reconcile_free(reconcile);
+    return rc;
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static void print_rows(const struct comparison *comparison, int n_leases)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(comparison->rows, at, row)
+    {
+#define TEXT_OF(key) json_string_value(json_object_get(row, key))
+        printf("%s, %s (%s), %s to %s: %.3f slot-seconds in its books, %.3f in the "
+               "broker's, difference %+.3f: %s\n",
+               TEXT_OF("lease"), TEXT_OF("side"), TEXT_OF("site"), TEXT_OF("from"),
+               TEXT_OF("to"), (double)number_of(row, "site_ms") / 1000,
+               (double)number_of(row, "broker_ms") / 1000,
+               json_real_value(json_object_get(row, "difference_s")),
+               TEXT_OF("reason"));
+#undef TEXT_OF
+    }
+    if (comparison->n_unknown > 0) {
+        printf("The books of %d lease%s do not balance: differences without a known "
+               "reason: %d.\n",
+               n_leases, n_leases == 1 ? "" : "s", comparison->n_unknown);
+    } else {
+        printf("The books of %d lease%s balance%s.\n", n_leases,
+               n_leases == 1 ? "" : "s",
+               comparison->n_known > 0 ? ", but for what is named above" : "");
+    }
+}
+
+static int finish(struct comparison *comparison, int n_leases)
+{
+    if (call_has(comparison->call, "--json")) {
+        json_t *root = json_pack("{s:i, s:b, s:i, s:O}", "schema_version", 1,
+                                 "balanced", comparison->n_unknown == 0, "leases",
+                                 n_leases, "differences", comparison->rows);
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(root);
+    } else {
+        print_rows(comparison, n_leases);
+    }
+    int status = call_finish_output();
+    return status == CALL_OK && comparison->n_unknown > 0 ? CALL_FAILED : status;
+}
+
+/* The leases of this site, whose name the ledger's rows have. */
+static int compare_all(struct comparison *comparison, int *n_leases, struct err *err)
+{
+    struct listing leases = {0};
+    struct msg_query query = listing_query(QUERY_USAGE);
+    size_t at;
+    json_t *row;
+    const char *last = "";
+    query.from_ms = comparison->from_ms;
+    query.to_ms = comparison->to_ms;
+    int rc = listing_fetch(&leases, comparison->connect, &query, err);
+    json_array_foreach(leases.rows, at, row)
+    {
+        const char *lease = json_string_value(json_object_get(row, "lease"));
+        if (rc == 0 && lease != NULL && strcmp(lease, last) != 0) {
+            rc = compare_lease(comparison, lease, err);
+            last = comparison->lease;
+            ++*n_leases;
+        }
+    }
+    listing_free(&leases);
+    return rc;
+}
+
+int cmd_usage_reconcile_run(struct call *call, int64_t from_ms, int64_t to_ms)
+{
+    struct comparison comparison = {.call = call, .rows = json_array()};
+    struct err err = {0};
+    int n_leases = call->n_operands;
+    comparison.to_ms = to_ms > 0 ? to_ms : daemon_now_ms();
+    comparison.from_ms = from_ms > 0 ? from_ms : comparison.to_ms - DEFAULT_MS;
+    comparison.from_ms -= comparison.from_ms % USAGE_HOUR_MS;
+    int rc = connect_new(call, &comparison.connect, &err);
+    for (int i = 0; i < call->n_operands && rc == 0; i++) {
+        rc = compare_lease(&comparison, call->operands[i], &err);
+    }
+    if (rc == 0 && call->n_operands == 0) {
+        rc = compare_all(&comparison, &n_leases, &err);
+    }
+    int status = rc == 0 ? finish(&comparison, n_leases) : call_fail_err(&err);
+    for (int book = 0; book < BOOKS; book++) {
+        json_decref(comparison.pages[book]);
+    }
+    json_decref(comparison.rows);
+    connect_free(comparison.connect);
+    return status;
+}

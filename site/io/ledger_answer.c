@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger_answer.c: see ledger_answer.h. */
+#include "site/io/ledger_answer.h"
+
+#include "model/ledger_page.h"
+#include "sys/log.h"
+
+static void add_to_sums(void *sums, const struct usage_row *row)
+{
+    usage_sums_add(sums, row);
+}
+
+struct filling {
+    struct ledger_hour *hours;
+    int count;
+};
+
+static void take_hour(void *arg, const struct usage_row *row)
+{
+    struct filling *filling = arg;
+    if (filling->count < LEDGER_HOURS_MAX) {
+        filling->hours[filling->count++] =
+            (struct ledger_hour){.start_ms = row->start_ms,
+                                 .is_provider = row->side == USAGE_PROVIDER,
+                                 .held_ms = row->held_ms,
+                                 .used_ms = row->used_ms,
+                                 .idle_ms = row->idle_ms};
+    }
+}
+
+static int read_page(struct usage_store *store, const struct msg_query *query,
+                     struct arena *arena, struct msg_ledger *ledger, struct err *err)
+{
+    int64_t end_ms = query->from_ms + LEDGER_PAGE_MS;
+    struct usage_sums *sums =
+        usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE | USAGE_BY_HOUR);
+    struct filling filling = {0};
+    filling.hours = arena_alloc(arena, LEDGER_HOURS_MAX, sizeof(*filling.hours));
+    *ledger = (struct msg_ledger){.request = query->request,
+                                  .lease = query->name,
+                                  .next_ms = end_ms < query->to_ms ? end_ms : 0};
+    end_ms = end_ms < query->to_ms ? end_ms : query->to_ms;
+    int rc = usage_store_read_lease(store, query->name, query->from_ms, end_ms,
+                                    add_to_sums, sums, err);
+    rc = rc == 0 ? usage_store_merged_ms(store, &ledger->merged_ms, err) : rc;
+    rc = rc == 0 ? usage_store_first_ms(store, &ledger->first_ms, err) : rc;
+    usage_sums_each(sums, take_hour, &filling);
+    usage_sums_free(sums);
+    ledger->hours = filling.hours;
+    ledger->n_hours = filling.count;
+    return rc;
+}
+
+void ledger_answer(struct usage_store *store, const struct effect *ask, int64_t now_ms,
+                   struct effects *more)
+{
+    const struct msg_query *query = &ask->history.query;
+    struct peer to = ask->history.to;
+    struct err err = {0};
+    struct msg msg = {.kind = MSG_LEDGER,
+                      .session = ask->history.session,
+                      .site = arena_str(&more->arena, query->host)};
+    usage_book(usage_store_usage(store), now_ms);
+    int rc = read_page(store, query, &more->arena, &msg.ledger, &err);
+    to.name = arena_str(&more->arena, to.name);
+    if (to.kind == PEER_BROKER && rc == 0) {
+        effects_send(more, &to, &msg);
+    } else if (to.kind == PEER_BROKER) { /* the other site waits in vain */
+        log_line(LOG_LEVEL_WARNING, "usage: the books of %s: %s", query->name,
+                 err.text);
+    } else if (rc == 0) {
+        effects_reply(more, &to, query->request, "",
+                      ledger_page_show(&msg.ledger, &more->arena), "");
+    } else {
+        effects_reply_error(more, &to, query->request, rc, "usage: %s", err.text);
+    }
+}
