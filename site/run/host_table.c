@@ -382,7 +382,10 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
 {
     int index = host_table_find(hosts, msg->host_hello.name);
     if (index < 0) {
-        if (msg->host_hello.mark.commits > 0) { /* it has been a host of this site */
+        /* A key of one host speaks for that host alone. */
+        bool is_proven = from->roles != HOST_PROOF_KEY ||
+                         strcmp(from->name, msg->host_hello.name) == 0;
+        if (is_proven && msg->host_hello.mark.commits > 0) { /* it was a host here */
             note_unknown(hosts, msg->host_hello.name);
             update_awaiting(hosts);
         }

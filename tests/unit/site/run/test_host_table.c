@@ -111,9 +111,47 @@ static void test_unknown_hosts_in_the_log(void **state)
     host_table_free(hosts);
 }
 
+/* While the journal is behind, a host that is not configured is awaited: if it has been
+ * a host of this site, and if the sender may speak for it. */
+static void test_unknown_hosts_are_awaited(void **state)
+{
+    static const struct {
+        struct peer from;
+        uint64_t commits;
+        bool is_behind, is_awaited;
+    } rows[] = {
+        {{.name = "", .roles = HOST_PROOF_SHARED}, 5, true, true},
+        {{.name = "new", .roles = HOST_PROOF_KEY}, 5, true, true},
+        {{.name = "far", .roles = HOST_PROOF_KEY}, 5, true, false},
+        {{.name = "", .roles = HOST_PROOF_SHARED}, 0, true, false},
+        {{.name = "", .roles = HOST_PROOF_SHARED}, 5, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct host_table *hosts = host_table_new(configured, 0);
+        struct effects effects;
+        struct msg msg = {.kind = MSG_HOST_HELLO, .session = 7};
+        struct peer from = rows[i].from;
+        from.kind = PEER_HOST;
+        msg.host_hello.name = "new";
+        msg.host_hello.boot_id = "b";
+        msg.host_hello.mark.commits = rows[i].commits;
+        effects_init(&effects);
+        host_table_set_mark(hosts, &(struct journal_mark){.commits = 9}, 0, 0,
+                            rows[i].is_behind);
+        host_table_hello(hosts, &from, &msg, 1000, &effects);
+        assert_int_equal(host_table_unknown(hosts) != NULL, rows[i].is_awaited);
+        host_table_tick(hosts, 60000); /* each host has had time to connect */
+        assert_int_equal(host_table_is_awaiting(hosts), rows[i].is_awaited);
+        effects_release(&effects);
+        host_table_free(hosts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_proof),
+                                       cmocka_unit_test(test_unknown_hosts_are_awaited),
                                        cmocka_unit_test(test_unknown_hosts_in_the_log)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
