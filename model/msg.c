@@ -70,6 +70,7 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(STEP_DOWN, 380, client_reconfig),
     KIND(LEDGER_ASK, 400, lease_ledger_ask),
     KIND(LEDGER, 401, lease_ledger),
+    KIND(CLOCK, 410, client_clock),
 };
 
 const char *msg_kind_name(enum msg_kind kind)

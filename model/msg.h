@@ -115,6 +115,7 @@ enum msg_kind {
     MSG_STEP_DOWN,     /* broker: it becomes a standby */
     MSG_LEDGER_ASK,    /* either site of a lease: asks for the other one's books */
     MSG_LEDGER,        /* a page of them */
+    MSG_CLOCK, /* whoever has a key asks a server for its time; the answer, too */
     MSG_KINDS
 };
 
@@ -122,6 +123,12 @@ struct msg_error {
     int code; /* enum err_code */
     const char *text;
     int about; /* the msg_kind that was refused; 0: none */
+};
+
+/* The wall clocks of both sides, in ms since 1970. */
+struct msg_clock {
+    int64_t asked_ms; /* of the side that asks, when it asked */
+    int64_t now_ms;   /* of the side that answers; 0: the question */
 };
 
 /* The body of a message that the broker relays and does not open
@@ -198,6 +205,7 @@ struct msg {
         struct msg_host_control host_control;
         struct msg_reply reply;
         struct msg_snapshot snapshot;
+        struct msg_clock clock;
     };
 };
 

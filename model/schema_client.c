@@ -225,3 +225,11 @@ static const struct field reply[] = {
 };
 const struct schema schema_client_reply = SCHEMA("Reply", reply);
 #undef S
+
+#define S struct msg_clock
+static const struct field clock_fields[] = {
+    TIME(1, asked_ms),
+    TIME(2, now_ms),
+};
+const struct schema schema_client_clock = SCHEMA("Clock", clock_fields);
+#undef S

@@ -22,6 +22,7 @@
 #include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/wire/wire.h"
+#include "sys/wire/wire_clock.h"
 
 enum {
     CONNECT_MS = 8000,
@@ -144,6 +145,27 @@ static void look_at_disk(struct doctor *doctor, const char *directory)
 
 /* ---------------------------------------------------------------- the network */
 
+/* An older server cannot tell its time. */
+static void look_at_peers_clock(struct doctor *doctor, const char *endpoint,
+                                const char *peer, struct wire_client *client)
+{
+    struct wire_clock difference;
+    struct err err;
+    const char *what = arena_printf(doctor->arena, "clock of %s, %s", peer, endpoint);
+    int rc = wire_clock_ask(client, CONNECT_MS, &difference, &err);
+    if (rc == ERR_STATE) {
+        say(doctor, "warn", what, err.text);
+        return;
+    }
+    if (rc == 0) {
+        rc = wire_clock_check(&difference, peer, &err);
+    }
+    say(doctor, rc == 0 ? "ok" : "FAIL", what,
+        rc != 0 ? err.text
+                : arena_printf(doctor->arena, "differs by %lld ms",
+                               llabs((long long)difference.ahead_ms)));
+}
+
 static void look_at_peer(struct doctor *doctor, const char *endpoint,
                          const struct wire_words *words, const struct wire_key *key,
                          const struct wire_key *peer_key)
@@ -165,10 +187,13 @@ static void look_at_peer(struct doctor *doctor, const char *endpoint,
             zmq_poll(NULL, 0, 50);
         }
     }
-    wire_client_free(client);
     judge(doctor, rc,
           arena_printf(doctor->arena, "connection to %s, %s", words->peer, endpoint),
           &err);
+    if (rc == 0) {
+        look_at_peers_clock(doctor, endpoint, words->peer, client);
+    }
+    wire_client_free(client);
 }
 
 /* ---------------------------------------------------------------- the machine */

@@ -423,6 +423,28 @@ static void take_arrived(const struct delivery *to)
     }
 }
 
+/* Any server answers for its clock, whatever else it does. */
+static void pass(void *arg, const struct peer *from, const struct msg *msg)
+{
+    const struct delivery *to = arg;
+    struct err err;
+    if (msg->kind != MSG_CLOCK) {
+        to->on_message(to->arg, from, msg);
+    } else if (msg->clock.now_ms == 0) {
+        struct msg answer = {.kind = MSG_CLOCK, .site = "", .clock = msg->clock};
+        answer.clock.now_ms = zclock_time();
+        (void)wire_server_send(to->server, from, &answer, &err); /* it asks again */
+    }
+}
+
+static void pass_refused(void *arg, const struct peer *from, const struct err *err)
+{
+    const struct delivery *to = arg;
+    if (to->on_refused != NULL) {
+        to->on_refused(to->arg, from, err);
+    }
+}
+
 /* `name` is a copy, since the callback may change the list. A queue of a host is that
  * of its connection, whose key has the host's name. */
 static void deliver(void *arg, const struct wire_queue_entry *entry)
@@ -443,8 +465,7 @@ static void deliver(void *arg, const struct wire_queue_entry *entry)
         memcpy(name, member->name, sizeof(name));
     }
     wire_frames_deliver(&server->arena, &server->counters, server->relays, &from,
-                        entry->bytes, entry->n_bytes, to->on_message, to->on_refused,
-                        to->arg);
+                        entry->bytes, entry->n_bytes, pass, pass_refused, arg);
 }
 
 /* ---------------------------------------------------------------- budgets */

@@ -33,7 +33,8 @@ def test_all_is_well():
     expect_equal(failed(lines), [], "what fails")
     for begin in ("DIR/broker.conf", "the broker's key DIR/keys/broker.key_secret",
                   "key of member north", "the site's key", "socket DIR/north",
-                  "connection to the broker, tcp://127.0.0.1"):
+                  "connection to the broker, tcp://127.0.0.1",
+                  "clock of the broker, tcp://127.0.0.1"):
         expect(has(lines, "ok", begin), "%s in %s" % (begin, lines))
     # A busy disk is slow, and what a machine has is its own.
     for begin in ("disk DIR: a sync took", "clock", "cgroups", "descriptors"):

@@ -18,6 +18,7 @@
 #include "base/value.h"
 #include "proto/codec.h"
 #include "sys/wire/wire.h"
+#include "sys/wire/wire_clock.h"
 #include "sys/wire/wire_name.h"
 
 enum { DEADLINE_MS = 60000, TURN_MS = 20 };
@@ -37,6 +38,7 @@ static struct {
     int refused_code;
     int answer_code;
     char json[128];
+    struct msg_clock clock;
 } seen;
 
 static void on_message(void *arg, const struct peer *from, const struct msg *msg)
@@ -59,7 +61,9 @@ static void on_answer(void *arg, const struct peer *from, const struct msg *msg)
 {
     seen.n_answers++;
     seen.kind = msg->kind;
-    if (msg->kind == MSG_REPLY) {
+    if (msg->kind == MSG_CLOCK) {
+        seen.clock = msg->clock;
+    } else if (msg->kind == MSG_REPLY) {
         seen.answer_code = msg->reply.code;
         snprintf(seen.json, sizeof(seen.json), "%s",
                  msg->reply.json != NULL ? msg->reply.json : "");
@@ -198,6 +202,49 @@ static void test_members_are_heard_and_answered(void **state)
     assert_int_equal(wire_client_counters(north)->received, 1);
     assert_true(wire_server_counters(server)->sent >= 1);
     wire_client_free(north);
+}
+
+/* The server answers by itself: what it serves hears nothing. */
+static void test_a_server_tells_its_clock(void **state)
+{
+    struct wire_client *north = connect_as(&north_key);
+    greet(north);
+    int n_messages = seen.n_messages;
+    struct msg ask = {.kind = MSG_CLOCK, .site = "", .clock = {.asked_ms = 12345}};
+    struct err err;
+    int64_t before_ms = zclock_time();
+    assert_int_equal(wire_client_send(north, &ask, &err), ERR_NONE);
+    TURN_UNTIL(north, seen.n_answers == 1);
+    assert_int_equal(seen.kind, MSG_CLOCK);
+    assert_int_equal(seen.clock.asked_ms, 12345);
+    assert_true(seen.clock.now_ms >= before_ms && seen.clock.now_ms <= zclock_time());
+    assert_int_equal(seen.n_messages, n_messages);
+    wire_client_free(north);
+}
+
+/* What the time of the question and the answer leave open is no difference. */
+static void test_clocks_that_differ(void **state)
+{
+    static const struct {
+        struct wire_clock clock;
+        const char *says; /* NULL: it is well */
+    } cases[] = {
+        {{0, 0}, NULL},
+        {{1000, 0}, NULL},
+        {{-1000, 0}, NULL},
+        {{1500, 500}, NULL},
+        {{1501, 500}, "1.5 s ahead of that of the broker"},
+        {{-61250, 30}, "61.2 s behind that of the broker"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct err err;
+        int rc = wire_clock_check(&cases[i].clock, "the broker", &err);
+        assert_int_equal(rc, cases[i].says == NULL ? 0 : ERR_STATE);
+        if (cases[i].says != NULL) {
+            assert_non_null(strstr(err.text, cases[i].says));
+            assert_non_null(strstr(err.text, "timedatectl set-ntp true"));
+        }
+    }
 }
 
 static void test_an_admin_is_a_client(void **state)
@@ -664,6 +711,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(test_members_are_heard_and_answered),
+        TEST(test_a_server_tells_its_clock),
+        TEST(test_clocks_that_differ),
         TEST(test_an_admin_is_a_client),
         TEST(test_links_tell_connections_apart),
         TEST(test_a_value_goes_out_as_json),
