@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/resend.h"
+#include "cli/field_words.h"
 #include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/wire/wire.h"
@@ -28,6 +29,7 @@ static const struct resend_waits connects = {.first_ms = CONNECTING_MS,
                                              .last_ms = CONNECTING_MS};
 
 struct connect {
+    const struct call *call;
     const char *where; /* socket's path or broker's URL */
     struct local_client *site;
     struct wire_client *broker;
@@ -160,6 +162,7 @@ int connect_new(const struct call *call, struct connect **connect, struct err *e
     struct connect *new = mem_alloc(1, sizeof *new);
     const char *broker = call_value(call, "--broker");
     int rc;
+    new->call = call;
     if (broker == NULL && !call_has(call, "--socket")) {
         broker = setting(call, "--broker", "SUBLET_BROKER");
     }
@@ -325,7 +328,8 @@ static int ask_broker(struct connect *connect, const struct msg *msg, int timeou
             struct err cause;
             int rc = wire_client_send(connect->broker, msg, &cause);
             if (rc != 0 && rc != ERR_AWAY) {
-                return err_set(err, rc, "%s", cause.text);
+                *err = cause;
+                return rc;
             }
             is_sent |= rc == 0;
             resend_sent(&resend, rc == 0 ? resends : connects, now_ms);
@@ -358,6 +362,7 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
         }
     }
     if (rc != 0) {
+        field_words_apply(connect->call, msg, err);
         return rc;
     }
     if (connect->refusal.code != 0) {
@@ -424,7 +429,11 @@ int connect_send(struct connect *connect, struct msg *msg, uint64_t *request,
         *request = ++connect->last_request;
     }
     msg->site = msg->site != NULL ? msg->site : "";
-    return local_client_send(connect->site, msg, err);
+    int rc = local_client_send(connect->site, msg, err);
+    if (rc != 0) {
+        field_words_apply(connect->call, msg, err);
+    }
+    return rc;
 }
 
 int connect_take(struct connect *connect, struct arena *arena, struct msg *msg,

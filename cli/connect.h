@@ -6,8 +6,11 @@
  * --socket PATH (SUBLET_SOCKET), else to the default socket. Options have precedence
  * over the environment.
  *
+ * A request with a field that is out of its bounds is refused before it is sent, in the
+ * user's words (field_words.h).
+ *
  * Ownership: a reply lives in the arena given. The connection lives until
- * connect_free.
+ * connect_free, and its `call` as long.
  * Errors: ERR_AWAY without an answer, or the error of the other side.
  * Layer: cli. */
 #ifndef SUBLET_CLI_CONNECT_H

@@ -44,7 +44,7 @@ static int read_by(struct arena *arena, const char *text, int *by, struct err *e
         }
         if (i == N_WORDS) {
             return err_set(err, ERR_PARSE,
-                           "\"%s\", expected lease, site, user, queue, project, "
+                           "--by: \"%s\", expected lease, site, user, queue, project, "
                            "account, day or hour",
                            word);
         }
