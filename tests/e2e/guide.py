@@ -67,7 +67,9 @@ def copy(machines, step):
 
 
 def run(machines, name, outside=()):
-    """`outside`: beginnings of commands that use this machine's network."""
+    """`outside`: beginnings of commands that use this machine's network. Returns each step
+    with the seconds until it was done."""
+    start, done = time.monotonic(), []
     for step in read(name):
         where = "docs/guide/%s:%d" % (name, step.line)
         if step.command.startswith("scp "):
@@ -83,7 +85,9 @@ def run(machines, name, outside=()):
             except Failure as error:
                 raise Failure("%s: %s" % (where, error)) from None
             if is_printed(step.prints, out):
+                done.append((step, time.monotonic() - start))
                 break
             expect(lists and time.monotonic() < deadline, "%s: %s prints\n%s\nexpected\n%s" % (
                 where, step.command.split("\n")[0], out, "\n".join(step.prints)))
             time.sleep(0.2)
+    return done
