@@ -22,7 +22,6 @@
 #include "sys/daemon.h"
 #include "sys/local/local.h"
 #include "sys/wire/wire.h"
-#include "sys/wire/wire_clock.h"
 
 enum {
     CONNECT_MS = 8000,

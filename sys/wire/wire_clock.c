@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_clock.c: see wire_clock.h. */
-#include "sys/wire/wire_clock.h"
+/* wire_clock.c: see wire.h. */
+#include "sys/wire/wire.h"
 
 #include <stdlib.h>
 

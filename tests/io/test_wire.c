@@ -18,7 +18,6 @@
 #include "base/value.h"
 #include "proto/codec.h"
 #include "sys/wire/wire.h"
-#include "sys/wire/wire_clock.h"
 #include "sys/wire/wire_name.h"
 
 enum { DEADLINE_MS = 60000, TURN_MS = 20 };
