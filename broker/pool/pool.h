@@ -70,22 +70,6 @@ static inline int64_t pool_held(const struct pool_cycle *cycle, int node)
     return cycle->uses[node].alloc + cycle->moves[node].grant;
 }
 
-/* ---------------------------------------------------------------- pool_view.c */
-
-/* What is shown of a cycle of a pool: a row for each node.
- *
- * Order: nodes in file order. No limit, and a demand without bound, are null.
- * Source: docs/design/interfaces.md "JSON", `plan quota`. */
-
-/* {"schema_version":1,"slots":N,"nodes":[...]}; with `why`, each node has its rule and
- * the sentence of pool_explain too. */
-struct value *pool_view_cycle(const struct pool_cycle *cycle, bool with_why,
-                              struct arena *arena);
-
-/* A number of slots; PLAN_UNLIMITED is null. */
-void pool_view_add_count(struct arena *arena, struct value *row, const char *key,
-                         int64_t slots);
-
 /* ------------------------------------------------------------ pool_explain.c */
 
 /* "demand", "limit", "reserve", "floor", "level" ... */
@@ -98,5 +82,19 @@ const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena 
  * why; of a node of which it moves some. */
 const char *pool_explain_move(const struct pool_cycle *cycle, int node,
                               struct arena *arena);
+
+/* What is shown of a cycle of a pool: a row for each node.
+ *
+ * Order: nodes in file order. No limit, and a demand without bound, are null.
+ * Source: docs/design/interfaces.md "JSON", `plan quota`. */
+
+/* {"schema_version":1,"slots":N,"nodes":[...]}; with `why`, each node has its rule and
+ * the sentence of pool_explain too. */
+struct value *pool_explain_cycle(const struct pool_cycle *cycle, bool with_why,
+                                 struct arena *arena);
+
+/* A number of slots; PLAN_UNLIMITED is null. */
+void pool_explain_add_count(struct arena *arena, struct value *row, const char *key,
+                            int64_t slots);
 
 #endif

@@ -338,7 +338,7 @@ static int show(struct question *question, bool with_why)
                    &call->arena);
     }
     struct listing listing =
-        make_listing(pool_view_cycle(&cycle, with_why, &call->arena));
+        make_listing(pool_explain_cycle(&cycle, with_why, &call->arena));
     cmd_plan_live_filter(call, &listing, 2);
     int status =
         listing_show(call, &listing, with_why ? &columns_explain : &columns_quota);

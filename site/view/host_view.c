@@ -36,7 +36,7 @@ static struct value *own_row(struct site_view *view, struct arena *arena, int in
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", host->name);
     value_add_text(arena, row, "status", status);
-    rules_view_add_host_limit(arena, row, view->config, host->name);
+    config_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host_table_max(view->hosts, index), counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(view->provider, host->name));
@@ -61,7 +61,7 @@ static struct value *borrowed_row(struct site_view *view, struct arena *arena,
         host_resources_borrowed(view->host_resources), host->name);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status", status);
-    rules_view_add_host_limit(arena, row, view->config, host->name);
+    config_view_add_host_limit(arena, row, view->config, host->name);
     slot_count_add_to_row(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");

@@ -403,7 +403,7 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
         value_add(arena, row, "unmet", unmet);
     }
     add_waiting(view, arena, row, job);
-    rules_view_add_job(arena, row, view->config, job, is_asked);
+    config_view_add_job_rules(arena, row, view->config, job, is_asked);
     return row;
 }
 

@@ -180,7 +180,7 @@ void queue_view_list(struct site_view *view, struct page *page,
         value_add_int(arena, row, "priority", queue->priority);
         value_add_text(arena, row, "status",
                        queue_table_status(view->queues, i, view->local_ms));
-        rules_view_add_queue_limits(arena, row, view->config, queue);
+        config_view_add_queue_limits(arena, row, view->config, queue);
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);
         value_add_int(arena, row, "pend", slots[i].pend);
@@ -203,7 +203,7 @@ void queue_view_list(struct site_view *view, struct page *page,
                        queue->description != NULL
                            ? value_cut_text(arena, queue->description, TEXT_MAX)
                            : "");
-        rules_view_add_queue(arena, row, &queue->rules);
+        config_view_add_queue_rules(arena, row, &queue->rules);
         page_add_number(page, number, row);
     }
 }

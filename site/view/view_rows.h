@@ -117,21 +117,21 @@ void export_view_list(struct site_view *view, struct page *page,
  */
 
 /* Of a job: its application profile and limits; its commands too if it is asked for. */
-void rules_view_add_job(struct arena *arena, struct value *row,
-                        const struct site_config *config, const struct job *job,
-                        bool is_asked);
+void config_view_add_job_rules(struct arena *arena, struct value *row,
+                               const struct site_config *config, const struct job *job,
+                               bool is_asked);
 /* The same of a queue, as configured. */
-void rules_view_add_queue(struct arena *arena, struct value *row,
-                          const struct queue_rules *rules);
+void config_view_add_queue_rules(struct arena *arena, struct value *row,
+                                 const struct queue_rules *rules);
 
 /* The job slot limits of a queue as in bqueues: of the queue (max), per user (jl_u),
  * per processor (jl_p), per host (jl_h), per job (PROCLIMIT); and its users. */
-void rules_view_add_queue_limits(struct arena *arena, struct value *row,
-                                 const struct site_config *config,
-                                 const struct queue_config *queue);
+void config_view_add_queue_limits(struct arena *arena, struct value *row,
+                                  const struct site_config *config,
+                                  const struct queue_config *queue);
 /* The slots per user of a host (JL/U). */
-void rules_view_add_host_limit(struct arena *arena, struct value *row,
-                               const struct site_config *config, const char *host);
+void config_view_add_host_limit(struct arena *arena, struct value *row,
+                                const struct site_config *config, const char *host);
 
 /* ---- why a pending job does not run */
 

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/column.h"
 #include "model/field.h"
 #include "model/job_id.h"
+#include "model/record.h"
 
 enum { COLUMNS_MAX = 64 };
 
 /* A table's columns in the order of its parameters, keys first, and its statements. */
 struct columns {
-    struct column columns[COLUMNS_MAX];
+    struct record_column columns[COLUMNS_MAX];
     int n_columns, n_keys; /* of a list: without the key of the record and `place` */
     const char *put_sql, *add_sql, *tail_sql, *delete_sql, *all_sql;
     sqlite3_stmt *put, *add, *tail, *delete, *all;
@@ -51,12 +51,13 @@ static int read_columns(struct db_table *table, const char *name, int skipped,
         if (at++ < skipped) {
             continue;
         }
-        struct column *column = &columns->columns[columns->n_columns++];
+        struct record_column *column = &columns->columns[columns->n_columns++];
         bool is_key = sqlite3_column_int(info, 5) > 0;
         column->is_nullable =
             sqlite3_column_int(info, 3) == 0 && (!is_key || table->def.is_history);
         columns->n_keys += is_key;
-        if (at == COLUMNS_MAX || !column_find(schema, 0, names[at - 1], column)) {
+        if (at == COLUMNS_MAX ||
+            !record_find_column(schema, 0, names[at - 1], column)) {
             rc = err_set(err, ERR_STATE, "table %s: column %s has no field", name,
                          names[at - 1]);
         }
@@ -145,8 +146,8 @@ static int open_list(struct db_table *table, const char *field_name, const char 
 {
     const char *names[COLUMNS_MAX];
     struct list *list = &table->lists[table->n_lists++];
-    struct column column = {0};
-    if (!column_find(table->def.schema, 0, field_name, &column)) {
+    struct record_column column = {0};
+    if (!record_find_column(table->def.schema, 0, field_name, &column)) {
         return err_set(err, ERR_STATE, "there is no field %s", field_name);
     }
     list->field = column.field;
@@ -276,7 +277,7 @@ static void bind_columns(sqlite3_stmt *statement, int at, const struct columns *
                          int n, const char *record)
 {
     for (int i = 0; i < n; i++) {
-        const struct column *column = &columns->columns[i];
+        const struct record_column *column = &columns->columns[i];
         const struct field *whole = column->whole;
         const char *in = record + column->offset;
         bool is_there = whole != NULL && field_number(whole, in) != 0;
@@ -464,7 +465,7 @@ static int read_columns_of(sqlite3_stmt *all, const struct columns *columns,
 {
     int rc = 0;
     for (int i = 0; i < columns->n_columns && rc == 0; i++) {
-        const struct column *column = &columns->columns[i];
+        const struct record_column *column = &columns->columns[i];
         rc = read_field(all, i, column->field, record + column->offset, arena, err);
     }
     return rc;
@@ -487,7 +488,7 @@ static int load_list(struct db_table *table, struct list *list, char *record,
         }
         char *at = parts + (size_t)count++ * part->size;
         memset(at, 0, part->size);
-        column_init_texts(part, at);
+        record_init_texts(part, at);
         rc = step == SQLITE_ROW ? read_columns_of(all, &list->columns, at, arena, err)
                                 : db_column_fail(all, list->field->name, err);
     }
@@ -506,7 +507,7 @@ int db_table_read(struct db_table *table, sqlite3_stmt *row, void *record,
                   struct arena *arena, struct err *err)
 {
     memset(record, 0, table->def.schema->size);
-    column_init_texts(table->def.schema, record);
+    record_init_texts(table->def.schema, record);
     int rc = read_columns_of(row, &table->columns, record, arena, err);
     for (int i = 0; i < table->n_lists && rc == 0; i++) {
         rc = load_list(table, &table->lists[i], record, arena, err);

@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/column.h"
 #include "model/field.h"
+#include "model/record.h"
 
 enum { COLUMNS_MAX = 64 };
 
 /* The columns of a table in their order, the keys first. `names` and `types` are of
  * all; of a list, `columns` are those behind the record's key and `place`. */
 struct columns {
-    struct column columns[COLUMNS_MAX];
+    struct record_column columns[COLUMNS_MAX];
     const char *names[COLUMNS_MAX], *types[COLUMNS_MAX];
     int n_columns, n_keys, n_names;
     struct pg_statement *put, *delete;
@@ -62,10 +62,11 @@ static int add_column(struct pg_table *table, const char *name, const PGresult *
     if (row < skipped) {
         return 0;
     }
-    struct column *column = &columns->columns[columns->n_columns++];
+    struct record_column *column = &columns->columns[columns->n_columns++];
     column->is_nullable = pg_number(rows, row, 2) == 0;
     columns->n_keys += (int)pg_number(rows, row, 3);
-    return column_find(schema, 0, column_name, column) && is_stored(column->field)
+    return record_find_column(schema, 0, column_name, column) &&
+                   is_stored(column->field)
                ? 0
                : err_set(err, ERR_STATE, "table %s: column %s has no field", name,
                          column_name);
@@ -203,8 +204,8 @@ static int open_list(struct pg_table *table, const char *field_name, const char 
                      struct err *err)
 {
     struct list *list = &table->lists[table->n_lists++];
-    struct column column = {0};
-    if (!column_find(table->def.schema, 0, field_name, &column) ||
+    struct record_column column = {0};
+    if (!record_find_column(table->def.schema, 0, field_name, &column) ||
         column.field->kind != FIELD_PARTS) {
         return err_set(err, ERR_STATE, "there is no list %s", field_name);
     }
@@ -249,7 +250,7 @@ void pg_table_close(struct pg_table *table)
 /* ---------------------------------------------------------------- writing */
 
 /* A column's value as text; NULL for NULL. `record` is the table's or the list's. */
-static const char *show(struct arena *arena, const struct column *column,
+static const char *show(struct arena *arena, const struct record_column *column,
                         const char *record)
 {
     const struct field *field = column->field;
@@ -295,7 +296,7 @@ static size_t write_member(char *to, const char *text)
 }
 
 /* The column of all members of a list: {"1","2"}. */
-static const char *show_list(struct arena *arena, const struct column *column,
+static const char *show_list(struct arena *arena, const struct record_column *column,
                              const char *parts, size_t part_size, int count)
 {
     const char **texts = arena_alloc(arena, (size_t)count + 1, sizeof(*texts));
@@ -375,8 +376,9 @@ static int read_word(const struct field *field, const char *text, int64_t *numbe
     return err_set(err, ERR_IO, "%s: \"%.64s\" is unknown", field->name, text);
 }
 
-static int read_column(const struct column *column, const PGresult *rows, int row,
-                       int at, char *record, struct arena *arena, struct err *err)
+static int read_column(const struct record_column *column, const PGresult *rows,
+                       int row, int at, char *record, struct arena *arena,
+                       struct err *err)
 {
     const struct field *field = column->field;
     char *in = record + column->offset;
@@ -409,7 +411,7 @@ static int read_record(const struct columns *columns, const struct schema *schem
 {
     int rc = 0;
     memset(record, 0, schema->size);
-    column_init_texts(schema, record);
+    record_init_texts(schema, record);
     for (int i = 0; i < columns->n_columns && rc == 0; i++) {
         rc =
             read_column(&columns->columns[i], rows, row, first + i, record, arena, err);

@@ -50,7 +50,7 @@ static void use_plan(const struct plan *plan, struct arena *arena)
         struct pool_cycle cycle;
         pool_cycle(plan, sizes[i], make_uses(plan, sizes[i], arena), &cycle, arena);
         check_cycle(&cycle);
-        pool_view_cycle(&cycle, true, arena);
+        pool_explain_cycle(&cycle, true, arena);
         pool_cycle_hosts(plan, sizes[i] / 8, 8, make_uses(plan, sizes[i], arena),
                          &cycle, arena);
         check_cycle(&cycle);

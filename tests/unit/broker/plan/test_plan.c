@@ -279,7 +279,7 @@ static void a_view_has_nodes_in_file_order_with_nulls_for_no_bound(void **state)
     plan_stage_build(&stage);
     plan_stage_demand(&stage, "/b=20 /a/x=inf");
     plan_stage_run(&stage, 20, 0);
-    const struct value *view = pool_view_cycle(&stage.cycle, true, &stage.arena);
+    const struct value *view = pool_explain_cycle(&stage.cycle, true, &stage.arena);
     assert_int_equal(value_find(view, "schema_version")->number, 1);
     assert_int_equal(value_find(view, "slots")->number, 20);
     const struct value *row = value_find(view, "nodes")->first;
