@@ -16,7 +16,7 @@ def sublet(*args, code=0):
 
 
 def built_commands():
-    return re.findall(r"^  ([a-z-]+)  ", sublet("help").split("Not supported yet")[0], re.M)
+    return re.findall(r"^  ([a-z-]+)  ", sublet("help").split("Not built yet")[0], re.M)
 
 
 def formatted(page):

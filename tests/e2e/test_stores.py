@@ -454,7 +454,8 @@ def run_unsynced(name):
         with contextlib.suppress(Failure, ValueError):
             given.add(("south", f.submit("south", stamped(f, "south", 0.1), "-q", "away")))
         said = ended(f, name, start, ("disk I/O error",))
-        expect("; nothing of the batch was sent, and the next start continues from what is on disk" in said, said)
+        # The commit that fails first may be that of the books.
+        expect("the next start continues from what is on disk" in said, said)
         f.start(name)
         goes_on(f, given, watch)
 

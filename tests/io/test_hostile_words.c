@@ -138,7 +138,7 @@ static void test_lies(void **state)
     struct msg to_itself = state_of("east/1/east", 10, 1);
     struct msg attempt = {.kind = MSG_ATTEMPT_STATE, .session = 10, .site = "south"};
     attempt.attempt_state =
-        (struct msg_attempt_state){.run = run_of("south"), .reason = ""};
+        (struct msg_attempt_state){.run = run_of("north"), .reason = ""};
     attempt.attempt_state.exit.text = "";
     struct msg start = start_of("south");
     struct msg south_state = state_of("south/1/east", 10, 1);
@@ -146,7 +146,7 @@ static void test_lies(void **state)
     freeze.freeze = (struct msg_freeze){.lease = lease_id, .base = 5, .freeze = 1};
     struct msg output = {.kind = MSG_OUTPUT, .session = 10, .site = "south"};
     output.output = (struct msg_output){
-        .run = run_of("south"), .bytes = (const uint8_t *)"x", .n_bytes = 1};
+        .run = run_of("north"), .bytes = (const uint8_t *)"x", .n_bytes = 1};
     const struct {
         const char *why;
         zsock_t *voice;
