@@ -533,7 +533,10 @@ static const struct place_filter *match_changed(struct resreq_match *match,
     struct resource_overrides remaining = find_remaining(match, resreq);
     struct place_filter *filter = arena_alloc(match->arena, 1, sizeof(*filter));
     size_t n_hosts = (size_t)match->n_hosts;
-    uint8_t *matches = arena_alloc(match->arena, n_hosts + 1, sizeof(*matches));
+    /* The table may have rows of hosts that this pass does not have, behind the others.
+     */
+    uint8_t *matches =
+        arena_alloc(match->arena, n_hosts + (size_t)resource_table_rows(table) + 1, 1);
     if (before != NULL) {
         memcpy(matches, before->matches, n_hosts);
     } else {
