@@ -131,7 +131,7 @@ void door_refuse(struct door *door, const char *leader)
         door->is_refusing = true;
         zloop_reader(door->loop, wire_server_socket(door->server), on_message, door);
     }
-    (void)on_message(door->loop, NULL, door); /* what waits for its budget */
+    (void)on_message(door->loop, NULL, door); /* what waits for its rate limit */
 }
 
 static void stop_refusing(struct door *door)

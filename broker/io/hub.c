@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/budget.h"
+#include "base/rate_limit.h"
 #include "broker/io/books_answer.h"
 #include "broker/io/store/books.h"
 #include "broker/io/store/store_lead.h"
@@ -60,8 +60,8 @@ static void take_message(void *arg, const struct peer *from, const struct msg *m
     shell_take_message(hub->shell, from, msg);
     int n_effects = shell_effects(hub->shell)->count - n_before;
     int64_t n_nodes = broker_take_asked_nodes(hub->broker);
-    wire_server_charge(hub->server, (int64_t)n_effects * BUDGET_US_PER_EFFECT +
-                                        n_nodes * BUDGET_US_PER_NODE +
+    wire_server_charge(hub->server, (int64_t)n_effects * RATE_LIMIT_US_PER_EFFECT +
+                                        n_nodes * RATE_LIMIT_US_PER_NODE +
                                         (msg->kind == MSG_QUERY ? LISTING_US : 0));
 }
 

@@ -15,7 +15,7 @@
 enum {
     PAGES_AT_ONCE = 16, /* a site keeps 4 MiB for a client that is slow to read */
     /* A short request is answered at once, while a long one waits for its turn among
-     * those of others (base/budget.h). */
+     * those of others (base/rate_limit.h). */
     ROWS_OF_FIELDS = 100,
 };
 

@@ -5,7 +5,7 @@
  *   guard_record  the state of a run, as its guard reports it and writes it to disk
  *   run_spec      what a guard has to run, as sublet-host writes it down
  *   stages        the sequence of a run's commands, and the result of the run
- *   account_env   the environment of a leased job is that of its account
+ *   user_env   the environment of a leased job is that of its account
  *   stage_env     the environment of commands before and after the job
  *   escalation    the sequence of signals that terminates a command
  *   exec_run      the step machine of a run, which uses all of these; its parts are in
@@ -99,7 +99,7 @@ void guard_record_set_text(struct guard_record *record, const char *text);
 #define RUN_SPEC_RESIZE_HEAD "sublet-resize 1"
 
 enum {
-    RUN_SPEC_ENV_FREE = 8, /* for the mark, PWD, and what account_env adds */
+    RUN_SPEC_ENV_FREE = 8, /* for the mark, PWD, and what user_env adds */
     RUN_SPEC_MAX =
         1 << 20, /* two RUN_STARTs of one frame each; hosts are named twice */
     RUN_SPEC_RESIZE_ENV_MAX = 8,
@@ -172,18 +172,18 @@ bool run_spec_parse_resize(struct resize_request *request, size_t length);
  *
  * A leased job has the environment of the account that it runs as: USER, LOGNAME, HOME,
  * SHELL and PATH are the account's, and whatever else describes the user's account,
- * session and machine at the consumer is left out (account_env.c has the list). The
+ * session and machine at the consumer is left out (user_env.c has the list). The
  * user's own variables stay.
  *
  * `spec` is of the guard, which knows the account. Its texts must live as long. */
-struct account_env {
+struct user_env {
     char user[NAME_SIZE + 8], logname[NAME_SIZE + 8];
     char *home, *shell; /* heap */
 };
 /* Call it before the mark is added. */
-void account_env_apply(struct account_env *env, struct run_spec *spec, const char *user,
-                       const char *home, const char *shell);
-void account_env_release(struct account_env *env);
+void user_env_apply(struct user_env *env, struct run_spec *spec, const char *user,
+                    const char *home, const char *shell);
+void user_env_release(struct user_env *env);
 
 /* ---- the sequence of commands
  *

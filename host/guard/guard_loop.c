@@ -104,8 +104,8 @@ static void set_account_env(struct guard_run *run)
     const struct account *account = &run->account;
     char work[PATH_MAX];
     snprintf(work, sizeof(work), "%s/%s", run->path, RUN_DIR_WORK);
-    account_env_apply(&run->account_env, &run->spec, account->name,
-                      account->home != NULL ? account->home : work, account->shell);
+    user_env_apply(&run->user_env, &run->spec, account->name,
+                   account->home != NULL ? account->home : work, account->shell);
 }
 
 static int read_spec(struct guard_run *run, struct err *err)

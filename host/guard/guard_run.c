@@ -34,7 +34,7 @@ void guard_run_release(struct guard_run *run)
     guard_link_release(&run->link);
     stdio_relay_free(run->relay);
     account_release(&run->account);
-    account_env_release(&run->account_env);
+    user_env_release(&run->user_env);
     run_spec_release(&run->spec);
     free(run->resize.request.bytes);
     free(run->resize.applied.bytes);

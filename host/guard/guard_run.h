@@ -37,7 +37,7 @@ struct guard_run {
     bool is_alone; /* no agent is connected, as exec knows */
     struct run_spec spec;
     struct account account;
-    struct account_env account_env; /* of a leased run */
+    struct user_env user_env; /* of a leased run */
     struct exec_run exec;
     struct guard_record record; /* of exec, and of the processes */
     struct procs procs;

@@ -168,7 +168,7 @@ int uplink_new(zloop_t *loop, struct shell *shell, const struct site_setup *setu
         free(made);
         return rc;
     }
-    wire_client_use_budgets(made->client);
+    wire_client_use_rate_limits(made->client);
     shell_add_source(shell, wire_client_socket(made->client), collect, made);
     shell_route(shell, PEER_BROKER, send_to_broker, made);
     shell_handle(shell, EFFECT_RECONNECT, reconnect, made);

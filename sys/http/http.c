@@ -417,7 +417,7 @@ static void run(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     bool has_timeout = true;
-    http->turn_end_ms = daemon_now_ms() + HTTP_BUDGET_MS;
+    http->turn_end_ms = daemon_now_ms() + HTTP_TURN_MS;
     resume_waiting(http);
     for (int turn = 0; turn < TURNS_MAX && has_timeout && wait_ms == 0; turn++) {
         MHD_run(http->daemon);

@@ -2,7 +2,7 @@
 /* http.h: an HTTP port driven from a daemon's one loop: requests in, answers out,
  * streams of server-sent events, compression and conditional answers.
  *
- * Requests are answered between the loop's other work, for at most HTTP_BUDGET_MS at a
+ * Requests are answered between the loop's other work, for at most HTTP_TURN_MS at a
  * time; the others wait for the next iteration. Bounds: HTTP_CONNECTIONS_MAX
  * connections, half of them for one address, more are closed at once; HTTP_TIMEOUT_S
  * for an idle connection, and for a stream's reader to accept data; the times of
@@ -32,7 +32,7 @@ enum {
     HTTP_STREAMS_MAX = 64,
     HTTP_TIMEOUT_S = 10,
     HTTP_BODY_MAX = 16384,
-    HTTP_BUDGET_MS = 5,
+    HTTP_TURN_MS = 5,
     /* A stream without data sends a comment and the event `beat`: otherwise neither
        side would notice that the other has gone. */
     HTTP_HEARTBEAT_MS = 15000,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/budget.h"
+#include "base/rate_limit.h"
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
 
@@ -14,7 +14,7 @@ enum { USERS_MAX = 4096 }; /* remembered without a connection */
 struct user {
     int64_t uid;
     int n_connections;
-    struct budget budget;
+    struct rate_limit rate_limit;
     UT_hash_handle hh;
 };
 
@@ -75,7 +75,7 @@ static struct user *find_or_add(struct local_users *users, const struct peer *pe
         make_room(users);
         user = mem_alloc(1, sizeof(*user));
         user->uid = peer->uid;
-        budget_init(&user->budget, BUDGET_WORK_PER_S, BUDGET_WORK_MOST);
+        rate_limit_init(&user->rate_limit, RATE_LIMIT_WORK_PER_S, RATE_LIMIT_WORK_MOST);
         HASH_ADD(hh, users->users, uid, sizeof(user->uid), user);
     }
     return user;
@@ -120,8 +120,8 @@ bool local_users_may_ask(struct local_users *users, const struct peer *peer,
         return true;
     }
     struct user *user = find_or_add(users, peer);
-    bool may = budget_may_work(&user->budget, now_ms);
-    *ready_ms = may ? 0 : budget_ready_ms(&user->budget);
+    bool may = rate_limit_may_work(&user->rate_limit, now_ms);
+    *ready_ms = may ? 0 : rate_limit_ready_ms(&user->rate_limit);
     return may;
 }
 
@@ -129,7 +129,7 @@ void local_users_charge(struct local_users *users, const struct peer *peer,
                         int64_t work_us)
 {
     if (!is_admin(peer)) {
-        budget_take_work(&find_or_add(users, peer)->budget,
-                         work_us > LOCAL_REQUEST_US ? work_us : LOCAL_REQUEST_US);
+        rate_limit_take_work(&find_or_add(users, peer)->rate_limit,
+                             work_us > LOCAL_REQUEST_US ? work_us : LOCAL_REQUEST_US);
     }
 }

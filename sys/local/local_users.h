@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_users.h: the users of a local server: how many connections each has, and what
- * each may ask for (base/budget.h). Root and the user of the daemon have no bounds, and
- * places of their own.
+ * each may ask for (base/rate_limit.h). Root and the user of the daemon have no bounds,
+ * and places of their own.
  *
  * Part of local.h. Layer: sys. */
 #ifndef SUBLET_SYS_LOCAL_LOCAL_USERS_H
@@ -17,8 +17,8 @@ enum {
     LOCAL_CONNECTIONS_MAX = 1000,
     LOCAL_CONNECTIONS_RESERVED = 100, /* of these, for administrators */
     LOCAL_CONNECTIONS_PER_USER = 250,
-    /* The least that a request costs of a user's budget: 250 requests a second, and 500
-     * at once. */
+    /* The least that a request costs of a user's rate limit: 250 requests a second, and
+     * 500 at once. */
     LOCAL_REQUEST_US = 1000,
 };
 

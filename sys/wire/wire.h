@@ -11,7 +11,7 @@
  * Bounds: MAXMSGSIZE FRAME_MAX, frames beyond FRAMES_MAX read and dropped, high water
  * marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks; of a
  * server's connections, and what waits on each, those of wire_watch.h; of what peers
- * send, budgets (wire_queue.h). A send to a peer
+ * send, rate limits (wire_queue.h). A send to a peer
  * that is gone or full is dropped and counted: every message states a whole fact, and
  * its sender repeats it if needed. Ownership: the caller frees what new returns; `msg`
  * and `from` in a callback live until it returns. Errors: ERR_IO with the endpoint;
@@ -76,8 +76,8 @@ enum { WIRE_WATCH_MS = 200 };
 void wire_server_watch(struct wire_server *server, int64_t now_ms);
 uint64_t wire_server_count_shut(const struct wire_server *server);
 /* Takes in what has arrived, and delivers at most `max` messages, and no more than a
- * batch should take: of each peer in turn, within its budget (wire_queue.h). Returns
- * their number. */
+ * batch should take: of each peer in turn, within its rate limit (wire_queue.h).
+ * Returns their number. */
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg);
 /* When a message that was taken in can be delivered: 0 now, INT64_MAX if none waits. */
@@ -85,7 +85,7 @@ int64_t wire_server_ready_ms(struct wire_server *server);
 /* From within on_message: the message causes more work in this batch. */
 void wire_server_charge(struct wire_server *server, int64_t work_us);
 /* The answer to a peer was an error. Whoever goes on sending what is refused is
- * disconnected, for a growing time (base/budget.h). */
+ * disconnected, for a growing time (base/rate_limit.h). */
 void wire_server_refuse(struct wire_server *server, const struct peer *to);
 /* What a member has used since the server's start. */
 struct wire_use {
@@ -127,9 +127,9 @@ const char *wire_client_endpoint(const struct wire_client *client);
  * explains itself. */
 bool wire_client_has_failed(struct wire_client *client, int64_t now_ms);
 zsock_t *wire_client_socket(struct wire_client *client);
-/* Messages of other sites that the server relays wait for their turn, and have budgets,
- * each site its own. The server itself is trusted. */
-void wire_client_use_budgets(struct wire_client *client);
+/* Messages of other sites that the server relays wait for their turn, and have rate
+ * limits, each site its own. The server itself is trusted. */
+void wire_client_use_rate_limits(struct wire_client *client);
 int64_t wire_client_ready_ms(struct wire_client *client); /* likewise */
 /* How the other side and the settings are called in sentences about a connection that
  * is not made. */

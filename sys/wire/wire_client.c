@@ -15,7 +15,7 @@ enum {
     RECONNECT_MS = 100,
     RECONNECT_MAX_MS = 2000, /* for a quick recovery */
     CONNECT_TIMEOUT_MS = 5000,
-    TAKEN_MAX = 2048, /* in a batch, with budgets */
+    TAKEN_MAX = 2048, /* in a batch, of peers with rate limits */
     ADDRESS_SIZE = 96,
 };
 
@@ -33,7 +33,7 @@ struct wire_client {
     int address;       /* of that one's name; -1: the one that libzmq finds */
     bool has_key;
     struct wire_key key;
-    struct wire_queue *queue;       /* NULL: no budgets */
+    struct wire_queue *queue;       /* NULL: no rate limits */
     const struct wire_words *words; /* NULL: it need not explain itself */
     struct arena arena;
     struct wire_counters counters;
@@ -295,7 +295,7 @@ zsock_t *wire_client_socket(struct wire_client *client)
     return client->socket;
 }
 
-void wire_client_use_budgets(struct wire_client *client)
+void wire_client_use_rate_limits(struct wire_client *client)
 {
     client->queue = wire_queue_new();
 }

@@ -29,9 +29,9 @@ struct sender {
     char name[WIRE_QUEUE_SENDER_SIZE];
     bool is_trusted;
     bool is_newly_out;
-    bool is_slow; /* its last message took longer than BUDGET_SHORT_US, or has caused
-                     more work than a batch takes: a large plan is computed */
-    struct budget budget;
+    bool is_slow; /* its last message took longer than RATE_LIMIT_SHORT_US, or has
+                     caused more work than a batch takes: a large plan is computed */
+    struct rate_limit rate_limit;
     uint64_t n_dropped;
     struct wire_queue_entry *first, **last;
     int n_messages;
@@ -122,7 +122,8 @@ static struct sender *find_or_add(struct wire_queue *queue, const char *name,
         sender = mem_alloc(1, sizeof(*sender));
         memcpy(sender->name, name, strnlen(name, sizeof(sender->name) - 1));
         sender->last = &sender->first;
-        budget_init(&sender->budget, BUDGET_WORK_PER_S, BUDGET_WORK_MOST);
+        rate_limit_init(&sender->rate_limit, RATE_LIMIT_WORK_PER_S,
+                        RATE_LIMIT_WORK_MOST);
         HASH_ADD_STR(queue->senders, name, sender);
     }
     sender->is_trusted = is_trusted;
@@ -152,7 +153,7 @@ void wire_queue_remove(struct wire_queue *queue, const char *name)
 
 static void refuse(struct wire_queue *queue, struct sender *sender, int64_t now_ms)
 {
-    if (!sender->is_trusted && budget_refuse(&sender->budget, now_ms)) {
+    if (!sender->is_trusted && rate_limit_refuse(&sender->rate_limit, now_ms)) {
         queue->n_newly_out += !sender->is_newly_out;
         sender->is_newly_out = true;
     }
@@ -176,7 +177,8 @@ bool wire_queue_put(struct wire_queue *queue, const char *name, bool is_trusted,
                     int64_t now_ms)
 {
     struct sender *sender = find_or_add(queue, name, is_trusted);
-    if (budget_is_out(&sender->budget, now_ms) || !has_room(queue, sender, n_bytes)) {
+    if (rate_limit_is_out(&sender->rate_limit, now_ms) ||
+        !has_room(queue, sender, n_bytes)) {
         sender->n_dropped++;
         refuse(queue, sender, now_ms);
         return false;
@@ -207,7 +209,7 @@ bool wire_queue_put(struct wire_queue *queue, const char *name, bool is_trusted,
 
 static bool may_work(struct sender *sender, int64_t now_ms)
 {
-    return sender->is_trusted || budget_may_work(&sender->budget, now_ms);
+    return sender->is_trusted || rate_limit_may_work(&sender->rate_limit, now_ms);
 }
 
 /* Idle time is for short messages: another sender's would wait for the end of a long
@@ -253,11 +255,11 @@ static void charge(struct wire_queue *queue, bool is_idle, int64_t us)
     if (sender == NULL) {
         return;
     }
-    sender->is_slow = us > BUDGET_SHORT_US || queue->charged_us > BATCH_US;
+    sender->is_slow = us > RATE_LIMIT_SHORT_US || queue->charged_us > BATCH_US;
     if (is_idle && !sender->is_slow) {
-        budget_take_idle(&sender->budget, us + queue->charged_us);
+        rate_limit_take_idle(&sender->rate_limit, us + queue->charged_us);
     } else {
-        budget_take_message(&sender->budget, us, queue->charged_us);
+        rate_limit_take_message(&sender->rate_limit, us, queue->charged_us);
     }
     queue->current = NULL;
 }
@@ -274,7 +276,8 @@ static int serve(struct wire_queue *queue, bool is_idle, int max,
            (entry = begin(queue, is_idle, now_ms)) != NULL) {
         count++;
         n_bytes += entry->n_bytes;
-        wire_queue_charge(queue, (int64_t)entry->n_bytes * BUDGET_US_PER_KIB / 1024);
+        wire_queue_charge(queue,
+                          (int64_t)entry->n_bytes * RATE_LIMIT_US_PER_KIB / 1024);
         deliver(arg, entry);
         int64_t after_us = cpu_us();
         work_us += after_us - before_us + queue->charged_us;
@@ -303,7 +306,7 @@ void wire_queue_charge_late(struct wire_queue *queue, const char *name, int64_t 
 {
     struct sender *sender = find(queue, name);
     if (sender != NULL) {
-        budget_take_work(&sender->budget, work_us);
+        rate_limit_take_work(&sender->rate_limit, work_us);
     }
 }
 
@@ -315,7 +318,7 @@ int64_t wire_queue_ready_ms(struct wire_queue *queue, int64_t now_ms)
         if (has_turn(sender, true, now_ms)) {
             return 0;
         }
-        int64_t at_ms = budget_ready_ms(&sender->budget);
+        int64_t at_ms = rate_limit_ready_ms(&sender->rate_limit);
         ready_ms = at_ms < ready_ms ? at_ms : ready_ms;
     }
     return ready_ms;
@@ -355,13 +358,14 @@ const char *wire_queue_take_out(struct wire_queue *queue)
 bool wire_queue_is_out(struct wire_queue *queue, const char *name, int64_t now_ms)
 {
     struct sender *sender = find(queue, name);
-    return sender != NULL && budget_is_out(&sender->budget, now_ms);
+    return sender != NULL && rate_limit_is_out(&sender->rate_limit, now_ms);
 }
 
-const struct budget *wire_queue_budget(const struct wire_queue *queue, const char *name)
+const struct rate_limit *wire_queue_rate_limit(const struct wire_queue *queue,
+                                               const char *name)
 {
     const struct sender *sender = find(queue, name);
-    return sender != NULL ? &sender->budget : NULL;
+    return sender != NULL ? &sender->rate_limit : NULL;
 }
 
 uint64_t wire_queue_count_dropped(const struct wire_queue *queue, const char *name)

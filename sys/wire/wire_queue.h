@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_queue.h: received messages that wait for their turn: one queue for each sender,
- * one message of each sender in turn, while its budget lasts (base/budget.h).
+ * one message of each sender in turn, within its rate limit (base/rate_limit.h).
  *
  * A sender is known by a text: the key of a member, the number of a host's connection,
  * the site that a relayed message comes from.
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/bounds.h"
-#include "base/budget.h"
+#include "base/rate_limit.h"
 #include "model/effect.h"
 
 enum { WIRE_QUEUE_SENDER_SIZE = NAME_SIZE };
@@ -42,10 +42,10 @@ bool wire_queue_put(struct wire_queue *queue, const char *sender, bool is_truste
 
 /* Delivers messages in turn, until `max` of them, BATCH_US of work or BATCH_BYTES are
  * reached, or no sender has time left. Each sender is charged for the processor time of
- * its messages, and more than that for long ones (base/budget.h). If none of those that
- * wait has time left, they are served all the same, for IDLE_US, and not charged: time
- * that nobody else wants is free, and a message that comes meanwhile waits no longer
- * than that. A sender whose last message was long waits until it has time again.
+ * its messages, and more than that for long ones (base/rate_limit.h). If none of those
+ * that wait has time left, they are served all the same, for IDLE_US, and not charged:
+ * time that nobody else wants is free, and a message that comes meanwhile waits no
+ * longer than that. A sender whose last message was long waits until it has time again.
  * Returns the number of messages. */
 typedef void (*wire_queue_deliver_fn)(void *arg, const struct wire_queue_entry *entry);
 int wire_queue_serve(struct wire_queue *queue, int max, wire_queue_deliver_fn deliver,
@@ -58,7 +58,7 @@ void wire_queue_charge_late(struct wire_queue *queue, const char *sender,
 /* When a message that waits can be delivered: 0 now, INT64_MAX if none waits. */
 int64_t wire_queue_ready_ms(struct wire_queue *queue, int64_t now_ms);
 
-/* Drops what the sender has sent, with its budget. */
+/* Drops what the sender has sent, with its rate limit. */
 void wire_queue_remove(struct wire_queue *queue, const char *sender);
 
 /* Counts a refusal; true if the sender is out from now on. */
@@ -69,8 +69,8 @@ const char *wire_queue_take_out(struct wire_queue *queue);
 bool wire_queue_is_out(struct wire_queue *queue, const char *sender, int64_t now_ms);
 
 /* NULL: nothing is known of it. */
-const struct budget *wire_queue_budget(const struct wire_queue *queue,
-                                       const char *sender);
+const struct rate_limit *wire_queue_rate_limit(const struct wire_queue *queue,
+                                               const char *sender);
 uint64_t wire_queue_count_dropped(const struct wire_queue *queue, const char *sender);
 size_t wire_queue_count_bytes(const struct wire_queue *queue);
 

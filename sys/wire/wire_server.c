@@ -335,7 +335,7 @@ const struct wire_counters *wire_server_counters(const struct wire_server *serve
 
 enum { SENDER_SIZE = WIRE_QUEUE_SENDER_SIZE };
 
-/* Whose budget it is: that of a member, or of one connection of a host. */
+/* Whose rate limit it is: that of a member, or of one connection of a host. */
 static void name_sender(const struct wire_server *server, const struct peer *from,
                         char sender[SENDER_SIZE])
 {
@@ -468,7 +468,7 @@ static void deliver(void *arg, const struct wire_queue_entry *entry)
                         entry->bytes, entry->n_bytes, pass, pass_refused, arg);
 }
 
-/* ---------------------------------------------------------------- budgets */
+/* ---------------------------------------------------------------- rate limits */
 
 static void shut_member(struct wire_server *server, const char *name)
 {
@@ -496,14 +496,15 @@ static void shut_out(struct wire_server *server)
     const char *sender;
     while ((sender = wire_queue_take_out(server->queue)) != NULL) {
         bool is_member = server->kind != PEER_HOST;
-        const struct budget *budget = wire_queue_budget(server->queue, sender);
+        const struct rate_limit *rate_limit =
+            wire_queue_rate_limit(server->queue, sender);
         if (log_limit_pass(&server->out, daemon_now_ms())) {
             log_line(LOG_LEVEL_WARNING,
                      "%s %s is disconnected for %lld s: it goes on sending what is "
                      "refused, or more than its queue holds (%llu messages)",
                      is_member ? "member" : "host on connection", sender,
-                     (long long)budget->out_ms / 1000,
-                     (unsigned long long)budget->n_refused);
+                     (long long)rate_limit->out_ms / 1000,
+                     (unsigned long long)rate_limit->n_refused);
         }
         if (server->watch != NULL) {
             (is_member ? shut_member : shut_link)(server, sender);
@@ -530,14 +531,14 @@ void wire_server_refuse(struct wire_server *server, const struct peer *to)
 
 struct wire_use wire_server_use(const struct wire_server *server, const char *member)
 {
-    const struct budget *budget = wire_queue_budget(server->queue, member);
-    return budget == NULL
+    const struct rate_limit *rate_limit = wire_queue_rate_limit(server->queue, member);
+    return rate_limit == NULL
                ? (struct wire_use){.work_us = 0}
                : (struct wire_use){
-                     .work_us = budget->work_us,
-                     .n_refused = budget->n_refused,
+                     .work_us = rate_limit->work_us,
+                     .n_refused = rate_limit->n_refused,
                      .n_dropped = wire_queue_count_dropped(server->queue, member),
-                     .n_out = budget->n_out,
+                     .n_out = rate_limit->n_out,
                  };
 }
 
@@ -593,7 +594,7 @@ static void charge_answer(struct wire_server *server, const struct peer *to,
     if (msg->kind == MSG_REPLY) {
         name_sender(server, to, sender);
         wire_queue_charge_late(server->queue, sender,
-                               (int64_t)n_bytes * BUDGET_ANSWER_US_PER_KIB / 1024);
+                               (int64_t)n_bytes * RATE_LIMIT_ANSWER_US_PER_KIB / 1024);
     }
 }
 

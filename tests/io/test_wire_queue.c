@@ -94,7 +94,7 @@ static void test_a_batch_is_bounded_by_bytes(void **state)
     assert_in_range(serve(1000), 1, 11); /* 1 MiB, if time allows */
 }
 
-/* Its budget is used up after half a second of work. From then on it is served one
+/* Its rate limit is used up after half a second of work. From then on it is served one
  * message at a time, and only while nobody else waits. */
 static void test_who_has_no_time_left_waits_for_the_others(void **state)
 {
@@ -106,7 +106,8 @@ static void test_who_has_no_time_left_waits_for_the_others(void **state)
     while (count < 150 && serve(1000) > 0) {
         count = seen.count;
     }
-    assert_true(wire_queue_budget(queue, "hostile")->work_us >= BUDGET_WORK_MOST);
+    assert_true(wire_queue_rate_limit(queue, "hostile")->work_us >=
+                RATE_LIMIT_WORK_MOST);
     assert_int_equal(serve(1000), 1);
     put("south", "s", 1);
     put("south", "t", 1);
@@ -131,7 +132,7 @@ static void burn(int64_t us)
 
 static void deliver_slowly(void *arg, const struct wire_queue_entry *entry)
 {
-    burn(4 * BUDGET_SHORT_US);
+    burn(4 * RATE_LIMIT_SHORT_US);
     deliver(arg, entry);
 }
 
@@ -139,7 +140,7 @@ static void deliver_slowly(void *arg, const struct wire_queue_entry *entry)
  * until it has time again, and the queue says when that is. */
 static void test_long_messages_wait_although_nobody_else_does(void **state)
 {
-    seen.cost_us = 4 * BUDGET_WORK_MOST; /* eight seconds of debt at least */
+    seen.cost_us = 4 * RATE_LIMIT_WORK_MOST; /* eight seconds of debt at least */
     for (int i = 0; i < 3; i++) {
         put("hostile", "h", 1);
     }
@@ -186,7 +187,7 @@ static void test_who_goes_on_is_out(void **state)
     const char *out = NULL;
     put("hostile", "h", 1);
     put("south", "s", 1);
-    for (int i = 0; i <= BUDGET_REFUSED_MOST + 100 && out == NULL; i++) {
+    for (int i = 0; i <= RATE_LIMIT_REFUSED_MOST + 100 && out == NULL; i++) {
         (void)wire_queue_refuse(queue, "hostile", daemon_now_ms());
         out = wire_queue_take_out(queue);
     }
@@ -223,7 +224,7 @@ static void test_a_removed_sender_may_be_the_current_one(void **state)
     put("south", "s", 1);
     assert_int_equal(wire_queue_serve(queue, 100, remove_it, NULL), 2);
     assert_string_equal(seen.text, "as");
-    assert_null(wire_queue_budget(queue, "north"));
+    assert_null(wire_queue_rate_limit(queue, "north"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

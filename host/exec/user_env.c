@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* account_env.c: see exec.h. */
+/* user_env.c: see exec.h. */
 #include "host/exec/exec.h"
 
 #include <stdio.h>
@@ -87,8 +87,8 @@ static char *assign(const char *name, const char *value)
     return text;
 }
 
-void account_env_apply(struct account_env *env, struct run_spec *spec, const char *user,
-                       const char *home, const char *shell)
+void user_env_apply(struct user_env *env, struct run_spec *spec, const char *user,
+                    const char *home, const char *shell)
 {
     int n_left = 0;
     for (int i = 0; i < spec->n_env; i++) {
@@ -110,7 +110,7 @@ void account_env_apply(struct account_env *env, struct run_spec *spec, const cha
     spec->n_env = n_left;
 }
 
-void account_env_release(struct account_env *env)
+void user_env_release(struct user_env *env)
 {
     free(env->home);
     free(env->shell);

@@ -32,18 +32,18 @@ static void test_leased(void **state)
                                            "PATH=/usr/local/bin:/usr/bin:/bin",
                                            NULL};
     struct run_spec spec;
-    struct account_env env = {0};
+    struct user_env env = {0};
     char *bytes = memcpy(malloc(sizeof(text)), text, sizeof(text));
     (void)state;
     assert_int_equal(run_spec_parse(bytes, sizeof(text) - 1, &spec, NULL), 0);
-    account_env_apply(&env, &spec, "sublet-9", "/spool/work", "/bin/sh");
+    user_env_apply(&env, &spec, "sublet-9", "/spool/work", "/bin/sh");
     for (int i = 0; expected[i] != NULL; i++) {
         assert_non_null(spec.env[i]);
         assert_string_equal(spec.env[i], expected[i]);
     }
     assert_int_equal(spec.n_env, 10);
     assert_null(spec.env[spec.n_env]);
-    account_env_release(&env);
+    user_env_release(&env);
     run_spec_release(&spec);
 }
 
@@ -52,15 +52,15 @@ static void test_without_variables(void **state)
 {
     static const char text[] = ITEM(RUN_SPEC_HEAD) ITEM("end=");
     struct run_spec spec;
-    struct account_env env = {0};
+    struct user_env env = {0};
     char *bytes = memcpy(malloc(sizeof(text)), text, sizeof(text));
     (void)state;
     assert_int_equal(run_spec_parse(bytes, sizeof(text) - 1, &spec, NULL), 0);
-    account_env_apply(&env, &spec, "ana", "/home/ana", "/bin/bash");
+    user_env_apply(&env, &spec, "ana", "/home/ana", "/bin/bash");
     assert_int_equal(spec.n_env, 5);
     assert_string_equal(spec.env[2], "HOME=/home/ana");
     assert_null(spec.env[5]);
-    account_env_release(&env);
+    user_env_release(&env);
     run_spec_release(&spec);
 }
 
