@@ -45,27 +45,29 @@ enum field_charset {
 
 struct schema;
 
+/* All tables are walked for each job that starts, so a line is kept small. */
 struct field {
     const char *name; /* on the wire, and of its column; of a PART in a store: the
                          prefix of its columns */
-    enum field_kind kind;
+    enum field_kind kind : 8;
+    enum field_charset charset : 8;
+    bool empty_is_null : 1; /* a text that is NULL if it is empty */
+    bool is_zigzag : 1;     /* sint32 or sint64 on the wire */
+    /* Of columns only: */
+    bool is_key : 1;   /* of the row's key; keys are the first fields */
+    bool is_whole : 1; /* a PART whose columns are NULL if its first field is 0 */
+    bool is_flag : 1;
     int tag; /* on the wire; 0: it does not travel */
-    size_t offset, count_offset;
+    uint32_t offset, count_offset;
     const struct schema *part;
     int64_t min, max;
-    enum field_charset charset;
     int text_min, text_max; /* of each text of a list */
     int64_t total_max;      /* bytes of all texts of a list */
-    bool empty_is_null;     /* a text that is NULL if it is empty */
-    bool is_zigzag;         /* sint32 or sint64 on the wire */
-    /* Of columns only. */
-    bool is_key;   /* of the row's key; keys are the first fields */
-    bool is_whole; /* a PART whose columns are NULL if its first field is 0 */
+    /* Of columns only: */
     const char *const *words; /* an enum is stored as its word */
     int n_words;
-    size_t given_offset; /* of a bool + 1: the column is NULL unless it is true */
-    int flag;            /* with is_flag: the column is 1 if the field is `flag` */
-    bool is_flag;
+    uint32_t given_offset; /* of a bool + 1: the column is NULL unless it is true */
+    int flag;              /* with is_flag: the column is 1 if the field is `flag` */
 };
 
 struct schema {
