@@ -5,6 +5,8 @@
 #ifndef SUBLET_BASE_BOUNDS_H
 #define SUBLET_BASE_BOUNDS_H
 
+#include <stdint.h>
+
 enum {
     /* Names of sites, hosts, queues, users, policies, with the NUL: as in LSF, and
        short enough that a lease id (three names) fits one line. */
@@ -63,5 +65,10 @@ enum {
     LEASE_LOAD_HOSTS_MAX = 500, /* hosts in one LEASE_LOAD, which must fit a frame */
     LOAD_VALUE_SIZE = 128,      /* one value as text, with the NUL */
 };
+
+/* An epoch, or a number of attempts, jobs or commits, is never raised above this by
+ * what another says, so that no peer uses up the numbers: as many are left for own use,
+ * and all are exact in JSON. */
+#define TOLD_NUMBER_MAX (INT64_C(1) << 52)
 
 #endif

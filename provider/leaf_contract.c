@@ -43,7 +43,7 @@ static void continue_above(struct ledger_lease *lease, uint64_t above)
     if (above != 0) {
         lease->lost_from = lease->lost_to = 0;
     }
-    if (above > lease->epoch) {
+    if (above > lease->epoch && above <= TOLD_NUMBER_MAX) {
         lease->epoch = above;
     }
 }

@@ -394,7 +394,7 @@ static void recover(struct provider *provider, struct ledger_lease *lease,
     uint64_t above = drain->raise_above;
     bool is_needed = lease->lost_to != 0 && drain->number > lease->drain;
     bool is_late = above < lease->epoch && !is_needed;
-    if (above == 0 || is_late || provider->plan == NULL) {
+    if (above == 0 || above > TOLD_NUMBER_MAX || is_late || provider->plan == NULL) {
         return;
     }
     effects_log(effects, LOG_LEVEL_NOTICE,

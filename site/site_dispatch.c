@@ -90,12 +90,18 @@ struct site_view site_dispatch_view(struct site *site, int64_t now_ms)
  * numbers of the site. */
 enum { MARK_STEP_MAX = 1000000000 };
 
+static bool is_number_believed(uint64_t present, uint64_t told)
+{
+    return told <= present ||
+           (told <= present + MARK_STEP_MAX && told <= TOLD_NUMBER_MAX);
+}
+
 static bool is_believed(const struct journal_mark *present,
                         const struct journal_mark *mark)
 {
-    return mark->commits <= present->commits + MARK_STEP_MAX &&
-           mark->attempt <= present->attempt + MARK_STEP_MAX &&
-           mark->job <= present->job + MARK_STEP_MAX;
+    return is_number_believed(present->commits, mark->commits) &&
+           is_number_believed(present->attempt, mark->attempt) &&
+           is_number_believed(present->job, mark->job);
 }
 
 static void log_awaiting(const struct site *site, struct effects *effects)

@@ -16,7 +16,7 @@ from federation import NORTH, SOUTH, Federation
 from proxy import Proxy
 
 ROUND = 20
-LONG = 25  # one fault in so many stands still for a minute
+LONG = 25  # one fault in so many suspends a daemon for a minute
 LONG_S = 60
 
 

@@ -69,11 +69,11 @@ def ticks(name):
         return file.read().count("tick")
 
 
-def stands_still(name):
+def expect_suspended(name):
     """Nothing moves from when the job counts as suspended on."""
     before = ticks(name)
     time.sleep(0.3)
-    expect_equal(ticks(name), before, name + " stands still")
+    expect_equal(ticks(name), before, name + " is suspended")
 
 
 def runs_on(name):
@@ -111,7 +111,7 @@ def resume(job):
 def test_signals():
     job = start("signals", "signals")
     stop(job)
-    stands_still("signals")
+    expect_suspended("signals")
     resume(job)
     # The first one's word may wait until the process runs again.
     f.wait_for("both signals", lambda: {"SIGUSR1", "SIGUSR2"} <= set(heard("signals")))
@@ -130,7 +130,7 @@ def test_commands():
                  (str(job), "JOB_CONTROLS", "2"), "SUSPEND: a user's stop")
     expect(int(said["N_PIDS"]) >= 1 and said["ALL_LIVE"] == "yes", said)
     expect("SIGUSR1" in heard("commands"), "the command reached the job's processes")
-    stands_still("commands")
+    expect_suspended("commands")
     resume(job)
     f.wait_for("RESUME", lambda: os.path.exists(marks("commands.resume")))
     expect("LSB_SUSP_REASONS" not in told("commands.resume"), "only SUSPEND has reasons")
@@ -191,7 +191,7 @@ def test_borrowed():
     stop(job)
     f.wait_for("SUSPEND", lambda: os.path.exists(marks("far.suspend")))
     expect_equal(told("far.suspend")["LSB_SUSP_REASONS"], "2", "why, over the lease")
-    stands_still("far")
+    expect_suspended("far")
     resume(job)
     runs_on("far")
     finish("far")

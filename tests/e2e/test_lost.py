@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A consumer that is lost while its jobs run at a provider: its daemon stands still, or
+"""A consumer that is lost while its jobs run at a provider: its daemon is suspended, or
 the network to it is gone. By default they run on, and only idle slots go home when
 LEASE_TERM is over; ON_LOST = kill ends them then, and all slots go home. When it is back
 it is told, and runs again what may be run again."""
@@ -83,7 +83,7 @@ def slots_go_home(f, *jobs):
 
 
 def test_kill_stopped():
-    """Its daemon stands still; the broker dies and is back while the term runs."""
+    """Its daemon is suspended; the broker dies and is back while the term runs."""
     with Federation() as f:
         f.configure("north", policy("kill"))
         again, once = with_jobs(f)

@@ -113,7 +113,7 @@ def test_one_slot():
 
 
 def test_crashes():
-    """The site dies while a job is being stopped, and while it stands still."""
+    """The site dies while a job is being stopped, and while it is suspended."""
     low = start_job("c_low", "low")
     f.wait_state("south", low, "RUN")
     runs_now("c_low")
@@ -217,7 +217,7 @@ def test_cleans_up_in_its_slot():
 
 
 def test_parallel():
-    """Of a parallel job all processes stand still before its slots are another's."""
+    """Of a parallel job all processes are suspended before its slots are another's."""
     first = f.submit("south", "true", "-q", "far_low")  # which makes the lease
     f.wait_state("south", first, "DONE")
     low = start_job("p_low", "far_low", "-n", "2")
@@ -275,7 +275,7 @@ def window_at(hours):
 
 
 def test_window():
-    """Outside of the run window the processes of a job stand still. The clock on the wall
+    """Outside of the run window the processes of a job are suspended. The clock on the wall
     is that of TZ."""
     low = start_job("t_low", "low")
     f.wait_state("south", low, "RUN")

@@ -170,7 +170,7 @@ def test_refused():
 
 
 def test_stop_waits():
-    """While it is told of more, nothing makes it stand still."""
+    """While it is told of more, nothing suspends it."""
     job, make_room = begin("held", "-q", "low", "-ar", "-rnc", f.tell + " held")
     make_room()
     told("held", 1)

@@ -43,7 +43,7 @@ static void test_earliest(void **state)
     }
 }
 
-static void test_standing_still(void **state)
+static void test_suspended(void **state)
 {
     struct guard_run run;
     begin(&run);
@@ -107,7 +107,7 @@ static void test_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_earliest), cmocka_unit_test(test_standing_still),
+        cmocka_unit_test(test_earliest), cmocka_unit_test(test_suspended),
         cmocka_unit_test(test_ended),    cmocka_unit_test(test_for_poll),
         cmocka_unit_test(test_turn),
     };

@@ -128,6 +128,14 @@ static void a_leaf_continues_above_the_epoch_of_the_broker(void **state)
     assert_int_equal(state_of(ENG).epoch, 8);
 }
 
+/* A broker cannot use up the numbers of epochs. */
+static void an_impossible_epoch_is_ignored(void **state)
+{
+    (void)state;
+    provider_world_open_above(&world, ENG, (uint64_t)TOLD_NUMBER_MAX + 1);
+    assert_int_equal(state_of(ENG).epoch, 1);
+}
+
 /* Likewise by one in which the contract had ended before. What is lost of it lies
  * before the new epoch, which the broker must not refuse. */
 static void an_ended_leaf_continues_above_both_epochs(void **state)
@@ -262,7 +270,7 @@ static void exclusive_hosts_go_whole(void **state)
 
 /* Its slots may be used by others meanwhile, but not when it has to go itself: what is
  * ended there would come back at once, for ever. */
-static void nothing_runs_where_a_job_stands_still_on_what_is_owed(void **state)
+static void nothing_starts_where_a_suspended_job_has_owed_slots(void **state)
 {
     (void)state;
     provider_world_open(&world, OWN);
@@ -280,8 +288,7 @@ static void nothing_runs_where_a_job_stands_still_on_what_is_owed(void **state)
 
 /* More is suspended there than is owed: as long as anything is owed, all of it counts.
  */
-static void
-nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed(void **state)
+static void nothing_starts_beside_suspended_jobs_where_slots_are_owed(void **state)
 {
     (void)state;
     provider_world_open(&world, OWN);
@@ -417,13 +424,14 @@ int main(void)
         TEST(what_does_not_hold_changes_nothing),
         TEST(only_leaves_of_policies_that_export_to_a_pool_are_opened),
         TEST(a_leaf_continues_above_the_epoch_of_the_broker),
+        TEST(an_impossible_epoch_is_ignored),
         TEST(an_ended_leaf_continues_above_both_epochs),
         TEST(a_recall_takes_what_is_idle_and_waits_for_the_rest),
         TEST(a_recall_outlives_a_crash_and_is_called_off_by_number),
         TEST(the_site_uses_what_it_has_as_a_leaf),
         TEST(exclusive_hosts_go_whole),
-        TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
-        TEST(nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed),
+        TEST(nothing_starts_where_a_suspended_job_has_owed_slots),
+        TEST(nothing_starts_beside_suspended_jobs_where_slots_are_owed),
         TEST(a_policy_that_goes_takes_its_leaves_along),
         TEST(leaves_stay_while_the_policy_does),
         TEST(slots_of_a_host_that_a_leaf_gives_up_are_idle_at_once),

@@ -132,6 +132,12 @@ static void test_recovered(void **state)
     assert_true(provider_find_lease(world.provider, "north/p/south", &now));
     assert_int_equal(now.epoch, 9);
     assert_string_equal(now.reason, "its provider had lost its journal");
+    msg.drain.raise_above = (uint64_t)TOLD_NUMBER_MAX + 1;
+    msg.drain.number = 5;
+    effects_clear(&world.effects);
+    provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
+    assert_true(provider_find_lease(world.provider, "north/p/south", &now));
+    assert_int_equal(now.epoch, 9); /* an impossible epoch is ignored */
 }
 
 static struct msg_state told(const char *id)

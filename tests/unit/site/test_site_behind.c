@@ -415,6 +415,41 @@ static void a_late_mark_makes_a_refusal_doubtful(void **state)
     assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
 }
 
+/* ---------------------------------------------------------------- impossible marks */
+
+static uint64_t raised_to(uint64_t told)
+{
+    struct job_spec spec = site_stage_spec("local", "work");
+    up("s1", told);
+    site_stage_submit_spec(&stage, "ana", &spec);
+    return commits();
+}
+
+static void restart_with_commits(uint64_t n)
+{
+    for (int i = 0; i < stage.n_rows; i++) {
+        struct row *row = &stage.rows[i].row;
+        if (row->kind == ROW_COUNTER && strcmp(row->counter.name, "commits") == 0) {
+            row->counter.value = n;
+        }
+    }
+    site_stage_restart(&stage);
+}
+
+/* A peer that lies can neither use up the numbers at once nor by and by. */
+static void an_impossible_mark_is_ignored(void **state)
+{
+    (void)state;
+    const uint64_t step = 1000000000, most = (uint64_t)TOLD_NUMBER_MAX;
+    uint64_t first = raised_to(0);
+    assert_true(raised_to(first + step + 10) < first + step);
+    assert_true(raised_to(first + step - 10) > first + step - 10);
+    restart_with_commits(most - 10);
+    assert_true(raised_to(most + 1) <= most);
+    assert_true(raised_to(most) > most); /* and own commits go on */
+    assert_true(raised_to(most + 100) < most + 100);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -439,6 +474,7 @@ int main(void)
         TEST(an_old_journal_asks_what_became_of_a_leased_start),
         TEST(a_start_that_never_arrived_is_sent_again),
         TEST(a_late_mark_makes_a_refusal_doubtful),
+        TEST(an_impossible_mark_is_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

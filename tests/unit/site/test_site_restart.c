@@ -483,7 +483,7 @@ static void test_host_removed_comes_back_to_tell(void **state)
 }
 
 /* The host does the job's latest order. */
-static void stands_still(struct site_stage *stage, uint64_t id)
+static void expect_suspended(struct site_stage *stage, uint64_t id)
 {
     const struct row_job_state *row = site_stage_job_row(stage, id);
     assert_int_equal(row->control.action, CONTROL_SUSPEND);
@@ -515,7 +515,7 @@ static void test_preempted(void **state)
 
     site_stage_restart(&stage);
     hello_again(&stage);
-    stands_still(&stage, low);
+    expect_suspended(&stage, low);
     assert_int_equal(site_stage_state(&stage, low), JOB_SSUSP);
     assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_SUSPEND);
     site_stage_host_synced(&stage, "s1");
@@ -554,7 +554,7 @@ static uint64_t change_with_suspended(struct site_stage *stage, bool is_restarte
     site_stage_waiting(stage, "s1", site_stage_attempt_of(stage, low), TOKEN);
     site_stage_running(stage, "s1", site_stage_attempt_of(stage, low), TOKEN);
     uint64_t high = site_stage_submit(stage, "high", "work");
-    stands_still(stage, low);
+    expect_suspended(stage, low);
     uint64_t attempt = site_stage_attempt_of(stage, high);
     assert_int_not_equal(attempt, 0);
     site_stage_waiting(stage, "s1", attempt, TOKEN);
@@ -564,7 +564,7 @@ static uint64_t change_with_suspended(struct site_stage *stage, bool is_restarte
         site_stage_restart_text(stage, text);
         hello_again(stage);
         site_stage_running(stage, "s1", attempt, TOKEN);
-        stands_still(stage, low);
+        expect_suspended(stage, low);
         site_stage_host_synced(stage, "s1");
     } else {
         assert_true(site_stage_reload(stage, text));

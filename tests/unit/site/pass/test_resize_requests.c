@@ -265,7 +265,7 @@ static void who_cannot_be_told_is_asked_later(void **state)
     site_stage_release(&stage);
 }
 
-static void nothing_makes_it_stand_still_meanwhile(void **state)
+static void nothing_suspends_it_meanwhile(void **state)
 {
     struct site_stage stage;
     (void)state;
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(a_crash_before_the_commit_gives_nothing),
         cmocka_unit_test(who_does_not_want_more_is_asked_later),
         cmocka_unit_test(who_cannot_be_told_is_asked_later),
-        cmocka_unit_test(nothing_makes_it_stand_still_meanwhile),
+        cmocka_unit_test(nothing_suspends_it_meanwhile),
         cmocka_unit_test(a_kill_does_not_wait),
         cmocka_unit_test(what_is_released_goes_when_its_command_agrees),
         cmocka_unit_test(orders_that_cannot_be_change_nothing),
