@@ -32,33 +32,51 @@ static bool is_used(const struct site *site, int host)
     return own + consumers + own_suspended + consumers_suspended > 0;
 }
 
+/* How many hosts the run has slots on; 0: it has ended. */
+static int count_used_hosts(const struct run *run)
+{
+    bool is_over = run == NULL || run->record == RUN_RECORD_ENDED || run->is_forgotten;
+    return is_over ? 0 : run->n_hosts;
+}
+
+/* No configuration of this process had the run's k-th host. */
+static bool is_unconfigured(const struct site *site, const struct run *run, int k)
+{
+    return k == 0 ? run->host < 0
+                  : host_table_find(site->hosts, run->hosts[k].host) < 0;
+}
+
 static int count_unconfigured(const struct site *site)
 {
     const struct run_table *table = runs_table(site->runs);
     int count = 0;
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
-        count += run != NULL && run->record != RUN_RECORD_ENDED && run->host < 0 &&
-                 run->n_hosts > 0;
+        for (int k = 0; k < count_used_hosts(run); k++) {
+            count += is_unconfigured(site, run, k);
+        }
     }
     return count;
 }
 
-/* Hosts with runs that no configuration of this process had: they were removed while
- * the daemon was down, or it died while they were leaving. */
+/* Hosts with slots of runs that no configuration of this process had: they were removed
+ * while the daemon was down, or it died while they were leaving. */
 static void list_unconfigured(const struct site *site, struct arena *arena,
                               struct site_config *config, struct site_host *hosts)
 {
     const struct run_table *table = runs_table(site->runs);
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
-        if (run != NULL && run->record != RUN_RECORD_ENDED && run->host < 0 &&
-            run->n_hosts > 0 && !is_configured(config, run->hosts[0].host)) {
-            hosts[config->n_hosts++] =
-                (struct site_host){.name = arena_str(arena, run->hosts[0].host),
-                                   .type = "",
-                                   .model = "",
-                                   .is_leaving = true};
+        for (int k = 0; k < count_used_hosts(run); k++) {
+            const char *name = run->hosts[k].host;
+            if (is_unconfigured(site, run, k) && !is_configured(config, name)) {
+                hosts[config->n_hosts++] = (struct site_host){
+                    .name = arena_str(arena, name),
+                    .type = "",
+                    .model = "",
+                    .is_leaving = true,
+                };
+            }
         }
     }
 }
