@@ -19,6 +19,7 @@ enum {
     ENTRY_SIZE = 256,
     SPARE_MAX = 128,
     LIST_SIZE = 1024, /* of getdents64: a run with more entries is not taken over */
+    SPARE_SPEC_MAX = 65536,
     OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
@@ -175,6 +176,23 @@ static bool is_plain(int dir)
     return length > 0 && getdents64(dir, bytes, sizeof(bytes)) == 0;
 }
 
+/* The spec has the job's environment, which may have passwords. It is overwritten and
+ * not cut: a cut file loses its blocks, which keep their bytes on the disk. */
+static bool clear_spec(int dir)
+{
+    static const char zeros[SPARE_SPEC_MAX];
+    struct stat status;
+    int file = openat(dir, RUN_DIR_SPEC, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) {
+        return errno == ENOENT;
+    }
+    bool is_cleared =
+        fstat(file, &status) == 0 && status.st_size <= SPARE_SPEC_MAX &&
+        pwrite(file, zeros, (size_t)status.st_size, 0) == (ssize_t)status.st_size;
+    close(file);
+    return is_cleared;
+}
+
 /* The record goes first: without it the other files have no meaning. */
 static bool keep_spare(struct host_spool *spool, int dir, const char *name)
 {
@@ -182,7 +200,8 @@ static bool keep_spare(struct host_spool *spool, int dir, const char *name)
     if (spool->spare < 0 || spool->n_spare == SPARE_MAX || !is_plain(dir) ||
         !host_spool_lock_run(dir) ||
         renameat(dir, RUN_DIR_STATE, dir, RUN_DIR_STATE RUN_DIR_NEW) != 0 ||
-        (unlinkat(dir, RUN_DIR_STDOUT, 0) != 0 && errno != ENOENT)) {
+        (unlinkat(dir, RUN_DIR_STDOUT, 0) != 0 && errno != ENOENT) ||
+        !clear_spec(dir)) {
         return false;
     }
     snprintf(spare, sizeof(spare), "%d", spool->n_spare);

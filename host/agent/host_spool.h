@@ -29,10 +29,11 @@ void host_spool_close(struct host_spool *spool);
 
 /* A run that is made takes over the directory and the files `spec` and `state` of a run
  * that was deleted, if that one left nothing else: file systems spend more on a new
- * file than on what is written to it. A spare directory has a spec that no guard reads,
- * as there is no record beside it, and a record under the name of one that is not
- * complete. Both are of sublet-host and its guards alone. No guard holds the lock of a
- * spare directory. Those that a sublet-host before left are deleted.
+ * file than on what is written to it. A spare directory has a spec of NUL bytes, and a
+ * record under the name of one that is not complete. Both are of sublet-host and its
+ * guards alone. A run whose spec is above 64 KiB leaves no spare directory. No guard
+ * holds the lock of a spare directory. Those that a sublet-host before left are
+ * deleted.
  *
  * `name` is that of the directory ("SITE.ATTEMPT"). Both return a descriptor;
  * host_spool_open_run returns -1 if there is no such run. */

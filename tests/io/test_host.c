@@ -270,9 +270,10 @@ static void test_usage(void **state)
 
 /* ---- directories that are taken over */
 
-static void run_and_forget(struct host_trial *trial, uint64_t attempt)
+static void run_and_forget_command(struct host_trial *trial, uint64_t attempt,
+                                   const char *command)
 {
-    host_trial_begin_run(trial, attempt, "echo of the first; exit 7");
+    host_trial_begin_run(trial, attempt, command);
     host_trial_wait_phase(trial, attempt, RUN_ENDED);
     /* Its guard has gone, and so has its lock. */
     int dir =
@@ -284,6 +285,11 @@ static void run_and_forget(struct host_trial *trial, uint64_t attempt)
     assert_true(fake_site_wait(&trial->site, !host_trial_has_run(trial, attempt)));
 }
 
+static void run_and_forget(struct host_trial *trial, uint64_t attempt)
+{
+    run_and_forget_command(trial, attempt, "echo of the first; exit 7");
+}
+
 static bool has_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "re");
@@ -292,6 +298,22 @@ static bool has_text(const char *path, const char *text)
     size_t length = fread(bytes, 1, sizeof(bytes), file);
     fclose(file);
     return memmem(bytes, length, text, strlen(text)) != NULL;
+}
+
+/* Its environment may have passwords. */
+static void test_nothing_of_an_ended_job_is_left(void **state)
+{
+    enum { LARGE = 60000 };
+    struct host_trial *trial = *state;
+    static char large[LARGE] = "exit 7 #";
+    run_and_forget(trial, 1);
+    assert_false(
+        has_text(host_trial_path(trial, "spool/spare/0/spec"), "of the first"));
+    assert_false(has_text(host_trial_path(trial, "spool/spare/0/spec"), "LSB_"));
+
+    memset(large + strlen(large), 'x', LARGE - 1 - strlen(large));
+    run_and_forget_command(trial, 2, large);
+    assert_true(is_empty(host_trial_path(trial, "spool/spare")));
 }
 
 static void test_directory_is_taken_over(void **state)
@@ -409,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_usage),
         TRIAL(test_many),
         TRIAL(test_directory_is_taken_over),
+        TRIAL(test_nothing_of_an_ended_job_is_left),
         TRIAL(test_spare_directories_go_at_a_start),
         TRIAL(test_without_spare_directories),
         TRIAL(test_locked_directory_is_not_taken_over),
