@@ -16,6 +16,7 @@
 enum {
     ATTEMPTS_ASK_MS = 10000,     /* silence after which its state is asked for */
     ATTEMPTS_UNKNOWN_MS = 30000, /* silence after which its state counts as unknown */
+    OUTPUT_FETCH_CUT_MS = 10000, /* for which output may come after a kill */
 };
 
 enum attempts_phase {
@@ -65,6 +66,7 @@ struct attempt {
     uint64_t request;
     int n_piece;        /* bytes of the piece being written */
     bool is_last_piece; /* of the stream */
+    int64_t cut_ms;     /* what has not come by then is given up; 0: never */
 };
 
 struct attempts {
@@ -128,5 +130,10 @@ bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
                        struct effects *effects);
 void output_fetch_written(struct attempts *attempts, struct attempt *attempt,
                           bool is_ok, int64_t now_ms, struct effects *effects);
+/* The job was killed while its output is being fetched. */
+void output_fetch_cut(struct attempt *attempt, int64_t now_ms);
+/* When the rest of the output is to be given up; INT64_MAX: not by time. */
+int64_t output_fetch_cut_at(const struct attempt *attempt);
+void output_fetch_give_up(struct attempt *attempt);
 
 #endif

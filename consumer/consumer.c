@@ -341,6 +341,20 @@ void consumer_written(struct consumer *consumer, uint64_t number, bool is_ok,
     }
 }
 
+void consumer_cut_output(struct consumer *consumer, uint64_t number, int64_t now_ms)
+{
+    struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    if (attempt != NULL) {
+        output_fetch_cut(attempt, now_ms);
+    }
+}
+
+bool consumer_is_fetching(const struct consumer *consumer, uint64_t number)
+{
+    const struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    return attempt != NULL && attempt_is_ended(attempt);
+}
+
 void consumer_acknowledge(struct consumer *consumer, uint64_t number,
                           struct effects *effects)
 {
@@ -475,7 +489,9 @@ void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *ef
             attempt->is_withdrawn = true;
             attempts_send_ask(&consumer->attempts, attempt, now_ms, effects);
         }
-        if (has_session && send_at(consumer, attempt) <= now_ms) {
+        if (output_fetch_cut_at(attempt) <= now_ms) {
+            output_fetch_give_up(attempt);
+        } else if (has_session && send_at(consumer, attempt) <= now_ms) {
             send_due(consumer, attempt, now_ms, effects);
         }
         if (unknown_at(consumer, attempt) <= now_ms && attempt->fetch != FETCH_DONE) {
@@ -498,6 +514,7 @@ int64_t consumer_wake_ms(const struct consumer *consumer)
             continue;
         }
         wake_ms = least(wake_ms, unknown_at(consumer, attempt));
+        wake_ms = least(wake_ms, output_fetch_cut_at(attempt));
         if (attempts->session != 0) {
             wake_ms = least(wake_ms, send_at(consumer, attempt));
             wake_ms = least(wake_ms, withdraw_at(consumer, attempt));

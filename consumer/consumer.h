@@ -172,6 +172,11 @@ bool consumer_is_yielded(const struct consumer *consumer, uint64_t attempt);
  * After the last piece the end is reported by the next tick. */
 void consumer_written(struct consumer *consumer, uint64_t attempt, bool is_ok,
                       int64_t now_ms, struct effects *effects);
+/* A user has killed its job: if its run has ended, output that does not come within 10
+ * s is given up, and the text of the end says so. */
+void consumer_cut_output(struct consumer *consumer, uint64_t attempt, int64_t now_ms);
+/* Its run has ended, and its output is being fetched. */
+bool consumer_is_fetching(const struct consumer *consumer, uint64_t attempt);
 /* The end is on record here: sends ATTEMPT_ACK and forgets the attempt. A provider that
  * asks again is answered by the site with another ACK. */
 void consumer_acknowledge(struct consumer *consumer, uint64_t attempt,

@@ -4,8 +4,10 @@
  * time, and for the next when that is written.
  *
  * Output that is gone at the provider, or cannot be written here, is named in the text
- * of the end, and not waited for. Bit 61 of a request distinguishes it from those of
- * bpeek.
+ * of the end, and not waited for. So is output that has not come OUTPUT_FETCH_CUT_MS
+ * after the job was killed: neither a job that writes without end nor a provider that
+ * sends without end keeps it from ending. Bit 61 of a request distinguishes it from
+ * those of bpeek.
  * Source: docs/design/safety.md [9]. */
 #include "consumer/attempt.h"
 
@@ -62,6 +64,33 @@ static void end_stream(struct attempts *attempts, struct attempt *attempt,
         attempt->fetch = FETCH_DONE;
         resend_end(&attempt->resend);
     }
+}
+
+void output_fetch_cut(struct attempt *attempt, int64_t now_ms)
+{
+    if (attempt_is_ended(attempt) && attempt->cut_ms == 0) {
+        attempt->cut_ms = now_ms + OUTPUT_FETCH_CUT_MS;
+    }
+}
+
+/* A piece that is being written is waited for. */
+int64_t output_fetch_cut_at(const struct attempt *attempt)
+{
+    return attempt->fetch == FETCH_ASKED && attempt->cut_ms != 0 ? attempt->cut_ms
+                                                                 : INT64_MAX;
+}
+
+void output_fetch_give_up(struct attempt *attempt)
+{
+    static const char why[] = "was not fetched, as the job was killed";
+    note_missing(attempt, why);
+    if (attempt->stream == OUTPUT_OUT && attempt->has_err_file) {
+        attempt->stream = OUTPUT_ERR;
+        attempt->offset = 0;
+        note_missing(attempt, why);
+    }
+    attempt->fetch = FETCH_DONE;
+    resend_end(&attempt->resend);
 }
 
 void output_fetch_begin(struct attempts *attempts, struct attempt *attempt,

@@ -40,12 +40,20 @@ void control_job_recall(struct lifecycle *life, struct job *job, int64_t now_ms,
     lifecycle_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
+/* Output of a run that has ended is not waited for without end. */
+static void kill_by_user(struct lifecycle *life, struct job *job, int signal,
+                         int64_t now_ms, struct effects *effects)
+{
+    consumer_cut_output(life->parts.consumer, job->attempt, now_ms);
+    lifecycle_kill(life, job, signal, now_ms, effects);
+}
+
 void control_job_requeue(struct lifecycle *life, struct job *job, const char *who,
                          int64_t now_ms, struct effects *effects)
 {
     job->requeue_cause = REQUEUE_USER;
     dup_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
-    lifecycle_kill(life, job, 0, now_ms, effects);
+    kill_by_user(life, job, 0, now_ms, effects);
 }
 
 void control_job_apply(struct lifecycle *life, struct job *job,
@@ -65,7 +73,7 @@ void control_job_apply(struct lifecycle *life, struct job *job,
     } else if (action == CONTROL_RESUME) {
         suspend_clear_cause(life, job, SUSPEND_USER, now_ms, effects);
     } else if (action == CONTROL_KILL) {
-        lifecycle_kill(life, job, signal, now_ms, effects);
+        kill_by_user(life, job, signal, now_ms, effects);
     } else if (job->suspension.causes == 0) {
         /* A suspended job gets no signal: it would have to be resumed for that, on
          * slots that other jobs may use, and the order to suspend it is given only

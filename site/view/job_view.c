@@ -153,6 +153,10 @@ static const char *why_text(struct site_view *view, struct arena *arena,
             "%s; ends as soon as it has its slots back, since commands run after it",
             job->reason);
     }
+    if (job->state == JOB_RUN && consumer_is_fetching(view->consumer, job->attempt)) {
+        return arena_printf(arena, "%s%sits run has ended, its output is being fetched",
+                            job->reason, job->reason[0] != '\0' ? "; " : "");
+    }
     if (job->is_killed) {
         return job->reason;
     }

@@ -196,6 +196,66 @@ static void test_unwritable_output_is_named(void **state)
                 "error output from byte 0 on no longer exists");
 }
 
+/* A job that writes without end, or a provider that sends without end: the end of the
+ * job is its owner's to have. */
+static void test_a_kill_leaves_ten_seconds(void **state)
+{
+    struct consumer_world *world = *state;
+    run(world, "oe");
+    assert_true(consumer_is_fetching(world->consumer, 1));
+    consumer_cut_output(world->consumer, 1, world->now_ms);
+    consumer_world_output(world, "abc", false, false);
+    consumer_world_tick(world, 6000);
+    consumer_cut_output(world->consumer, 1, world->now_ms); /* again: no longer */
+    consumer_world_output(world, "de", false, false);
+    consumer_world_tick(world, 3999);
+    ASSERT_NEWS("output 1 out@0 abc; output 1 out@3 de");
+    assert_true(consumer_wake_ms(world->consumer) <= world->now_ms + 1);
+    consumer_world_tick(world, 1);
+    ASSERT_NEWS("ended 1 output from byte 5 on was not fetched, as the job was killed; "
+                "error output from byte 0 on was not fetched, as the job was killed");
+    assert_false(consumer_is_fetching(world->consumer, 1));
+}
+
+static void test_output_that_comes_in_time_is_whole(void **state)
+{
+    struct consumer_world *world = *state;
+    run(world, "o");
+    consumer_cut_output(world->consumer, 1, world->now_ms);
+    consumer_world_output(world, "abc", false, false);
+    consumer_world_output(world, "de", true, false);
+    ASSERT_NEWS("output 1 out@0 abc; output 1 out@3 de; ended 1 ");
+}
+
+/* Its piece comes to the file before the end is told. */
+static void test_a_piece_that_is_written_is_waited_for(void **state)
+{
+    struct consumer_world *world = *state;
+    world->writes = false;
+    run(world, "o");
+    consumer_world_output(world, "abc", false, false);
+    consumer_cut_output(world->consumer, 1, world->now_ms);
+    consumer_world_tick(world, 20000);
+    ASSERT_NEWS("output 1 out@0 abc");
+    consumer_written(world->consumer, 1, true, world->now_ms, &world->effects);
+    consumer_world_tick(world, 0);
+    ASSERT_NEWS("ended 1 output from byte 3 on was not fetched, as the job was killed");
+}
+
+/* The output of a job that a kill has ended is wanted. */
+static void test_a_kill_before_the_end_cuts_nothing(void **state)
+{
+    struct consumer_world *world = *state;
+    consumer_world_start(world, 1, "n1=1", "o");
+    consumer_world_hear(world, 1, ATTEMPT_RUNNING, 0);
+    consumer_cut_output(world->consumer, 1, world->now_ms);
+    consumer_world_hear(world, 1, ATTEMPT_ENDED, 0);
+    consumer_world_reported(world);
+    consumer_world_tick(world, 25000);
+    consumer_world_output(world, "abc", true, false);
+    ASSERT_NEWS("output 1 out@0 abc; ended 1 ");
+}
+
 static void test_end_is_reported_once(void **state)
 {
     struct consumer_world *world = *state;
@@ -223,6 +283,10 @@ int main(void)
         STORY(test_end_follows_the_last_write),
         STORY(test_gone_output_is_named),
         STORY(test_unwritable_output_is_named),
+        STORY(test_a_kill_leaves_ten_seconds),
+        STORY(test_output_that_comes_in_time_is_whole),
+        STORY(test_a_piece_that_is_written_is_waited_for),
+        STORY(test_a_kill_before_the_end_cuts_nothing),
         STORY(test_end_is_reported_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,6 +378,30 @@ static void test_output_comes_home(void **state)
     site_stage_release(&stage);
 }
 
+/* A run that has ended cannot be killed; what it has written may have no end. */
+static void test_a_kill_ends_the_fetching(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    spec.out_file = "out.%J";
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    says_ended(&stage, attempt, RUN_END_EXITED, 3, 50, 5);
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "its run has ended, its output is being fetched");
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    assert_string_equal(
+        site_stage_job_text(&stage, id, "reason"),
+        "killed by ana; its run has ended, its output is being fetched");
+    site_stage_pass(&stage, 9000);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    site_stage_pass(&stage, 1000);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    site_stage_release(&stage);
+}
+
 static void test_provider_silent(void **state)
 {
     struct site_stage stage;
@@ -466,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_restart_undecided),
         cmocka_unit_test(test_wrong_provider),
         cmocka_unit_test(test_output_comes_home),
+        cmocka_unit_test(test_a_kill_ends_the_fetching),
         cmocka_unit_test(test_provider_silent),
         cmocka_unit_test(test_preempted),
     };
