@@ -107,6 +107,7 @@ struct log {
     struct db_pages pages; /* of the committed frames */
     int n_committed;       /* frames up to the last commit that SQLite recovers */
     int n_behind;          /* valid frames behind the first bad one */
+    int n_commits_behind;  /* those that end a commit */
 };
 
 static uint32_t word_of(const uint8_t *bytes, bool is_big_endian)
@@ -165,8 +166,10 @@ static void read_frames(int fd, struct log *log, uint32_t sums[2])
         n_frames++;
         db_sums_add_page(&log->pages, word_of(frame, true));
         is_broken = is_broken || !is_valid;
+        bool is_commit = is_valid && word_of(frame + 4, true) != 0;
         log->n_behind += is_broken && is_valid;
-        if (!is_broken && word_of(frame + 4, true) != 0) {
+        log->n_commits_behind += is_broken && is_commit;
+        if (!is_broken && is_commit) {
             log->n_committed = n_frames;
         }
         sums[0] = word_of(frame + 16, true);
@@ -249,22 +252,30 @@ static int check_empty(const char *path, const struct log *log,
         path, log->n_committed, advice);
 }
 
+/* A position that is known may be too old: each commit is synced before the next one
+ * begins, so two of them behind a bad frame were not torn by a power cut. */
+static int check_behind(const char *path, const struct log *log,
+                        const struct position *position, struct err *err)
+{
+    if (log->n_behind == 0 || (position->is_known && log->n_commits_behind < 2)) {
+        return 0;
+    }
+    return err_set(err, ERR_IO,
+                   "\"%s\": its write-ahead log has a bad page behind %d, and %d "
+                   "valid pages behind that one, which would be lost; %s",
+                   path, log->n_committed, log->n_behind, advice);
+}
+
 static int check_log(const char *path, const struct log *log,
                      const struct position *position, struct err *err)
 {
     if (check_empty(path, log, position, err) < 0) {
         return err->code;
     }
-    if (position->is_known) {
-        return refuse(path, log, position, err);
+    if (position->is_known && refuse(path, log, position, err) < 0) {
+        return err->code;
     }
-    if (log->n_behind > 0) {
-        return err_set(err, ERR_IO,
-                       "\"%s\": its write-ahead log has a bad page behind %d, and %d "
-                       "valid pages behind that one, which would be lost; %s",
-                       path, log->n_committed, log->n_behind, advice);
-    }
-    return 0;
+    return check_behind(path, log, position, err);
 }
 
 /* A checkpoint that was emptying the log may have ended, but not its sums. */

@@ -6,7 +6,10 @@
  * frames) is written to PATH-commit. Before SQLite writes to the file, the log is read,
  * and a log that ends before that position is refused. The position is written after
  * the log was synced, and is not synced itself: after a power cut it may be too old,
- * never too new. Without it, a log with valid frames behind a bad one is refused.
+ * never too new. So a log with two commits behind a bad frame is refused besides: the
+ * first of them was synced before the second began. Without a position, a log with any
+ * valid frames behind a bad one is refused. One commit behind a bad frame may be what a
+ * power cut has torn: then what others know of the store decides (safety.md).
  * Before the log is emptied, the position says so and is synced: a kill or a power cut
  * between the emptying and the next position leaves an empty log that is not refused.
  *
