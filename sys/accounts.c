@@ -62,8 +62,8 @@ static const char *meet_groups(int64_t first, int64_t last, struct arena *arena)
 }
 
 /* Lines "NAME:START:COUNT". */
-static const char *meet_subordinates(const char *path, int64_t first, int64_t last,
-                                     struct arena *arena)
+const char *accounts_meet_subordinates(const char *path, int64_t first, int64_t last,
+                                       struct arena *arena)
 {
     const char *found = NULL;
     char line[512], name[256];
@@ -83,9 +83,9 @@ static const char *meet_subordinates(const char *path, int64_t first, int64_t la
 
 const char *accounts_meet(int64_t first, int64_t last, struct arena *arena)
 {
-    const char *found = meet_subordinates("/etc/subuid", first, last, arena);
+    const char *found = accounts_meet_subordinates("/etc/subuid", first, last, arena);
     if (found == NULL) {
-        found = meet_subordinates("/etc/subgid", first, last, arena);
+        found = accounts_meet_subordinates("/etc/subgid", first, last, arena);
     }
     if (found == NULL) {
         found = meet_users(first, last, arena);
