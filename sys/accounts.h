@@ -18,7 +18,8 @@ int64_t accounts_find(const char *name);
  * machine, or a range of /etc/subuid or /etc/subgid ("ana", "a range of bob in
  * /etc/subuid"). NULL: nobody. */
 const char *accounts_meet(int64_t first, int64_t last, struct arena *arena);
-/* The same of one file in the format of subuid(5); NULL too if there is no such file. */
+/* The same of one file in the format of subuid(5); NULL too if there is no such file.
+ */
 const char *accounts_meet_subordinates(const char *path, int64_t first, int64_t last,
                                        struct arena *arena);
 

@@ -10,6 +10,45 @@
 #include "site/lifecycle/lifecycle_parts.h"
 #include "site/run/outfile.h"
 
+static int64_t within(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Since then its run may have started, by the clock of this site. */
+static int64_t earliest_start(const struct job *job, int64_t now_ms)
+{
+    bool is_known =
+        job->recorded.attempt == job->attempt && job->recorded.dispatch_ms != 0;
+    int64_t from_ms = is_known ? job->recorded.dispatch_ms : job->submit_ms;
+    return from_ms < now_ms ? from_ms : now_ms;
+}
+
+static int64_t bound_start(const struct job *job, int64_t start_ms, int64_t now_ms)
+{
+    return start_ms != 0 ? within(start_ms, earliest_start(job, now_ms), now_ms) : 0;
+}
+
+/* A provider or a host has another clock, and may lie: users pay for the time of their
+ * runs with their shares, and ended jobs are cleaned by their age. Its times are moved
+ * into the time since the dispatch; what fits into that keeps its length. */
+static struct run_exit bound_exit(const struct job *job, const struct run_exit *said,
+                                  int64_t now_ms)
+{
+    struct run_exit exit = *said;
+    int64_t from_ms = earliest_start(job, now_ms);
+    if (exit.end_ms == 0 || exit.start_ms == 0) {
+        exit.start_ms = bound_start(job, exit.start_ms, now_ms);
+        exit.end_ms = exit.end_ms != 0 ? within(exit.end_ms, from_ms, now_ms) : 0;
+        return exit;
+    }
+    int64_t ran_ms = within(exit.end_ms - exit.start_ms, 0, now_ms - from_ms);
+    bool is_within = exit.end_ms >= from_ms && exit.end_ms <= now_ms;
+    exit.end_ms = is_within ? exit.end_ms : now_ms;
+    exit.start_ms = within(exit.end_ms - ran_ms, from_ms, now_ms);
+    return exit;
+}
+
 static void record_state(struct lifecycle *life, struct job *job, enum job_state state,
                          int64_t start_ms, int64_t now_ms, struct effects *effects)
 {
@@ -84,7 +123,8 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
     struct job *job = job_table_find_attempt(life->parts.jobs, run->id.attempt);
     if (run->record == RUN_RECORD_ENDED) {
         if (job != NULL) {
-            job_end_run(life, job, &run->exit, now_ms, effects);
+            struct run_exit exit = bound_exit(job, &run->exit, now_ms);
+            job_end_run(life, job, &exit, now_ms, effects);
         }
         /* The host keeps output that went to no file, so that peek can show it, until
          * the job is cleaned. */
@@ -111,9 +151,11 @@ void job_report_run(struct lifecycle *life, struct run *run, int64_t now_ms,
     if (run->is_away) {
         note_unknown(life, job, effects);
     } else if (run->phase == RUN_RUNNING) {
-        note_state(life, job, JOB_RUN, run->start_ms, now_ms, effects);
+        note_state(life, job, JOB_RUN, bound_start(job, run->start_ms, now_ms), now_ms,
+                   effects);
     } else if (run->phase == RUN_SUSPENDED) {
-        note_state(life, job, JOB_SSUSP, run->start_ms, now_ms, effects);
+        note_state(life, job, JOB_SSUSP, bound_start(job, run->start_ms, now_ms),
+                   now_ms, effects);
     }
 }
 
@@ -220,6 +262,7 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
                       int64_t now_ms, struct effects *effects)
 {
     struct job *job = job_table_find_attempt(life->parts.jobs, report->attempt);
+    struct run_exit exit;
     if (job == NULL) {
         if (report->kind == CONSUMER_ENDED) {
             consumer_acknowledge(life->parts.consumer, report->attempt, effects);
@@ -242,7 +285,7 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
         lost_order_note(life, job, report->control_done,
                         report->kind == CONSUMER_SUSPENDED, now_ms, effects);
         note_state(life, job, report->kind == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
-                   report->start_ms, now_ms, effects);
+                   bound_start(job, report->start_ms, now_ms), now_ms, effects);
         break;
     case CONSUMER_CONTROLLED:
         break; /* what it led to is told by itself */
@@ -250,7 +293,8 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
         write_piece(life, job, report, now_ms, effects);
         break;
     case CONSUMER_ENDED:
-        job_end_run(life, job, &report->exit, now_ms, effects);
+        exit = bound_exit(job, &report->exit, now_ms);
+        job_end_run(life, job, &exit, now_ms, effects);
         consumer_acknowledge(life->parts.consumer, report->attempt, effects);
         break;
     case CONSUMER_UNKNOWN:

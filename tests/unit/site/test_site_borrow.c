@@ -378,6 +378,66 @@ static void test_output_comes_home(void **state)
     site_stage_release(&stage);
 }
 
+/* Users pay for the time of their runs with their shares, and ended jobs are cleaned by
+ * their age: a provider with another clock, or that lies, changes neither. */
+static void test_times_of_a_provider_are_bounded(void **state)
+{
+    enum { PAST = 5000, HOUR = 3600000 };
+    static const struct {
+        const char *why;
+        int64_t start_ms, end_ms; /* since the dispatch */
+        int64_t ran_ms;
+    } rows[] = {
+        {"as it was", 1000, 4000, 3000},
+        {"an hour behind", 1000 - HOUR, 4000 - HOUR, 3000},
+        {"an hour ahead", 1000 + HOUR, 4000 + HOUR, 3000},
+        {"since long before it was submitted", -HOUR, 4000, 4000},
+        {"for longer than it can have", -HOUR, 4000 + HOUR, PAST},
+        {"it ended before it began", 4000, 1000, 0},
+        {"until the end of time", 1000, TOLD_NUMBER_MAX, PAST},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        struct job_spec spec = site_stage_spec("lease", "work");
+        uint64_t id;
+        uint64_t attempt = start_job(&stage, &spec, &id);
+        int64_t from_ms = stage.now_ms;
+        site_stage_pass(&stage, PAST);
+        struct msg_attempt_state fill = {
+            .state = ATTEMPT_ENDED,
+            .exit = {.end = RUN_END_EXITED,
+                     .start_ms = from_ms + rows[i].start_ms,
+                     .end_ms = from_ms + rows[i].end_ms,
+                     .text = ""}};
+        site_stage_attempt(&stage, attempt, &fill);
+        const struct row_job_state *row = site_stage_job_row(&stage, id);
+        assert_non_null(row); /* it is not cleaned */
+        int64_t ran_ms = row->exit.end_ms - row->exit.start_ms;
+        if (ran_ms < rows[i].ran_ms - 10 || ran_ms > rows[i].ran_ms + 10 ||
+            row->exit.start_ms < from_ms - 10 || row->exit.end_ms > stage.now_ms) {
+            fail_msg("%s: from %lld for %lld ms", rows[i].why,
+                     (long long)(row->exit.start_ms - from_ms), (long long)ran_ms);
+        }
+        site_stage_release(&stage);
+    }
+}
+
+static void test_start_times_are_bounded_while_it_runs(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    int64_t from_ms = stage.now_ms;
+    struct msg_attempt_state fill = {.state = ATTEMPT_RUNNING, .start_ms = 1};
+    site_stage_attempt(&stage, attempt, &fill);
+    assert_in_range(site_stage_job_row(&stage, id)->start_ms, from_ms - 10,
+                    stage.now_ms);
+    site_stage_release(&stage);
+}
+
 /* A run that has ended cannot be killed; what it has written may have no end. */
 static void test_a_kill_ends_the_fetching(void **state)
 {
@@ -489,6 +549,8 @@ int main(void)
         cmocka_unit_test(test_stop_and_resume),
         cmocka_unit_test(test_restart_undecided),
         cmocka_unit_test(test_wrong_provider),
+        cmocka_unit_test(test_times_of_a_provider_are_bounded),
+        cmocka_unit_test(test_start_times_are_bounded_while_it_runs),
         cmocka_unit_test(test_output_comes_home),
         cmocka_unit_test(test_a_kill_ends_the_fetching),
         cmocka_unit_test(test_provider_silent),

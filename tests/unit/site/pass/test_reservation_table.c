@@ -250,6 +250,7 @@ static void at_limit(struct site_stage *stage, uint64_t job, int64_t ran_ms, int
                                            .code = code,
                                            .start_ms = stage->now_ms,
                                            .end_ms = stage->now_ms + ran_ms}};
+    stage->now_ms += ran_ms;
     site_stage_run_state(stage, "s1", "south", site_stage_attempt_of(stage, job),
                          &state);
 }
