@@ -17,6 +17,7 @@ enum {
     CELLS_MAX = 512,     /* keys of a section, columns of a table: LSF has 300 */
     NAME_MAX_BYTES = 64, /* a key or a section's name; LSF's longest has 45 */
     STRANGE_LINES = 3,   /* the first ones, if none is of a configuration */
+    STRANGE_ALL = 2,     /* if the file has no others */
 };
 
 struct reader {
@@ -441,8 +442,9 @@ static void read_line(struct reader *reader)
     }
 }
 
-/* True for a file whose first lines have no KEY = value and no Begin, or a NUL byte: a
- * program, a letter, a log. */
+/* True for a file whose first lines, or all lines if they are fewer, have no KEY =
+ * value and no Begin, or a NUL byte: a program, a letter, a log. A single line may be a
+ * mistake in a file that is nearly empty, and gives one error in any case. */
 static bool is_something_else(const char *text, size_t length)
 {
     const char *end = text + length;
@@ -462,7 +464,7 @@ static bool is_something_else(const char *text, size_t length)
         n_strange += rest > 0 && *text != '#';
         text = newline != NULL ? newline + 1 : end;
     }
-    return n_strange == STRANGE_LINES;
+    return n_strange >= STRANGE_ALL;
 }
 
 void conf_read(struct conf *conf, const char *file, const char *text, size_t length)

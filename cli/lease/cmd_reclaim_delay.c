@@ -43,6 +43,23 @@ static int read_scope(const struct call *call, enum reclaim_scope *scope,
     return CALL_OK;
 }
 
+/* Shows what counts for all, or for the lease or provider. The query has one name for
+ * both: a lease's id has a `/`, and a site's name has none. */
+static int show_delay(struct call *call, const struct msg_set_reclaim *scope)
+{
+    bool is_id = strchr(scope->name, '/') != NULL;
+    if (scope->scope == RECLAIM_LEASE && !is_id) {
+        return call_fail("lease \"%s\": no such lease; see `sublet leases`",
+                         scope->name);
+    }
+    if (scope->scope == RECLAIM_PROVIDER && (is_id || scope->name[0] == '\0')) {
+        return call_fail("site \"%s\": no such site; see `sublet sites`", scope->name);
+    }
+    struct msg_query query = listing_query(QUERY_RECLAIM);
+    query.name = scope->name;
+    return listing_run(call, &query, "lease or provider", &columns_reclaim);
+}
+
 int cmd_reclaim_delay_run(struct call *call)
 {
     struct msg msg = {.kind = MSG_SET_RECLAIM};
@@ -53,9 +70,7 @@ int cmd_reclaim_delay_run(struct call *call)
         return status;
     }
     if (call->n_operands == 0) {
-        struct msg_query query = listing_query(QUERY_RECLAIM);
-        query.name = set->name;
-        return listing_run(call, &query, "lease or provider", &columns_reclaim);
+        return show_delay(call, set);
     }
     if (call->n_operands > 1) {
         return call_misuse(call, "more than one value");

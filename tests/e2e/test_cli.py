@@ -257,6 +257,11 @@ def test_reclaim_delay():
     f.ops("reclaim-delay", "default")
     f.wait_lease("the provider's value", lambda l: l["reclaim_delay_s"] == 1)
     one_line(f.ops("reclaim-delay", "3s", "--lease", "no/1/such", code=1))
+    for option, name, what in (("--lease", "x", "lease"), ("--lease", "no/1/such", "lease"),
+                               ("--lease", "", "lease"), ("--provider", "x", "site"),
+                               ("--provider", LEASE, "site")):
+        said = one_line(f.ops("reclaim-delay", option, name, code=1))
+        expect('%s "%s": no such %s; see `sublet %ss`' % (what, name, what, what) in said, said)
     refused = f.ops("reclaim-delay", "3651d", code=2).stderr
     expect("3651d is out of bounds, expected 1s to 3650d" in refused, refused)
 

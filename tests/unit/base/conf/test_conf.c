@@ -213,6 +213,10 @@ static const struct {
     {"Dear all,\n\n# we meet\nat noon\nin the hall\nand X = 1\n",
      "f:1: error: not a configuration file, expected lines KEY = value, and sections "
      "from Begin NAME to End NAME\n"},
+    {"hello there\nthis is text\n",
+     "f:1: error: not a configuration file, expected lines KEY = value, and sections "
+     "from Begin NAME to End NAME\n"},
+    {"\n# we meet\nat noon\n", "f:3: error: malformed line, expected KEY = value\n"},
     {"Dear all,\nat noon\nX = 1\n",
      "f:1: error: malformed line, expected KEY = value\n"
      "f:2: error: malformed line, expected KEY = value\n"},
