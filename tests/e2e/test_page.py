@@ -205,6 +205,45 @@ def test_csv_of_what_is_shown():
                  "changes")
 
 
+def saved_by(selector):
+    browser.evaluate("window.saved = null; 0")
+    browser.click(selector)
+    browser.wait("window.saved !== null")
+    return list(csv.DictReader(io.StringIO(browser.evaluate("window.saved"))))
+
+
+@with_browser
+def test_csv_of_sites_hosts_pools_and_charts():
+    """Under the names of the API's fields, an object's within another joined by _."""
+    browser.open(URL)
+    browser.evaluate(CAPTURE)
+    sites = get("/api/v1/sites")["sites"]
+    rows = saved_by("#site-csv")
+    expect_equal([(row["site"], row["status"], row["slots_own"], row["roles"]) for row in rows],
+                 [(site["site"], site["status"], str(site["slots"]["own"]), " ".join(site["roles"]))
+                  for site in sorted(sites, key=lambda site: site["site"])], "sites")
+    browser.wait("document.querySelectorAll('#pools [data-node]').length === 2")
+    nodes = get("/api/v1/plans/p")["nodes"]
+    expect_equal([(row["node"], row["owned"]) for row in saved_by("#pools h3 .csv")],
+                 [(node["node"], str(node["owned"])) for node in nodes], "nodes of a pool")
+    f.wait_for("a sample", lambda: get("/api/v1/series")["series"])
+    browser.open(URL)
+    browser.evaluate(CAPTURE)
+    browser.wait("document.getElementById('chart-slots').getAttribute('aria-label')"
+                 "?.startsWith('Now: ')")
+    rows, series = saved_by("#chart-csv"), get("/api/v1/series")["series"]
+    samples = {row["at"]: row for row in series}
+    expect(rows, "samples of the chart")
+    for row in rows:
+        expect_equal(row["own"], str(samples[row["at"]]["own"]), "own slots at " + row["at"])
+    browser.click(ROW + " button")
+    browser.wait("document.querySelectorAll('#lease .hosts tr').length === 2")
+    hosts = get("/api/v1/leases/" + LEASE)["leases"][0]["hosts"]
+    expect_equal([(row["lease"], row["host"], row["slots"])
+                  for row in saved_by("#lease [aria-label='CSV of the hosts']")],
+                 [(LEASE, host["host"], str(host["slots"])) for host in hosts], "hosts")
+
+
 @with_browser
 def test_hand_overs_are_folded():
     """A run of rows that only say that idle slots changed sides is one row, which opens."""
@@ -218,9 +257,69 @@ def test_hand_overs_are_folded():
                      % rows)
     lines = browser.texts("#log li .why")
     expect_equal(len(lines), 3, "rows: %s" % lines)
-    expect_equal(lines[1], "6 rows: idle slots changed sides", "the fold")
+    expect_equal(lines[1], "6 rows: idle slots changed sides: idle", "the fold")
     browser.click("#log .fold")
     expect_equal(len(browser.texts("#log li")), 8, "opened")
+
+
+@with_browser
+def test_only_equal_hand_overs_are_folded():
+    """Equal are those of one lease for one reason, also if another lease's stand between."""
+    rows = []
+    for i in range(3):
+        for lease, reason in (("a/1/b", "south asks"), ("c/1/d", "south asks"),
+                              ("e/1/f", "reason %d" % i)):
+            rows.insert(0, {"id": 900000 + len(rows), "at": "2026-01-01T00:00:%02d.000Z" % len(rows),
+                            "event": "lease_active", "lease": lease, "epoch": i, "reason": reason,
+                            "provider": {"available": 1}, "consumer": {"available": 1}})
+    browser.open(URL)
+    browser.evaluate("Promise.all([import('/page/feed.js'), import('/page/log.js')])"
+                     ".then(([{ known }, { drawLog }]) => { known.events = %s; drawLog(); })"
+                     % json.dumps(rows))
+    fold = "3 rows: idle slots changed sides: south asks"
+    said = list(zip(browser.texts("#log li .what"), browser.texts("#log li .why")))
+    expect_equal(said, [("e/1/f", "active (1 + 1 slots): reason 2"), ("c/1/d", fold), ("a/1/b", fold),
+                        ("e/1/f", "active (1 + 1 slots): reason 1"),
+                        ("e/1/f", "active (1 + 1 slots): reason 0")], "rows, latest first")
+
+
+TIP = "document.getElementById('tip')"
+
+
+@with_browser
+def test_tips_by_keyboard():
+    """A list of colours is one stop of Tab, arrows go through it; Escape hides the tip and
+    does not close a dialog; a tip is tied to what has the focus."""
+    browser.open(URL)
+    expect_equal(browser.evaluate("document.querySelectorAll('[title]').length"), 0,
+                 "titles, which only the mouse shows")
+    browser.evaluate("document.getElementById('theme').focus()")
+    browser.press("Tab")
+    browser.wait(TIP + ".matches(':popover-open')")
+    expect_equal(browser.text("#tip"), "Slots of the site that its own jobs use", "first colour")
+    expect_equal(browser.evaluate("document.activeElement.getAttribute('aria-describedby')"),
+                 "tip", "told to screen readers")
+    browser.press("ArrowRight")
+    expect_equal(browser.text("#tip"), "Slots of the site that are neither used nor lent", "next")
+    browser.press("End")
+    expect_equal(browser.text("#tip"), "Slots that pending jobs of the site wait for", "last")
+    box = browser.evaluate("(({ left, right, top, bottom }) => left >= 0 && top >= 0 &&"
+                           " right <= innerWidth && bottom <= innerHeight)(%s.getBoundingClientRect())" % TIP)
+    expect(box, "in sight")
+    browser.press("Escape")
+    expect(not browser.evaluate(TIP + ".matches(':popover-open')"), "hidden by Escape")
+    browser.press("Tab")
+    expect_equal(browser.evaluate("document.activeElement.id"), "site-csv", "one stop of Tab")
+    browser.evaluate("document.querySelector('#leases th[data-sort=next] button').focus()")
+    browser.wait(TIP + ".innerText.startsWith('When the rebalance rule')")
+    browser.open(URL + "?lease=" + LEASE)
+    browser.wait("document.querySelector('#lease .csv') !== null")
+    browser.press("Tab")
+    browser.evaluate("document.querySelector('#lease .csv').focus()")
+    browser.wait(TIP + ".matches(':popover-open')")
+    browser.press("Escape")
+    expect(not browser.evaluate(TIP + ".matches(':popover-open')"), "hidden in a dialog")
+    expect(browser.evaluate("document.getElementById('lease').open"), "the dialog is open")
 
 
 @with_browser
@@ -455,7 +554,7 @@ def test_keyboard_and_names():
         .map((one) => one.outerHTML.slice(0, 100))""")
     expect_equal(nameless, [], "without a name")
     reached = set()
-    for _ in range(30):
+    for _ in range(50):
         browser.press("Tab")
         reached.add(browser.evaluate("document.activeElement.id || document.activeElement"
                                      ".closest('tr')?.dataset.lease || document.activeElement"
@@ -615,7 +714,8 @@ def setup():
 try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
          test_latest_rows_of_short_answers, test_one_lease, test_pools,
-         test_csv_of_what_is_shown, test_hand_overs_are_folded,
+         test_csv_of_what_is_shown, test_csv_of_sites_hosts_pools_and_charts,
+         test_hand_overs_are_folded, test_only_equal_hand_overs_are_folded, test_tips_by_keyboard,
          test_drained_leases_stay_and_resume, test_rebalance_now, test_charts_show_the_whole_time, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
          test_a_silent_stream_is_noticed, test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,

@@ -2,7 +2,7 @@
 // charts.js: series over time, drawn by Chart.js: the broker's samples, a line with a
 // gap where there are none.
 /* global Chart */
-import { el, now, setText } from './format.js';
+import { el, now, saveObjects, setText } from './format.js';
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
 
@@ -78,9 +78,12 @@ export function makeCanvas() {
 
 // Draws rows into a canvas, over all of the span up to now; the same chart is used again.
 const charts = new Map();
+const drawnRows = new Map(); // by canvas: the samples that it shows
+export const rowsOf = (canvas) => drawnRows.get(canvas) ?? [];
 export function drawChart(canvas, lines, rows, span) {
   const until = now();
   const every = spacingOf(rows);
+  drawnRows.set(canvas, rows);
   const datasets = lines.map((line) => datasetOf(line, rows, every));
   let chart = charts.get(canvas);
   if (chart === undefined) {
@@ -100,6 +103,7 @@ export function drawChart(canvas, lines, rows, span) {
 export function dropChart(canvas) {
   charts.get(canvas)?.destroy();
   charts.delete(canvas);
+  drawnRows.delete(canvas);
 }
 
 // ---- the charts of the page
@@ -169,3 +173,5 @@ spans.addEventListener('change', () => {
   write({ span: spans.value === '3600' ? '' : spans.value });
   drawCharts();
 });
+document.getElementById('chart-csv').addEventListener('click', () => saveObjects(
+  `chart-${read().site || 'all'}.csv`, rowsOf(document.getElementById('chart-slots'))));

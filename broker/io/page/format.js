@@ -32,7 +32,7 @@ export function setClass(element, name) {
 export function setLabel(element, text) {
   if (element.getAttribute('aria-label') !== text) {
     element.setAttribute('aria-label', text);
-    element.title = text;
+    element.dataset.tip = text;
   }
 }
 
@@ -157,6 +157,26 @@ export function saveCsv(name, rows) {
   const link = el('a', { download: name, href: URL.createObjectURL(new Blob([text], { type: 'text/csv' })) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// An object of the API as a flat one: {slots: {own: 4}} -> {slots_own: 4}.
+function flatten(object, prefix = '') {
+  return Object.entries(object).reduce((flat, [name, value]) => Object.assign(flat,
+    value !== null && typeof value === 'object' && !Array.isArray(value) ? flatten(value, `${prefix}${name}_`)
+      : { [prefix + name]: Array.isArray(value) ? value.join(' ') : value }), {});
+}
+
+// Saves objects of the API under the names of their fields.
+export function saveObjects(name, objects) {
+  const flat = objects.map((object) => flatten(object));
+  const columns = [...new Set(flat.flatMap((object) => Object.keys(object)))];
+  saveCsv(name, [columns, ...flat.map((object) => columns.map((column) => object[column]))]);
+}
+
+// A button that saves what `objects()` has; `what` completes "CSV of ...".
+export function makeCsvButton(what, name, objects) {
+  return el('button', { type: 'button', class: 'csv', 'aria-label': `CSV of ${what}`,
+    'data-tip': `Save ${what}, as comma-separated values`, onclick: () => saveObjects(name, objects()) }, 'CSV');
 }
 
 // A lease's id as a path: the node of a pool's leaf has slashes of its own.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lease.js: one lease: its hosts, its splits over time, what happened to it and why.
-import { el, fillBar, formatAge, formatClock, formatCountdown, formatDelay, leasePath, setChildren, setClass, setText } from './format.js';
+import { el, fillBar, formatAge, formatClock, formatCountdown, formatDelay, leasePath, makeCsvButton, setChildren, setClass, setText } from './format.js';
 import { ask, askLast, known } from './feed.js';
 import { badgeOf, describe, partsOf } from './leases.js';
+import { wordOf } from './log.js';
 import { read, write } from './address.js';
-import { drawChart, dropChart, makeCanvas } from './charts.js';
+import { drawChart, dropChart, makeCanvas, rowsOf } from './charts.js';
 import { askDelay, askDrain, askRebalance, askResume } from './admin.js';
 
 const HISTORY = 60;
@@ -51,8 +52,9 @@ function build(id) {
       ...fact('Epoch', parts.epoch), ...fact('Made', parts.made)),
     parts.bar,
     el('div', { class: 'buttons' }, parts.delayButton, parts.rebalance, parts.drain), parts.hint,
-    el('h3', {}, 'Over time'), el('div', { class: 'canvas' }, parts.canvas),
-    el('h3', {}, 'Hosts'), el('table', { class: 'hosts' }, parts.hosts),
+    el('h3', {}, 'Over time ', makeCsvButton('the chart', 'chart-lease.csv', () => rowsOf(parts.canvas))), el('div', { class: 'canvas' }, parts.canvas),
+    el('h3', {}, 'Hosts ', makeCsvButton('the hosts', 'hosts.csv',
+      () => known.leases.get(id).hosts.map((host) => ({ lease: id, ...host })))), el('table', { class: 'hosts' }, parts.hosts),
     el('h3', {}, 'Timeline'), parts.timeline]);
   parts.hostRows = new Map();
   return parts;
@@ -110,7 +112,7 @@ async function drawTimeline(lease) {
     const bar = el('div', { class: 'bar' });
     fillBar(bar, partsOf(row), describe(row));
     return el('li', { class: row.state }, el('time', { datetime: row.at, class: 'sub num' }, formatClock(row.at)),
-      ` ${row.event}, epoch ${row.epoch}`, row.reason ? el('div', { class: 'sub' }, row.reason) : null, bar);
+      ` ${wordOf(row.event)}, epoch ${row.epoch}`, row.reason ? el('div', { class: 'sub' }, row.reason) : null, bar);
   }));
 }
 

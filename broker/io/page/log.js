@@ -21,6 +21,8 @@ const WORDS = {
   quota: 'quota', recall: 'is to give slots back', recall_done: 'has given slots back',
 };
 
+export const wordOf = (event) => WORDS[event] ?? event;
+
 function makeRow(event) {
   const isBad = event.event === 'site_lost';
   const split = event.event === 'quota' ? ` ${event.quota} of ${event.demand} wanted`
@@ -29,7 +31,7 @@ function makeRow(event) {
   return el('li', { 'data-event': event.id },
     el('time', { datetime: event.at }, formatClock(event.at)),
     el('span', { class: isBad ? 'what bad' : 'what' }, event.lease ?? event.site ?? event.node ?? 'federation'),
-    el('span', { class: 'why' }, `${WORDS[event.event] ?? event.event}${split}`,
+    el('span', { class: 'why' }, `${wordOf(event.event)}${split}`,
       event.reason ? `: ${event.reason}` : ''));
 }
 
@@ -57,12 +59,12 @@ function foldOf(run) {
   if (!folds.has(first.id)) {
     const button = el('button', { type: 'button', class: 'fold' });
     const time = el('time');
-    folds.set(first.id, { button, time, row: el('li', {}, time, el('span', { class: 'what' }, ''),
+    folds.set(first.id, { button, time, row: el('li', {}, time, el('span', { class: 'what' }, latest.lease),
       el('span', { class: 'why' }, button)) });
   }
   const fold = folds.get(first.id);
   setText(fold.time, formatClock(latest.at));
-  setText(fold.button, `${plural(run.length, 'row')}: idle slots changed sides`);
+  setText(fold.button, `${plural(run.length, 'row')}: idle slots changed sides${latest.reason ? `: ${latest.reason}` : ''}`);
   fold.button.onclick = () => {
     opened.add(first.id);
     drawLog();
@@ -70,20 +72,44 @@ function foldOf(run) {
   return fold.row;
 }
 
-// The rows, with runs of hand-overs folded into one row each.
+// The hand-overs of [start, end) by lease and reason: those of a lease are equal while each
+// kind of event keeps its reason. Hand-overs of other leases may come between them.
+function splitRuns(events, start, end) {
+  const runs = [];
+  const current = new Map(); // by lease
+  for (let i = start; i < end; i++) {
+    const { lease, event, reason = '' } = events[i];
+    const run = current.get(lease);
+    if (run !== undefined && (run.reasons[event] ?? reason) === reason) {
+      run.reasons[event] = reason;
+      run.places.push(i);
+    } else {
+      current.set(lease, { reasons: { [event]: reason }, places: [i] });
+      runs.push(current.get(lease));
+    }
+  }
+  return runs.map((run) => run.places);
+}
+
+// The rows, with runs of equal hand-overs folded into one row each, at the latest one's place.
 function foldRows(events) {
-  const wanted = [];
+  const placed = [];
   for (let i = 0; i < events.length;) {
     let end = i;
-    while (end < events.length && isHandOver(events[end])) {
+    while (isFolded.checked && end < events.length && isHandOver(events[end])) {
       end++;
     }
-    const isRun = isFolded.checked && end - i >= FOLD_MIN && !opened.has(events[end - 1].id);
-    end = Math.max(end, i + 1);
-    wanted.push(...(isRun ? [foldOf(events.slice(i, end))] : events.slice(i, end).map(rowOf)));
-    i = end;
+    for (const places of splitRuns(events, i, end)) {
+      const run = places.map((place) => events[place]);
+      const isRun = run.length >= FOLD_MIN && !opened.has(run[run.length - 1].id);
+      placed.push(...(isRun ? [[places[0], foldOf(run)]] : places.map((place) => [place, rowOf(events[place])])));
+    }
+    if (end === i) {
+      placed.push([i, rowOf(events[i])]);
+    }
+    i = Math.max(end, i + 1);
   }
-  return wanted;
+  return placed.sort(([a], [b]) => a - b).map(([, row]) => row);
 }
 
 export function drawLog() {

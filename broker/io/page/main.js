@@ -10,6 +10,7 @@ import { drawChartChoice, drawCharts, refreshCharts } from './charts.js';
 import { drawLease, drawLeaseClock, showLease } from './lease.js';
 import { drawPoolCharts, drawPools, movePools } from './pools.js';
 import { drawSign } from './admin.js';
+import { startTips } from './tips.js';
 
 const main = document.getElementById('main');
 const link = document.getElementById('link');
@@ -103,4 +104,5 @@ system.addEventListener('change', () => {
 
 drawTheme();
 startLeases();
+startTips();
 connect();

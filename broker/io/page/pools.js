@@ -2,10 +2,10 @@
 // pools.js: pools and the nodes of their plans: who is entitled to what, and has what,
 // now and over time. Nothing is told when a quota changes but for the events of a cycle:
 // they are asked for then, and every few seconds while somebody looks.
-import { el, formatClock, setChildren, setText } from './format.js';
+import { el, formatClock, makeCsvButton, setChildren, setText } from './format.js';
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
-import { drawChart, dropChart, makeCanvas } from './charts.js';
+import { drawChart, dropChart, makeCanvas, rowsOf } from './charts.js';
 
 const EVERY_MS = 5000;
 const COLUMNS = [['Node', 'node'], ['Site', 'site'], ['Owns', 'owned'], ['Wants', 'demand'],
@@ -67,7 +67,7 @@ function makeName(pool, row) {
   const depth = row.node.split('/').length - 2;
   const isShown = shownNode(pool) === row.node;
   return el('th', { scope: 'row' }, '\u2003'.repeat(depth), el('button', {
-    type: 'button', 'aria-pressed': `${isShown}`, title: 'Show it over time',
+    type: 'button', 'aria-pressed': `${isShown}`,
     onclick: () => write({ node: isShown ? '' : pool + row.node }) }, row.node));
 }
 
@@ -78,7 +78,7 @@ function makeCell(pool, row, key) {
 
 function makeNode(pool, row) {
   const moved = row.moved === null ? '' : `; last moved ${formatClock(row.moved_at)}: ${row.moved}`;
-  return el('tr', { title: `${row.why}${moved}`, 'data-node': row.node },
+  return el('tr', { 'data-tip': `${row.why}${moved}`, 'data-node': row.node },
     ...COLUMNS.map(([, key]) => makeCell(pool, row, key)));
 }
 
@@ -86,11 +86,13 @@ function build(pool) {
   const parts = { count: el('span', { class: 'count' }), body: el('tbody'),
     caption: el('figcaption'), canvas: makeCanvas(), rows: [], text: '', loadedAt: 0 };
   parts.article = el('article', { 'data-pool': pool },
-    el('h3', {}, pool, ' ', parts.count),
+    el('h3', {}, pool, ' ', parts.count, ' ',
+      makeCsvButton(`the nodes of ${pool}`, `pool-${pool}.csv`, () => parts.rows)),
     el('div', { class: 'wide' }, el('table', { class: 'plan' },
       el('thead', {}, el('tr', {}, ...COLUMNS.map(([name]) => el('th', { scope: 'col' }, name)))),
       parts.body)),
-    el('figure', {}, parts.caption, el('div', { class: 'canvas' }, parts.canvas)));
+    el('figure', {}, parts.caption, makeCsvButton(`the chart of ${pool}`, `chart-${pool}.csv`,
+      () => rowsOf(parts.canvas)), el('div', { class: 'canvas' }, parts.canvas)));
   return parts;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sites.js: the summary, the alarms, and the bars of the sites.
-import { el, fillBar, formatAge, formatDuration, now, plural, setChildren, setClass, setText } from './format.js';
+import { el, fillBar, formatAge, formatDuration, now, plural, saveObjects, setChildren, setClass, setText } from './format.js';
 import { known } from './feed.js';
 import { write } from './address.js';
 
@@ -15,6 +15,9 @@ more.addEventListener('click', () => {
   isAllShown = true;
   drawSites();
 });
+
+const sortedSites = () => [...known.sites.values()].sort((a, b) => (a.site < b.site ? -1 : 1));
+document.getElementById('site-csv').addEventListener('click', () => saveObjects('sites.csv', sortedSites()));
 
 // By site: slots that the consumers of its leases use ('provider'), or that its own jobs
 // use elsewhere ('consumer').
@@ -43,7 +46,7 @@ export function partsOf(site, usedElsewhere, lentUsed) {
 
 function makeRow(name) {
   const parts = {
-    name: el('span', {}, name), since: el('small'), bar: el('div', { class: 'bar' }),
+    name: el('span', {}, name), since: el('small'), bar: el('div', { class: 'bar', tabindex: '0' }),
     text: el('div', { class: 'text' }),
   };
   const row = el('li', { 'data-site': name }, el('div', { class: 'name' }, parts.name, parts.since),
@@ -76,7 +79,7 @@ function drawSite(site, widest, usedElsewhere, lentUsed) {
 }
 
 export function drawSites() {
-  const sites = [...known.sites.values()].sort((a, b) => (a.site < b.site ? -1 : 1));
+  const sites = sortedSites();
   const shown = isAllShown ? sites : sites.slice(0, SHOWN);
   const used = countInUse('consumer');
   const lentUsed = countInUse('provider');
