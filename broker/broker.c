@@ -84,6 +84,7 @@ void broker_load(struct broker *broker, const struct row *row)
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects)
 {
     broker->boot++;
+    broker->has_started = true;
     struct row row = {.kind = ROW_COUNTER};
     row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
     effects_store(effects, &row);

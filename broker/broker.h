@@ -52,7 +52,8 @@ struct broker *broker_new(const struct broker_config *config);
 void broker_free(struct broker *broker);
 
 /* First every row of the store, in the order of enum row_kind; then the start, which
- * increments and stores the boot counter; then events. */
+ * increments and stores the boot counter; then events. Without the start it is a copy
+ * for readers: the status of sites and leases is not known to it. */
 void broker_load(struct broker *broker, const struct row *row);
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects);
 

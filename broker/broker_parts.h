@@ -29,6 +29,7 @@ struct broker {
     struct streams streams; /* of all sites */
     uint64_t boot;          /* number of starts from this disk */
     int64_t started_ms;
+    bool has_started; /* otherwise it is a copy for readers, which knows no sessions */
     struct broker_loss loss;
     int64_t n_asked_nodes; /* broker_take_asked_nodes */
     int n_unconfirmed;     /* leases from disk that a site has not confirmed yet */

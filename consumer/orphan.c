@@ -247,8 +247,8 @@ void orphan_end(struct consumer *consumer, uint64_t number, int64_t now_ms,
         finish(consumer, attempt, effects);
         return;
     }
-    attempt->control = (struct run_control){.number = attempt->control_done + 1,
-                                            .action = CONTROL_KILL};
+    attempt->control = (struct run_control){
+        .number = run_control_next(attempt->control_done), .action = CONTROL_KILL};
     resend_begin(&attempt->control_resend, now_ms);
     attempts_send_control(&consumer->attempts, attempt, now_ms, effects);
 }

@@ -162,6 +162,14 @@ struct run_control {
     int reasons; /* SUSPEND: enum suspend_cause, added up; not in a run's row */
 };
 
+/* The order by which a site ends a run that is not on record there: none is above it.
+ */
+#define RUN_CONTROL_LAST ((uint64_t)INT64_MAX)
+static inline uint64_t run_control_next(uint64_t number)
+{
+    return number < RUN_CONTROL_LAST ? number + 1 : number;
+}
+
 enum output_stream { OUTPUT_OUT, OUTPUT_ERR };
 
 #endif

@@ -91,8 +91,43 @@ static int status_of(int code)
         return 409;
     case ERR_UNBUILT:
         return 501;
+    case ERR_AWAY:
+        return 503;
     default:
         return 500;
+    }
+}
+
+/* ---------------------------------------------------------------- standbys */
+
+static bool is_standby(const struct http_page_source *source)
+{
+    return source->hub == NULL;
+}
+
+static int refuse_as_standby(struct work *work)
+{
+    const char *leader = work->source->leader;
+    return leader[0] == '\0'
+               ? err_set(&work->err, ERR_AWAY,
+                         "this broker is a standby, and no broker leads; try again "
+                         "later")
+               : err_set(&work->err, ERR_AWAY,
+                         "this broker is a standby; ask the broker that leads, %s",
+                         leader);
+}
+
+/* Nothing is said of the role of a broker that keeps its contracts in a file. */
+static void add_role(const struct http_page_source *source, struct arena *arena,
+                     struct value *value)
+{
+    if (store_db(source->store) != NULL) {
+        return;
+    }
+    value_add_text(arena, value, "role", is_standby(source) ? "standby" : "leader");
+    if (is_standby(source)) {
+        value_add_text(arena, value, "leader",
+                       source->leader[0] != '\0' ? source->leader : NULL);
     }
 }
 
@@ -221,11 +256,13 @@ static int put_series(struct work *work, enum store_series_kind kind)
 
 /* ---------------------------------------------------------------- pages */
 
-/* A broker that answers is healthy: one that cannot commit has ended. */
+/* A broker that answers is healthy: one that cannot commit has ended, or is a standby.
+ */
 static int put_health(struct work *work)
 {
     struct value *root = value_object(&work->arena);
     value_add_text(&work->arena, root, "status", "ok");
+    add_role(work->source, &work->arena, root);
     put_value(200, root, work->answer);
     return 0;
 }
@@ -235,8 +272,11 @@ static int put_metrics(struct work *work)
     work->answer->status = 200;
     work->answer->type = promtext_type;
     work->answer->text =
-        metrics_render(hub_metrics(work->source->hub), work->source->broker,
-                       work->source->state, daemon_now_ms(), &work->answer->length);
+        is_standby(work->source)
+            ? metrics_render_standby(work->source->store, &work->answer->length)
+            : metrics_render(hub_metrics(work->source->hub), work->source->broker,
+                             work->source->store, work->source->state, daemon_now_ms(),
+                             &work->answer->length);
     return 0;
 }
 
@@ -252,9 +292,11 @@ static int read_about(const struct http_page_source *source, struct arena *arena
     value_add_instant(arena, *value, "started_at", source->started_ms);
     value_add_int(arena, *value, "last_event", last_event);
     value_add_duration(arena, *value, "sample_interval_s", source->sample_interval_ms);
+    add_role(source, arena, *value);
+    bool changes = *source->tokens != NULL && !is_standby(source);
     struct value *actions = value_add(arena, *value, "actions", value_object(arena));
-    value_add_bool(arena, actions, "reclaim_delay", *source->tokens != NULL);
-    value_add_bool(arena, actions, "drain", *source->tokens != NULL);
+    value_add_bool(arena, actions, "reclaim_delay", changes);
+    value_add_bool(arena, actions, "drain", changes);
     return rc;
 }
 
@@ -299,6 +341,9 @@ static int put_file(struct work *work)
 
 static int begin_stream(struct work *work)
 {
+    if (is_standby(work->source)) {
+        return refuse_as_standby(work);
+    }
     const char *last = work->request->last_event_id;
     const char *after = last != NULL ? last : work->target.query.after;
     size_t length = strlen(after);
@@ -490,6 +535,11 @@ static bool begin_work(struct work *work, void *arg, const struct http_request *
         http_page_complain(NULL, rc == ERR_STATE ? 405 : status_of(rc), work->err.text,
                            answer);
         answer->allow = rc == ERR_STATE ? allow : NULL;
+        return false;
+    }
+    if (is_change(request) && is_standby(work->source)) {
+        http_page_complain(NULL, status_of(refuse_as_standby(work)), work->err.text,
+                           answer);
         return false;
     }
     return !is_change(request) || is_allowed(work);

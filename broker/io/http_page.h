@@ -3,7 +3,7 @@
  *
  * Listings are the objects of the command line, and have `next`: the `after` of the
  * next page, null at the end. Errors are {"error":{"code","message"}}. A request that
- * changes something needs a token.
+ * changes something needs a token. A standby refuses it, and the stream, with 503.
  *
  * Ownership: what the source names is borrowed.
  * Source: docs/design/interfaces.md "JSON", "HTTP". Layer: broker/io. */
@@ -22,9 +22,10 @@
 struct http_page_source {
     struct broker *broker;
     struct store *store;
-    struct hub *hub;
+    struct hub *hub;   /* NULL: this broker is a standby */
     const char *state; /* path of the store */
     struct http_feed *feed;
+    const char *leader; /* of a standby: the leader's endpoint; "": not known */
     struct tokens *const *tokens; /* the current ones; none: no changes over HTTP */
     int64_t started_ms, sample_interval_ms;
 };

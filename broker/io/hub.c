@@ -156,9 +156,9 @@ static void answer_snapshot(void *snapshot, struct effect *effect, struct effect
 
 static int check_standbys(struct store *store, struct err *err)
 {
-    int n_standbys = 0;
-    int rc = store_lead_count_standbys(store, &n_standbys, err);
-    if (rc < 0 || n_standbys > 0) {
+    struct store_lead_state state;
+    int rc = store_lead_read(store, &state, err);
+    if (rc < 0 || state.n_standbys > 0) {
         return rc;
     }
     return store_db(store) != NULL

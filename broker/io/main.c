@@ -12,7 +12,6 @@
 #include "broker/broker_config.h"
 #include "broker/io/bookkeeper.h"
 #include "broker/io/door.h"
-#include "broker/io/http_page.h"
 #include "broker/io/hub.h"
 #include "broker/io/reload.h"
 #include "broker/io/sampler.h"
@@ -21,6 +20,7 @@
 #include "broker/io/store/store.h"
 #include "broker/io/store/store_lead.h"
 #include "broker/io/store/store_transfer.h"
+#include "broker/io/web.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -66,59 +66,6 @@ static void load_row(void *arg, const struct row *row)
     broker_load(arg, row);
 }
 
-/* What HTTP is answered from, and by. */
-struct web {
-    struct http_page_source source;
-    struct tokens *tokens;
-    struct http_feed *feed;
-    struct http *http;
-};
-
-static void close_web(struct web *web)
-{
-    http_free(web->http);
-    http_feed_free(web->feed);
-    tokens_free(web->tokens);
-}
-
-static int open_web(zloop_t *loop, const struct broker_setup *setup,
-                    struct broker *broker, struct store *store, struct hub *hub,
-                    struct web *web, struct err *err)
-{
-    if (setup->tokens != NULL && tokens_load(setup->tokens, &web->tokens, err) < 0) {
-        return err->code;
-    }
-    if (setup->http_host == NULL) {
-        return 0;
-    }
-    web->feed = http_feed_new(loop, broker, store);
-    web->source = (struct http_page_source){
-        .broker = broker,
-        .store = store,
-        .hub = hub,
-        .state = setup->state,
-        .feed = web->feed,
-        .tokens = &web->tokens,
-        .started_ms = daemon_now_ms(),
-        .sample_interval_ms = setup->sample_interval_ms,
-    };
-    const struct http_handler handler = {
-        .arg = &web->source,
-        .hosts = setup->http_hosts,
-        .n_hosts = setup->n_http_hosts,
-        .refuse = http_page_refuse,
-        .answer = http_page_answer,
-        .complain = http_page_complain,
-        .stream = http_page_stream,
-    };
-    int rc =
-        http_new(loop, setup->http_host, setup->http_port, &handler, &web->http, err);
-    if (rc == 0) {
-        http_feed_serve(web->feed, web->http);
-    }
-    return rc;
-}
-
 /* A copy of a store that is missing or empty says that there was one. */
 static int check_copy(const struct broker_setup *setup, bool accepts_loss,
                       struct err *err)
@@ -148,7 +95,7 @@ static int lead(zloop_t *loop, const struct broker_setup *setup, bool accepts_lo
     if (rc > 0 && door_new(loop, setup, door, err) < 0) {
         rc = err->code;
     }
-    return rc > 0 ? standby_wait(loop, *store, *door, setup->listen, argv) : rc;
+    return rc > 0 ? standby_wait(loop, setup, *store, *door, argv, err) : rc;
 }
 
 static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss,
@@ -162,7 +109,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
     struct hub *hub = NULL;
     struct sampler *sampler = NULL;
     struct bookkeeper *keeper = NULL;
-    struct web web = {0};
+    struct web *web = NULL;
     struct reload *reload = NULL;
     bool steps_down = false;
     zloop_t *loop = zloop_new();
@@ -194,10 +141,10 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
         snapshot = snapshot_new(loop, setup, broker, store);
         hub_set_snapshot(hub, snapshot);
         sampler = sampler_new(loop, broker, store, setup->sample_interval_ms);
-        rc = open_web(loop, setup, broker, store, hub, &web, &err);
+        rc = web_new(loop, setup, broker, store, hub, &web, &err);
     }
     if (rc == 0) {
-        reload = reload_new(paths, n_paths, setup, hub, &web.tokens);
+        reload = reload_new(paths, n_paths, setup, hub, web_tokens(web));
     }
     if (rc < 0) {
         goto out;
@@ -214,7 +161,7 @@ out:
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     }
-    close_web(&web);
+    web_free(web);
     sampler_free(sampler);
     bookkeeper_free(keeper);
     reload_free(reload);

@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "base/value.h"
+#include "broker/io/store/store_lead.h"
 #include "broker/lease/lease.h"
 #include "sys/promtext.h"
 #include "sys/wire/wire.h"
@@ -134,6 +135,32 @@ struct source {
     const struct value *sites; /* rows of the listing */
     const struct value *pools; /* likewise */
 };
+
+/* ---------------------------------------------------------------- the lead */
+
+/* Nothing of a store that is a file, which has no standbys, or cannot be asked now. */
+static void print_lead(FILE *to, struct store *store, bool leads)
+{
+    static const char role[] = "sublet_broker_leader", term[] = "sublet_broker_term",
+                      standbys[] = "sublet_broker_standbys";
+    struct store_lead_state state;
+    struct err err;
+    if (store_db(store) != NULL) {
+        return;
+    }
+    promtext_head(to, role, "gauge", "1 for the broker that leads, 0 for a standby.");
+    fprintf(to, "%s %d\n", role, leads);
+    if (store_lead_read(store, &state, &err) < 0) {
+        return;
+    }
+    promtext_head(
+        to, term, "gauge",
+        "Number of the leader's term, which grows when another broker leads.");
+    fprintf(to, "%s %" PRId64 "\n", term, state.term);
+    promtext_head(to, standbys, "gauge",
+                  "Standbys that can lead: seen in the database within 3 seconds.");
+    fprintf(to, "%s %d\n", standbys, state.n_standbys);
+}
 
 /* ---------------------------------------------------------------- leases */
 
@@ -534,18 +561,21 @@ static void print_metric(const struct source *source, int metric)
     } else if (table[metric].lease != NULL) {
         print_leases(source, metric);
     }
-    for (const struct value *row = source->sites->first;
-         row != NULL && table[metric].site != NULL; row = row->next) {
+    for (const struct value *row = table[metric].site != NULL ? source->sites->first
+                                                              : NULL;
+         row != NULL; row = row->next) {
         table[metric].site(source, name, row);
     }
-    for (const struct value *row = source->pools->first;
-         row != NULL && table[metric].pool != NULL; row = row->next) {
+    for (const struct value *row = table[metric].pool != NULL ? source->pools->first
+                                                              : NULL;
+         row != NULL; row = row->next) {
         table[metric].pool(source, name, row);
     }
 }
 
 char *metrics_render(const struct metrics *metrics, const struct broker *broker,
-                     const char *store, int64_t now_ms, size_t *length)
+                     struct store *store, const char *state, int64_t now_ms,
+                     size_t *length)
 {
     char *text = NULL;
     struct arena arena;
@@ -562,10 +592,30 @@ char *metrics_render(const struct metrics *metrics, const struct broker *broker,
     for (int i = 0; i < N_METRICS; i++) {
         print_metric(&source, i);
     }
-    promtext_disk(source.to, "sublet_store", store);
+    print_lead(source.to, store, true);
+    promtext_disk(source.to, "sublet_store", state);
     if (fclose(source.to) != 0) {
         abort(); /* out of memory */
     }
     arena_release(&arena);
+    return text;
+}
+
+char *metrics_render_standby(struct store *store, size_t *length)
+{
+    char *text = NULL;
+    struct source source = {.to = open_memstream(&text, length)};
+    if (source.to == NULL) {
+        abort();
+    }
+    for (int i = 0; i < N_METRICS; i++) {
+        if (table[i].print == build_info) {
+            print_metric(&source, i);
+        }
+    }
+    print_lead(source.to, store, false);
+    if (fclose(source.to) != 0) {
+        abort(); /* out of memory */
+    }
     return text;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "broker/broker.h"
+#include "broker/io/store/store.h"
 #include "model/effect.h"
 #include "sys/histogram.h"
 
@@ -46,9 +47,13 @@ void metrics_count_refused(struct metrics *metrics, int code);
 void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
                          int64_t begin_ns, int64_t end_ns);
 
-/* The text, which the caller frees. Zeros are shown. `store` is a path on the store's
- * file system. */
+/* The text, which the caller frees. Zeros are shown. `state` is the store's path, or
+ * its URL. */
 char *metrics_render(const struct metrics *metrics, const struct broker *broker,
-                     const char *store, int64_t now_ms, size_t *length);
+                     struct store *store, const char *state, int64_t now_ms,
+                     size_t *length);
+/* Of a standby: its role and version. What all brokers of a store have in common is
+ * told by the one that leads. */
+char *metrics_render_standby(struct store *store, size_t *length);
 
 #endif

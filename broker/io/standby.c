@@ -10,11 +10,19 @@
 #include <unistd.h>
 
 #include "broker/io/store/store_lead.h"
+#include "broker/io/web.h"
 #include "broker/leader/leader.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
-enum { OPEN_PAUSE_MS = 1000, LOG_BURST = 2 };
+enum {
+    ENDPOINT_SIZE = HOST_NAME_MAX + 32,
+    OPEN_PAUSE_MS = 1000,
+    LOG_BURST = 2,
+    /* The copy is read at most so often, and for at most a tenth of the time. */
+    COPY_EVERY_MS = 2000,
+    COPY_PART = 10,
+};
 
 struct wait {
     zloop_t *loop;
@@ -25,6 +33,13 @@ struct wait {
     struct err err;
     struct log_limit complaints;
     int64_t term; /* of the leader that the log has; -1: it has none */
+
+    const struct broker_setup *setup;
+    struct web *web; /* NULL: not open yet */
+    struct broker *copy;
+    int64_t copied_term, copied_batch; /* what the copy has */
+    int64_t copy_next_ms;
+    char leader[ENDPOINT_SIZE];
 };
 
 static void complain(struct wait *wait)
@@ -71,6 +86,60 @@ int standby_open(zloop_t *loop, const char *state, bool accepts_loss,
     return rc;
 }
 
+/* ---------------------------------------------------------------- HTTP */
+
+static void load_row(void *arg, const struct row *row)
+{
+    broker_load(arg, row);
+}
+
+/* Reads the store again if the leader has changed it. */
+static int renew_copy(struct wait *wait, const struct store_leader *leader)
+{
+    int64_t begin_ms = daemon_now_ms();
+    bool is_same = wait->copy != NULL && wait->copied_term == leader->term &&
+                   wait->copied_batch == leader->batch;
+    if (is_same || begin_ms < wait->copy_next_ms) {
+        return 0;
+    }
+    struct broker *copy = broker_new(&wait->setup->config);
+    int rc = store_load(wait->store, load_row, copy, &wait->err);
+    if (rc < 0) {
+        broker_free(copy);
+        return rc;
+    }
+    if (wait->web != NULL) {
+        web_follow(wait->web, copy, wait->leader);
+    }
+    broker_free(wait->copy);
+    wait->copy = copy;
+    wait->copied_term = leader->term;
+    wait->copied_batch = leader->batch;
+    int64_t pause_ms = COPY_PART * (daemon_now_ms() - begin_ms);
+    wait->copy_next_ms =
+        begin_ms + (pause_ms > COPY_EVERY_MS ? pause_ms : COPY_EVERY_MS);
+    return 0;
+}
+
+/* Serves HTTP from the first copy on. */
+static int serve_http(struct wait *wait, const struct store_leader *leader)
+{
+    snprintf(wait->leader, sizeof(wait->leader), "%s", leader->name);
+    if (wait->setup->http_host == NULL) {
+        return 0;
+    }
+    int rc = renew_copy(wait, leader);
+    if (rc < 0 || wait->web != NULL) {
+        return rc < 0 ? ERR_AWAY : 0;
+    }
+    rc = web_new(wait->loop, wait->setup, wait->copy, wait->store, NULL, &wait->web,
+                 &wait->err);
+    if (rc == 0) {
+        web_follow(wait->web, wait->copy, wait->leader);
+    }
+    return rc;
+}
+
 /* ---------------------------------------------------------------- waiting */
 
 /* At the start, and when another broker leads. */
@@ -104,9 +173,14 @@ static int on_look(zloop_t *loop, int timer_id, void *arg)
     } else if (rc == 0) {
         say_leads(wait, &leader);
         door_refuse(wait->door, leader.name);
+        rc = serve_http(wait, &leader);
+        wait->is_done = rc < 0 && rc != ERR_AWAY; /* the port cannot be opened */
     } else {
         door_refuse(wait->door, "");
+        wait->leader[0] = '\0';
         wait->err = err;
+    }
+    if (rc < 0 && !wait->is_done) {
         complain(wait);
         wait->err = (struct err){0};
     }
@@ -154,17 +228,20 @@ static const char *endpoint_of(const char *listen, char *text, size_t size)
     return listen;
 }
 
-int standby_wait(zloop_t *loop, struct store *store, struct door *door,
-                 const char *listen, char **argv)
+int standby_wait(zloop_t *loop, const struct broker_setup *setup, struct store *store,
+                 struct door *door, char **argv, struct err *err)
 {
-    char name[HOST_NAME_MAX + 32];
-    struct wait wait = {.loop = loop, .store = store, .door = door};
+    char name[ENDPOINT_SIZE];
+    struct wait wait = {.loop = loop, .store = store, .door = door, .setup = setup};
     wait.complaints.burst = LOG_BURST;
-    store_lead_set_self(store, endpoint_of(listen, name, sizeof(name)));
+    store_lead_set_self(store, endpoint_of(setup->listen, name, sizeof(name)));
     if (store_db(store) != NULL) {
         return 1; /* a file has one broker */
     }
     int leads = run(&wait, LEADER_LOOK_MS, on_look);
+    *err = wait.err;
+    web_free(wait.web);
+    broker_free(wait.copy);
     if (leads > 0) {
         store_lead_set_dismissed(store, on_dismissed, argv);
         zloop_timer(loop, LEADER_RENEW_MS, 0, on_renew, store);

@@ -2,9 +2,9 @@
 /* standby.h: a broker before it leads, and when it has to stop leading.
  *
  * Of several brokers on one database one leads. The others wait here: they refuse
- * sessions with the leader's endpoint, and have nothing of the contracts in memory,
- * which the leader changes. A broker that is dismissed is started anew. Layer:
- * broker/io. */
+ * sessions with the leader's endpoint, and answer HTTP from a copy of the store, which
+ * they read again when the leader has changed it. Nothing of the copy is used when they
+ * lead. A broker that is dismissed is started anew. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_STANDBY_H
 #define SUBLET_BROKER_IO_STANDBY_H
 
@@ -21,9 +21,9 @@ int standby_open(zloop_t *loop, const char *state, bool accepts_loss,
 /* Waits until this broker leads ("ready" is said once it waits). Its name for the
  * others is LISTEN, with the machine's name for an address that means all. Then the
  * lead is renewed as long as the loop runs. Returns 1 if it leads, 0 if the loop was
- * ended. */
-int standby_wait(zloop_t *loop, struct store *store, struct door *door,
-                 const char *listen, char **argv);
+ * ended, or an error of the HTTP port. */
+int standby_wait(zloop_t *loop, const struct broker_setup *setup, struct store *store,
+                 struct door *door, char **argv, struct err *err) MUST_CHECK;
 
 /* This process starts anew, as the program that it is with the arguments that it has:
  * whatever it had in memory is gone. */

@@ -110,7 +110,7 @@ static struct value *lease_row(const struct broker *broker, struct arena *arena,
     value_add_text(arena, row, "policy", from->policy);
     value_add_text(arena, row, "type", msg_lease_type_name(from->type));
     value_add_text(arena, row, "state", msg_lease_state_name(from->state));
-    value_add_text(arena, row, "status", status_of(lease));
+    value_add_text(arena, row, "status", broker->has_started ? status_of(lease) : NULL);
     value_add_int(arena, row, "epoch", (int64_t)from->epoch);
     lease_split_show_side(arena, row, "provider", from->provider, &split.provider);
     lease_split_show_side(arena, row, "consumer", from->consumer, &split.consumer);
@@ -210,14 +210,16 @@ static void add_pass_times(struct arena *arena, struct value *row,
     }
 }
 
-static struct value *site_row(struct arena *arena, const struct member *site)
+static struct value *site_row(const struct broker *broker, struct arena *arena,
+                              const struct member *site)
 {
     struct value *row = value_object(arena);
     const struct msg_usage *usage = &site->usage;
     bool is_known = site->has_usage;
     value_add_text(arena, row, "site", site->name);
     add_roles(arena, row, site->is_here ? site->roles : site->roles_allowed);
-    value_add_text(arena, row, "status", site->is_here ? "ok" : "disc");
+    const char *status = site->is_here ? "ok" : "disc";
+    value_add_text(arena, row, "status", broker->has_started ? status : NULL);
     value_add_bool(arena, row, "drained", site->is_drained);
     struct value *slots = value_add(arena, row, "slots", value_object(arena));
     value_add_known(arena, slots, "own", is_known, usage->n_own);
@@ -261,7 +263,7 @@ static struct value *view_sites(const struct broker *broker, struct arena *arena
         if (is_site(site) && strcmp(site->name, after) > 0 &&
             site->stamp.revision >= query->since &&
             page_is_named(site->name, query->name)) {
-            page_add(&page, site->name, site_row(arena, site));
+            page_add(&page, site->name, site_row(broker, arena, site));
         }
     }
     *next = page_next(&page);

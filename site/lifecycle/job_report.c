@@ -103,15 +103,20 @@ static bool has_begun(enum run_phase phase)
     return phase == RUN_RUNNING || phase == RUN_SUSPENDED;
 }
 
-/* The run has grown, and the journal has lost that. */
+/* The run has grown, or was resized, and the journal has lost that. */
 static void note_slots(struct lifecycle *life, struct job *job, const struct run *run,
                        struct effects *effects)
 {
-    struct job_resize none = {.number = job->resize.number,
+    uint64_t last = run->resize_done + 1; /* that one may be on its way to the guard */
+    bool has_more = msg_sum_slots(run->hosts, run->n_hosts) >
+                    msg_sum_slots(job->hosts, job->n_hosts);
+    bool is_lost = run->resize_done > job->resize.number;
+    struct job_resize none = {.number =
+                                  (has_more || is_lost) && last > job->resize.number
+                                      ? last
+                                      : job->resize.number,
                               .max_slots = job->resize.max_slots};
-    if (job->resize.event == RESIZE_NONE &&
-        msg_sum_slots(run->hosts, run->n_hosts) >
-            msg_sum_slots(job->hosts, job->n_hosts)) {
+    if (job->resize.event == RESIZE_NONE && (has_more || is_lost)) {
         job_table_resize(life->parts.jobs, job, run->hosts, run->n_hosts, &none);
         job_store(job, effects);
     }

@@ -65,7 +65,7 @@ void lifecycle_control(struct lifecycle *life, struct job *job,
 {
     bool is_yielding = job->suspension.causes != 0 && job->suspension.yields;
     job->end_by_ms = action == CONTROL_KILL ? 0 : job->end_by_ms;
-    job->control.number++;
+    job->control.number = run_control_next(job->control.number);
     job->control.action = action;
     /* A job whose slots may be in use by others is not resumed in order to end it. */
     job->control.signal = action == CONTROL_KILL && is_yielding ? SIGKILL : signal;

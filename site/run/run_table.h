@@ -58,7 +58,8 @@ struct run {
     char *orphan_lease;           /* of an orphan; its slots count as the site's own */
     bool is_unconfirmed;          /* TAKEN since before the start, and its host has not
                                      connected since */
-    uint64_t guard_commit;        /* that has its guard; 0: one before the start */
+    uint64_t
+        order_commit; /* that has its guard or latest resize; 0: before the start */
     uint64_t
         go_session; /* the session in which RUN_GO was sent; 0: none since the start */
     char *boot;     /* of the host, when its guard was stored; "" unknown */

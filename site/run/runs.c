@@ -159,6 +159,7 @@ void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize
         run_table_store(run, false, effects);
     }
     run_table_set_resizing(run, order);
+    run->order_commit = runs->commits + 1;
     runs_order_drive(runs, run, now_ms, effects);
 }
 
@@ -188,8 +189,9 @@ bool runs_is_settled(const struct runs *runs, const struct run *run)
 void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
                 struct effects *effects)
 {
-    struct run_control control = {
-        .number = run->control.number + 1, .action = CONTROL_KILL, .signal = SIGKILL};
+    struct run_control control = {.number = run_control_next(run->control.number),
+                                  .action = CONTROL_KILL,
+                                  .signal = SIGKILL};
     if (run->record == RUN_RECORD_ENDED || run->exit.end == RUN_END_LOST) {
         return;
     }
@@ -200,8 +202,9 @@ void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
 void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
                  struct effects *effects)
 {
-    struct run_control control = {
-        .number = run->control.number + 1, .action = CONTROL_KILL, .signal = SIGKILL};
+    struct run_control control = {.number = run_control_next(run->control.number),
+                                  .action = CONTROL_KILL,
+                                  .signal = SIGKILL};
     if (run->record == RUN_RECORD_ENDED || run->exit.is_recalled) {
         return;
     }

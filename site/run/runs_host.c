@@ -15,13 +15,13 @@ static void end_unknown(const struct runs *runs, int host,
         runs_order_forget(runs, host, &state->run, effects);
         return;
     }
-    if (state->phase == RUN_UNKNOWN || state->control_done == RUNS_ORPHAN_ORDER) {
+    if (state->phase == RUN_UNKNOWN || state->control_done == RUN_CONTROL_LAST) {
         return;
     }
     runs_orphan_log(runs, host, state, effects);
     runs_order_control(
         runs, host, &state->run,
-        &(struct run_control){.number = RUNS_ORPHAN_ORDER, .action = CONTROL_KILL},
+        &(struct run_control){.number = RUN_CONTROL_LAST, .action = CONTROL_KILL},
         effects);
 }
 
@@ -38,7 +38,7 @@ static void record_guard(struct runs *runs, struct run *run, uint64_t token,
     run->record = RUN_RECORD_GUARDED;
     run->token = token;
     run->is_unconfirmed = false;
-    run->guard_commit = runs->commits + 1;
+    run->order_commit = runs->commits + 1;
     run_table_store(run, false, effects);
 }
 

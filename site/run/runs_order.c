@@ -46,14 +46,17 @@ void runs_order_go(const struct runs *runs, struct run *run, struct effects *eff
     msg.run_go.run = run->id;
     msg.run_go.token = run->token;
     msg.run_go.commits =
-        run->guard_commit > runs->commits ? run->guard_commit : runs->commits;
+        run->order_commit > runs->commits ? run->order_commit : runs->commits;
     run->go_session = host_table_session(runs->hosts, run->host);
     host_table_send(runs->hosts, run->host, &msg, effects);
 }
 
-static void send_resize(const struct runs *runs, const struct run *run,
+/* Before it the host learns how many commits the journal has with the resize: if that
+ * part is lost, the slots that the run has by it are asked for. */
+static void send_resize(const struct runs *runs, struct run *run,
                         struct effects *effects)
 {
+    runs_order_go(runs, run, effects);
     const struct run_resizing *resizing = &run->resizing;
     struct msg msg = {.kind = MSG_RUN_RESIZE};
     msg.run_resize = (struct msg_run_resize){

@@ -129,7 +129,7 @@ static void report_orphan(struct runs *runs, struct run *run,
                           struct effects *effects)
 {
     struct run_exit exit = state->exit;
-    if (state->control_done == RUNS_ORPHAN_ORDER) {
+    if (state->control_done == RUN_CONTROL_LAST) {
         exit.end = RUN_END_LOST;
         exit.text = "ended there: the journal of that site is older than others know";
     }
@@ -151,7 +151,7 @@ void runs_orphan_see(struct runs *runs, struct run *run, int host,
         return; /* two hosts have an attempt with this number and nonce: impossible */
     }
     if (run->is_given_up && !run->is_seen && state->phase != RUN_WAITING &&
-        state->phase != RUN_ENDED && state->control_done != RUNS_ORPHAN_ORDER) {
+        state->phase != RUN_ENDED && state->control_done != RUN_CONTROL_LAST) {
         runs_orphan_log(runs, host, state, effects);
     }
     run->is_seen = true;
@@ -196,11 +196,11 @@ void runs_orphan_end(struct runs *runs, struct run *run, struct effects *effects
     if (run->record == RUN_RECORD_ENDED) {
         runs_forget(runs, run, effects);
     } else if (run->host >= 0 && host_table_is_ready(runs->hosts, run->host) &&
-               run->control_done != RUNS_ORPHAN_ORDER) {
+               run->control_done != RUN_CONTROL_LAST) {
         /* Others may use the slots of a suspended run: it is not resumed to end. */
         runs_order_control(
             runs, run->host, &run->id,
-            &(struct run_control){.number = RUNS_ORPHAN_ORDER,
+            &(struct run_control){.number = RUN_CONTROL_LAST,
                                   .action = CONTROL_KILL,
                                   .signal = run->phase == RUN_SUSPENDED ? SIGKILL : 0},
             effects);

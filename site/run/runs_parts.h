@@ -5,10 +5,6 @@
 
 #include "site/run/runs.h"
 
-/* The number of the control action that ends a run which is not on record. It is above
- * all others, so that the action is carried out exactly once. */
-#define RUNS_ORPHAN_ORDER ((uint64_t)INT64_MAX)
-
 struct runs {
     struct runs_setting setting;
     struct host_table *hosts;

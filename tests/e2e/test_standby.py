@@ -13,6 +13,8 @@ import statistics
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 
 from federation import (BROKER, NORTH, SOUTH, Federation, expect, expect_equal, free_port,
                         main)
@@ -196,6 +198,80 @@ def test_a_standby_refuses_with_the_leaders_endpoint():
                      lambda l: is_connected(l) and l["reclaim_delay_s"] == 120)
 
 
+def fetch(port, path, method="GET"):
+    """(status, text) of one request."""
+    request = urllib.request.Request("http://127.0.0.1:%d%s" % (port, path), method=method,
+                                     data=b"{}" if method != "GET" else None)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def health(port):
+    """Of a port that may not be open yet."""
+    try:
+        return json.loads(fetch(port, "/healthz")[1])
+    except OSError:
+        return {}
+
+
+def test_a_standby_serves_pages_that_change_nothing():
+    with Server() as server, federation(server) as f:
+        ports = {name: free_port() for name in BROKERS}
+        for name in BROKERS:
+            with open("%s/%s.conf" % (f.dir, name)) as file:
+                text = file.read()
+            f.configure(name, text.replace("LISTEN", "HTTP = 127.0.0.1:%d\nLISTEN" %
+                                           ports[name], 1))
+        start_brokers(f)
+        leads, waits = ports["broker"], ports["broker2"]
+        f.wait_for("the standby to serve", lambda: health(waits) == {
+            "status": "ok", "role": "standby", "leader": f.urls["broker"]})
+        expect_equal(health(leads), {"status": "ok", "role": "leader"}, "the leader")
+        f.start("north", "south")
+        job = f.submit("south", "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.dir)
+        f.wait_lease("the contract", is_connected)
+
+        def contracts(port):
+            rows = json.loads(fetch(port, "/api/v1/leases")[1])["leases"]
+            return [(row["id"], row["epoch"], row["state"], row["provider"]["available"],
+                     row["consumer"]["available"]) for row in rows]
+        f.wait_for("the standby to have what the leader has", lambda: contracts(
+            waits) == contracts(leads) != [])
+        rows = json.loads(fetch(waits, "/api/v1/leases")[1])["leases"]
+        expect_equal({row["status"] for row in rows}, {None}, "who is connected")
+        sites = json.loads(fetch(waits, "/api/v1/sites")[1])["sites"]
+        expect_equal({row["status"] for row in sites}, {None}, "which sites are connected")
+        expect_equal(fetch(waits, "/")[0], 200, "the page")
+        expect_equal(fetch(waits, "/api/v1/events")[1], fetch(leads, "/api/v1/events")[1],
+                     "the events")
+        for method, path in (("PUT", "/api/v1/reclaim-delay"), ("GET", "/api/v1/stream"),
+                             ("POST", "/api/v1/leases/north/1/south/drain")):
+            status, text = fetch(waits, path, method)
+            expect_equal(status, 503, path)
+            expect("a standby; ask the broker that leads, " + f.urls["broker"] in text, text)
+        metrics = fetch(waits, "/metrics")[1]
+        expect("\nsublet_broker_leader 0\n" in metrics, metrics)
+        expect("sublet_peer_up" not in metrics and "sublet_lease" not in metrics, metrics)
+        f.wait_for("the standby to be counted", lambda: "\nsublet_broker_standbys 1\n" in fetch(
+            leads, "/metrics")[1])
+        metrics = fetch(leads, "/metrics")[1]
+        expect("\nsublet_broker_leader 1\n" in metrics, metrics)
+        expect("\nsublet_broker_term %d\n" % term(server) in metrics, metrics)
+
+        f.kill9("broker")
+        f.wait_for("the standby to lead", lambda: health(waits) == {
+            "status": "ok", "role": "leader"})
+        f.wait_for("the sites to be here", lambda: {"north", "south"} == {
+            row["site"] for row in json.loads(fetch(waits, "/api/v1/sites")[1])["sites"]
+            if row["status"] == "ok"})
+        expect_equal(fetch(waits, "/api/v1/reclaim-delay", "PUT")[0], 403, "no token")
+        open(os.path.join(f.dir, "gate"), "w").close()
+        f.cli("south", "wait", str(job))
+
+
 def brokers(f):
     """{role: row} as the leader lists them."""
     listed = json.loads(f.cli("south", "brokers", "--json").stdout)["brokers"]
@@ -272,6 +348,7 @@ def test_a_broker_leads_again_when_its_server_is_back():
 if __name__ == "__main__":
     main(test_the_leader_is_killed_again_and_again_under_load,
          test_a_standby_refuses_with_the_leaders_endpoint,
+         test_a_standby_serves_pages_that_change_nothing,
          test_a_leader_steps_down_for_its_standby,
          test_a_stopped_broker_commits_nothing_more,
          test_a_broker_leads_again_when_its_server_is_back)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // feed.js: what the page knows: leases, sites and events as the broker has them, kept
-// up to date by its stream. When the broker is gone it says so, keeps what was known,
-// and asks again until it is back.
+// up to date by its stream; a standby, which has no stream, is asked again and again. When
+// the broker is gone it says so, keeps what was known, and asks again until it is back.
 import { setClock } from './format.js';
 
 const EVENTS_MAX = 200;
@@ -10,6 +10,7 @@ const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 const SILENCE_MS = 35000;
 const LOOK_MS = 5000;
 const PATIENCE_MS = 8000;
+const FOLLOW_MS = 5000;
 
 export const known = {
   leases: new Map(),
@@ -117,12 +118,16 @@ function lastEvent() {
   return known.events.length > 0 ? known.events[0].id : null;
 }
 
-function gone() {
+function close() {
   if (source !== null) {
     source.close();
     source = null;
   }
   generation++;
+}
+
+function gone() {
+  close();
   if (known.isLive || known.goneSince === null) {
     known.goneSince = Date.now();
   }
@@ -161,6 +166,18 @@ async function load() {
   note('link');
 }
 
+async function follow() {
+  const about = await ask('/api/v1/about');
+  if (about.role !== 'standby') {
+    throw new Error('this broker has a stream');
+  }
+  known.about = about;
+  setClock(about.now_at);
+  held = [];
+  await load();
+  setTimeout(() => follow().catch(gone), FOLLOW_MS);
+}
+
 export function connect() {
   const after = lastEvent();
   isRetrying = false;
@@ -187,7 +204,10 @@ export function connect() {
   source.addEventListener('beat', () => {
     heardAt = Date.now();
   });
-  source.onerror = gone;
+  source.onerror = () => {
+    close();
+    follow().catch(gone);
+  };
 }
 
 // A network, or a proxy, that swallows everything ends no connection.

@@ -18,7 +18,7 @@ const link = document.getElementById('link');
 function drawLink() {
   const isGone = !known.isLive && known.goneSince !== null;
   link.dataset.state = known.isLive ? 'live' : isGone ? 'gone' : 'wait';
-  setText(link, known.isLive ? 'live' : isGone
+  setText(link, known.isLive ? (known.about?.role === 'standby' ? 'standby' : 'live') : isGone
     ? `broker gone for ${formatDuration((Date.now() - known.goneSince) / 1000)}` : 'connecting');
   main.classList.toggle('stale', isGone);
   document.title = isGone ? 'Sublet: broker gone' : 'Sublet';

@@ -61,7 +61,7 @@ function drawSite(site, widest, usedElsewhere, lentUsed) {
   const drawn = rows.get(site.site);
   const parts = partsOf(site, usedElsewhere.get(site.site) ?? 0,
     lentUsed.get(site.site) ?? 0);
-  const isLost = site.status !== 'ok';
+  const isLost = site.status === 'disc'; // a standby does not know it
   setClass(drawn.row, isLost ? 'site lost' : 'site');
   setText(drawn.since, isLost ? 'not connected' : site.roles.join(', '));
   if (parts === null) {
@@ -111,7 +111,7 @@ function drawFact(name, value, rest, isBad = false) {
 export function drawSummary() {
   const sum = { own: 0, used: 0, borrowed: 0, lent: 0, idle: 0, pending: 0 };
   const sites = [...known.sites.values()];
-  const here = sites.filter((site) => site.status === 'ok');
+  const here = sites.filter((site) => site.status !== 'disc');
   for (const site of here) {
     for (const name of Object.keys(sum)) {
       sum[name] += (name === 'pending' ? site.pending : site.slots[name]) ?? 0;
@@ -140,7 +140,7 @@ function findAlarms() {
     found.push(['', 'The broker does not answer. What is shown is as old as ' +
       `${formatDuration((Date.now() - known.goneSince) / 1000)}; trying again.`, null]);
   }
-  const lost = [...known.sites.values()].filter((site) => site.status !== 'ok' && site.since !== null);
+  const lost = [...known.sites.values()].filter((site) => site.status === 'disc' && site.since !== null);
   for (const site of lost.slice(0, 5)) {
     found.push(['', `${site.site} disconnected ${formatAge(site.since)}. Nothing moves on its leases.`,
       null]);

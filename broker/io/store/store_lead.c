@@ -97,14 +97,16 @@ int store_lead_list(struct store *store, struct arena *arena, struct value **val
     return each_broker(store, add_broker, &list, err);
 }
 
-static void count_standby(void *arg, const struct store_broker *broker)
+static void add_to_state(void *arg, const struct store_broker *broker)
 {
-    int *n_standbys = arg;
-    *n_standbys += !broker->leads && broker->lag_ms < LEADER_STALE_MS;
+    struct store_lead_state *state = arg;
+    state->n_standbys += !broker->leads && broker->lag_ms < LEADER_STALE_MS;
+    state->term = broker->leads ? broker->term : state->term;
 }
 
-int store_lead_count_standbys(struct store *store, int *n_standbys, struct err *err)
+int store_lead_read(struct store *store, struct store_lead_state *state,
+                    struct err *err)
 {
-    *n_standbys = 0;
-    return each_broker(store, count_standby, n_standbys, err);
+    *state = (struct store_lead_state){0};
+    return each_broker(store, add_to_state, state, err);
 }

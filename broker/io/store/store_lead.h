@@ -16,6 +16,7 @@
 struct store_leader {
     const char *name; /* its endpoint; "": none has renewed the lead in time */
     int64_t term;
+    int64_t batch; /* the number of its latest transaction */
 };
 
 /* This broker, for the others: the endpoint that sites connect to. Before all else. */
@@ -38,8 +39,12 @@ void store_lead_leave(struct store *store, bool steps_down);
  * A file has this one. */
 int store_lead_list(struct store *store, struct arena *arena, struct value **value,
                     struct err *err) MUST_CHECK;
-/* Other brokers that have renewed their row within LEADER_STALE_MS: they can lead. */
-int store_lead_count_standbys(struct store *store, int *n_standbys,
-                              struct err *err) MUST_CHECK;
+struct store_lead_state {
+    int64_t term;   /* of the broker that leads; 0: a file's, or none does */
+    int n_standbys; /* that have renewed their row within LEADER_STALE_MS: they can
+                       lead */
+};
+int store_lead_read(struct store *store, struct store_lead_state *state,
+                    struct err *err) MUST_CHECK;
 
 #endif

@@ -136,6 +136,7 @@ static int look(struct store_postgres *server, struct leader_row *row,
                                pg_number(rows, 0, 6) != 0};
     server->batch = pg_number(rows, 0, 4);
     leader->term = row->term;
+    leader->batch = server->batch;
     leader->name = leader_may_take(row) ? "" : arena_str(arena, PQgetvalue(rows, 0, 5));
     PQclear(rows);
     return 0;

@@ -180,6 +180,64 @@ static void growth_is_on_record_before_its_host_hears_of_it(void **state)
     site_stage_release(&stage);
 }
 
+/* Of a host that takes all fields of now. */
+static void hello(struct site_stage *stage, const char *host)
+{
+    struct peer from = site_stage_host(host);
+    struct msg msg = {
+        .kind = MSG_HOST_HELLO, .session = ++stage->host_session, .site = ""};
+    msg.host_hello = (struct msg_host_hello){
+        .name = host, .boot_id = "boot-1", .knows_nonces = true};
+    site_stage_message(stage, &from, &msg);
+}
+
+static uint64_t commits_on_record(const struct site_stage *stage)
+{
+    uint64_t found = 0;
+    for (int i = 0; i < stage->n_rows; i++) {
+        const struct row *row = &stage->rows[i].row;
+        if (row->kind == ROW_COUNTER && strcmp(row->counter.name, "commits") == 0) {
+            found = row->counter.value;
+        }
+    }
+    return found;
+}
+
+/* Its host has to notice a journal that has lost the resize, and none that has not. */
+static void a_host_knows_the_commit_that_has_the_resize(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t attempt = run_growing(&stage, "tell");
+    site_stage_restart(&stage);
+    hello(&stage, "s1");
+    answer(&stage, attempt, 0, 0);
+    site_stage_host_synced(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    uint64_t before = commits_on_record(&stage);
+    widen(&stage, 1);
+    const struct msg *go = site_stage_sent(&stage, MSG_RUN_GO, 0);
+    assert_non_null(go);
+    assert_true(go->run_go.commits > before);
+    assert_int_equal(go->run_go.commits, commits_on_record(&stage));
+    site_stage_release(&stage);
+}
+
+/* What the guard has done already is not done again, so that a number which the journal
+ * has lost is not used again, nor the one behind it, which may be on its way. */
+static void numbers_go_on_above_a_lost_resize(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t attempt = run_growing(&stage, "tell");
+    answer(&stage, attempt, 6, 0);
+    widen(&stage, 1);
+    const struct msg *order = site_stage_sent(&stage, MSG_RUN_RESIZE, 0);
+    assert_non_null(order);
+    assert_int_equal(order->run_resize.number, 8);
+    site_stage_release(&stage);
+}
+
 static void a_restart_asks_the_host_again(void **state)
 {
     struct site_stage stage;
@@ -470,6 +528,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growth_needs_its_resources),
         cmocka_unit_test(growth_is_on_record_before_its_host_hears_of_it),
+        cmocka_unit_test(a_host_knows_the_commit_that_has_the_resize),
+        cmocka_unit_test(numbers_go_on_above_a_lost_resize),
         cmocka_unit_test(a_restart_asks_the_host_again),
         cmocka_unit_test(a_crash_before_the_commit_gives_nothing),
         cmocka_unit_test(who_does_not_want_more_is_asked_later),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* web.c: see web.h. */
+#include "broker/io/web.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "broker/io/http_page.h"
+#include "sys/daemon.h"
+
+struct web {
+    struct http_page_source source;
+    struct tokens *tokens;
+    struct http_feed *feed;
+    struct http *http;
+};
+
+static int open_port(zloop_t *loop, const struct broker_setup *setup, struct web *web,
+                     struct err *err)
+{
+    const struct http_handler handler = {
+        .arg = &web->source,
+        .hosts = setup->http_hosts,
+        .n_hosts = setup->n_http_hosts,
+        .refuse = http_page_refuse,
+        .answer = http_page_answer,
+        .complain = http_page_complain,
+        .stream = http_page_stream,
+    };
+    int rc =
+        http_new(loop, setup->http_host, setup->http_port, &handler, &web->http, err);
+    if (rc == 0 && web->feed != NULL) {
+        http_feed_serve(web->feed, web->http);
+    }
+    return rc;
+}
+
+int web_new(zloop_t *loop, const struct broker_setup *setup, struct broker *broker,
+            struct store *store, struct hub *hub, struct web **web, struct err *err)
+{
+    struct web *made = mem_alloc(1, sizeof(*made));
+    int rc = 0;
+    *web = made;
+    if (setup->tokens != NULL) {
+        rc = tokens_load(setup->tokens, &made->tokens, err);
+    }
+    if (rc < 0 || setup->http_host == NULL) {
+        return rc;
+    }
+    made->feed = hub != NULL ? http_feed_new(loop, broker, store) : NULL;
+    made->source = (struct http_page_source){
+        .broker = broker,
+        .store = store,
+        .hub = hub,
+        .state = setup->state,
+        .feed = made->feed,
+        .tokens = &made->tokens,
+        .leader = "",
+        .started_ms = daemon_now_ms(),
+        .sample_interval_ms = setup->sample_interval_ms,
+    };
+    return open_port(loop, setup, made, err);
+}
+
+void web_free(struct web *web)
+{
+    if (web == NULL) {
+        return;
+    }
+    http_free(web->http);
+    http_feed_free(web->feed);
+    tokens_free(web->tokens);
+    free(web);
+}
+
+struct tokens **web_tokens(struct web *web)
+{
+    return &web->tokens;
+}
+
+void web_follow(struct web *web, struct broker *copy, const char *leader)
+{
+    web->source.broker = copy;
+    web->source.leader = leader;
+}
