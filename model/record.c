@@ -129,6 +129,13 @@ void *record_copy_list(struct arena *arena, const struct schema *schema,
     return count > 0 ? (void *)(uintptr_t)own_list(&space, schema, list, count) : NULL;
 }
 
+size_t record_size(const struct schema *schema, const void *record)
+{
+    struct space_left space = {0};
+    own_list(&space, schema, record, 1);
+    return space.used;
+}
+
 void *record_dup_list(const struct schema *schema, const void *list, int count)
 {
     struct space_left space = {0};

@@ -17,6 +17,8 @@ void record_copy(struct arena *arena, const struct schema *schema, const void *f
 void *record_copy_list(struct arena *arena, const struct schema *schema,
                        const void *list, int count);
 
+/* The bytes of the block that record_dup would return. */
+size_t record_size(const struct schema *schema, const void *record);
 /* NULL texts become "". */
 void *record_dup(const struct schema *schema, const void *record);
 /* NULL for none. */

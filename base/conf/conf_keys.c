@@ -220,6 +220,8 @@ const struct conf_key conf_keys[] = {
     INT("LEDGER_SIZE", 1, 1048576, "1024",
         "disk space of the ledger of slot time, in MB; beyond it the oldest hours are merged into days, and then the oldest days are deleted"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, "0", "pending jobs of all users; 0: no bound but that of each user"),
+    INT("USER_JOBS_SIZE", 1, 1048576, "1024",
+        "memory, and disk space of the journal, in MB, that the jobs of one user may take until CLEAN_PERIOD after their end; administrators have no such bound"),
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
         "elements of a job array, and the largest index"),
     LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first one that accepts the job is used"),

@@ -220,7 +220,8 @@ void job_modify_request(struct site_api *api, const struct peer *from,
     if (job != NULL) {
         row = *job->submission->row;
     }
-    if (job == NULL || change(api, from, modify, job, arena, &row, &err) != 0) {
+    if (job == NULL || change(api, from, modify, job, arena, &row, &err) != 0 ||
+        submit_check_size(api, from, &row, 0, &err) != 0) {
         effects_reply_error(effects, from, modify->request, err.code,
                             "Job <%s>: %s. Job not modified.", modify->job, err.text);
         return;

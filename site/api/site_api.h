@@ -69,6 +69,11 @@ struct row_job;
 int submit_check(const struct site_api *api, const struct peer *owner,
                  uint64_t bare_limits, struct arena *arena, struct row_job *row,
                  int *queue, struct err *err) MUST_CHECK;
+/* USER_JOBS_SIZE: ERR_FULL if its user would have too much with that row and so many
+ * jobs more. */
+int submit_check_size(const struct site_api *api, const struct peer *from,
+                      const struct row_job *row, int n_more,
+                      struct err *err) MUST_CHECK;
 
 /* JOB_CONTROL. KILL ends a pending job, and so does each signal that ends programs: its
  * state is EXIT without an exit code (LSF's TERM_OWNER). SUSPEND holds a pending job

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
+#include "model/record.h"
 #include "sched/pending/pending.h"
 #include "site/api/permission.h"
 #include "site/config/site_config.h"
@@ -387,7 +388,6 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
                                          .counter = {.name = name, .value = value}});
 }
 
-/* The indices of the elements of an array; 0 of a job that is no array. */
 /* MAX_PEND_JOBS of the groups that the user is in. */
 static int check_pending_of_groups(const struct site_api *api, const char *user,
                                    int n_more, struct err *err)
@@ -416,6 +416,25 @@ static int check_pending_of_groups(const struct site_api *api, const char *user,
         }
     }
     return 0;
+}
+
+int submit_check_size(const struct site_api *api, const struct peer *from,
+                      const struct row_job *row, int n_more, struct err *err)
+{
+    enum { MIB = 1 << 20 };
+    int64_t more = (int64_t)record_size(schema_row_kinds[ROW_JOB], row) +
+                   (int64_t)n_more * SUBMISSION_JOB_BYTES;
+    int64_t of_user = job_index_user_bytes(api->jobs, row->spec.uid);
+    if (permission_is_admin(api->config, from) ||
+        of_user + more <= (int64_t)api->config->user_jobs_mib * MIB) {
+        return 0;
+    }
+    return err_set(
+        err, ERR_FULL,
+        "the jobs of user %s take %lld MB, with those that have ended within "
+        "CLEAN_PERIOD, and with this one more than the %d of "
+        "USER_JOBS_SIZE; try again when some have been cleaned",
+        row->spec.user, (long long)(of_user / MIB), api->config->user_jobs_mib);
 }
 
 /* MAX_PEND_JOBS, of users, groups and of the site. Administrators have some places more
@@ -456,6 +475,7 @@ static int check_pending(const struct site_api *api, const struct peer *from,
     return 0;
 }
 
+/* The indices of the elements of an array; 0 of a job that is no array. */
 static int read_indices(const struct site_api *api, struct arena *arena,
                         const struct job_spec *spec, const int **indices,
                         int *n_indices, struct err *err)
@@ -490,7 +510,8 @@ void submit_request(struct site_api *api, const struct peer *from,
                           .terms = submit->terms};
     if (submit_check(api, from, submit->bare_limits, arena, &row, &queue, &err) != 0 ||
         read_indices(api, arena, &row.spec, &indices, &n_indices, &err) != 0 ||
-        check_pending(api, from, n_indices, &err) != 0) {
+        check_pending(api, from, n_indices, &err) != 0 ||
+        submit_check_size(api, from, &row, n_indices, &err) != 0) {
         effects_reply_error(effects, from, submit->request, err.code,
                             "%s. Job not submitted.", err.text);
         return;

@@ -294,6 +294,7 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->terminate_ms = parameter_duration(conf, "JOB_TERMINATE_INTERVAL");
     config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
     config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");
+    config->user_jobs_mib = parameter_int(conf, "USER_JOBS_SIZE");
 }
 
 static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)

@@ -91,6 +91,7 @@ struct site_config {
     int64_t clean_period_ms;     /* ended jobs are removed after it */
     int64_t history_period_ms;   /* events of jobs are removed after it */
     int ledger_mib;              /* LEDGER_SIZE */
+    int user_jobs_mib;           /* USER_JOBS_SIZE */
     int max_user_priority;       /* of -sp; 0: no user may set one */
     int max_array_size;          /* elements of an array, and its largest index */
     struct pend_config pend;     /* MAX_PEND_JOBS */

@@ -189,6 +189,9 @@ int job_table_count_unfinished(const struct job_table *jobs);
 int64_t job_table_pending_slots(const struct job_table *jobs);
 /* Jobs of the user that are PEND or PSUSP, elements of arrays one by one. */
 int job_index_count_pending(const struct job_table *jobs, int64_t uid);
+/* The memory that all jobs of the user take until they are cleaned, about; their rows
+ * take as much of the disk. */
+int64_t job_index_user_bytes(const struct job_table *jobs, int64_t uid);
 /* The users who have or had pending jobs, by index from 0, and how many these are;
  * NULL: there is none. */
 const char *job_index_pending_user(const struct job_table *jobs, int index, int *count);

@@ -39,6 +39,7 @@ struct user_pending {
     int64_t uid;
     char name[NAME_SIZE];
     int count;
+    int64_t n_bytes; /* of all the user's jobs until they are cleaned */
 };
 
 static int compare_uid(const void *key, const void *item)
@@ -64,8 +65,8 @@ const char *job_index_pending_user(const struct job_table *jobs, int index, int 
     return jobs->pending_of[index]->name;
 }
 
-static void count_pending_of(struct job_table *jobs, const struct job_spec *spec,
-                             int sign)
+static struct user_pending *find_or_add(struct job_table *jobs,
+                                        const struct job_spec *spec)
 {
     int64_t uid = spec->uid;
     struct user_pending *found =
@@ -78,7 +79,19 @@ static void count_pending_of(struct job_table *jobs, const struct job_spec *spec
             sorted_add(jobs->pending_of, &jobs->n_pending_of,
                        &jobs->pending_of_capacity, &uid, compare_uid, found);
     }
-    found->count += sign;
+    return found;
+}
+
+int64_t *job_index_bytes(struct job_table *jobs, const struct job_spec *spec)
+{
+    return &find_or_add(jobs, spec)->n_bytes;
+}
+
+int64_t job_index_user_bytes(const struct job_table *jobs, int64_t uid)
+{
+    const struct user_pending *found =
+        sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
+    return found != NULL ? found->n_bytes : 0;
 }
 
 /* A job enters its state (`sign` 1), or leaves it. */
@@ -86,7 +99,7 @@ static void count_state(struct job_table *jobs, const struct job *job, int sign)
 {
     jobs->n_by_state[job->state] += sign;
     if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
-        count_pending_of(jobs, job->spec, sign);
+        find_or_add(jobs, job->spec)->count += sign;
     }
 }
 

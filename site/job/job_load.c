@@ -13,7 +13,8 @@ static void load_one(struct job_table *jobs, const struct row_job *row,
 
 void job_load_submission(struct job_table *jobs, const struct row_job *row)
 {
-    struct submission *submission = submission_new(row);
+    struct submission *submission =
+        submission_new(row, job_index_bytes(jobs, &row->spec));
     struct arena arena;
     struct job_id list;
     const int *indices = (const int[]){0};

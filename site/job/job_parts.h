@@ -55,6 +55,8 @@ void job_index_remove(struct job_table *jobs, struct job *job);
 /* As job_index_add, for a job from disk: the caller sorts the list of open jobs, and no
  * dependent job is judged again. */
 void job_index_restore(struct job_table *jobs, struct job *job);
+/* What the jobs of that user take; valid until job_index_release. */
+int64_t *job_index_bytes(struct job_table *jobs, const struct job_spec *spec);
 void job_index_release(struct job_table *jobs);
 
 /* Frees dropped jobs, which are in no index. */

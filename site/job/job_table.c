@@ -107,8 +107,7 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     job->submit_ms = job->entry.submit_ms = row->submit_ms;
     job->submission = submission;
     job->spec = &submission->row->spec;
-    submission->n_jobs++;
-    submission->n_unfinished++;
+    submission_join(submission);
     job->terms = &submission->row->terms;
     job->is_released = job->terms->depend_on[0] == '\0';
     job_table_enter_queue(jobs, job, row->spec.queue);
@@ -178,7 +177,8 @@ int64_t job_table_start(struct job_table *jobs, int64_t now_ms)
 struct job *job_table_add_array(struct job_table *jobs, const struct row_job *row,
                                 const int *indices, int n_indices)
 {
-    struct submission *submission = submission_new(row);
+    struct submission *submission =
+        submission_new(row, job_index_bytes(jobs, &row->spec));
     int first = job_list_place_by_id(&jobs->all, row->id, indices[0]);
     for (int i = 0; i < n_indices; i++) {
         struct job *job = job_table_new_job(jobs, row, submission, indices[i]);
@@ -305,8 +305,7 @@ static void change_job(struct job_table *jobs, struct job *job,
     job_pending_unwatch(jobs, job);
     job->submission->n_unfinished--;
     submission_leave(job->submission);
-    submission->n_jobs++;
-    submission->n_unfinished++;
+    submission_join(submission);
     job->submission = submission;
     job->spec = &submission->row->spec;
     job->terms = &submission->row->terms;
@@ -320,7 +319,8 @@ static void change_job(struct job_table *jobs, struct job *job,
 
 void job_table_modify(struct job_table *jobs, const struct row_job *row)
 {
-    struct submission *submission = submission_new(row);
+    struct submission *submission =
+        submission_new(row, job_index_bytes(jobs, &row->spec));
     for (int i = job_table_index_of(jobs, row->id);
          i < jobs->all.count && jobs->all.items[i]->id == row->id; i++) {
         change_job(jobs, jobs->all.items[i], submission);

@@ -7,12 +7,22 @@
 #include "model/job_id.h"
 #include "model/record.h"
 
-struct submission *submission_new(const struct row_job *row)
+struct submission *submission_new(const struct row_job *row, int64_t *of_user)
 {
     struct submission *submission = mem_alloc(1, sizeof(*submission));
     submission->row = record_dup(schema_row_kinds[ROW_JOB], row);
     submission->max_open = job_id_name_limit(row->spec.name);
+    submission->n_bytes = (int64_t)record_size(schema_row_kinds[ROW_JOB], row);
+    submission->of_user = of_user;
     return submission;
+}
+
+void submission_join(struct submission *submission)
+{
+    *submission->of_user += submission->n_jobs == 0 ? submission->n_bytes : 0;
+    *submission->of_user += SUBMISSION_JOB_BYTES;
+    submission->n_jobs++;
+    submission->n_unfinished++;
 }
 
 static void free_unused(struct submission *submission)
@@ -27,6 +37,8 @@ void submission_leave(struct submission *submission)
 {
     if (submission != NULL) {
         submission->n_jobs--;
+        *submission->of_user -= SUBMISSION_JOB_BYTES;
+        *submission->of_user -= submission->n_jobs == 0 ? submission->n_bytes : 0;
         free_unused(submission);
     }
 }

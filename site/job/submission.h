@@ -15,9 +15,16 @@ struct submission {
     int n_open;          /* of these, with an attempt */
     int max_open;        /* "%limit" of an array's name; 0: any number */
     int n_runs;          /* runs that use its spec unchanged */
+    int64_t n_bytes;     /* of the row */
+    int64_t *of_user;    /* the memory that the jobs of its user take; borrowed */
 };
 
-struct submission *submission_new(const struct row_job *row);
+/* What a job takes besides its submission, about. */
+enum { SUBMISSION_JOB_BYTES = 1024 };
+
+struct submission *submission_new(const struct row_job *row, int64_t *of_user);
+/* It has one more job, which has not ended. */
+void submission_join(struct submission *submission);
 /* One of its jobs was removed; NULL is fine. */
 void submission_leave(struct submission *submission);
 

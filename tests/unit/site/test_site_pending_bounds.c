@@ -22,6 +22,7 @@ static uint64_t submit(struct site_stage *stage, const char *user, const char *n
 {
     struct job_spec spec = site_stage_spec("local", "work");
     spec.name = name;
+    spec.uid = (int)site_stage_user(user).uid;
     return site_stage_submit_spec(stage, user, &spec);
 }
 
@@ -155,6 +156,72 @@ static void test_of_the_site(void **state)
 }
 
 /* One request reaches 2,000 jobs; the next one reaches the others first. */
+/* ---------------------------------------------------------------- USER_JOBS_SIZE */
+
+enum { LARGE = 60000, LARGE_PER_MB = 17 };
+
+static uint64_t submit_large(struct site_stage *stage, const char *user)
+{
+    static char command[LARGE];
+    struct job_spec spec = site_stage_spec("local", "work");
+    memset(command, 'x', LARGE - 1);
+    spec.command = command;
+    spec.uid = (int)site_stage_user(user).uid;
+    return site_stage_submit_spec(stage, user, &spec);
+}
+
+static void fill(struct site_stage *stage)
+{
+    open_with(stage, "USER_JOBS_SIZE = 1\nCLEAN_PERIOD = 60", "");
+    for (int i = 0; i < LARGE_PER_MB; i++) {
+        assert_true(submit_large(stage, "ana") > 0);
+    }
+}
+
+/* 100,000 jobs with an environment of 100 KB are 10 GB, which no MAX_PEND_JOBS bounds.
+ */
+static void test_jobs_of_a_user_take_so_much(void **state)
+{
+    struct site_stage stage;
+    fill(&stage);
+    assert_int_equal(submit_large(&stage, "ana"), 0);
+    expect_refused(&stage,
+                   "the jobs of user ana take 0 MB, with those that have ended within "
+                   "CLEAN_PERIOD, and with this one more than the 1 of USER_JOBS_SIZE; "
+                   "try again when some have been cleaned. Job not submitted.");
+    assert_true(submit(&stage, "ana", "small") > 0);
+    assert_true(submit_large(&stage, "bob") > 0);
+    assert_true(submit_large(&stage, "root") > 0);
+    site_stage_release(&stage);
+}
+
+/* Jobs that were killed take as much as others until they are cleaned. */
+static void test_ended_jobs_take_it_until_they_are_cleaned(void **state)
+{
+    struct site_stage stage;
+    fill(&stage);
+    site_stage_control(&stage, "ana", "0", CONTROL_KILL, 0);
+    assert_int_equal(submit_large(&stage, "ana"), 0);
+    site_stage_restart(&stage); /* the sum is made again */
+    assert_int_equal(submit_large(&stage, "ana"), 0);
+    site_stage_pass(&stage, 70000);
+    assert_int_equal(site_count_jobs(stage.site), 0);
+    for (int i = 0; i < LARGE_PER_MB; i++) {
+        assert_true(submit_large(&stage, "ana") > 0);
+    }
+    site_stage_release(&stage);
+}
+
+/* An array has one specification, but jobs take memory too. */
+static void test_elements_take_their_memory(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "USER_JOBS_SIZE = 1", "");
+    assert_true(submit(&stage, "ana", "a[1-1000]") > 0);
+    assert_int_equal(submit(&stage, "ana", "b[1-100]"), 0);
+    site_stage_release(&stage);
+}
+
 static void test_all_jobs_of_a_user_in_some_requests(void **state)
 {
     struct site_stage stage;
@@ -205,6 +272,9 @@ int main(void)
         cmocka_unit_test(test_column_of_groups),
         cmocka_unit_test(test_100000_by_default),
         cmocka_unit_test(test_of_the_site),
+        cmocka_unit_test(test_jobs_of_a_user_take_so_much),
+        cmocka_unit_test(test_ended_jobs_take_it_until_they_are_cleaned),
+        cmocka_unit_test(test_elements_take_their_memory),
         cmocka_unit_test(test_all_jobs_of_a_user_in_some_requests),
         cmocka_unit_test(test_pages_of_jobs),
     };

@@ -48,6 +48,7 @@ static void test_whole(void **state)
               "n1 4 X86_64 EPYC (linux bigmem)\nn2 2 X86_64 - (linux)\nEnd Host\n"
               "Begin Parameters\nMC_RECLAIM_DELAY = 10s\nCLEAN_PERIOD = 60\n"
               "DEFAULT_QUEUE = night normal\nMIN_HOLD = 3s\nLEDGER_SIZE = 7\n"
+              "USER_JOBS_SIZE = 9\n"
               "End Parameters\n" QUEUE
               "Begin Queue\nQUEUE_NAME = night\nPRIORITY = 9\nEnd Queue\n"
               "Begin HostExport\nNAME = spare\nPER_HOST = n1 n2\nSLOTS = 2\n"
@@ -73,6 +74,7 @@ static void test_whole(void **state)
     assert_int_equal(config->freeze_timeout_ms, 5000);
     assert_int_equal(config->clean_period_ms, 60000);
     assert_int_equal(config->ledger_mib, 7);
+    assert_int_equal(config->user_jobs_mib, 9);
     assert_string_equal(config->lease_account, "guest");
     assert_int_equal(config->n_admins, 1);
     assert_int_equal(config->exports.n_leases, 1);
@@ -95,6 +97,7 @@ static void test_defaults(void **state)
     assert_int_equal(config->freeze_timeout_ms, 30000);
     assert_int_equal(config->clean_period_ms, 3600000);
     assert_string_equal(config->default_queue, "normal");
+    assert_int_equal(config->user_jobs_mib, 1024);
     assert_string_equal(config->lease_account, "");
     assert_int_equal(config->lease_uids.first, 2000000000);
     assert_int_equal(config->lease_uids.last, 2000065535);

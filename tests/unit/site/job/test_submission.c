@@ -14,6 +14,8 @@ static const char *const env[] = {"A=1", "B=2"};
 static const char *const limits[] = {"mem=7"};
 static const char *const commands[] = {"prepare"};
 
+static int64_t of_user;
+
 static struct submission *submit(void)
 {
     struct row_job row = {.spec = {.name = "",
@@ -34,9 +36,27 @@ static struct submission *submit(void)
                                    .n_pre_execs = 1,
                                    .post_execs = commands,
                                    .n_post_execs = 1}};
-    struct submission *submission = submission_new(&row);
-    submission->n_jobs = 1;
+    struct submission *submission = submission_new(&row, &of_user);
+    submission_join(submission);
     return submission;
+}
+
+/* The specification once, and each job. */
+static void test_memory_of_the_user(void **state)
+{
+    (void)state;
+    of_user = 0;
+    struct submission *submission = submit();
+    int64_t of_one = of_user;
+    assert_true(of_one > SUBMISSION_JOB_BYTES + (int64_t)sizeof(struct row_job));
+    submission_join(submission);
+    assert_int_equal(of_user, of_one + SUBMISSION_JOB_BYTES);
+    submission_add_run(submission);
+    submission_leave(submission);
+    submission_leave(submission);
+    assert_int_equal(of_user, 0);
+    submission_remove_run(submission);
+    assert_int_equal(of_user, 0);
 }
 
 static void test_lists_made_anew_are_the_same(void **state)
@@ -113,6 +133,7 @@ static void test_it_goes_with_the_last_that_has_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_of_the_user),
         cmocka_unit_test(test_lists_made_anew_are_the_same),
         cmocka_unit_test(test_any_difference_counts),
         cmocka_unit_test(test_it_goes_with_the_last_that_has_it),
