@@ -36,24 +36,51 @@ struct sampler {
 
 /* ---------------------------------------------------------------- rows */
 
+/* Slots that jobs of consumers use on the hosts of a site. Its leases are consecutive:
+ * their ids begin with its name. */
+static int64_t count_lent_used(const struct sampler *sampler, const char *site)
+{
+    char prefix[LEASE_ID_SIZE];
+    struct row_lease lease;
+    int64_t used = 0;
+    snprintf(prefix, sizeof(prefix), "%s/", site);
+    for (int i = broker_find_lease_after(sampler->broker, prefix);
+         i < broker_count_leases(sampler->broker); i++) {
+        const char *id = broker_lease_id(sampler->broker, i);
+        if (strncmp(id, prefix, strlen(prefix)) != 0) {
+            break;
+        }
+        if (broker_find_lease(sampler->broker, id, &lease)) {
+            used += lease_split_sum(lease.hosts, lease.n_hosts).consumer.used;
+        }
+    }
+    return used;
+}
+
 static int put_site(struct sampler *sampler, const struct value *row, struct err *err)
 {
-    static const char *const paths[STORE_SERIES_SITE_NUMBERS] = {
-        "slots.own",      "slots.used", "slots.lent",
-        "slots.borrowed", "slots.idle", "pending"};
+    enum { LENT = 2, LENT_USED = STORE_SERIES_SITE_NUMBERS - 1 };
+    static const char *const paths[LENT_USED] = {"slots.own",  "slots.used",
+                                                 "slots.lent", "slots.borrowed",
+                                                 "slots.idle", "pending"};
     int64_t numbers[STORE_SERIES_SITE_NUMBERS];
     bool is_here = strcmp(value_find(row, "status")->text, "ok") == 0;
     sampler->n_sites++;
     if (!is_here || value_find(row, paths[0])->kind != VALUE_INT) {
         return 0;
     }
-    for (int i = 0; i < STORE_SERIES_SITE_NUMBERS; i++) {
+    const char *site = value_find(row, "site")->text;
+    for (int i = 0; i < LENT_USED; i++) {
         numbers[i] = value_find(row, paths[i])->number;
+    }
+    /* The site's own report, and those of the leases, may be of two instants. */
+    int64_t used = count_lent_used(sampler, site);
+    numbers[LENT_USED] = used < numbers[LENT] ? used : numbers[LENT];
+    for (int i = 0; i < STORE_SERIES_SITE_NUMBERS; i++) {
         sampler->sum[i] += numbers[i];
     }
-    return store_series_put(sampler->store, STORE_SERIES_SITE,
-                            value_find(row, "site")->text, sampler->at_ms, numbers,
-                            err);
+    return store_series_put(sampler->store, STORE_SERIES_SITE, site, sampler->at_ms,
+                            numbers, err);
 }
 
 static int put_sites(struct sampler *sampler, struct err *err)

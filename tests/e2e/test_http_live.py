@@ -492,6 +492,21 @@ def test_series():
     expect(len(get("/api/v1/series?span_s=1")["series"]) <= 2, "the last second")
 
 
+def test_series_of_lent_slots_in_use():
+    """A job of the consumer uses one of the slots that are lent, and then none."""
+    def latest(path):
+        row = get("/api/v1/series" + path)["series"][-1]
+        return row["lent_used"], row["lent_used"] <= row["lent"]
+
+    job = f.submit("south", "sleep 600", "-q", "away")
+    for path in ("/sites/north", ""):
+        f.wait_for("the job in a sample", lambda: latest(path) == (1, True))
+    expect_equal(latest("/sites/south")[0], 0, "south lends nothing")
+    f.cli("south", "kill", str(job))
+    for path in ("/sites/north", ""):
+        f.wait_for("its end in a sample", lambda: latest(path) == (0, True))
+
+
 # ---- the OpenAPI document
 
 def asked_pages():
@@ -600,4 +615,5 @@ main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_res
      test_one_address_does_not_take_all_connections, test_a_request_byte_by_byte,
      test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
      test_tokens, test_tokens_are_replaced, test_rebalance, test_drain,
-     test_orders_are_events, test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)
+     test_orders_are_events, test_no_tokens_no_changes, test_series,
+     test_series_of_lent_slots_in_use, test_openapi, shared=f, setup=setup)

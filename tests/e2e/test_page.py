@@ -366,7 +366,15 @@ def test_rebalance_now():
 
 @with_browser
 def test_charts_show_the_whole_time():
-    """An hour shows an hour, also when the broker has samples of a minute only."""
+    """An hour shows an hour, also when the broker has samples of a minute only. Lent slots
+    are used or idle: all areas together are the slots of the sites."""
+    browser.open(URL)
+    browser.wait("Chart.getChart('chart-slots')?.data.datasets[0].data.length > 0")
+    areas = browser.evaluate("Chart.getChart('chart-slots').data.datasets.map("
+                             "({ label, data }) => [label, data[data.length - 1].y])")
+    expect_equal([label for label, _ in areas], ["own, used", "lent, used", "lent, idle", "own, idle"],
+                 "areas")
+    expect_equal(sum(slots for _, slots in areas), 10, "slots of %s" % areas)
     for span in (3600, 86400):
         browser.open(URL + "?span=%d" % span)
         browser.wait("Chart.getChart('chart-slots') !== undefined")

@@ -104,17 +104,19 @@ static void test_every_kind_comes_back(void **state)
     static const struct {
         enum store_series_kind kind;
         const char *name;
-        int64_t numbers[6];
+        int64_t numbers[STORE_SERIES_SITE_NUMBERS];
         const char *expected;
     } rows[] = {
         {STORE_SERIES_ALL,
          "",
-         {1, 2, 3, 4, 5, 6},
-         "\"own\":1,\"used\":2,\"lent\":3,\"borrowed\":4,\"idle\":5,\"pending\":6"},
+         {1, 2, 3, 4, 5, 6, 2},
+         "\"own\":1,\"used\":2,\"lent\":3,\"borrowed\":4,\"idle\":5,\"pending\":6,"
+         "\"lent_used\":2"},
         {STORE_SERIES_SITE,
          "n",
-         {6, 5, 4, 3, 2, 1},
-         "\"own\":6,\"used\":5,\"lent\":4,\"borrowed\":3,\"idle\":2,\"pending\":1"},
+         {6, 5, 4, 3, 2, 1, 0},
+         "\"own\":6,\"used\":5,\"lent\":4,\"borrowed\":3,\"idle\":2,\"pending\":1,"
+         "\"lent_used\":0"},
         {STORE_SERIES_LEASE,
          "n/1/s",
          {4, 3, 2, 1, 0, 0},
@@ -235,6 +237,7 @@ static void test_samples_of_an_older_file_are_kept(void **state)
         read_rows(fixture, STORE_SERIES_SITE, "n", 0, BEGIN_MS + 1);
     assert_int_equal(rows->count, 1);
     assert_int_equal(value_find(rows->first, "pending")->number, 5);
+    assert_int_equal(value_find(rows->first, "lent_used")->kind, VALUE_NULL);
     /* And it takes what it did not know. */
     static const int64_t numbers[STORE_SERIES_NODE_NUMBERS] = {1, 2, 3, 4};
     begin(fixture);

@@ -109,9 +109,11 @@ export function dropChart(canvas) {
 // ---- the charts of the page
 
 const SLOTS = [
-  { label: 'used by own jobs', colour: '--provider', isArea: true, value: (row) => row.used },
-  { label: 'lent', colour: '--consumer', isArea: true, value: (row) => row.lent },
-  { label: 'idle', colour: '--provider-idle', isArea: true,
+  { label: 'own, used', colour: '--provider', isArea: true, value: (row) => row.used },
+  { label: 'lent, used', colour: '--consumer', isArea: true, value: (row) => row.lent_used ?? row.lent },
+  { label: 'lent, idle', colour: '--consumer-idle', isArea: true,
+    value: (row) => (row.lent_used === null ? 0 : row.lent - row.lent_used) },
+  { label: 'own, idle', colour: '--provider-idle', isArea: true,
     value: (row) => Math.max(0, row.own - row.used - row.lent) },
 ];
 const MOVES = [

@@ -21,7 +21,7 @@ const WORDS = {
   quota: 'quota', recall: 'is to give slots back', recall_done: 'has given slots back',
 };
 
-export const wordOf = (event) => WORDS[event] ?? event;
+export const wordOf = (event) => WORDS[event] ?? WORDS[`lease_${event}`] ?? event;
 
 function makeRow(event) {
   const isBad = event.event === 'site_lost';

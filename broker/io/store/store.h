@@ -92,11 +92,13 @@ enum store_series_kind {
     STORE_SERIES_KINDS,
 };
 
-/* Of a site or all: own used lent borrowed idle pending. Of a lease: the available and
- * used of its provider, then of its consumer. Of a pool: slots idle alloc recalled
- * demand. Of a node: quota alloc recalled demand. */
+/* Of a site or all: own used lent borrowed idle pending lent_used. Of a lease: the
+ * available and used of its provider, then of its consumer. Of a pool: slots idle alloc
+ * recalled demand. Of a node: quota alloc recalled demand. STORE_SERIES_UNKNOWN: a
+ * number that older samples do not have, null in answers. */
 enum {
-    STORE_SERIES_SITE_NUMBERS = 6,
+    STORE_SERIES_UNKNOWN = -1,
+    STORE_SERIES_SITE_NUMBERS = 7,
     STORE_SERIES_LEASE_NUMBERS = 4,
     STORE_SERIES_POOL_NUMBERS = 5,
     STORE_SERIES_NODE_NUMBERS = 4,

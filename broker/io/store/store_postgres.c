@@ -420,7 +420,8 @@ static int read_samples(struct store *store, const struct store_samples *samples
     for (int i = 0; i < PQntuples(rows); i++) {
         int64_t numbers[STORE_SERIES_SITE_NUMBERS];
         for (int at = 0; at < store_series_count(samples->kind); at++) {
-            numbers[at] = pg_number(rows, i, at + 1);
+            numbers[at] = PQgetisnull(rows, i, at + 1) ? STORE_SERIES_UNKNOWN
+                                                       : pg_number(rows, i, at + 1);
         }
         fn(arg, pg_number(rows, i, 0), numbers);
     }

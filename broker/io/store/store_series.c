@@ -8,9 +8,11 @@
 
 const struct store_series_def store_series_defs[STORE_SERIES_KINDS] = {
     [STORE_SERIES_ALL] = {"all",
-                          {"own", "used", "lent", "borrowed", "idle", "pending"}},
+                          {"own", "used", "lent", "borrowed", "idle", "pending",
+                           "lent_used"}},
     [STORE_SERIES_SITE] = {"site",
-                           {"own", "used", "lent", "borrowed", "idle", "pending"}},
+                           {"own", "used", "lent", "borrowed", "idle", "pending",
+                            "lent_used"}},
     [STORE_SERIES_LEASE] = {"lease",
                             {"provider_available", "provider_used",
                              "consumer_available", "consumer_used"}},
@@ -61,20 +63,26 @@ struct reading {
     struct value *rows;
 };
 
-/* A column SIDE_NAME is the field NAME of the object SIDE, whose columns are
+/* A column SIDE_NAME of a lease is the field NAME of the object SIDE, whose columns are
  * consecutive.
  */
-static void add_number(struct arena *arena, struct value *row, const char *column,
-                       int64_t number)
+static void add_number(const struct reading *reading, struct value *row,
+                       const char *column, int64_t number)
 {
-    const char *name = strchr(column, '_');
+    struct arena *arena = reading->arena;
+    const char *name = reading->kind == STORE_SERIES_LEASE ? strchr(column, '_') : NULL;
     struct value *in = row;
     if (name != NULL) {
         const char *side = arena_strn(arena, column, (size_t)(name - column));
         bool is_there = strcmp(row->last->key, side) == 0;
         in = is_there ? row->last : value_add(arena, row, side, value_object(arena));
     }
-    value_add_int(arena, in, name != NULL ? name + 1 : column, number);
+    column = name != NULL ? name + 1 : column;
+    if (number == STORE_SERIES_UNKNOWN) {
+        value_add_null(arena, in, column);
+    } else {
+        value_add_int(arena, in, column, number);
+    }
 }
 
 static void add_row(void *arg, int64_t at_ms, const int64_t *numbers)
@@ -85,7 +93,7 @@ static void add_row(void *arg, int64_t at_ms, const int64_t *numbers)
         value_add(reading->arena, reading->rows, NULL, value_object(reading->arena));
     value_add_instant(reading->arena, row, "at", at_ms);
     for (int i = 0; columns[i] != NULL; i++) {
-        add_number(reading->arena, row, columns[i], numbers[i]);
+        add_number(reading, row, columns[i], numbers[i]);
     }
 }
 

@@ -258,7 +258,9 @@ static int read_samples(struct store *store, const struct store_samples *samples
     db_column_bind_int(read, 3, samples->bucket_ms);
     while ((step = sqlite3_step(read)) == SQLITE_ROW) {
         for (int i = 1; i < sqlite3_column_count(read); i++) {
-            numbers[i - 1] = sqlite3_column_int64(read, i);
+            numbers[i - 1] = sqlite3_column_type(read, i) == SQLITE_NULL
+                                 ? STORE_SERIES_UNKNOWN
+                                 : sqlite3_column_int64(read, i);
         }
         fn(arg, sqlite3_column_int64(read, 0), numbers);
     }
